@@ -149,6 +149,9 @@ class Item(Record):
     kind: Mapped[str]
     report_a_id: Mapped[int | None]
     report_b_id: Mapped[int | None]
+    # shown beside a rated report, not rated itself
+    reference_id: Mapped[int | None] = mapped_column(ForeignKey("reports.id"))
+    passages: Mapped[dict[str, Any] | None]  # which passages of A and B are most alike; see annotation/passages.py
     probe: Mapped[str | None]
     probe_key: Mapped[str | None]
     context: Mapped[str | None]

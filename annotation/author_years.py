@@ -40,10 +40,15 @@ def cited_names(lines: Sequence[str]) -> dict[str, set[str]]:
     return years
 
 
+def opening(entry: str) -> str:
+    """An entry without the number, bullet and marks that it begins with."""
+    lead = _ENTRY_LEAD.match(entry)
+    return entry[lead.end() if lead else 0 :]
+
+
 def opening_name(entry: str) -> str:
     """The first word of an entry, in lower case; empty if it has none."""
-    lead = _ENTRY_LEAD.match(entry)
-    first = _WORD.search(entry[lead.end() if lead else 0 :][:60])
+    first = _WORD.search(opening(entry)[:60])
     return first[0].lower() if first else ""
 
 
@@ -51,8 +56,7 @@ def find_author_years(text: str, entries: Sequence[str]) -> Iterator[Span]:
     """Parentheses such as `(Surname et al., 2021; Other & Third, 2019a, p. 14)` that `entries` prove."""
     known: dict[str, list[str]] = defaultdict(list)
     for entry in entries:
-        lead = _ENTRY_LEAD.match(entry)
-        head = entry[lead.end() if lead else 0 :]
+        head = opening(entry)
         if first := _WORD.search(head[:60]):
             known[first[0].lower()].append(head)
     if not known:

@@ -1,10 +1,9 @@
-"""Links and bare addresses: which go with their words and which leave their words behind."""
+"""Links: which go with their words and which leave their words behind."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -36,14 +35,25 @@ _NUMBER_ANCHOR = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS_ANCHOR = re.compile(r"[\s<\\]*(?:https?://|ftp://|www\.)[^\n]*$", re.IGNORECASE)
-_JOINT = re.compile(r"[ \t\ufdd0]*(?:[;,，；、|·•&+/]|\band\b|和|及)?[ \t\ufdd0]*$")
+_NAMED = r"[A-Z][\w.’'\-]+(?:[ ,&]+(?:and|et|al\.?|[A-Z][\w.’'\-]+)){0,8},[ \t]*"
+_YEAR = r"(?:(?:(?:1[5-9]|20)[0-9]{2}[a-z]?|n\.d\.)[,:]?[ \t]*)"
+_JOINT = re.compile(rf"[ \t\ufdd0]*(?:[;,，；、|·•&+/]|\band\b|和|及)?[ \t\ufdd0]*$|[ \t]*;[ \t]*{_NAMED}{_YEAR}$")
+_SOURCES_BEFORE = re.compile(  # a label that opens a sentence of its own: `… fell. Sources: [A](…), [B](…).`
+    rf"(?<=[.!?…。！？\"”’»)\]*_])[ \t]+[*_]{{0,2}}(?:sources?|references?|{LABELS_ABROAD})[*_]{{0,2}}"
+    r"[ \t]?[:：][*_]{0,2}[ \t]*$",
+    re.IGNORECASE,
+)
+_REMARK = r"(?:[ \t]*\([^()\[\]\n]{1,120}\))?"
+_LABELLED_JOINT = re.compile(rf"{_REMARK}[ \t]*(?:[;,，；、|·•&+/]|\band\b|和|及){{0,2}}[ \t]*$")
+_LABELLED_END = re.compile(rf"{_REMARK}[*_]{{0,2}}(?:[.;。][*_]{{0,2}})?(?=[ \t]*(?:$|\n|\|))")
 _PAREN_BEFORE = re.compile(
     r"[(（\[【][ \t]*(?:(?:for [^()\n]{1,30}, )?(?:(?:sources?|see(?: also)?|ref(?:erence)?s?|citations?|cf\.?|via"
     r"|from|e\.g\.|data|credit|read(?: more)?|more"
     rf"|{LABELS_ABROAD}|{POINTERS_ABROAD}"
     r"|per|according to|based on|as reported (?:by|in)|reported (?:by|in)|来源|参考|参见|引用|出处|见|详见|资料来源"
     r"|数据来源)[ \t]*(?:[:：,]|at|in|on)?[ \t]*)+"
-    r"|[A-Z][\w.’'\-]+(?:[ ,&]+(?:and|et|al\.?|[A-Z][\w.’'\-]+)){0,8},[ \t]*|\"[^\"\n]{1,120}\"[,:]?[ \t]*)?[*_\"“]*$",
+    rf"|{_NAMED}{_YEAR}?"
+    r"|\"[^\"\n]{1,120}\"[,:]?[ \t]*)?[*_\"“]*$",
     re.IGNORECASE,
 )
 _PAREN_AFTER = re.compile(
@@ -61,9 +71,22 @@ _AFTER_RUN = re.compile(
     r"[ \t\ufdd0]*(?:$|\n|\||(?=[ \t]*[\"'“‘(*_]{0,3}[A-Z0-9À-ÖØ-Þ\u0391-\u042f\u3040-\u9fff\uac00-\ud7af]))"
 )
 _CLAUSE_STOP = re.compile(r"[ \t]*(?:[.,;:!?]|\n|$)")
+_CITED_CLAUSE_END = re.compile(r"[ \t]*(?:[.,;:!?)|。，；：！？）]|\n|$)")
 _WORD_BEFORE = re.compile(r"[\w%)][ \t]$")
 _LINE_END = re.compile(r"[ \t\ufdd0]*(?:$|\n|\|)")
 _TITLE_LIKE = re.compile(r"[-–—|:·»]|\.[a-z]{2,4}\b|(?:\S+\s+){2}\S|[\u4e00-\u9fff]{6}")
+_RECORD = re.compile(  # what an entry of a list looks like: `Ito et al., …, 2019`, `*Title*, Press 2019`
+    r"(\bet al\b.*\b(?:1[5-9]|20)[0-9]{2}[a-z]?\W*$)|(?:^|, )[*_][^*_\n]{6,}[*_](?:\.{3}|…)?, .*[^\W\d_]{3}"
+)
+_SITE_FIRST = re.compile(r"\s*([A-Z][\w.]{3,30}): \S")
+_STANDS_APART = re.compile(
+    r"(?:(?<![\w-])([^\W\d_]+)|[0-9%)\]\"”’*_°²³\ufdd1])[ \t]$|[\u3040-\u9fff](?<![由在据如见和与及按])$"
+)
+_BINDING_WORDS = (
+    "a an the by in from of to with and or as at on per for via see like than that under cf is are was were"
+)
+_BINDING = frozenset(_BINDING_WORDS.split())
+_ADDRESS = re.compile(r"https?://[^\s<>\]]{1,2000}+")
 _REFERENCE_LINK = re.compile(r"\[([^\[\]\n]{1,200})\][ \t]?\[([^\[\]\n^]{1,60})\]")
 _ANCHOR_TAG = re.compile(r"<a\s[^<>\n]{0,2000}>([^<\n]{0,300}+)</a>", re.IGNORECASE)
 _IMAGE_TAG = re.compile(r"<img\s[^<>\n]{0,2000}>", re.IGNORECASE)
@@ -79,10 +102,14 @@ class _Link:
     image: bool
 
 
-def find_links(text: str, labels: frozenset[str]) -> Iterator[Span]:
-    """Spans of inline and reference links; `labels` are the link labels defined in the report (`[4]: https://…`)."""
+def find_links(text: str, labels: frozenset[str], listed: Sequence[str] = ()) -> Iterator[Span]:
+    """Spans of inline and reference links.
+
+    `labels` are the link labels defined in the report (`[4]: https://…`), `listed` the entries of its list of sources.
+    """
     yield from _tags(text)
     links = list(_links(text))
+    known = frozenset(_plain(found) for entry in (listed if links else ()) for found in _ADDRESS.findall(entry))
     if labels:
         links = _merge(links, list(_reference_links(text, labels)))
     done = 0
@@ -92,12 +119,18 @@ def find_links(text: str, labels: frozenset[str]) -> Iterator[Span]:
             at += 1
             continue
         last = at
+        label = _SOURCES_BEFORE.search(text, max(0, links[at].start - 40), links[at].start)
+        joint = _LABELLED_JOINT if label else _JOINT
         while (
-            last + 1 < len(links) and _JOINT.match(text, links[last].end, links[last + 1].start) and not links[at].image
+            last + 1 < len(links) and joint.match(text, links[last].end, links[last + 1].start) and not links[at].image
         ):
             last += 1
         group = links[at : last + 1]
-        spans = list(_group(text, group))
+        if label and (end := _LABELLED_END.match(text, group[-1].end)):
+            yield Span(label.start(), end.end(), "link_citation")
+            done, at = end.end(), last + 1
+            continue
+        spans = list(_group(text, group, known))
         yield from spans
         done = group[-1].end
         at = last + 1
@@ -168,7 +201,7 @@ def _reference_links(text: str, labels: frozenset[str]) -> Iterator[_Link]:
             yield _Link(match.start(), match.start(1), match.end(1), match.end(), False)
 
 
-def _group(text: str, group: list[_Link]) -> Iterator[Span]:
+def _group(text: str, group: list[_Link], known: frozenset[str]) -> Iterator[Span]:
     """A run of neighbouring links: all of it, or only its brackets and addresses."""
     first, last = group[0], group[-1]
     before = _PAREN_BEFORE.search(text, max(0, first.start - 160), first.start)
@@ -189,12 +222,30 @@ def _group(text: str, group: list[_Link]) -> Iterator[Span]:
             yield Span(group[at - 1].end if joined else link.start, link.end, "link_number")
         elif _ADDRESS_ANCHOR.match(anchor):
             yield Span(link.start, link.end, "link_url")
+        elif _names_a_source(text, link, known):
+            yield Span(link.start, link.end, "link_citation")
         else:
             yield Span(link.start, link.anchor, "link_url")
             yield Span(link.close, link.end, "link_url")
             for inner in _links(anchor) if "](" in anchor else ():  # an image that is a link
                 yield Span(link.anchor + inner.start, link.anchor + inner.anchor, "url")
                 yield Span(link.anchor + inner.close, link.anchor + inner.end, "url")
+
+
+def _names_a_source(text: str, link: _Link, known: frozenset[str]) -> bool:
+    """Is the anchor a source's record, set apart from the sentence before the clause ends?"""
+    anchor, address = text[link.anchor : link.close], _plain(text[link.close + 2 : link.end])
+    before = _STANDS_APART.search(text, max(0, link.start - 30), link.start)
+    if not before or (before[1] or "").lower() in _BINDING or not _CITED_CLAUSE_END.match(text, link.end):
+        return False
+    if record := _RECORD.search(anchor):
+        return bool(record[1]) or address in known
+    site = _SITE_FIRST.match(anchor)
+    return bool(site and site[1].lower() in address.lower().partition("//")[2].partition("/")[0])
+
+
+def _plain(address: str) -> str:
+    return address.strip(" \t<>).,;*_").rstrip("/")
 
 
 def _side_by_side(text: str, group: list[_Link]) -> bool:
@@ -216,84 +267,3 @@ def _after_sentence(text: str, group: list[_Link]) -> bool:
     if not _AFTER_RUN.match(text, last.end):
         return False
     return len(group) > 1 or bool(_TITLE_LIKE.search(text[first.anchor : first.close]))
-
-
-_BARE = re.compile(
-    r"<?(?:(?:https?|ftp)://|www\.(?=[\w-]+\.))(?:[^\s()<>\[\]{}\"“”「」『』【】《》，。；、（）|\ufdd0\ufdd1`]"
-    r"|\([^\s()<>]{0,200}+\)|\[\]|\\[\[\]]){1,2000}+>?"
-    r"|[()（）\n]",
-    re.IGNORECASE,
-)
-_TRAILING = re.compile(r"[.,;:!?'’*_~\\]+$")
-_LABEL_BEFORE = re.compile(
-    r"(?:[,;:–—-][ \t]*)?\b(?:sources?|available (?:at|from|online(?: at)?)|retrieved from|accessed (?:at|from)|url"
-    r"|link|via|see|website)[ \t]*[:：]?[ \t]*[*_]*[ \t]*$"
-    r"|(?:来源|出处|链接|网址|参见|原文)[ \t]*[:：][ \t]*$",
-    re.IGNORECASE,
-)
-_FINITE = re.compile(r"\b(?:is|are|was|were|has|have|had|can|will|would|said|says)\b")
-
-
-def find_addresses(text: str) -> Iterator[Span]:
-    """Bare addresses and `<https://…>`; a parenthesis that ends with one goes whole."""
-    if "://" not in text and "www." not in text.lower():
-        return
-    addresses: list[tuple[int, int]] = []
-    pairs: list[tuple[int, int]] = []
-    opened: list[int] = []
-    for match in _BARE.finditer(text):
-        if match[0] in "(（":
-            opened.append(match.start())
-        elif match[0] in ")）":
-            if opened:
-                pairs.append((opened.pop(), match.end()))
-        elif match[0] == "\n":
-            opened.clear()
-        else:
-            end = match.end()
-            if not match[0].endswith(">"):
-                end -= len(match[0]) - len(_TRAILING.sub("", match[0]))
-            addresses.append((match.start(), end))
-    done = 0
-    enclosing = _Enclosing(pairs)
-    for start, end in addresses:
-        if start < done:
-            continue
-        pair = enclosing.of(start)
-        if pair and pair[0] >= done and _parenthesis_goes(text, pair, start, end):
-            yield Span(*pair, "url")
-            done = pair[1]
-            continue
-        label = _LABEL_BEFORE.search(text, max(done, start - 40), start)
-        begin = (
-            label.start()
-            if label and (label[0].rstrip().endswith((":", "：", "at", "from")) or not text[end : end + 1].isalnum())
-            else start
-        )
-        if text[start - 1 : start] in ("(", "（") and text[end - 1] in ")）" and not pair:
-            begin = start - 1
-        yield Span(begin, end, "url")
-        done = end
-
-
-class _Enclosing:
-    """The innermost pair of parentheses around a place, in one walk for ascending places."""
-
-    def __init__(self, pairs: list[tuple[int, int]]) -> None:
-        self._pairs = sorted(pairs)
-        self._starts = [start for start, _ in self._pairs]
-
-    def of(self, place: int) -> tuple[int, int] | None:
-        at = bisect_left(self._starts, place) - 1
-        for candidate in range(at, max(at - 8, -1), -1):
-            if self._pairs[candidate][1] > place:
-                return self._pairs[candidate]
-        return None
-
-
-def _parenthesis_goes(text: str, pair: tuple[int, int], start: int, end: int) -> bool:
-    lead = text[pair[0] + 1 : start]
-    rest = text[end : pair[1] - 1]
-    if len(lead) > 300 or _FINITE.search(lead):
-        return False
-    return len(rest) <= 60 or ":~:text=" in text[start:end]

@@ -74,6 +74,10 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("^[", r"\^\[(?=[^\[\]\n]{0,300}(?:\b(?:1[5-9]|20)[0-9]{2}\b|https?:|\bpp?\.))"
             r"[^\[\]\n]{1,300}+\]", 0, "footnote"),
         ("[", rf"\[{_FILE}(?:\s?[,，:：;][^\[\]\n]{{0,80}})?\](?!\()", re.I, "named"),
+        ("PM", r"[(\[](?:PMC?ID|PMC)s?[:：]?\s?(?:PMC)?[0-9]{4,9}"
+            r"(?:\s?[,;]\s?(?:(?:PMC?ID|PMC)s?[:：]?\s?)?(?:PMC)?[0-9]{4,9}){0,30}+(?:\)|\](?!\())", 0, "named"),
+        ("[", r"\[(?:news|journal|web|blog|press|article|report|paper|website)\s"
+            r"\((?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}\)\](?!\()", re.I, "named"),
         ("《", r"\[[《\"“][^\[\]\n]{1,150}[》\"”],?\s?(?:第|p\.|page|chunk)[^\[\]\n]{0,30}\]", re.I, "named"),
     )
 )  # fmt: skip

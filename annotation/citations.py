@@ -15,8 +15,10 @@ from dataclasses import dataclass
 
 from annotation.author_years import find_author_years
 from annotation.blinding import find_provenance
-from annotation.citation_links import find_addresses, find_links
+from annotation.citation_addresses import find_addresses
+from annotation.citation_links import find_links
 from annotation.citation_tokens import find_tokens
+from annotation.copied_marks import find_copied_marks
 from annotation.numbering import (
     bracket_numbers,
     find_damaged,
@@ -24,13 +26,13 @@ from annotation.numbering import (
     find_labels,
     find_marks,
     find_numbers,
-    find_raised,
     find_rounded,
     profile,
-    raised_numbers,
 )
 from annotation.protected import code_zones, math_zones
+from annotation.raised_numbers import find_raised, raised_numbers
 from annotation.reference_lists import Lists, find_lists
+from annotation.source_keys import find_named_marks, find_source_keys
 from annotation.spans import GONE, Span, WorkingCopy, delete
 from annotation.table_sources import find_linked_cells, find_table_sources
 from annotation.tidying import find_blanks, find_empty_lines, find_husks
@@ -40,7 +42,12 @@ __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 # A closing note that sources are missing goes where it stands in place of the list. Summaries after a list, search
 # talk inside the report, image captions and brackets that an export had already emptied stay.
 # 2: headings and labels of more languages, numbers in round and curly brackets, numbered lists without a heading.
-VERSION = "2"
+# 3: beside bracket marks, numbers glued to the stop that ends a line, and bare ones below a table or in a column that
+# cites throughout; links named like a source at the end of a clause.
+# 4: labels in parentheses that the list gives; PubMed numbers alone in a bracket; an entry's title and address apart.
+# 5: numbers that were buttons of a chat page, labelled runs of links that end a passage, closing lists of bare titles.
+# 6: names from the list in a bracket before a mark, linked numbers in a column of PubMed numbers or DOIs.
+VERSION = "6"
 
 _NO_MARK = frozenset(("reference_heading", "reference_line", "provenance", "space", "encoding"))
 _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesting takes more
@@ -96,8 +103,9 @@ def _strip_once(text: str) -> _Pass:
     copy.claim(lists.spans)
     listed = frozenset(lists.numbers)
     copy.claim(find_tokens(copy.text))
+    copy.claim(find_copied_marks(copy.text))
     copy.claim(find_linked_cells(copy.text))
-    copy.claim(find_links(copy.text, labels))
+    copy.claim(find_links(copy.text, labels, lists.entries))
     copy.claim(find_damaged(copy.text))
     bracketed = find_marks(copy.text)
     judged = profile(copy.text, bracketed, listed)
@@ -105,8 +113,10 @@ def _strip_once(text: str) -> _Pass:
     copy.claim(find_rounded(copy.text, judged) if lists.numbered else ())
     copy.claim([*find_glossed(copy.text, listed), *find_labels(copy.text, lists.labels)])
     copy.claim(find_numbers(copy.text, bracketed, judged))
+    copy.claim(find_named_marks(copy.text, lists.entries))
     copy.claim(find_addresses(copy.text))
     copy.claim(find_author_years(copy.text, lists.entries))
+    copy.claim(find_source_keys(copy.text, lists.entries))
     copy.claim(find_table_sources(copy.text, listed))
     copy.claim(find_husks(copy.text))
     if GONE in copy.text:

@@ -1,9 +1,8 @@
-"""Which numbers are citations: brackets, superscripts and digits glued to a word, judged by the list of sources."""
+"""Which bracketed numbers are citations, judged by the list of sources and by how the body uses them."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
@@ -44,6 +43,7 @@ _PINPOINT = re.compile(
     re.IGNORECASE,
 )
 _CLAUSE_END = re.compile(r"[ \t\ufdd0]*(?:[.,;:!?،؛؟。，；：！？)）\"”\[［\\]|\n|$)")
+_CELL_END = re.compile(r"[ \t\ufdd0]*\|")  # a table proves nothing: there a player's seed looks like a mark
 _AFTER_CLAUSE = re.compile(r"[.,;:!?。，；：！？\"”)）][ \t\ufdd0]*$")
 _DAMAGED = re.compile(
     r"\[\[?[ \t]?[0-9]{1,3}\]?\)(?:[\[\](),; \t]|[0-9]{1,3}(?=[\]),; \t])){0,60}+(?<=\])"
@@ -51,26 +51,6 @@ _DAMAGED = re.compile(
     r"|\[(?:[0-9]{1,3}\]?\)?[,; \t]{1,2}\[?){1,20}[0-9]{1,3}\]?\)\]"
     r"|\[[0-9]{1,3}\][^\s\[\]%]{0,30}(?:%[0-9A-Fa-f]{2}[^\s\[\]]{0,60}){1,20}(?<![.,;:])"
 )
-_SUP = re.compile(
-    r"<sup>((?:\s|&nbsp;|<a\b[^<>\n]{0,300}>|</a>|\\?\[|\\?\]|[0-9,;，、–-]|\(|\)){1,400}?)</sup>", re.IGNORECASE
-)
-_SUPERSCRIPT = re.compile(
-    r"(?<=[^\s⁰-⁹²³¹⁻⁺])[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3}"
-    r"(?:(?:[ʼ˒,⁻–-][ ]?|[ ])[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})*(?![⁰¹²³⁴⁵⁶⁷⁸⁹])"
-)
-_SUP_NUMBERS = re.compile(r"<sup>\\?\[?([0-9]{1,3}(?:[ ]?[,;–-][ ]?[0-9]{1,3}){0,9})\\?\]?</sup>")
-_SUPER_RUN = re.compile(r"([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})")
-_WORD_OR_STOP = re.compile(r"(?:[.,;:!?)”\"]|[^\W\d_]{4})$")
-_SUPER_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
-_COUNTED_WORDS = (
-    "phase step type level version table figure stage chapter part section model group class tier week year"
-)
-_COUNTED = frozenset(_COUNTED_WORDS.split())
-_UNIT = re.compile(
-    r"(?:^|[^A-Za-z])(?:[munkcdp]?m|km|s|sec|ft|in|mi|yd|kg|g|Hz|[A-Z]|[a-z]|10|e|ln|log|sin|cos|cm|mm|ha|R|χ|σ|°)$"
-    r"|[/^=+×·*⋅(]\w{0,3}$|[A-Za-z]{0,3}/[A-Za-z]{1,3}$"
-)
-_CARET = re.compile(r"\^\[?([0-9]{1,3}(?:,[ \t]?[0-9]{1,3})*)\]?\^")
 _ROUND = re.compile(  # `(1, 3)` or `{2}` where a clause ends
     r"(?<=[\w%.\"”’)}*_])[ ]?[({]([1-9][0-9]{0,2}(?:[ ]?[,;–-][ ]?[1-9][0-9]{0,2}){0,9})[)}]"
     r"(?=[.,;:!?][ \n\"”*_]|[.,;:!?]$|[ ]?\{|\n|$)",
@@ -80,12 +60,6 @@ _COUNTING = re.compile(
     r"|cases?|questions?|scenarios?|set|and|or)\.?[ ]?$",
     re.IGNORECASE,
 )
-_GLUED = re.compile(
-    r"(?:(?<=[^\W\d_][.,;:!?])|(?<=[\"”’)%*²³][.,;:!?])|(?<=[^\W_][.!?,][\"”’)*])|(?<=[0-9]{4}[.,])|(?<=[^\W\d_]\\[.!])|(?<=[0-9]{4}\\[.!])|(?<=[。，；！？]))"
-    r"([0-9]{1,3}(?:,[ \t]?[0-9]{1,3}){0,9})(?=[ \t\n\"”’)|\ufdd0]|$|[。，]|(?=[\u4e00-\u9fff]))"
-)
-_BARE_WORD = re.compile(r"(?<!\w)[^\W\d_]{3,30}(?![\w-])")
-_GLUED_WORD = re.compile(r"(?<![\w\-./])([^\W\d_]{3,30})([*_]{0,3})([0-9]{1,3})(?=[*_\"”’)]{0,4}(?:[.,;:]?[ \t\n]|$))")
 
 
 @dataclass(frozen=True)
@@ -116,16 +90,6 @@ def bracket_numbers(text: str) -> frozenset[int]:
     for inside in _MARK.findall(text) if "[" in text or "［" in text else ():
         found.update((inside,) if inside.isdigit() else _NUMBERS.findall(inside))
     return frozenset(int(number) for number in found if len(number) <= 3)
-
-
-def raised_numbers(text: str) -> frozenset[int]:
-    """Every number of a superscript behind a word or a stop; `10³` and `m²` raise none."""
-    found: set[int] = set()
-    for pattern in (_SUP_NUMBERS, _SUPER_RUN) if "<sup>" in text else (_SUPER_RUN,):
-        for match in pattern.finditer(text):
-            if _WORD_OR_STOP.search(text, max(0, match.start() - 4), match.start()):
-                found.update(int(n) for n in _NUMBERS.findall(match[1].translate(_SUPER_DIGITS)))
-    return frozenset(found)
 
 
 def find_marks(text: str) -> list[Mark]:
@@ -170,7 +134,7 @@ def _look_alike(text: str, start: int, end: int, count: int) -> bool:
 
 def profile(text: str, marks: list[Mark], listed: frozenset[int]) -> Profile:
     """Judge the bracket numbers of the body. `listed`: the numbers that the removed entries carry."""
-    total = inside = at_end = 0
+    total = inside = in_prose = at_end = 0
     smallest = 1000
     for mark in marks:
         if not mark.values or mark.thousands or mark.look_alike:
@@ -178,13 +142,16 @@ def profile(text: str, marks: list[Mark], listed: frozenset[int]) -> Profile:
         total += 1
         inside += all(v in listed for v in mark.values)
         smallest = min(smallest, *mark.values)
+        if _CELL_END.match(text, mark.end):
+            continue
+        in_prose += 1
         at_end += bool(
             _CLAUSE_END.match(text, mark.end) or _AFTER_CLAUSE.search(text, max(0, mark.start - 6), mark.start)
         )
     return Profile(
         listed,
         all_short=bool(listed) and total > 0 and inside >= 0.6 * total,
-        free=total >= 3 and smallest <= 3 and at_end >= 0.7 * total,
+        free=in_prose >= 3 and smallest <= 3 and at_end >= 0.7 * in_prose,
         brackets=total,
     )
 
@@ -240,23 +207,6 @@ def find_damaged(text: str) -> Iterator[Span]:
                 yield Span(match.start(), match.end(), "number")
 
 
-def find_raised(text: str, judged: Profile) -> Iterator[Span]:
-    """Superscripts and flattened superscripts; only with a list, and not where brackets do the citing."""
-    yield from _tagged(text, judged)
-    if not judged.listed or judged.brackets > 2:
-        return
-    for match in _SUPERSCRIPT.finditer(text):
-        digits = [int(n) for n in re.findall(r"[0-9]+", match[0].translate(_SUPER_DIGITS))]
-        if all(n in judged.listed for n in digits) and not _UNIT.search(
-            text[max(0, match.start() - 6) : match.start()]
-        ):
-            yield Span(match.start(), match.end(), "superscript")
-    for match in _CARET.finditer(text) if "^" in text else ():
-        if all(int(n) in judged.listed for n in _NUMBERS.findall(match[1])):
-            yield Span(match.start(), match.end(), "superscript")
-    yield from _glued(text, judged)
-
-
 def find_rounded(text: str, judged: Profile) -> Iterator[Span]:
     """Numbers in round or curly brackets, where no square brackets cite and half of the list is named so."""
     if not judged.listed or judged.brackets:
@@ -271,27 +221,3 @@ def find_rounded(text: str, judged: Profile) -> Iterator[Span]:
     closing = sum(text[match.end() : match.end() + 1] in ".!?" for match in found)  # `cooks (2), pilots (3).` counts
     if len(found) >= 3 and 2 * closing >= len(found) and 2 * len(named) >= len(judged.listed):
         yield from (Span(match.start(), match.end(), "number") for match in found)
-
-
-def _tagged(text: str, judged: Profile) -> Iterator[Span]:
-    for match in _SUP.finditer(text) if "<" in text else ():
-        digits = [int(n) for n in re.findall(r"[0-9]+", re.sub(r"<[^>]*>", "", match[1]))]
-        bracketed = "[" in match[1] or "<a" in match[1].lower()
-        unit = _UNIT.search(text[max(0, match.start() - 6) : match.start()])
-        if digits and (bracketed or (judged.listed and all(n in judged.listed for n in digits) and not unit)):
-            yield Span(match.start(), match.end(), "superscript")
-
-
-def _glued(text: str, judged: Profile) -> Iterator[Span]:
-    found = [m for m in _GLUED.finditer(text) if all(int(n) in judged.listed for n in _NUMBERS.findall(m[1]))]
-    for match in found:
-        yield Span(match.start(), match.end(), "glued")
-    words = [m for m in _GLUED_WORD.finditer(text) if int(m[3]) in judged.listed and m[1] not in _COUNTED]
-    if len(found) + len({m[1] for m in words}) < 5:
-        return
-    names = Counter(m[0] for m in words)  # a name that ends in a digit comes again and again
-    bare = set(_BARE_WORD.findall(text))  # a capitalised word seen without its digit has none in its name
-    for match in words:
-        lower = match[1].islower() and len(match[1]) >= 4
-        if names[match[0]] <= 2 and (lower or match[1] in bare):
-            yield Span(match.start(3), match.end(3), "glued")

@@ -39,6 +39,11 @@ _AUTHOR_LEAD = re.compile(  # `Surname, A. B.` or `Surname AB,` and what follows
     r"[ \t>*•·+_-]{0,6}(?:(?:van|von|de|der|den|di|da|del|la|le|ten|ter)[ ]){0,2}[^\W\d_][\w’'‑-]{1,30}"
     r"(?:[ ][^\W\d_][\w’'‑-]{1,30})?,?[ ](?:[A-ZÀ-ÖØ-ÞА-Я](?:\.|\b)[ -]?){1,3}"
 )
+# a label in parentheses in front of an entry: `3. (ito2004silting pages 1-2): Ito, A. …`
+_KEY = re.compile(
+    r"[ \t>]*(?:[-*•][ \t]+|[0-9]{1,3}\\?[.)][ \t]+)"
+    r"\((?=[^()\n]{0,160}[0-9])(?=[^()\n]{0,160}[^\W\d_])([^()\n]{3,160})\)[:：][ \t]"
+)
 _SHAPE = re.compile(r"[ \t>]*(?:[-*•·+]|[0-9]{1,3}\\?[.)])[ \t]")
 _QUOTED = re.compile(r"[\"“«「][^\"”»」\n]{6,200}[\"”»」]|(?<![*_\w])[*_](?![*_\s])[^*_\n]{6,200}[*_](?![*_\w])")
 _VERB = re.compile(
@@ -65,6 +70,8 @@ def grade(line: str, cited: frozenset[int] = frozenset()) -> str:
         return "rule"
     if len(line) > 2500:
         return "text"
+    if _KEY.match(line) and (URL.search(line) or _YEAR.search(line)):
+        return "hard"
     prose = is_prose(line)
     if URL.search(line):
         if not prose or LEADING_MARKS.match(line):
@@ -101,6 +108,12 @@ def is_prose(line: str) -> bool:
 def label_of(line: str) -> str | None:
     """A label with letters and digits in front of an entry (`[S4]`, `[Ito2004]`), or None."""
     match = _LABEL.match(line)
+    return match[1] if match else None
+
+
+def key_of(line: str) -> str | None:
+    """A label in parentheses in front of an entry (`ito2004silting pages 1-2`), or None."""
+    match = _KEY.match(line)
     return match[1] if match else None
 
 

@@ -10,7 +10,7 @@ from annotation.author_years import cited_names, opening_name
 from annotation.reference_captions import is_source_line
 from annotation.reference_entries import FOOTNOTE, LEADING_MARKS, URL, grade, is_prose, label_of, numbers_of
 from annotation.reference_headings import announces_sources
-from annotation.reference_tails import numbered_tail
+from annotation.reference_tails import closing_list, numbered_tail
 from annotation.report_lines import Lines
 from annotation.spans import Span
 
@@ -110,12 +110,9 @@ def _take_block(lines: Lines, start: int, following: int, gone: set[int], found:
         return
     if not level and not _opens_plainly(lines, start, body[0]):
         return
-    if not _accepted(lines, body, strength or "weak", found):
-        if (
-            level
-            and strength != "weak"
-            and (_points_at_list(lines, body, end, gone) or _lacks_list(lines, body, end, gone))
-        ):
+    named = level and strength != "weak"
+    if not (_accepted(lines, body, strength or "weak", found) or (named and closing_list(lines, body, end, gone))):
+        if named and (_points_at_list(lines, body, end, gone) or _lacks_list(lines, body, end, gone)):
             _claim(lines, start, body[-1] + 1, set(range(start, body[-1] + 1)), gone, found, heading=start)
         else:
             found.kept_weak += 1
@@ -243,12 +240,11 @@ def _take_tail(lines: Lines, gone: set[int], found: Lists) -> None:
     entries: list[int] = []
     pending: list[int] = []
     for n in range(len(lines.text) - 1, -1, -1):
-        line = lines.text[n]
+        line, near = lines.text[n], entries[-1] if entries else n
+        titled = n < near <= n + 2 and LEADING_MARKS.match(line) and _ADDRESS_ONLY.match(lines.text[near])
         if n in gone or lines.grade(n) in ("blank", "rule"):
             pending.append(n)
-        elif _is_pure_entry(line) or (
-            entries and entries[-1] == n + 1 and LEADING_MARKS.match(line) and _ADDRESS_ONLY.match(lines.text[n + 1])
-        ):
+        elif _is_pure_entry(line) or (titled and (near == n + 1 or not is_prose(line))):
             entries.append(n)
             pending.clear()
         else:

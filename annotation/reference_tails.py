@@ -1,15 +1,16 @@
-"""A numbered list at the very end of a report, without a heading, whose numbers the body cites."""
+"""What only the very end of a report makes a list of sources: numbered without a heading, or titles without records."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from annotation.reference_entries import grade, is_prose
 from annotation.reference_headings import announces_sources
 from annotation.report_lines import Lines
 
 _ITEM = re.compile(r"[ \t>]{0,4}(?:\(([0-9]{1,3})\)|([0-9]{1,3})\\?[.)])[ \t]+\S")
+_BULLET = re.compile(r"[ \t>]{0,6}(?:[-*•·+]|\(?[0-9]{1,3}\\?[.)])[ \t]+\S")
 _LABEL = re.compile(r"([^\n:：]{2,40})[:：][^\n]{0,60}$")
 
 
@@ -40,6 +41,21 @@ def numbered_tail(lines: Lines, gone: Set[int]) -> list[int]:
     if cited < 0.6 * len(found) or records < 0.5 * len(found) or any(is_prose(lines.text[n]) for n in found):
         return []
     return [*_label_above(lines, found[-1]), *reversed(found)]
+
+
+def closing_list(lines: Lines, body: Sequence[int], end: int, gone: Set[int]) -> bool:
+    """Is `body`, under a heading for sources, the report's last section: short items without a sentence among them?
+
+    Two records of sources at least, one line in seven, must be there: a list of things that are sources of something
+    (`- Meat`, `- Eggs`) has none.
+    """
+    if len(body) < 3 or not (end >= len(lines.text) or end in gone):
+        return False
+    items = [lines.text[n] for n in body]
+    if any(len(item) > 200 or not _BULLET.match(item) or is_prose(item) for item in items):
+        return False
+    records = sum(lines.grade(n) in ("hard", "soft", "tagged") for n in body)
+    return records >= 2 and 7 * records >= len(body)
 
 
 def _label_above(lines: Lines, first: int) -> list[int]:

@@ -109,6 +109,15 @@ def test_seeds_stay_when_there_is_no_list() -> None:
     assert strip_citations(text).text == text
 
 
+def test_cells_of_a_table_neither_prove_nor_disprove_that_numbers_without_a_list_cite() -> None:
+    draw = "| round | winner |\n|---|---|\n| 1 | Moss [1] |\n| 2 | Ito [4] |\n| 3 | Okafor [2] |\n| 4 | Moss [1] |"
+    assert strip_citations(draw).text == draw
+    tolls = "| year | toll | Source |\n|---|---|---|\n| 1851 | 4 d | [8] |\n| 1852 | 5 d | [5] |\n| 1853 | 6 d | [8] |"
+    text = strip_citations(f"Silt rose [1]. Ships left [2], and cranes came [3].\n\n{tolls}").text
+    assert text.startswith("Silt rose. Ships left, and cranes came.")
+    assert "[" not in text
+
+
 def test_numbers_without_a_list_go_when_they_close_sentences_and_start_low() -> None:
     text = "The harbour silted up [1]. Ships left [2], and cranes came [3]."
     assert strip_citations(text).text == "The harbour silted up. Ships left, and cranes came."

@@ -178,6 +178,8 @@ def test_a_number_with_a_gloss_goes_when_the_list_has_the_number() -> None:
     [
         ("Ships left ([example.org](https://example.org/?utm_source=chat)).", "Ships left."),
         ("Ships left ([Ito, 2025](https://a.example); [Moss, 2024](https://b.example)). Fog.", "Ships left. Fog."),
+        ("Ships left (Ito et al., 2025, [https://a.example/x](https://a.example/x)). Fog.", "Ships left. Fog."),
+        ("Ships left (Ito, n.d., [log](https://a.example); Moss et al., 2024b, [toll](https://b.example)).", "Ships left."),
         ("Ships left ([Harbour log | Port of Brill](https://a.example/x#:~:text=ships left,68.4 70.1 98)). Fog.", "Ships left. Fog."),
         ("Ships left ([log](https://a.example/#:~:text=1) foo,bar)). Fog.", "Ships left. Fog."),
         (r"Ships left ([[2305.20050\] Wharves](https://a.example/abs#:~:text=In recent,of ships)). Fog.", "Ships left. Fog."),
@@ -268,6 +270,7 @@ def test_numbers_glued_to_words_go_and_names_that_end_in_digits_stay() -> None:
         ("| port | depth |\n|---|---|\n| Brill | 4 m |\n| 4 |  |  |", "| port | depth |\n|---|---|\n| Brill | 4 m |"),
         ("<table><tr><td>Brill</td><td>[4]</td></tr></table>", "<table><tr><td>Brill</td><td></td></tr></table>"),
         ("| port | Source |\n|---|---|\n| Brill | 4 |", "| port | Source |\n|---|---|\n| Brill |  |"),
+        ("| port | Source(s) |\n|---|---|\n| Brill | 4, 5 |", "| port | Source(s) |\n|---|---|\n| Brill |  |"),
         ("| no. | port |\n|---|---|\n| 4 | Brill |", "| no. | port |\n|---|---|\n| 4 | Brill |"),
     ],
 )

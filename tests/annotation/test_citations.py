@@ -26,7 +26,7 @@ PIECES = (
     "<think>", "</think>", "<sup>[1]</sup>", "²", "³", "citeturn0search1", "\ue200", "\ue201", "[cite_start]", "[cite: 1]",
     "<grok:render>", "</grok:render>", "![a](b.png)", "!", "参考文献：\n", "港口。", "（来源：https://a.example）", "\r\n", "\r",
     "\ufeff", "\ufdd0", "Would you like me to go on?", "Here is the report:", "---\n", "+2\n", "Site\n", "(Ito, 2004)",
-    "*Source:* ", "[[1]), [2]]", "[2]%20a", "silt.12 ", "\t", "> ", "# T\n", "[Source: 3]", "[a.md, p. 3]", "⁂\n", "[web:1]",
+    "*Source:* ", "[[1]), [2]]", "[2]%20a", "silt.12 ", "**silt**.3\n", "| a [1] | 3 |\n", "\t", "> ", "# T\n", "[Source: 3]", "[a.md, p. 3]", "⁂\n", "[web:1]",
 )  # fmt: skip
 documents = st.lists(st.sampled_from(PIECES) | st.text(max_size=6), max_size=40).map("".join)
 
@@ -159,8 +159,15 @@ EVERY_STYLE = [
     "| a | Source |\n|---|---|\n| b | 1 |\n| 1 |  |\n\n*Source:* [1]\n\n参考文献：\n[1] https://a.example\n",
     "Here is the report you asked for:\n\n# Tides\n\n<!-- a --><think>b</think>Text.\n\nWould you like me to add charts?",
     "Scores [7–0], [the], [sic], [0, 1], $x_{[1]}$, `a[1]`, [2015] UKSC 11 at [23]–[25], +2 dB, ![alt](https://a.example/b.png).\r\n",
+    "Ships [1], [2], [3].\n\nFog at the **quay**.2\n\n| a | b |\n|---|---|\n| 1 | silt[1] |\n| 2 | sand[2] |\n| 3 | rain[3] |\n| 4 | 1 |\n\n"
+    "2\n\nIce [Ito et al., *Ice*, 2004](https://a.example/i).\n\n"
+    "## References\n\n[1] https://a.example\n[2] https://b.example\n[3] https://c.example\n",
+    "Ships left. \n4\n Fog came. \n1\n\nIce. \n2\n\nIt thawed. Sources: [A](https://a.example), [B](https://b.example) (old).\n\n"
+    "## Sources\n- Harbour Report 2025\n- Ice survey 2024\n- Charts\n- Tide tables\n- Logs\n",
+    "Ships left [Tide Press - Silt] [1].\n\n| PMID | Port |\n|---|---|\n| [12345678](https://a.example) | Brill |\n\n"
+    "## Sources\n[1] Tide Press - Silt: https://a.example\n",
 ]
-GUARD = ("2", "512f2c7a3c7d546004c5aa4429e77b4aa5f2fa43b5bf674f801e157ebf270605")
+GUARD = ("6", "b5af9a6eb994edf9bfd0590e749d19a82f5772324c8c06c838b16f934e2ccf13")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

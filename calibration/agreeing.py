@@ -6,31 +6,27 @@ Points and draws from the same closed forms, intervals of whole clusters.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from calibration import closed_forms
-from calibration.answering import coverage
-from calibration.bootstrap import resample, wilson_effective
-from calibration.bounding import FEW_CLUSTERS, Group, Pair, drawn, made, share
+from calibration.beside import by_system_tables, shares, shares_of_single_raters
+from calibration.bootstrap import resample
+from calibration.bounding import FEW_CLUSTERS, Group, Pair, drawn
 from calibration.closed_forms import Array
-from calibration.columns import tally
+from calibration.columns import Codes
 from calibration.continuous import continuous_estimates
-from calibration.joining import MANY_LABELS, Comparison, Scale, Study, comparisons, cross, people_votes, scale_of
-from calibration.pairwise import SCORES, SWAP, best_constant, best_constant_by_group, without_ties
+from calibration.joining import MANY_LABELS, Comparison, Scale, Study, comparisons, cross, scale_of, votes
+from calibration.paired_scores import single_pairs, transposed
+from calibration.panel import icc_of_people, panel_estimates
+from calibration.rank_agreement import rank_estimates
 from calibration.results import CalibrationSettings, Estimate
+from calibration.second_opinions import linearised, unclustered
+from calibration.tabular import BRIEF, Summed, note_of, perfect_bound, statistics_of, why_not_shown
 
-CODING = {
-    "cohen_kappa": "labels A, tie and B are categories, A and B as named when the pair was made",
-    "cohen_kappa_symmetrised": "every row and its mirrored copy: no naming of A and B changes it",
-    "krippendorff_alpha_nominal": "labels are categories without order",
-    "pearson": "coded A = 1, tie = .5, B = 0",
-    "spearman": "coded A = 1, tie = .5, B = 0; midranks",
-}
 AT_ONCE = 64  # comparisons whose draws are kept at once: a crowd of annotators must not fill the memory
-Tables = tuple[Array, Array, Array]  # tables, coincidences, scale of the coincidences
-Statistic = Callable[[Tables], Array]
 
 
 def agreement_estimates(study: Study, group: Group, settings: CalibrationSettings) -> Iterator[Estimate]:
@@ -41,22 +37,93 @@ def agreement_estimates(study: Study, group: Group, settings: CalibrationSetting
     if len(scale.labels) > MANY_LABELS:
         if scale.kind == "rating":
             yield from continuous_estimates(study, group, scale, settings)
+    else:
+        found = comparisons(study, scale, group.chosen)
+        used = used_labels(group, scale, settings, found)
+        for start in range(0, len(found), AT_ONCE):  # every part is resampled with the same weights
+            yield from _table_estimates(study, group, scale, used, found[start : start + AT_ONCE], settings)
+        single = between_single_raters(study, scale, group)
+        for start in range(0, len(single), AT_ONCE):
+            yield from _table_estimates(
+                study, group, scale, used, single[start : start + AT_ONCE], settings, brief=True
+            )
+        if scale.kind != "rating":
+            yield from panel_estimates(study, group, scale, found, settings)
+    if scale.kind == "rating":
+        yield from icc_of_people(study, group, scale, settings)
+        yield from rank_estimates(study, group, scale, settings)
+
+
+def between_single_raters(study: Study, scale: Scale, group: Group) -> list[Comparison]:
+    """Judges with judges, and few annotators pair by pair."""
+    clusters = study.unit_cluster, len(study.clusters)
+    return [
+        Comparison(
+            one.rater,
+            other.rater,
+            cross(one, votes([other], scale, study.units, other.scale), scale, group.chosen, *clusters),
+            one.scale * other.scale,
+        )
+        for one, other in single_pairs(study)
+    ]
+
+
+def used_labels(group: Group, scale: Scale, settings: CalibrationSettings, found: Sequence[Comparison]) -> Codes:
+    """Positions of the labels that are declared or that anybody in the group gave: the K of AC1 and PABAK."""
+    size = len(scale.labels)
+    seen = sum((one.table.sum(axis=0) for one in found), np.zeros((size, size)))
+    declared = {label for name in group.criteria for label in settings.scales.get(name, ())}
+    named = np.array([scale.declared and (scale.kind != "pairwise" or one in declared) for one in scale.labels])
+    return np.flatnonzero((seen.sum(axis=0) + seen.sum(axis=1) > 0) | named)
+
+
+def count_tables(study: Study, group: Group, settings: CalibrationSettings) -> Iterator[dict[str, Any]]:
+    """How often the rater said k where the reference said l, for each comparison with a judge or among all people."""
+    scale = scale_of(study, group.criteria, settings)
+    if scale is None or len(scale.labels) > 10:
         return
-    found = comparisons(study, scale, group.chosen)
-    for start in range(0, len(found), AT_ONCE):  # every part is resampled with the same weights
-        yield from _table_estimates(study, group, scale, found[start : start + AT_ONCE], settings)
+    judged = [one for one in comparisons(study, scale, group.chosen) if one.reference == "each_annotator"]
+    pooled = [one for one in comparisons(study, scale, group.chosen) if one.rater == "each_annotator"]
+    for one in (*judged, *pooled):
+        yield {
+            "rater": one.rater,
+            "reference": one.reference,
+            "criterion": group.criterion,
+            "category": group.category,
+            "labels": list(scale.labels),
+            "counts": [[_whole(count / one.scale) for count in row] for row in one.table.sum(axis=0)],
+        }
+
+
+def _whole(count: float) -> int | float:
+    return int(count) if float(count).is_integer() else float(count)
 
 
 def _table_estimates(
-    study: Study, group: Group, scale: Scale, found: list[Comparison], settings: CalibrationSettings
+    study: Study,
+    group: Group,
+    scale: Scale,
+    used: Codes,
+    found: list[Comparison],
+    settings: CalibrationSettings,
+    brief: bool = False,
 ) -> Iterator[Estimate]:
-    statistics = statistics_of(scale)
-    sums = np.stack([one.table for one in found] + [_coincidences(one) for one in found], axis=1)
+    by_system = None if brief else by_system_tables(study, group, scale, found)
+    statistics = statistics_of(scale, used, by_system is not None)
+    if brief:
+        statistics = {name: statistic for name, statistic in statistics.items() if name in BRIEF}
+    many = [index for index, one in enumerate(found) if one.coincidences is not None]
+    stack = [one.table for one in found] + [np.asarray(found[index].coincidences) for index in many]
+    sums = np.stack([*stack, *(by_system.tables if by_system else ())], axis=1)
+    table_scales = np.array([one.scale for one in found], float)
     scales = np.array([one.scale if one.coincidences is None else one.coincidence_scale for one in found], float)
 
     def evaluate(summed: Array) -> Array:
-        tables = summed[:, : len(found)], summed[:, len(found) :], scales
-        return np.stack([statistic(tables) for statistic in statistics.values()], axis=-1)
+        tables, rest = summed[:, : len(found)], summed[:, len(found) :]
+        coincidences = closed_forms.both_ways(tables)
+        coincidences[:, many] = rest[:, : len(many)]
+        given = Summed(tables, coincidences, scales, table_scales, rest[:, len(many) :] if by_system else None)
+        return np.stack([statistic(given) for statistic in statistics.values()], axis=-1)
 
     points = evaluate(sums.sum(axis=0)[None])[0]
     wanted = len(study.clusters) >= (FEW_CLUSTERS if group.single else 2)
@@ -64,143 +131,21 @@ def _table_estimates(
     for index, one in enumerate(found):
         table = one.table / one.scale
         pair = Pair(one.rater, one.reference, group, table.sum(axis=(-2, -1)))
-        yield from _shares(study, pair, table, scale, settings)
+        yield from (shares_of_single_raters if brief else shares)(study, pair, table, scale, settings)
         for position, name in enumerate(statistics):
             value = float(points[index, position])
+            if name.startswith("icc") and one.reference == "others":
+                continue  # `panel_estimates` has the ICC of all annotators
             own = None if draws is None else draws[:, index, position]
-            coding = CODING.get(name, "") if scale.kind == "pairwise" else ""
-            reason = why_not_shown(name, table.sum(axis=0), value)
-            yield drawn(name, pair, value, own, reason, settings, coding, _perfect_bound(name, table, settings))
-
-
-def statistics_of(scale: Scale) -> dict[str, Statistic]:
-    """The bootstrapped statistics of a kind of labels, each vectorised over (block, comparisons, K, K)."""
-    out: dict[str, Statistic] = {}
-    size = 0 if scale.numbers is None else len(scale.numbers)  # the labels that have a number; not_applicable has none
-    if scale.kind == "pairwise":
-        swap = SWAP[: len(scale.labels)]
-        out["percent_agreement_half_credit"] = lambda t: closed_forms.half_credit(t[0][..., :3, :3], SCORES)
-        out["cohen_kappa_symmetrised"] = lambda t: closed_forms.kappa(closed_forms.symmetrised(t[0], swap))
-    out["chance_agreement"] = lambda t: closed_forms.chance(t[0])
-    out["cohen_kappa"] = lambda t: closed_forms.kappa(t[0])
-    if scale.declared and size:
-        weights = closed_forms.disagreement(size, "quadratic")
-        out["cohen_kappa_quadratic"] = lambda t: closed_forms.kappa(t[0][..., :size, :size], weights)
-    out.update(_alphas(scale, size))
-    if scale.numbers is not None:
-        numbers = scale.numbers - scale.numbers[0]  # an offset would only cost digits
-        if scale.kind != "probe":
-            out["pearson"] = lambda t: closed_forms.pearson(t[0][..., :size, :size], numbers, numbers)
-        out["spearman"] = lambda t: closed_forms.spearman(t[0][..., :size, :size])
-    return out
-
-
-def why_not_shown(name: str, table: Array, value: float) -> str:
-    """Why this number is a dash: undefined, or defined and empty of information. "" when it is shown.
-
-    `table`: shape (K, K), in comparisons.
-    """
-    total = float(table.sum())
-    if not total:
-        return "no_items"
-    if name in ("pearson", "spearman"):
-        if total < 2:
-            return "too_few_units"
-        return "zero_variance" if math.isnan(value) else "two_points" if total == 2 else ""
-    if math.isnan(value):
-        return "one_category"
-    if name.startswith("krippendorff_alpha") and total == 1:
-        return "one_unit"
-    constant = min(np.count_nonzero(table.sum(axis=0)), np.count_nonzero(table.sum(axis=1))) == 1
-    return "constant_rater" if constant and name in ("cohen_kappa", "cohen_kappa_quadratic") else ""
-
-
-def _alphas(scale: Scale, size: int) -> dict[str, Statistic]:
-    alphas: dict[str, Statistic] = {}
-    if scale.kind == "rating" and scale.numbers is not None:
-        gaps = np.subtract.outer(scale.numbers, scale.numbers) ** 2
-        alphas["krippendorff_alpha_interval"] = lambda t: closed_forms.alpha(t[1][..., :size, :size], gaps, t[2])
-    else:
-        alphas["krippendorff_alpha_nominal"] = lambda t: closed_forms.alpha(t[1], None, t[2])
-    if scale.declared and size:
-
-        def ordinal(t: Tables) -> Array:
-            ordered = t[1][..., :size, :size]
-            return closed_forms.alpha(ordered, closed_forms.ordinal_distance(ordered), t[2])
-
-        alphas["krippendorff_alpha_ordinal"] = ordinal
-    return alphas
-
-
-def _coincidences(one: Comparison) -> Array:
-    return closed_forms.both_ways(one.table) if one.coincidences is None else one.coincidences
-
-
-def _shares(study: Study, pair: Pair, table: Array, scale: Scale, settings: CalibrationSettings) -> Iterator[Estimate]:
-    """Agreement, without ties too; the best constant answer; and how many of the annotators' rows it all rests on."""
-    agree = closed_forms.diagonal(table)
-    yield share("percent_agreement", pair, agree, settings)
-    if scale.kind == "pairwise":
-        decisive = without_ties(table)
-        left = Pair(pair.rater, pair.reference, pair.group, decisive.sum(axis=(-2, -1)))
-        whole = float(pair.sizes.sum())
-        kept = f"kept {100 * left.sizes.sum() / whole:.1f} % ({left.n} of {pair.n})" if whole else "kept none"
-        note = f"rows with a tie on either side dropped; {kept}"
-        yield share("percent_agreement_exclude_ties", left, closed_forms.diagonal(decisive), settings, note)
-    if pair.n:
-        yield from _baselines(study, pair, table, scale, settings)
-        yield from _within_criteria(study, pair, scale, settings)
-    yield from coverage(study, pair, agree, settings)
-
-
-def _baselines(
-    study: Study, pair: Pair, table: Array, scale: Scale, settings: CalibrationSettings
-) -> Iterator[Estimate]:
-    """What a rater earns who always says the same; for a judge also the best such answer for each pair of systems."""
-    ties = settings.ties if scale.kind == "pairwise" else "three_class"
-    answers = {"exclude": ("A", "B"), "half_credit": scale.labels[:3]}.get(ties, scale.labels)
-    value, best = best_constant(table.sum(axis=(0, 1)), ties)
-    none = math.nan, math.nan
-    note = f"always answering {answers[best]}, ties {ties}; no interval: the best of {len(answers)} constant answers"
-    yield made("constant_judge_baseline", pair, value, none, "none", [note], settings)
-    judge = next((one for one in study.judges if one.rater == pair.rater), None)
-    if judge is None or scale.kind != "pairwise" or not len(judge.unit):
-        return
-    unit = np.unique(judge.unit[pair.group.chosen[judge.unit] & (scale.recode[judge.label] >= 0)])
-    unit = unit[study.unit_systems[unit] >= 0]
-    people, common = people_votes(study, scale)
-    counts = people[unit] / common
-    mirrored = study.unit_mirrored[unit]
-    counts[mirrored] = counts[mirrored][:, SWAP[: counts.shape[1]]]
-    systems = np.unique(study.unit_systems[unit], return_inverse=True)[1]
-    groups = np.stack([tally(systems, 0, column) for column in counts.T], axis=-1)
-    value = best_constant_by_group(groups, ties)
-    if not math.isnan(value):
-        note = (
-            f"the best answer for each of {len(groups)} pairs of systems, ties {ties}; no interval: the best of several"
-        )
-        yield made("constant_judge_baseline_by_system", pair, value, none, "none", [note], settings)
-
-
-def _within_criteria(study: Study, pair: Pair, scale: Scale, settings: CalibrationSettings) -> Iterator[Estimate]:
-    """Kappa within criteria: what is left when knowing each criterion's base rates earns nothing."""
-    judge = next((one for one in study.judges if one.rater == pair.rater), None)
-    if judge is None or len(pair.group.criteria) < 2:
-        return
-    people, common = people_votes(study, scale)
-    tables = cross(judge, people, scale, pair.group.chosen, study.unit_criterion, len(study.criteria))
-    value = float(closed_forms.stratified_kappa(tables / (judge.scale * common)))
-    note = "no interval: a check on pooling criteria" if not math.isnan(value) else "one_category: in every criterion"
-    yield made("stratified_kappa", pair, value, (math.nan, math.nan), "none", [note], settings)
-
-
-def _perfect_bound(name: str, table: Array, settings: CalibrationSettings) -> float:
-    """(p_low - Pe) / (1 - Pe) with the Wilson bound of agreement; nan for statistics that have no such form."""
-    if not name.startswith(("cohen_kappa", "percent_agreement", "krippendorff_alpha_nominal")):
-        return math.nan
-    low, _ = wilson_effective(closed_forms.diagonal(table), table.sum(axis=(-2, -1)), settings.level)
-    if name.startswith("percent_agreement"):
-        return low
-    summed = table.sum(axis=0)
-    expected = float(closed_forms.chance(closed_forms.both_ways(summed) if name.startswith("kripp") else summed))
-    return (low - expected) / (1 - expected) if expected < 1 else math.nan
+            counts = by_system.tables[index] / one.scale if by_system and name.endswith("by_system") else table
+            reason = why_not_shown(name, counts.sum(axis=0), value)
+            if name.startswith("krippendorff") and one.coincidences is not None and transposed(study, group):
+                reason = "maybe_transposed"
+            note = by_system.coding if by_system and name.endswith("by_system") else ""
+            note = note or note_of(name, scale, used, one, counts.sum(axis=0))
+            bound = perfect_bound(name, counts, used, settings) if not reason else math.nan
+            yield drawn(name, pair, value, own, reason, settings, note, bound)
+            if not reason:
+                yield from linearised(name, pair, counts, value, scale, settings)
+        if settings.unclustered:
+            yield from unclustered(pair, table, settings)

@@ -43,13 +43,13 @@ def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettin
     `kept_share` of the annotators' rows, and agreement with unusable answers counted as disagreement.
     """
     judge = next((one for one in study.judges if one.rater == pair.rater), None)
-    if judge is None:
+    if judge is None or pair.reference != "each_annotator":
         return
     chosen, clusters = pair.group.chosen, len(study.clusters)
     rows, failed = np.zeros(clusters), np.zeros(clusters)
     for one in study.annotators:
         rows += tally(study.unit_cluster[one.asked[chosen[one.asked]]], clusters)
-        lost = np.intersect1d(one.unit[chosen[one.unit]], judge.unreadable)
+        lost = np.unique(one.unit[chosen[one.unit] & np.isin(one.unit, judge.unreadable)])
         failed += tally(study.unit_cluster[lost], clusters)
     whole = Pair(pair.rater, pair.reference, pair.group, rows)
     kept = np.minimum(pair.sizes, rows)
@@ -63,6 +63,8 @@ def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettin
 
 def _applicability(study: Study, pair: Pair, judge: Answers, settings: CalibrationSettings) -> Iterator[Estimate]:
     """Where not_applicable is dropped: do judge and annotator agree on what applies, and how much is lost."""
+    if not any(len(one.not_applicable) for one in (judge, *study.annotators)):
+        return
     clusters = len(study.clusters)
     both, same, either = np.zeros(clusters), np.zeros(clusters), 0.0
     applies, spared = np.unique(judge.unit), judge.not_applicable
@@ -94,16 +96,20 @@ def raters(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
 
 def decisive(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     """Pairwise rows that name a winner, with a known presentation, and whether the winner was shown first."""
-    pairwise = rows["criterion"].map(study.kinds).astype(str) == "pairwise"
+    pairwise = study.of_kind(rows, "pairwise")
     ok = rows[pairwise & (rows["status"] == "ok") & rows["label"].isin(["A", "B"]) & (rows["presentation"] != "")]
     return ok.assign(first=(ok["label"] == "A").to_numpy() == (ok["presentation"] == "AB").to_numpy())
 
 
 def swap_table(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     """Units and runs one rater answered ok in both orders, with the column `same`."""
-    pairwise = rows["criterion"].map(study.kinds).astype(str) == "pairwise"
+    pairwise = study.of_kind(rows, "pairwise")
     ok = rows[pairwise & (rows["status"] == "ok") & (rows["presentation"] != "")]
-    groups = ok.groupby(["rater_id", "unit", "run"], observed=True)
+    key = ["rater_id", "unit", "run"]
+    ok = ok[ok.duplicated(key, keep=False)]
+    if ok.empty:
+        return ok.assign(same=True)
+    groups = ok.groupby(key, observed=True)
     both = groups["presentation"].transform("nunique") == 2
     same = groups["label"].transform("nunique") == 1
     return ok.assign(same=same)[both & (ok["presentation"] == "AB")]

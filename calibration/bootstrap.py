@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -37,24 +38,20 @@ def cluster_weights(
     The rows are the same for every `block`.
     """
     per_slice = max(1, COUNTERS // n_clusters)
-    pieces = []
-    children = np.random.SeedSequence(seed).spawn(-(-resamples // CHUNK))
-    for start, child in zip(range(0, resamples, CHUNK), children, strict=True):
-        rows = min(CHUNK, resamples - start)
-        drawn = np.random.Generator(np.random.PCG64(child)).integers(0, n_clusters, size=(rows, n_clusters))
-        counts = np.empty((rows, n_clusters), dtype=np.int64)
-        for top in range(0, rows, per_slice):
-            part = drawn[top : top + per_slice]
-            part += np.arange(len(part))[:, None] * n_clusters
-            flat = np.bincount(part.ravel(), minlength=part.size)
-            counts[top : top + per_slice] = flat.reshape(part.shape)
-        pieces.append(counts)
-        while sum(map(len, pieces)) >= block:
-            ready = np.concatenate(pieces)
-            pieces = [ready[block:]]
-            yield ready[:block]
-    if sum(map(len, pieces)):
-        yield np.concatenate(pieces)
+    children = iter(np.random.SeedSequence(seed).spawn(-(-resamples // CHUNK)))
+    for start in range(0, resamples, block):
+        counts = np.empty((min(block, resamples - start), n_clusters), dtype=np.int64)
+        top = 0
+        while top < len(counts):
+            done = (start + top) % CHUNK
+            if not done:
+                rng = np.random.Generator(np.random.PCG64(next(children)))
+            rows = min(per_slice, len(counts) - top, CHUNK - done)
+            drawn = rng.integers(0, n_clusters, size=(rows, n_clusters))
+            drawn += np.arange(rows)[:, None] * n_clusters
+            counts[top : top + rows] = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
+            top += rows
+        yield counts
 
 
 def resample(
@@ -76,14 +73,18 @@ def resample(
     whole = bool(np.all(cells == np.rint(cells)))
     largest = float(np.abs(cells).sum(axis=1).max(initial=0.0))
     single = cells.astype(np.float32)
-    draws = []
+    draws, start = np.empty(0), 0
     with threadpool_limits(1):
         for weights in cluster_weights(len(sums), resamples, seed, block):
             exact = whole and largest * float(weights.max()) < EXACT_FLOAT32
             left, right = (single, weights.astype(np.float32)) if exact else (cells, weights.astype(float))
             product = (left @ right.T).astype(float)
-            draws.append(statistic(product.reshape(*reversed(shape), len(weights)).T))
-    return np.concatenate(draws)
+            found = statistic(product.reshape(*reversed(shape), len(weights)).T)
+            if not start:
+                draws = np.empty((*found.shape[1:], resamples))  # the draws of one statistic lie side by side
+            draws[..., start : start + len(found)] = np.moveaxis(found, 0, -1)
+            start += len(found)
+    return np.moveaxis(draws, -1, 0)
 
 
 def percentile(draws: npt.ArrayLike, level: float = 0.95) -> Interval:
@@ -101,8 +102,7 @@ def expanded_percentile(draws: npt.ArrayLike, clusters: int, level: float = 0.95
     """
     if clusters < 2:
         return REFUSED
-    t = stats.t.ppf((1 + level) / 2, clusters - 1)
-    return _quantiles(np.asarray(draws, float), float(stats.norm.cdf(-math.sqrt(clusters / (clusters - 1)) * t)))
+    return _quantiles(np.asarray(draws, float), _expanded_tail(clusters, level))
 
 
 def undefined_share(draws: npt.ArrayLike) -> float:
@@ -112,10 +112,21 @@ def undefined_share(draws: npt.ArrayLike) -> float:
 
 
 def _quantiles(draws: Array, tail: float) -> Interval:
-    if undefined_share(draws) > MAX_UNDEFINED:
+    missing = np.isnan(draws)
+    if not draws.size or missing.mean() > MAX_UNDEFINED:
         return REFUSED
-    low, high = np.quantile(draws[~np.isnan(draws)], [tail, 1 - tail])
+    low, high = np.quantile(draws[~missing], [tail, 1 - tail], overwrite_input=True)
     return float(low), float(high)
+
+
+@cache
+def _t_quantile(clusters: int, level: float) -> float:
+    return float(stats.t.ppf((1 + level) / 2, clusters - 1))
+
+
+@cache
+def _expanded_tail(clusters: int, level: float) -> float:
+    return float(stats.norm.cdf(-math.sqrt(clusters / (clusters - 1)) * _t_quantile(clusters, level)))
 
 
 @dataclass(frozen=True)
@@ -198,7 +209,7 @@ def wilson_effective(agree: npt.ArrayLike, n: npt.ArrayLike, level: float = 0.95
     if effective.clusters < 2:
         return REFUSED
     p, size = agree.sum() / n.sum(), effective.n_eff
-    t = stats.t.ppf((1 + level) / 2, effective.clusters - 1)
+    t = _t_quantile(effective.clusters, level)
     centre = (p + t * t / (2 * size)) / (1 + t * t / size)
     half = t * math.sqrt(p * (1 - p) / size + t * t / (4 * size * size)) / (1 + t * t / size)
     return float(max(0.0, centre - half)), float(min(1.0, centre + half))
@@ -208,8 +219,19 @@ def cluster_t(value: float, se: float, clusters: int, level: float = 0.95) -> In
     """value -+ t_{C-1} se. Refused: fewer than 2 clusters, or no spread between them."""
     if clusters < 2 or not se > 0:
         return REFUSED
-    half = float(stats.t.ppf((1 + level) / 2, clusters - 1)) * se
+    half = _t_quantile(clusters, level) * se
     return value - half, value + half
+
+
+def fisher_z_linearised(value: float, se: float, clusters: int, level: float = 0.95) -> Interval:
+    """tanh(atanh k -+ t_{C-1} se / (1 - k^2)) for a kappa or correlation `value` with its linearised cluster `se`.
+
+    Refused: fewer than 2 clusters, no spread between them, or a value of 1 or -1.
+    """
+    if clusters < 2 or not se > 0 or not abs(value) < 1:
+        return REFUSED
+    half = _t_quantile(clusters, level) * se / (1 - value * value)
+    return math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)
 
 
 def _per_cluster(y: Any, clusters: Any) -> tuple[Array, Array]:

@@ -15,10 +15,12 @@ FEW_CLUSTERS = 20
 REASONS = {
     "no_items": "nothing to compare",
     "one_category": "both always give the same one answer",
+    "one_category_scale": "a scale of one answer; declare the scale",
     "constant_rater": "one of the two always gives the same answer",
     "zero_variance": "one side never varies",
     "too_few_units": "fewer than two comparisons",
     "two_points": "a correlation of two points is always 1 or -1",
+    "maybe_transposed": "more raters than labels to give",
     "one_unit": "one comparison cannot show reliability",
 }
 

@@ -6,16 +6,17 @@ Every estimate with its interval, every caution with its numbers.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from calibration.agreeing import agreement_estimates
+from calibration.agreeing import agreement_estimates, count_tables
 from calibration.answering import answering_estimates
 from calibration.bounding import Group
 from calibration.cautions import cautions
+from calibration.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
 from calibration.joining import Study, code, scale_of
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from calibration.verdicts import KNOWN_COLUMNS, CalibrationError, check_verdicts, normalise
@@ -24,9 +25,10 @@ from calibration.verdicts import KNOWN_COLUMNS, CalibrationError, check_verdicts
 def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> CalibrationReport:
     """All estimates of one study. `verdicts`: one row per rater, item, criterion, run and presentation (`labels.csv`).
 
-    Each judge against every annotator, each annotator against the others and all annotators among themselves, pooled
-    over criteria and, on request, per criterion and per category. The same verdicts, in any row order, and the same
-    settings give the same report. Raises `CalibrationError` with the first offending row.
+    Each judge against every annotator, each annotator against the others, all annotators among themselves, judges and
+    few annotators two by two; pooled over criteria and, on request, per criterion, category and pair of systems. The
+    same verdicts, in any row order, and the same settings give the same report. Raises `CalibrationError` with the
+    first offending row.
     """
     settings = settings or CalibrationSettings()
     if settings.generalise_to != "pairs":
@@ -36,23 +38,20 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
         )
     named, aliases = normalise(verdicts)
     study = code(check_verdicts(named, settings.scales), settings)
-    estimates = tuple(_estimates(study, settings))
-    return CalibrationReport(_data(study, aliases), settings, cautions(study, settings, estimates), estimates)
+    refuse_lonely(study)
+    groups = groups_of(study, settings, scale_of(study, study.criteria, settings) is not None)
+    estimates = tuple(_estimates(study, groups, settings))
+    data = _data(study, aliases)
+    data["tables"] = [table for group in groups for table in count_tables(study, group, settings)]
+    return CalibrationReport(data, settings, cautions(study, settings, estimates), estimates)
 
 
-def _estimates(study: Study, settings: CalibrationSettings) -> Iterator[Estimate]:
-    everything = Group(study.criteria, "all", "all", np.ones(study.units, dtype=bool))
+def _estimates(study: Study, groups: Sequence[Group], settings: CalibrationSettings) -> Iterator[Estimate]:
+    everything, *parts = groups
     yield from agreement_estimates(study, everything, settings)
     yield from answering_estimates(study, settings)
-    pooled = scale_of(study, study.criteria, settings) is not None
-    if (settings.per_criterion or not pooled) and len(study.criteria) > 1:
-        for index, name in enumerate(study.criteria):
-            group = Group((name,), name, "all", study.unit_criterion == index)
-            yield from agreement_estimates(study, group, settings)
-    if settings.per_category and len(study.categories) > 1:
-        for index, name in enumerate(study.categories):
-            group = Group(study.criteria, "all", name or "(none)", study.unit_category == index)
-            yield from agreement_estimates(study, group, settings)
+    for group in parts:
+        yield from agreement_estimates(study, group, settings)
 
 
 def _data(study: Study, aliases: dict[str, int]) -> dict[str, Any]:
@@ -61,11 +60,12 @@ def _data(study: Study, aliases: dict[str, int]) -> dict[str, Any]:
     by_rater = frame.groupby("rater_id", observed=True)
     ok = frame[frame["status"] == "ok"]
     statuses = by_rater["status"].value_counts().unstack(fill_value=0)
-    marginals = ok[ok["criterion"].map(study.kinds).astype(str) != "rating"].groupby("rater_id", observed=True)["label"]
+    marginals = ok[~study.of_kind(ok, "rating")].groupby("rater_id", observed=True)["label"]
     return {
         "rows": len(frame),
         "items": int(frame["item_id"].nunique()),
         "clusters": len(study.clusters),
+        "cluster": cluster_word(frame),
         "criteria": dict(study.kinds),
         "annotators": [str(rater) for rater in kind.index[kind == "human"]],
         "judges": [str(rater) for rater in kind.index[kind == "judge"]],
@@ -79,6 +79,8 @@ def _data(study: Study, aliases: dict[str, int]) -> dict[str, Any]:
             str(rater): {str(name): int(count) for name, count in labels.value_counts().sort_index().items() if count}
             for rater, labels in marginals
         },
+        "levels_used": levels_used(study),
+        "derived": derived_preferences(frame),
         "joins": {judge.rater: joins(study, judge.asked) for judge in study.judges},
         "verdicts_sha256": _fingerprint(frame),
     }
@@ -100,5 +102,4 @@ def joins(study: Study, asked: np.typing.NDArray[np.intp]) -> dict[str, int]:
 def _fingerprint(frame: pd.DataFrame) -> str:
     """SHA-256 of the sorted, normalised table: equal tables in any row order and column order have the same one."""
     columns = sorted({*KNOWN_COLUMNS} - {"rationale"})
-    text = frame[columns].astype({name: "str" for name in columns if frame[name].dtype == "category"})
-    return hashlib.sha256(pd.util.hash_pandas_object(text, index=False).to_numpy().tobytes()).hexdigest()
+    return hashlib.sha256(pd.util.hash_pandas_object(frame[columns], index=False).to_numpy().tobytes()).hexdigest()

@@ -16,6 +16,7 @@ from calibration.answering import clusters_of, decisive, p_of_half, raters
 from calibration.bounding import FEW_CLUSTERS
 from calibration.joining import MANY_LABELS, Study, scale_of
 from calibration.judge_cautions import constant_answers, lost_answers, nested_labels
+from calibration.plan_cautions import plan_cautions
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
 from calibration.verdicts import BOTH_ORDERS
 
@@ -29,6 +30,7 @@ def cautions(study: Study, settings: CalibrationSettings, estimates: Sequence[Es
             *lost_answers(study, judge, settings),
             *constant_answers(study, judge, settings, estimates),
         ]
+    out += plan_cautions(study, settings, estimates)
     return (*out, *_orders(study, estimates), *_dashes(estimates))
 
 
@@ -36,7 +38,7 @@ def _few(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]
     count = len(study.clusters)
     if count >= FEW_CLUSTERS:
         return
-    text = f"{count} clusters: intervals rest on few independent units; label at least {FEW_CLUSTERS} topics"
+    text = f"{count} clusters: intervals rest on few independent units; label at least {FEW_CLUSTERS}"
     yield ReportWarning("few_clusters", text)
     if settings.per_criterion and len(study.criteria) > 1:
         yield ReportWarning(
@@ -105,7 +107,7 @@ def _mirrored(study: Study) -> Iterator[ReportWarning]:
 
 def _orders(study: Study, estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
     frame = study.frame
-    pairwise = frame[frame["criterion"].map(study.kinds).astype(str) == "pairwise"]
+    pairwise = frame[study.of_kind(frame, "pairwise")]
     unknown = pairwise[pairwise["presentation"] == ""]
     if len(unknown):
         counts = unknown["rater_id"].astype(str).value_counts().sort_index()
@@ -147,8 +149,11 @@ def _dashes(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
         if math.isnan(one.value):
             reason = one.note.rsplit("; ", 1)[-1].split(":")[0]
             dashed.setdefault(one.rater, Counter())[f"{one.statistic} ({reason})"] += 1
-        elif "% of resamples undefined" in one.note and math.isnan(one.low):
-            dashed.setdefault(one.rater, Counter())[f"interval of {one.statistic} (undefined resamples)"] += 1
+        elif "% of resamples undefined" in one.note:
+            share = one.note.split(" % of resamples undefined")[0].rsplit(" ", 1)[-1]
+            what = "interval" if math.isnan(one.low) else "resamples"
+            dashed.setdefault(one.rater, Counter())[f"{what} of {one.statistic} ({share} % undefined)"] += 1
     for rater, found in dashed.items():
         names = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in found.items())
-        yield ReportWarning("undefined_shown_as_dash", f"shown as a dash for {rater}: {names}", rater)
+        text = f"undefined for {rater}, shown as a dash or left out: {names}"
+        yield ReportWarning("undefined_shown_as_dash", text, rater)

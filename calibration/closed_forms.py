@@ -19,8 +19,8 @@ Array = npt.NDArray[np.float64]
 
 def ratio(numerator: Any, denominator: Any) -> Array:
     """Elementwise quotient, nan where the denominator is 0."""
-    top, bottom = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
-    return np.asarray(np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom != 0))
+    bottom = np.asarray(denominator, float)
+    return np.asarray(np.asarray(numerator, float) / np.where(bottom == 0, np.nan, bottom))
 
 
 def margins(table: Array) -> tuple[Array, Array, Array]:
@@ -85,11 +85,37 @@ def symmetrised(table: Array, swapped: npt.NDArray[np.intp]) -> Array:
 
 
 def gwet_ac1(table: Array) -> Array:
-    """(Po - Pe) / (1 - Pe), Pe = sum pi_k (1 - pi_k) / (K - 1), pi_k = (r_k + c_k) / 2N. Undefined: N = 0 or K = 1."""
+    """(Po - Pe) / (1 - Pe), Pe = sum pi_k (1 - pi_k) / (K - 1), pi_k = (r_k + c_k) / 2N. Undefined: N = 0 or K = 1.
+
+    In counts, and so exact until the last division: both sides times 4 N^2 (K - 1).
+    """
     total, rows, columns = margins(table)
-    share = ratio(rows + columns, 2 * total[..., None])
-    expected = ratio((share * (1 - share)).sum(axis=-1), table.shape[-1] - 1)
-    return ratio(agreement(table) - expected, 1 - expected)
+    both, others = rows + columns, table.shape[-1] - 1
+    shared = (both * both).sum(axis=-1) - 4 * total * total  # -4 N^2 sum pi_k (1 - pi_k)
+    return ratio(4 * others * total * diagonal(table) + shared, 4 * others * total * total + shared)
+
+
+def pabak(table: Array) -> Array:
+    """(K Po - 1) / (K - 1). Undefined: N = 0 or K = 1."""
+    size = table.shape[-1]
+    return ratio(size * agreement(table) - 1, size - 1)
+
+
+def balanced_accuracy(table: Array) -> Array:
+    """Mean over the labels the second rater used of the share where the first said the same. Undefined: N = 0."""
+    columns = table.sum(axis=-2)
+    found = ratio(np.einsum("...kk->...k", table), columns)
+    return ratio(np.nan_to_num(found).sum(axis=-1), np.count_nonzero(columns, axis=-1))
+
+
+def kappa_gradient(table: Array, weights: Array | None = None) -> Array:
+    """Derivative of `kappa` by each count, shape (K, K), for one table; weights as there. nan where kappa is."""
+    total, rows, columns = margins(table)
+    weights = 1.0 - np.eye(len(table)) if weights is None else weights
+    seen = (table * weights).sum()
+    expected = rows @ weights @ columns
+    moved = (weights @ columns)[:, None] + (rows @ weights)[None, :]
+    return np.asarray(ratio(total * seen * moved, expected * expected) - ratio(seen + total * weights, expected))
 
 
 def both_ways(table: Array) -> Array:
@@ -110,6 +136,14 @@ def alpha(coincidences: Array, distance: Array | None, scale: Any = 1.0) -> Arra
         seen = (coincidences * distance).sum(axis=(-2, -1))
         expected = (counts[..., :, None] * counts[..., None, :] * distance).sum(axis=(-2, -1))
     return 1 - ratio((total - scale) * seen, expected)
+
+
+def fleiss(coincidences: Array) -> Array:
+    """Fleiss' kappa from the coincidences of units with equally many ratings. Undefined: nothing, or one category."""
+    counts = coincidences.sum(axis=-1)
+    total = counts.sum(axis=-1)
+    expected = (counts * counts).sum(axis=-1)
+    return ratio(total * diagonal(coincidences) - expected, total * total - expected)
 
 
 def ordinal_distance(coincidences: Array) -> Array:

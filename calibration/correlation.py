@@ -1,6 +1,6 @@
-"""Correlation of two columns of numbers. A row with a missing side is dropped.
+"""Correlation, intraclass correlation and rank agreement of columns of numbers, and preferences made of scores.
 
-Nan when undefined, never an exception.
+A row with a missing side is dropped. Nan when undefined, never an exception.
 """
 
 from __future__ import annotations
@@ -11,8 +11,22 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from calibration.closed_forms import Array
-from calibration.columns import numeric
+from calibration.closed_forms import Array, ratio
+from calibration.columns import Codes, grouped, numeric
+from calibration.concordance import rank_share, sign_counts
+from calibration.moments import FORMS, icc_of_sums, rater_sums
+from calibration.preferences import preferences_from_scores
+from calibration.verdicts import CalibrationError
+
+__all__ = [
+    "icc",
+    "kendall_tau_b",
+    "pearson",
+    "preferences_from_scores",
+    "rank_agreement_across_items",
+    "rank_agreement_within_topic",
+    "spearman",
+]
 
 
 def pearson(x: Any, y: Any) -> float:
@@ -36,6 +50,58 @@ def kendall_tau_b(x: Any, y: Any) -> float:
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
     return float(stats.kendalltau(x, y, variant="b").statistic)
+
+
+def icc(ratings: Any, form: str = "ICC(2,1)", crowd: bool = False) -> float:
+    """Intraclass correlation, at most 1; negative values are legal. `ratings`: shape (subjects, raters).
+
+    `form`: ICC(1,1), ICC(2,1), ICC(3,1), ICC(1,k), ICC(2,k) or ICC(3,k). Subjects with a missing rating are dropped.
+    Undefined: fewer than 2 subjects or raters left, or a denominator of 0. Raises `unknown_form`, and
+    `maybe_transposed` where raters outnumber subjects, unless `crowd`. Shrout & Fleiss 1979; McGraw & Wong 1996.
+    """
+    if form not in FORMS:
+        raise CalibrationError("unknown_form", f"form is {form!r}; use one of {', '.join(FORMS)}")
+    subjects = np.asarray(ratings, dtype=object)
+    if subjects.ndim != 2:
+        raise CalibrationError("misaligned", "ratings must be a table of subjects x raters")
+    refuse_transposed(subjects.shape[1], subjects.shape[0], "subjects x raters", crowd)
+    complete = np.stack(numeric(*subjects.T), axis=1) if subjects.shape[1] else np.zeros((0, 0))
+    sums = rater_sums(complete, np.ones(len(complete)), np.zeros(len(complete), np.intp), 1)
+    return float(icc_of_sums(sums[0], form))
+
+
+def rank_agreement_across_items(x: Any, y: Any, ties: str = "strict") -> float:
+    """Share of all n (n - 1) / 2 pairs of reports that `x` and `y`, shape (reports,), put in the same order, 0 to 1.
+
+    `strict`: a tie on either side is disagreement (DR3-Eval). `exclude`: such pairs are dropped. `half_credit`: a tie
+    against an order counts one half, two ties count one. Differences below 1e-9 are ties. Undefined: no pair (left).
+    """
+    x, y = numeric(x, y)
+    return _ranked(x, y, np.zeros(len(x), np.intp), ties)
+
+
+def rank_agreement_within_topic(x: Any, y: Any, topics: Any, ties: str = "strict") -> float:
+    """`rank_agreement_across_items` over the pairs inside one topic only, pooled over topics; shape (reports,) each."""
+    topic, columns = grouped(topics, x, y)
+    x, y = numeric(*columns)
+    return _ranked(x, y, topic, ties)
+
+
+def refuse_transposed(raters: int, units: int, shape: str, crowd: bool) -> None:
+    """Raises `maybe_transposed` where raters outnumber units: such a table is usually turned on its side."""
+    if raters > units > 1 and not crowd:
+        raise CalibrationError(
+            "maybe_transposed",
+            f"the table is {shape} and has {raters} raters for {units} units: it may be transposed; turn it, or say "
+            "crowd=True where there are more raters than units",
+        )
+
+
+def _ranked(x: Array, y: Array, topic: Codes, ties: str) -> float:
+    if ties not in ("strict", "exclude", "half_credit"):
+        raise CalibrationError("unknown_form", f"ties is {ties!r}; use strict, exclude or half_credit")
+    counts = sum((sign_counts(x[topic == name], y[topic == name]) for name in np.unique(topic)), np.zeros(5))
+    return float(ratio(*rank_share(counts, ties)))
 
 
 def _correlation(x: Array, y: Array) -> float:

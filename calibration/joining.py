@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,7 @@ class Study:
     criteria: tuple[str, ...]
     categories: tuple[str, ...]
     labels: tuple[str, ...]
+    systems: tuple[str, ...]  # every name, sorted; "" where a unit names none
     kinds: dict[str, str]  # criterion -> pairwise, rating or probe
     unit_cluster: Codes
     unit_criterion: Codes
@@ -61,6 +63,10 @@ class Study:
     def units(self) -> int:
         """Number of item x criterion combinations with any row."""
         return len(self.unit_cluster)
+
+    def of_kind(self, rows: pd.DataFrame, kind: str) -> pd.Series[bool]:
+        """Which of the rows belong to a criterion of this kind."""
+        return rows["criterion"].isin([name for name, own in self.kinds.items() if own == kind])
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,7 @@ def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:
         tuple(map(str, criteria)),
         tuple(map(str, frame["category"].cat.categories)),
         tuple(map(str, frame["label"].cat.categories)),
+        _systems(frame),
         dict(sorted(kinds.items())),
         frame["cluster_id"].cat.codes.to_numpy().astype(np.intp)[first],
         frame["criterion"].cat.codes.to_numpy().astype(np.intp)[first],
@@ -135,8 +142,12 @@ def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:
     )
 
 
+def _systems(units: pd.DataFrame) -> tuple[str, ...]:
+    return tuple(sorted({*units["system_a"].cat.categories, *units["system_b"].cat.categories}))
+
+
 def _system_pairs(units: pd.DataFrame) -> tuple[Codes, Mask]:
-    names = sorted({*units["system_a"].cat.categories, *units["system_b"].cat.categories})
+    names: list[Any] = list(_systems(units))
     a, b = (pd.Index(names).get_indexer(units[name].astype("str")) for name in ("system_a", "system_b"))
     pair = np.minimum(a, b) * len(names) + np.maximum(a, b)
     return np.where(units["system_b"] == "", -1, pair).astype(np.intp), np.asarray(a > b, dtype=bool)
@@ -156,7 +167,7 @@ def answers_of(rater: str, kind: str, rows: pd.DataFrame, frame: pd.DataFrame, d
         rater,
         kind,
         unit,
-        labels.get_indexer(used["label"].astype(str)).astype(np.intp),
+        labels.get_indexer(pd.Index(used["label"])).astype(np.intp),
         (scale // passes)[position].astype(np.int64) if len(unit) else np.zeros(0, np.int64),
         scale,
         asked,
@@ -170,8 +181,11 @@ def both_orders(rows: pd.DataFrame) -> pd.DataFrame:
 
     Seconds and cost are the sum of both. A unit whose answer in one order is not ok has status invalid.
     """
-    known = rows[rows["presentation"].isin(["AB", "BA"])]
     key = ["unit", "run"]
+    known = rows[rows["presentation"].isin(["AB", "BA"])]
+    known = known[known.duplicated(key, keep=False)]
+    if known.empty:
+        return known
     known = known[known.groupby(key)["presentation"].transform("nunique") == 2].sort_values([*key, "presentation"])
     first, second = known[known["presentation"] == "AB"], known[known["presentation"] == "BA"]
     merged = first.copy()

@@ -33,7 +33,7 @@ def nested_labels(study: Study, judge: Answers) -> Iterator[ReportWarning]:
             "nested_labels",
             f"N = {total:.0f} comparisons in C = {clusters} clusters (N/C = {total / clusters:.1f}, icc {icc}, "
             f"design effect {made.deff:.2f}) are worth {made.n_eff:.0f} independent ones; "
-            "only intervals that resample clusters are shown, and more topics help where more labels per topic do not",
+            "only intervals that resample clusters are shown; more clusters help where more labels in each do not",
             judge.rater,
         )
 
@@ -80,7 +80,8 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
         yield ReportWarning(
             "join_loss",
             f"{unasked} of {total} annotators' rows ({100 * unasked / total:.1f} %) have no row of {judge.rater} on "
-            "the same item and criterion: check that item_ids agree and that A and B were named once per pair",
+            f"the same item and criterion{_first_lost(study, judge)}: check that item_ids agree and that A and B were "
+            "named once per pair",
             judge.rater,
         )
     people_dropped = sum(len(np.setdiff1d(one.asked, one.unit)) for one in study.annotators)
@@ -102,6 +103,12 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
         )
 
 
+def _first_lost(study: Study, judge: Answers) -> str:
+    lost = np.setdiff1d(np.concatenate([one.asked for one in study.annotators]), judge.asked)
+    row = study.frame[study.frame["unit"] == lost[0]].iloc[0]
+    return f" (first: item '{row['item_id']}', criterion '{row['criterion']}')"
+
+
 def _tied(study: Study, judge: Answers) -> float:
     """Comparisons with a tie on either side, passes counting 1 / passes."""
     if "tie" not in study.labels:
@@ -119,7 +126,9 @@ def constant_answers(
     study: Study, judge: Answers, settings: CalibrationSettings, estimates: Sequence[Estimate]
 ) -> Iterator[ReportWarning]:
     own = {
-        one.statistic: one for one in estimates if one.rater == judge.rater and one.criterion == one.category == "all"
+        one.statistic: one
+        for one in estimates
+        if (one.rater, one.reference) == (judge.rater, "each_annotator") and one.criterion == one.category == "all"
     }
     agreed = own.get(HEADLINE[settings.ties], own.get("percent_agreement"))
     names = ("constant_judge_baseline", "constant_judge_baseline_by_system")

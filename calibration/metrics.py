@@ -81,9 +81,13 @@ def gwet_ac1(a: Any, b: Any, categories: Sequence[Any] | None = None) -> float:
 def pabak(a: Any, b: Any, categories: Sequence[Any] | None = None) -> float:
     """(K Po - 1) / (K - 1). Undefined as `gwet_ac1`. Byrt, Bishop & Carlin 1993; Brennan & Prediger 1981."""
     a, b = aligned(a, b)
-    table = count_table(a, b, categories_of((a, b), categories))
-    size = len(table)
-    return float(closed_forms.ratio(size * closed_forms.agreement(table) - 1, size - 1))
+    return float(closed_forms.pabak(count_table(a, b, categories_of((a, b), categories))))
+
+
+def balanced_accuracy(a: Any, b: Any) -> float:
+    """Mean over the labels of the reference `b` of the share of rows where `a` gives it too, 0 to 1; shape (rows,)."""
+    a, b = aligned(a, b)
+    return float(closed_forms.balanced_accuracy(count_table(a, b, categories_of((a, b), None))))
 
 
 def fleiss_kappa(units: Any) -> float:
@@ -91,8 +95,8 @@ def fleiss_kappa(units: Any) -> float:
 
     Undefined: no units, m < 2, one category. Raises `unequal_raters`. Fleiss 1971.
     """
-    counts = np.asarray(units, dtype=float).reshape(len(units), -1)
-    raters = np.unique(counts.sum(axis=1))
+    counts = np.asarray(units, dtype=float)
+    raters = np.unique(counts.sum(axis=1)) if counts.size else np.zeros(0)
     if len(raters) > 1:
         raise CalibrationError("unequal_raters", "units have different numbers of ratings; use krippendorff_alpha")
     if not len(raters) or raters[0] < 2:
@@ -102,25 +106,31 @@ def fleiss_kappa(units: Any) -> float:
     return float(closed_forms.ratio(agreed - expected, 1 - expected))
 
 
-def light_kappa(ratings: Any) -> float:
+def light_kappa(ratings: Any, crowd: bool = False) -> float:
     """Unweighted mean of Cohen's kappa over pairs of raters. `ratings`: shape (raters, units), missing allowed.
 
-    Pairs without a kappa are left out. Undefined: no pair has one. Light 1971.
+    Pairs without a kappa are left out. Undefined: no pair has one. Raises `maybe_transposed`. Light 1971.
     """
+    correlation.refuse_transposed(len(ratings), max(map(len, ratings), default=0), "raters x units", crowd)
     pairs = [cohen_kappa(one, two) for one, two in itertools.combinations(ratings, 2)]
     defined = [value for value in pairs if not math.isnan(value)]
     return float(np.mean(defined)) if defined else math.nan
 
 
-def krippendorff_alpha(ratings: Any, level: str) -> float:
+def krippendorff_alpha(ratings: Any, level: str, crowd: bool = False) -> float:
     """1 - observed / expected disagreement, at most 1. `ratings`: shape (raters, units), NaN = missing.
 
     `level`: "nominal", "ordinal", "interval" or "ratio"; there is no default on purpose. Undefined: no unit with two
-    ratings, or one value only. Raises `negative_ratio_values`. Krippendorff 2004; Hayes & Krippendorff 2007.
+    ratings, or one value only. Raises `negative_ratio_values`, and `maybe_transposed` where raters outnumber units
+    unless `crowd` says so. Krippendorff 2004; Hayes & Krippendorff 2007.
     """
     if level not in ("nominal", "ordinal", "interval", "ratio"):
         raise CalibrationError("unknown_form", f"level is {level!r}; use nominal, ordinal, interval or ratio")
-    counts, values = _unit_counts(ratings)
+    given = np.asarray(ratings, dtype=object)
+    if given.ndim != 2:
+        raise CalibrationError("misaligned", "ratings must be a table of raters x units")
+    correlation.refuse_transposed(given.shape[0], given.shape[1], "raters x units", crowd)
+    counts, values = _unit_counts(given)
     if level != "nominal" and len(values) and values.dtype.kind == "U":
         raise CalibrationError("unknown_label", f"level {level} needs numbers, and these ratings are text")
     if level == "ratio" and len(values) and values.min() < 0:
@@ -168,8 +178,11 @@ def why_undefined(function: Callable[..., float], *args: Any, **kw: Any) -> str:
         if not present.any():
             return "no_items"
         return "one_category" if (present.sum(axis=0) > 1).any() else "no_shared_units"
+    if function is correlation.icc:
+        rows = [row for row in np.asarray(given[0], dtype=object) if not any(one is None or one != one for one in row)]
+        return "no_items" if not rows else "too_few_units" if min(len(rows), len(rows[0])) < 2 else "zero_variance"
     columns = aligned(*[one for one in given if np.ndim(one) == 1][:2])
-    if not len(columns[0]) or function in (percent_agreement, constant_judge_baseline):
+    if not len(columns[0]) or function in _NAN_ONLY_WITHOUT_ROWS:
         return "no_items"
     if function in (gwet_ac1, pabak):
         return "one_category_scale"
@@ -194,11 +207,8 @@ def _present(ratings: Labels) -> Labels:
     return ~np.asarray([[value is None or value != value for value in row] for row in ratings], dtype=bool)
 
 
-def _unit_counts(ratings: Any) -> tuple[Array, Labels]:
+def _unit_counts(given: Labels) -> tuple[Array, Labels]:
     """How many raters gave each value to each unit with at least two ratings: shape (units, values), and the values."""
-    given = np.asarray(ratings, dtype=object)
-    if given.ndim != 2:
-        raise CalibrationError("misaligned", "ratings must be a table of raters x units")
     unit = np.broadcast_to(np.arange(given.shape[1]), given.shape)[_present(given)]
     flat = aligned(given[_present(given)])[0]
     paired = np.bincount(unit, minlength=given.shape[1])[unit] > 1
@@ -234,38 +244,47 @@ class Metric:
     interval: str
 
 
-_ALL, _ORDERED = ("pairwise", "rating", "probe"), ("pairwise", "rating")
-_BOOTSTRAP = "cluster_bootstrap_expanded"
+_NAN_ONLY_WITHOUT_ROWS = (
+    percent_agreement,
+    constant_judge_baseline,
+    correlation.rank_agreement_across_items,
+    correlation.rank_agreement_within_topic,
+)
+_ALL, _ORDERED, _PAIRS, _SCORES = ("pairwise", "rating", "probe"), ("pairwise", "rating"), ("pairwise",), ("rating",)
+_NAMES = ("pairwise", "probe")
+_BOOT, _WILSON = "cluster_bootstrap_expanded", "wilson_effective_n"
 METRICS = (
-    Metric(
-        "percent_agreement", "Agreement", "PA", "share of equal labels", percent_agreement, _ALL, "wilson_effective_n"
-    ),
-    Metric("cohen_kappa", "Cohen's κ", "κ", "Cohen 1960", cohen_kappa, _ALL, _BOOTSTRAP),
-    Metric(
-        "cohen_kappa_symmetrised",
-        "κ, symmetrised",
-        "κ-s",
-        "κ of T + PTP'",
-        symmetrised_kappa,
-        ("pairwise",),
-        _BOOTSTRAP,
-    ),
+    Metric("percent_agreement", "Agreement", "PA", "share of equal labels", percent_agreement, _ALL, _WILSON),
+    Metric("cohen_kappa", "Cohen's κ", "κ", "Cohen 1960", cohen_kappa, _ALL, _BOOT),
+    Metric("cohen_kappa_symmetrised", "κ, symmetrised", "κ-s", "κ of T + PTP'", symmetrised_kappa, _PAIRS, _BOOT),
     Metric("stratified_kappa", "κ within criteria", "κ-w", "Barlow, Lai & Azen 1991", stratified_kappa, _ALL, "none"),
-    Metric("gwet_ac1", "Gwet's AC1", "AC1", "Gwet 2008", gwet_ac1, _ALL, _BOOTSTRAP),
-    Metric("pabak", "PABAK", "PABAK", "Byrt, Bishop & Carlin 1993", pabak, _ALL, _BOOTSTRAP),
-    Metric("fleiss_kappa", "Fleiss' κ", "κ-F", "Fleiss 1971", fleiss_kappa, _ALL, _BOOTSTRAP),
-    Metric("light_kappa", "Light's κ", "κ-L", "Light 1971", light_kappa, _ALL, _BOOTSTRAP),
-    Metric("krippendorff_alpha", "Krippendorff's α", "α", "Krippendorff 2004", krippendorff_alpha, _ALL, _BOOTSTRAP),
-    Metric("pearson", "Pearson's r", "r", "Pearson 1895", correlation.pearson, _ORDERED, _BOOTSTRAP),
-    Metric("spearman", "Spearman's ρ", "ρ", "Spearman 1904", correlation.spearman, _ORDERED, _BOOTSTRAP),
-    Metric("kendall_tau_b", "Kendall's τ-b", "τ-b", "Kendall 1945", correlation.kendall_tau_b, _ORDERED, _BOOTSTRAP),
+    Metric("gwet_ac1", "Gwet's AC1", "AC1", "Gwet 2008", gwet_ac1, _ALL, _BOOT),
+    Metric("pabak", "PABAK", "PABAK", "Byrt, Bishop & Carlin 1993", pabak, _ALL, _BOOT),
+    Metric("balanced_accuracy", "Balanced accuracy", "BA", "mean recall", balanced_accuracy, _NAMES, _BOOT),
+    Metric("fleiss_kappa", "Fleiss' κ", "κ-F", "Fleiss 1971", fleiss_kappa, _ALL, _BOOT),
+    Metric("light_kappa", "Light's κ", "κ-L", "Light 1971", light_kappa, _ALL, _BOOT),
+    Metric("krippendorff_alpha", "Krippendorff's α", "α", "Krippendorff 2004", krippendorff_alpha, _ALL, _BOOT),
+    Metric("pearson", "Pearson's r", "r", "Pearson 1895", correlation.pearson, _ORDERED, _BOOT),
+    Metric("spearman", "Spearman's ρ", "ρ", "Spearman 1904", correlation.spearman, _ORDERED, _BOOT),
+    Metric("kendall_tau_b", "Kendall's τ-b", "τ-b", "Kendall 1945", correlation.kendall_tau_b, _ORDERED, _BOOT),
+    Metric("icc", "Intraclass correlation", "ICC", "Shrout & Fleiss 1979", correlation.icc, _SCORES, _BOOT),
     Metric(
-        "constant_judge_baseline",
-        "Best constant answer",
-        "base",
-        "largest margin",
-        constant_judge_baseline,
-        _ALL,
-        "none",
+        "rank_agreement_across_items",
+        "Rank agreement, all reports",
+        "RA",
+        "DR3-Eval",
+        correlation.rank_agreement_across_items,
+        _SCORES,
+        _BOOT,
     ),
+    Metric(
+        "rank_agreement_within_topic",
+        "Rank agreement in topics",
+        "RA-t",
+        "DeepResearch Bench",
+        correlation.rank_agreement_within_topic,
+        _SCORES,
+        _WILSON,
+    ),
+    Metric("constant_judge_baseline", "Best constant answer", "base", "margin", constant_judge_baseline, _ALL, "none"),
 )

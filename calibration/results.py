@@ -27,7 +27,7 @@ class Estimate:
     rater: str
     reference: str  # an annotator, each_annotator, majority, others, a judge, or ""
     criterion: str  # "all" when pooled
-    category: str  # "all" when pooled
+    category: str  # of topics; `systems: X, Y` for one pair of systems; "all" when pooled
     value: float
     low: float
     high: float
@@ -74,6 +74,8 @@ class CalibrationSettings:
     families: Mapping[str, str] = field(default_factory=dict)  # judge or system -> model family
     length_unit: str = "characters"
     plan_hash: str = ""
+    per_system_pair: bool = False
+    unclustered: bool = False  # beside the clustered intervals, never instead of them
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():

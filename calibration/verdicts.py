@@ -16,6 +16,7 @@ KEY = ["item_id", "criterion", "rater_id", "run", "presentation"]
 PAIRWISE = ("A", "tie", "B")  # this order, so that renaming A and B is reading it backwards
 STATUSES = ("ok", "invalid", "missing", "refused")
 BOTH_ORDERS = " [both orders]"
+SYSTEM_PAIR = "systems: "  # opens the `category` of an estimate of one pair of systems
 RESERVED_RATERS = ("each_annotator", "majority", "others", "all", "")
 
 
@@ -118,13 +119,13 @@ def _check_cells(out: pd.DataFrame) -> None:
         two_kinds,
         "rater_kind_conflict",
         "this rater is human in some rows and judge in others",
-        "give the person and the judge different rater_ids",
+        "give the person and the judge different rater_ids; if item_id and rater_id are exchanged, turn them",
     )
     _refuse(
         out,
-        out["criterion"].eq("all") | out["category"].eq("all"),
+        out["criterion"].eq("all") | out["category"].eq("all") | out["category"].str.startswith(SYSTEM_PAIR),
         "reserved_name",
-        "'all' is the name of pooled estimates",
+        f"'all' is the name of pooled estimates, and '{SYSTEM_PAIR}' opens that of a pair of systems",
         "rename the criterion or category",
     )
     _refuse(
@@ -202,10 +203,10 @@ def _check_items(out: pd.DataFrame) -> None:
 def _check_labels(out: pd.DataFrame, scales: Mapping[str, tuple[str, ...]]) -> None:
     ok = out["status"].eq("ok") & out["label"].ne("not_applicable")
     for criterion, rows in out[ok].groupby("criterion", sort=True):
-        label, own = rows["label"], out["criterion"].eq(criterion) & ok
+        label = rows["label"]
         if str(criterion) in scales:
             allowed = scales[str(criterion)]
-            bad = own & ~out["label"].map(_spelling).isin([_spelling(one) for one in allowed])
+            bad = ~label.map(_spelling).isin([_spelling(one) for one in allowed])
             advice = f"the declared scale is {', '.join(allowed)}"
             _refuse(out, bad, "unknown_label", "the label '{label}' is not on the declared scale", advice)
             continue
@@ -213,16 +214,15 @@ def _check_labels(out: pd.DataFrame, scales: Mapping[str, tuple[str, ...]]) -> N
         number = label.isin(numbers)
         paired = rows["system_b"].ne("").any() or label.isin(PAIRWISE).mean() > 0.5
         if number.any() and not number.all():
-            minority = own & (out["label"].isin(numbers) == (number.mean() <= 0.5))
             _refuse(
                 out,
-                minority,
+                number == (number.mean() <= 0.5),
                 "mixed_label_types",
                 "the label '{label}' stands among labels of another type",
                 "a criterion has numbers or words, not both",
             )
         if paired and not number.all():
-            bad = own & ~out["label"].isin(PAIRWISE)
+            bad = ~label.isin(PAIRWISE)
             advice = "write A, B, tie or not_applicable; left, right or first are not unblinded verdicts"
             _refuse(out, bad, "unknown_label", "the label '{label}' is not a verdict on a pair", advice)
 
@@ -245,7 +245,7 @@ def number_text(label: str) -> str:
 def _refuse(out: pd.DataFrame, bad: Any, code: str, what: str, remedy: str) -> None:
     if not bad.any():
         return
-    position = int(np.flatnonzero(bad.to_numpy())[0])
+    position = int(bad.index[np.flatnonzero(bad.to_numpy())[0]])  # `bad` may be about a part of the rows only
     row = out.iloc[position]
     where = f"row {position + 1} (item '{row['item_id']}', rater '{row['rater_id']}', criterion '{row['criterion']}')"
     raise CalibrationError(code, f"{where}: {what.format(**{str(key): value for key, value in row.items()})}; {remedy}")
@@ -264,6 +264,8 @@ def _is_number(label: str) -> bool:
 
 def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     """Text as text; a number that pandas made of an id or a score is written without a trailing `.0`."""
+    if column.dtype == "str" and not column.hasnans:
+        return column
     code, distinct = pd.factorize(column)
     made_of_numbers = pd.api.types.is_float_dtype(column)
     text = [number_text(str(value)) if made_of_numbers and np.isfinite(value) else str(value) for value in distinct]

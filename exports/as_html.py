@@ -14,7 +14,8 @@ def as_html(table: Table) -> str:
     body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in table.rows)
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
     grid = f'<table class="c-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
-    return f'<div class="c-scroll">{grid}</div><ul class="c-notes">{notes}</ul>'
+    scrolls = f'tabindex="0" role="region" aria-label="{escape(table.title)}"'  # sideways, so by keyboard as well
+    return f'<div class="c-scroll" {scrolls}>{grid}</div><ul class="c-notes">{notes}</ul>'
 
 
 def _cell(cell: Cell) -> str:

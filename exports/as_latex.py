@@ -1,6 +1,6 @@
 """A table as LaTeX: booktabs, the interval in small type under its value, the notes below.
 
-Needs \\usepackage{booktabs}.
+Needs \\usepackage{booktabs}, and longtable for a table of several pages.
 """
 
 from __future__ import annotations
@@ -49,7 +49,25 @@ _TEX = {
     "”": "''",
 }
 
-_TEMPLATE = r"""% \usepackage{booktabs}
+_ROWS = r"""((* for values, intervals in rows *))
+(( values ))\\
+((* if intervals *))
+(( intervals ))\\
+((* endif *))
+((* if not loop.last *))
+\addlinespace
+((* endif *))
+((* endfor *))
+\bottomrule
+"""
+
+_NOTES = r"""((* for note in notes *))
+(( note ))\par
+((* endfor *))
+"""
+
+_ON_ONE_PAGE = (
+    r"""% \usepackage{booktabs}
 \begin{table}
 \centering
 \caption{(( title ))}
@@ -60,27 +78,45 @@ _TEMPLATE = r"""% \usepackage{booktabs}
 \toprule
 (( head ))\\
 \midrule
-((* for values, intervals in rows *))
-(( values ))\\
-((* if intervals *))
-(( intervals ))\\
-((* endif *))
-((* if not loop.last *))
-\addlinespace
-((* endif *))
-((* endfor *))
-\bottomrule
-\end{tabular}
+"""
+    + _ROWS
+    + r"""\end{tabular}
 \par\medskip
 \begin{minipage}{\linewidth}\footnotesize
-((* for note in notes *))
-(( note ))\par
-((* endfor *))
-\end{minipage}
+"""
+    + _NOTES
+    + r"""\end{minipage}
 \end{table}
 """
+)
 
-_PAGE = Environment(
+_ON_SEVERAL = (
+    r"""% \usepackage{booktabs,longtable}
+{\footnotesize
+\setlength{\tabcolsep}{3pt}
+\begin{longtable}{@{}(( alignment ))@{}}
+\caption{(( title ))}\label{tab:(( name ))}\\
+\toprule
+(( head ))\\
+\midrule
+\endfirsthead
+\toprule
+(( head ))\\
+\midrule
+\endhead
+"""
+    + _ROWS
+    + r"""\end{longtable}
+\noindent
+"""
+    + _NOTES
+    + r"""}
+"""
+)
+
+LINES = 44  # of values and intervals in small type that fit a page beside caption and notes
+
+_TEX_PAGE = Environment(
     variable_start_string="((",
     variable_end_string="))",
     block_start_string="((*",
@@ -91,19 +127,23 @@ _PAGE = Environment(
     keep_trailing_newline=True,
     undefined=StrictUndefined,
     autoescape=False,  # TeX, not HTML: every text goes through `escape`
-).from_string(_TEMPLATE)
+)
 
 
 def as_latex(table: Table) -> str:
-    """A complete `table` environment that compiles with the article class and booktabs."""
+    """A complete environment that compiles with the article class and booktabs: `table`, or `longtable` (which needs
+    its package) where the rows do not fit a page.
+    """
     short = [f"{column.symbol}: {column.title}" for column in table.columns if column.symbol]
     symbols = [f"{'; '.join(short)}."] if short else []
-    return _PAGE.render(
+    rows = [_lines(row) for row in table.rows]
+    template = _ON_ONE_PAGE if sum(1 + bool(intervals) for _, intervals in rows) <= LINES else _ON_SEVERAL
+    return _TEX_PAGE.from_string(template).render(
         title=escape(table.title),
         name=escape(table.name).replace(r"\_", "-"),
         alignment="".join("l" if _is_text(table, index) else "c" for index in range(len(table.columns))),
         head=" & ".join(escape(column.symbol or column.title) for column in table.columns),
-        rows=[_lines(row) for row in table.rows],
+        rows=rows,
         notes=[escape(note) for note in (*symbols, *table.notes)],
     )
 

@@ -22,11 +22,23 @@ def pooled_agreement(report: CalibrationReport) -> tuple[list[Estimate], Estimat
     return [one for one in pooled if one.reference == PEOPLE and one.rater != PEOPLE], people
 
 
+def compared(report: CalibrationReport) -> bool:
+    """Whether any two raters were compared at all, pooled or on one criterion."""
+    return any(
+        one.statistic in ("percent_agreement", "spearman")
+        and one.reference in (PEOPLE, "others")
+        and not math.isnan(one.value)
+        for one in report.estimates
+    )
+
+
 def headline(report: CalibrationReport) -> str:
     """Which judge agrees most with the annotators, beside how far they agree among themselves. Chooses nothing."""
     judges, people = pooled_agreement(report)
     among = f"the annotators agree among themselves on {_said(people)}" if people else ""
     if not judges:
+        if not people and compared(report):
+            return "Criteria of different kinds are never pooled: read each criterion by itself."
         alone = f"{among[0].upper()}{among[1:]}; no judge can be compared with them yet." if among else ""
         return alone or "No two raters share an answer that can be compared yet."
     best = max(judges, key=lambda one: one.value)

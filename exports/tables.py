@@ -10,31 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from calibration.metrics import METRICS
-from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, shown
+from exports.notes import TIE_RULES, methods, origin, remarks
 
 HEADLINE = {
     "three_class": "percent_agreement",
     "half_credit": "percent_agreement_half_credit",
     "exclude": "percent_agreement_exclude_ties",
 }
-TIE_RULES = {
-    "three_class": "a tie is a label like another",
-    "half_credit": "a tie against a winner counts one half",
-    "exclude": "rows with a tie on either side are dropped",
-}
-METHODS = {
-    "wilson_effective_n": "Wilson with effective sample size and t of C - 1",
-    "cluster_bootstrap_expanded": "cluster bootstrap, expanded percentile",
-    "cluster_bootstrap_percentile": "cluster bootstrap, percentile",
-    "fisher_z_linearised": "Fisher z, linearised",
-    "cluster_t": "cluster t",
-    "max_t": "max-t band",
-    "two_way_t": "two-way cluster t",
-}
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
 ALPHAS = ("krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "krippendorff_alpha_nominal")
 PEOPLE = "each_annotator"
+AMONG = "annotators among themselves"
 
 
 class ExportError(ValueError):
@@ -90,7 +78,7 @@ def agreement_table(report: CalibrationReport) -> Table:
     """One row per judge against the annotators, then the annotators among themselves, pooled over criteria."""
     pooled = [one for one in report.estimates if one.criterion == one.category == "all"]
     rows = [(rater, _by_statistic(pooled, rater, PEOPLE)) for rater in _judges(pooled)]
-    rows += [("annotators among themselves", found) for found in [_by_statistic(pooled, PEOPLE, "others")] if found]
+    rows += [(AMONG, found) for found in [_by_statistic(pooled, PEOPLE, "others")] if found]
     metrics = {metric.name: metric for metric in METRICS}
     headline = HEADLINE[report.settings.ties]
     if not any(headline in found for _, found in rows):
@@ -105,7 +93,7 @@ def agreement_table(report: CalibrationReport) -> Table:
         "spearman": metrics["spearman"],
     }
     shown = [name for name in wanted if any(name in found for _, found in rows)]
-    costs = {rater: _cost(pooled, rater) for rater, _ in rows}
+    costs = {rater: per_thousand(pooled, rater) for rater, _ in rows}
     columns = [Column("rater", "Rater"), *(Column(name, wanted[name].title, wanted[name].symbol) for name in shown)]
     columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
     if any(costs.values()):
@@ -120,9 +108,9 @@ def agreement_table(report: CalibrationReport) -> Table:
     notes = (
         *_reading(report, headline),
         *_beside(rows),
-        *_methods(used, report.settings),
-        *_remarks(columns, cells),
-        _origin(report),
+        *methods(used, report),
+        *remarks([column.title for column in columns], cells),
+        origin(report),
     )
     return Table("agreement", "Agreement of judges with annotators", tuple(columns), tuple(cells), notes)
 
@@ -135,7 +123,7 @@ def _by_statistic(pooled: Sequence[Estimate], rater: str, reference: str) -> dic
     return {one.statistic: one for one in pooled if one.rater == rater and one.reference == reference}
 
 
-def _cost(pooled: Sequence[Estimate], rater: str) -> Estimate | None:
+def per_thousand(pooled: Sequence[Estimate], rater: str) -> Estimate | None:
     found = next((one for one in pooled if one.rater == rater and one.statistic == "cost_per_item"), None)
     if found is None:
         return None
@@ -143,9 +131,10 @@ def _cost(pooled: Sequence[Estimate], rater: str) -> Estimate | None:
 
 
 def _reading(report: CalibrationReport, headline: str) -> Iterator[str]:
+    within = "topics they lie in" if report.data["cluster"] == "topic" else "items"
     yield (
         "Each judge is compared with every annotator's label on the same item and criterion; n counts these "
-        "comparisons, clusters the topics they lie in."
+        f"comparisons, clusters the {within}."
     )
     rule = next(ties for ties, name in HEADLINE.items() if name == headline)
     yield f"Ties ({rule}): {TIE_RULES[rule]}."
@@ -167,36 +156,3 @@ def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
             parts.append(f"{rater} {shown(best)[0]} and {shown(found['chance_agreement'])[0]}")
     if parts:
         yield f"Agreement of the best constant answer, and expected by chance: {'; '.join(parts)}."
-
-
-def _methods(used: Sequence[Estimate], settings: CalibrationSettings) -> Iterator[str]:
-    methods = list(dict.fromkeys(one.method for one in used if one.method != "none"))
-    if not methods:
-        return
-    text = "; ".join(METHODS.get(method, method) for method in methods)
-    drawn = (
-        f" B = {settings.resamples:,}, seed {settings.seed}." if any("bootstrap" in name for name in methods) else ""
-    )
-    yield f"Brackets: {100 * settings.level:g} % intervals from whole clusters ({text}).{drawn}"
-    yield "They speak of other topics; this panel of annotators is fixed."
-
-
-def _remarks(columns: Sequence[Column], cells: Sequence[tuple[Cell, ...]]) -> Iterator[str]:
-    """Why a dash stands where it stands, once per reason."""
-    reasons: dict[tuple[str, str], list[str]] = {}
-    for row in cells:
-        for column, cell in zip(columns, row, strict=True):
-            if isinstance(cell, Estimate) and math.isnan(cell.low):
-                what = "No value (–)" if math.isnan(cell.value) else "No interval [–]"
-                reason = cell.note.rsplit("; ", 1)[-1].removeprefix("no interval: ")
-                reasons.setdefault((what, reason), []).append(f"{column.title} of {row[0]}")
-    for (what, reason), places in reasons.items():
-        yield f"{what}: {', '.join(places)} ({reason})."
-
-
-def _origin(report: CalibrationReport) -> str:
-    data = report.data
-    return (
-        f"Data: {data['rows']:,} rows, {data['items']:,} items, {data['clusters']:,} clusters; "
-        f"sha256 {data['verdicts_sha256'][:12]}."
-    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from calibration.correlation import pearson, spearman
-from calibration.metrics import cohen_kappa, percent_agreement
+from calibration.aggregating import majority, mean, share, target_share
+from calibration.correlation import icc, pearson, rank_agreement_across_items, spearman
+from calibration.metrics import cohen_kappa, constant_judge_baseline, percent_agreement
 
 LABELS = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "labels"
 
@@ -31,18 +33,88 @@ DR3_HUMAN = [
 
 
 def test_dr3_eval_correlations_of_report_means():
-    judge, human = [sum(row) / 5 for row in DR3_JUDGE], [sum(row) / 5 for row in DR3_HUMAN]
+    judge, human = [mean(row) for row in DR3_JUDGE], [mean(row) for row in DR3_HUMAN]
     assert pearson(judge, human) == pytest.approx(0.99878, abs=5e-6)
     assert spearman(judge, human) == pytest.approx(1)
+    assert rank_agreement_across_items(judge, human) == 1
 
 
 @pytest.mark.parametrize(
-    ("column", "r", "rho"), [(0, 0.9942, 0.9747), (1, 0.8465, 0.9), (2, 0.8784, 0.7071), (3, 0.9965, 1), (4, 1, 1)]
+    ("column", "r", "rho", "ranked"),
+    [
+        (0, 0.9942, 0.9747, 0.9),
+        (1, 0.8465, 0.9, 0.9),
+        (2, 0.8784, 0.7071, 0.4),  # four of the five judge scores are 70: Pearson .88 beside .40
+        (3, 0.9965, 1, 1),
+        (4, 1, 1, 0.9),
+    ],
 )
-def test_dr3_eval_correlations_of_each_criterion(column, r, rho):
+def test_dr3_eval_correlations_of_each_criterion(column, r, rho, ranked):
     judge, human = [row[column] for row in DR3_JUDGE], [row[column] for row in DR3_HUMAN]
     assert pearson(judge, human) == pytest.approx(r, abs=5e-5)
     assert spearman(judge, human) == pytest.approx(rho, abs=5e-5)
+    assert rank_agreement_across_items(judge, human) == pytest.approx(ranked)
+
+
+def test_deepresearchgym_key_point_recall_and_contradiction():
+    supported = {1, 2, 4, 5, 10, 12}
+    answers = ["Supported" if point in supported else "Omitted" for point in range(1, 14)]
+    assert share(answers, ["Supported"]) == 6 / 13
+    assert share(answers, ["Contradicted"]) == 0 / 13
+    assert math.isnan(share([], ["Supported"]))
+
+
+# DeepResearch Bench README: overall / PAR / OPC / FAP / FAS
+RACE = [
+    (71.82, 73.00, 89.70, 65.35, 59.23),
+    (70.58, 71.33, 90.14, 65.39, 55.45),
+    (70.11, 71.00, 86.76, 66.70, 55.99),
+]
+
+
+@pytest.mark.parametrize("row", RACE)
+def test_the_overall_column_of_race_is_the_mean_of_its_four(row):
+    overall, *columns = row
+    assert mean(columns) == pytest.approx(overall, abs=0.0051)
+
+
+@pytest.mark.parametrize(("par", "equal"), [(73.00, 219), (71.33, 214), (71.00, 213)])
+def test_pairwise_agreement_of_race_is_counted_in_three_hundredths(par, equal):
+    verdicts = ["A"] * equal + ["B"] * (300 - equal)
+    assert 100 * percent_agreement(verdicts, ["A"] * 300) == pytest.approx(par, abs=0.005)
+
+
+def test_race_scores_of_equal_reports_give_one_half_whatever_is_missing():
+    weights = [0.5, 0.3, 0.2]
+    assert target_share(mean([6, 6, 6], weights), mean([6, 6, 6], weights)) == 0.5
+    # a missing score takes its weight along, so that six against six stays one half; theirs gave .667
+    assert target_share(mean([6, 6, None], weights), mean([6, None, 6], weights)) == pytest.approx(0.5)
+    assert math.isnan(target_share(mean([None], [1]), 6))
+
+
+def test_wiki_live_challenge_wins_of_one_article_and_the_judge_that_never_reads():
+    winners = ["agent"] * 2 + ["reference"] * 37
+    assert share(winners, ["agent"]) == pytest.approx(0.05128, abs=5e-6)
+    assert percent_agreement(winners, ["reference"] * 39) == constant_judge_baseline(winners) == 37 / 39
+
+
+@pytest.mark.parametrize(
+    ("votes", "answer", "confidence"),
+    [
+        (["true"] * 6, "true", 6 / 6),
+        (["true"] * 4 + ["false"] * 2, "true", 4 / 6),
+        (["true"] * 3 + ["false"] * 3, "", 3 / 6),  # ReportBench counts this as wrong
+        (["true", "", "true"], "true", 2 / 2),  # a reply that could not be read is no vote; theirs is FALSE
+    ],
+)
+def test_votes_of_reportbench(votes, answer, confidence):
+    assert majority(votes) == (answer, confidence)
+
+
+def test_shrout_and_fleiss_table_4():
+    ratings = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
+    forms = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
+    assert [round(icc(ratings, form), 2) for form in forms] == [0.17, 0.29, 0.71, 0.44, 0.62, 0.91]
 
 
 if LABELS.is_dir():
@@ -83,6 +155,18 @@ if LABELS.is_dir():
         rows = compared(frame if ties else frame[frame["label"] != "tie"])
         assert len(rows) == n
         assert percent_agreement(rows["label"], rows["label_judge"]) == pytest.approx(equal / n, abs=1e-12)
+
+    def test_the_report_itself_holds_mt_bench_table_5():
+        frame = votes("mtbench_votes")
+        frame = frame[~frame["rater_id"].str.startswith("author")]
+        report = calibrate(frame, CalibrationSettings(resamples=20, per_criterion=True))
+        found = {(one.criterion, one.rater, one.reference, one.statistic): one for one in report.estimates}
+        for turn, compared, ties, equal, n in MT_BENCH_TABLE_5:
+            judged = compared is judge_with_people
+            raters = ("gpt4_pair", "each_annotator") if judged else ("each_annotator", "others")
+            one = found[turn, *raters, "percent_agreement" if ties else "percent_agreement_exclude_ties"]
+            assert (one.value, one.n) == (pytest.approx(equal / n, abs=1e-12), n)
+            assert one.low < one.value < one.high  # what the paper's table does not have
 
     def most_frequent(labels: pd.Series) -> str:
         top = labels.mode()
@@ -145,6 +229,16 @@ if LABELS.is_dir():
         assert len(frame) == 999
         value = cohen_kappa(frame[f"annotator{one}"], frame[f"annotator{two}"], categories=PAIRWISE)
         assert value == pytest.approx(kappa, abs=1e-9)
+
+    @pytest.mark.parametrize(("one", "two", "kappa"), PANDALM)
+    def test_the_report_itself_holds_pandalms_kappas(one, two, kappa):
+        report = calibrate(pd.read_csv(LABELS / "pandalm_testset.csv"), CalibrationSettings(resamples=20))
+        (found,) = [
+            e
+            for e in report.estimates
+            if (e.statistic, e.rater, e.reference) == ("cohen_kappa", f"annotator{one}", f"annotator{two}")
+        ]
+        assert (found.value, found.n) == (pytest.approx(kappa, abs=1e-9), 999)
 
     def test_pandalm_majorities_and_unparsed_answers():
         frame = votes("pandalm_testset")

@@ -41,10 +41,11 @@ def test_a_bare_estimate_does_not_exist():
             assert math.isnan(one.low) or one.low <= one.high
 
 
-def test_one_row():
-    report = calibrate(made_pairs(pairs=1, criteria=1, annotators=1, judges={"judge-x": 1.0}).iloc[:1], FEW)
-    assert [one for one in report.estimates if one.statistic == "cohen_kappa"] == []
-    assert "one_annotator" in codes(report)
+def test_one_row_is_of_one_rater_only():
+    with pytest.raises(CalibrationError) as refusal:
+        calibrate(made_pairs(pairs=1, criteria=1, annotators=1, judges={"judge-x": 1.0}).iloc[:1], FEW)
+    assert refusal.value.code == "one_rater"
+    assert "'ann1'" in refusal.value.text
 
 
 def test_two_rows_that_agree():
@@ -212,7 +213,7 @@ def test_identical_annotators_are_noticed():
 
 
 def test_mirrored_items_are_noticed():
-    frame = made_pairs(annotators=1, judges={"judge-x": 0.9})
+    frame = made_pairs(annotators=2, judges={"judge-x": 0.9})
     judge = frame["rater_kind"] == "judge"
     frame.loc[judge, "item_id"] += "-mirrored"
     frame.loc[judge, ["system_a", "system_b"]] = ["borealis", "atlas"]

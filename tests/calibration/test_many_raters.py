@@ -34,7 +34,7 @@ RATING = st.one_of(st.none(), st.integers(1, 5))
 
 
 @given(
-    st.lists(st.tuples(RATING, RATING, RATING), min_size=2, max_size=20),
+    st.lists(st.tuples(RATING, RATING, RATING), min_size=3, max_size=20),
     st.sampled_from(["nominal", "ordinal", "interval", "ratio"]),
 )
 def test_alpha_agrees_with_the_krippendorff_package(units, level):

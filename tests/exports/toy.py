@@ -61,6 +61,7 @@ def toy_report(ties: str = "three_class") -> CalibrationReport:
         "rows": 4680,
         "items": 30,
         "clusters": 30,
+        "cluster": "topic",
         "criteria": {"clarity": "pairwise"},
         "annotators": ["ann1", "ann2"],
         "judges": [plain, hostile, thin],

@@ -1,0 +1,72 @@
+"""A figure for print: what it shows, its caption, and the same bytes whenever it is drawn again.
+
+The figures themselves are in `forest`, `criteria_map` and `answers`; matplotlib is imported when one is drawn.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from calibration.results import Estimate
+from exports.fitting import fitted, width_of
+from exports.tables import refuse_bare
+from exports.theme import INK, TEXT, themed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
+
+FORMATS: dict[str, dict[str, Any]] = {  # nothing that differs from one run to the next
+    "pdf": {"metadata": {"CreationDate": None, "Producer": None, "Creator": None}},
+    "svg": {"metadata": {"Date": None, "Creator": None}},
+    "png": {"metadata": {"Software": None}, "dpi": 300},
+}
+WIDE = 5.0  # inches from which a figure has room for long names and for numbers in words
+EDGE = 0.04  # inches
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawn figure. `caption`: one sentence; `drawn`: the estimates behind its marks, as the tables hold them.
+
+    Raises `bare_number` on an estimate without a method, or without an interval and a note that says why.
+    """
+
+    name: str
+    caption: str
+    drawn: tuple[Estimate, ...]
+    canvas: Canvas
+
+    def __post_init__(self) -> None:
+        for one in self.drawn:
+            refuse_bare(one, self.name)
+
+
+def as_bytes(figure: Figure, form: str) -> bytes:
+    """The figure as `pdf`, `svg` or `png`; equal bytes for equal figures."""
+    out = io.BytesIO()
+    with themed():
+        figure.canvas.savefig(out, format=form, **FORMATS[form])
+    return out.getvalue()
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names at the left of a figure's rows, fitted, and the room they take in inches."""
+
+    lines: tuple[str, ...]
+    room: float
+
+    def write(self, canvas: Canvas, heights: Sequence[float], colours: Sequence[str] | None = None) -> None:
+        """`heights`: the middle of each row in inches from below."""
+        width, height = canvas.get_size_inches()
+        for name, y, colour in zip(self.lines, heights, colours or [INK] * len(self.lines), strict=True):
+            canvas.text(EDGE / width, y / height, name, va="center", ha="left", linespacing=0.95, color=colour)
+
+
+def names_at_left(names: Sequence[str], width: float, lines: int = 2) -> Names:
+    """Fitted to a figure `width` inches wide."""
+    found = tuple(fitted(name, 2.0 if width > WIDE else 1.05, TEXT, lines) for name in names)
+    return Names(found, EDGE + max(width_of(line, TEXT) for name in found for line in name.split("\n")))

@@ -1,0 +1,74 @@
+"""What stands under a table: how its intervals were made, why a dash stands where it stands, and from which data."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from calibration.results import CalibrationReport, Estimate
+from exports.cells import Cell
+
+TIE_RULES = {
+    "three_class": "a tie is a label like another",
+    "half_credit": "a tie against a winner counts one half",
+    "exclude": "rows with a tie on either side are dropped",
+}
+METHODS = {
+    "wilson_effective_n": "Wilson with effective sample size and t of C - 1",
+    "cluster_bootstrap_expanded": "cluster bootstrap, expanded percentile",
+    "cluster_bootstrap_percentile": "cluster bootstrap, percentile",
+    "fisher_z_linearised": "Fisher z, linearised",
+    "cluster_t": "cluster t",
+    "max_t": "max-t band",
+    "two_way_t": "two-way cluster t",
+}
+MANY_PLACES = 12
+
+
+def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str]:
+    """How the brackets were made, and what they speak of."""
+    settings = report.settings
+    methods = list(dict.fromkeys(one.method for one in used if one.method != "none"))
+    if not methods:
+        return
+    text = "; ".join(METHODS.get(method, method) for method in methods)
+    drawn = (
+        f" B = {settings.resamples:,}, seed {settings.seed}." if any("bootstrap" in name for name in methods) else ""
+    )
+    yield f"Brackets: {100 * settings.level:g} % intervals from whole clusters ({text}).{drawn}"
+    yield f"They speak of other {report.data['cluster']}s; this panel of annotators is fixed."
+
+
+def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int = 1) -> Iterator[str]:
+    """Why a dash stands where it stands, once per reason. `names`: how many leading cells say which row it is."""
+    reasons: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    asked: dict[str, int] = {}
+    for row in cells:
+        for title, cell in zip(titles, row, strict=True):
+            asked[title] = asked.get(title, 0) + isinstance(cell, Estimate)
+            if isinstance(cell, Estimate) and math.isnan(cell.low):
+                what = "No value (–)" if math.isnan(cell.value) else "No interval [–]"
+                reason = cell.note.rsplit("; ", 1)[-1].removeprefix("no interval: ")
+                reasons.setdefault((what, reason), []).append((title, " of ".join(map(str, row[:names]))))
+    for (what, reason), places in reasons.items():
+        yield f"{what}: {_places(places, asked)} ({reason})."
+
+
+def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:
+    """Each place by name where they are few; where they are many, how many of each column's."""
+    if len(places) <= MANY_PLACES:
+        return ", ".join(f"{title} of {row}" for title, row in places)
+    counts = Counter(title for title, _ in places)
+    return ", ".join(
+        f"{title} in every row" if count == asked[title] else f"{title} in {count} of {asked[title]} rows"
+        for title, count in counts.items()
+    )
+
+
+def origin(report: CalibrationReport) -> str:
+    data = report.data
+    return (
+        f"Data: {data['rows']:,} rows, {data['items']:,} items, {data['clusters']:,} clusters; "
+        f"sha256 {data['verdicts_sha256'][:12]}."
+    )

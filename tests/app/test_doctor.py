@@ -1,0 +1,192 @@
+"""`calipers doctor FILE` and `calipers calibrate FILE` as a user types them, on good files, bad files and no files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from annotation.errors import AnnotationError
+from annotation.importing.records import ImportingError
+from app.command_line import app
+from app.label_files import read_labels
+from calibration.examining import examine
+from tests.calibration.studies import made_pairs
+
+LABELS = Path(__file__).resolve().parents[3] / "shared" / "data" / "labels"
+HEADER = "item_id,rater_id,rater_kind,criterion,label,cluster_id\n"
+
+
+def calipers(*words: object, width: int = 100) -> Result:
+    return CliRunner().invoke(app, [str(word) for word in words], env={"COLUMNS": str(width)})
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    made_pairs(pairs=24).to_csv(tmp_path / "labels.csv", index=False)
+    return tmp_path / "labels.csv"
+
+
+def test_a_good_file_gets_the_next_command_and_nothing_is_written(labels: Path) -> None:
+    done = calipers("doctor", labels)
+    assert done.exit_code == 0
+    assert done.stdout.splitlines()[-1] == f"next: calipers calibrate {labels} --out report"
+    assert "\x1b" not in done.stdout
+    assert list(labels.parent.iterdir()) == [labels]
+
+
+def test_a_file_that_calibration_refuses_is_examined_and_the_steps_are_numbered(labels: Path) -> None:
+    made_pairs(pairs=24).drop(columns="cluster_id").rename(columns={"label": "verdict"}).to_csv(labels, index=False)
+    done = calipers("doctor", labels, width=200)
+    assert done.exit_code == 1
+    assert "1. rename the column 'verdict' to label" in done.stdout
+    assert "2. add the column cluster_id" in done.stdout
+    assert done.stdout.splitlines()[-1] == f"then: calipers doctor {labels}"
+
+
+def test_json_holds_every_finding(labels: Path) -> None:
+    found = json.loads(calipers("doctor", labels, "--json").stdout)
+    assert found["ready"] is True
+    assert found["next"].startswith("calipers calibrate")
+    assert {one["name"] for one in found["columns"]} == set(made_pairs().columns)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_every_form_of_one_table_is_one_table(tmp_path: Path, suffix: str) -> None:
+    frame = made_pairs(pairs=6).assign(item_id=lambda one: one["item_id"].str[1:])  # ids such as 007
+    path = tmp_path / f"labels.{suffix}"
+    write: dict[str, Callable[[], object]] = {
+        "csv": lambda: frame.to_csv(path, index=False),
+        "jsonl": lambda: frame.to_json(path, orient="records", lines=True),
+        "parquet": lambda: frame.to_parquet(path, index=False),
+    }
+    write[suffix]()
+    read = read_labels(path)
+    assert read.equals(frame.astype("str"))
+
+
+BAD_FILES = [
+    ("empty", b"", "the file is empty; give it a header"),
+    ("blank", b" \n\n", "the file is empty; give it a header"),
+    ("one column", b"label\nA\n", ":1: there is only one column; save the table as a CSV with commas"),
+    ("semicolons", HEADER.replace(",", ";").encode(), ":1: columns are separated by semicolons, not by commas; save"),
+    ("tabs", HEADER.replace(",", "\t").encode(), ":1: columns are separated by tabs, not by commas; save"),
+    ("duplicate header", b"item_id,label,label\n1,A,B\n", ":1: column 'label' appears twice; rename or remove one"),
+    ("binary", bytes(range(256)), "byte 0x80 at 128 is not UTF-8; save it as a CSV in UTF-8"),
+    ("zero bytes", b"item_id,label\n\x00,A\n", "holds zero bytes, so it is no text; save the table as a CSV"),
+    ("spreadsheet", b"PK\x03\x04\x14\x00", "this is a spreadsheet or an archive, not text; save the table as a CSV"),
+    ("utf-16", HEADER.encode("utf-16"), "byte 0xff at 0 is not UTF-8; save it as a CSV in UTF-8"),
+    ("ragged", HEADER.encode() + b"1,ann,human,c,A\n", ":2: not as many values as columns (5, not 6); put values"),
+    ("cut off", HEADER.encode() + b'1,ann,human,c,"A\n', ":2: not a CSV table (unexpected end of data); the file may"),
+    ("huge cell", HEADER.encode() + b"1," + b"x" * 16_000_001 + b",human,c,A,t\n", ":2: not a CSV table (field larger"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("content", "sentence"), [one[1:] for one in BAD_FILES], ids=[one[0] for one in BAD_FILES])
+def test_a_file_that_is_no_table_gets_one_sentence_with_a_remedy(tmp_path: Path, content: bytes, sentence: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_bytes(content)
+    with pytest.raises(AnnotationError) as refused:
+        read_labels(path)
+    assert sentence in refused.value.text
+    assert refused.value.text.startswith(str(path))
+    assert "\n" not in refused.value.text
+    assert isinstance(calipers("doctor", path).exception, AnnotationError)  # the entry point prints it, with exit 1
+
+
+def test_a_byte_order_mark_and_long_cells_are_no_trouble(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    row = "1,ann,human,c,A,t," + "long " * 50_000
+    path.write_text(HEADER.strip() + f",rationale\n{row}\n", encoding="utf-8-sig")
+    assert next(iter(read_labels(path).columns)) == "item_id"
+    assert examine(read_labels(path)).rows == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.jsonl", '{"item_id": 1}\nnot json\n{"item_id": 2}\n', ":2: not JSON"),
+        ("a.jsonl", "[1, 2]", "holds one value, not an object"),
+        ("a.parquet", "PAR1 or so", "not Parquet"),
+    ],
+)
+def test_other_forms_are_refused_by_line(tmp_path: Path, name: str, content: str, sentence: str) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(ImportingError, match=sentence):
+        read_labels(tmp_path / name)
+
+
+def test_wrong_use_is_exit_2() -> None:
+    assert calipers("doctor").exit_code == 2
+    assert calipers("doctor", "a", "b").exit_code == 2
+
+
+lines = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(header=st.lists(st.sampled_from(HEADER.strip().split(",")), min_size=2, unique=True), body=lines)
+def test_any_text_is_examined_or_refused_and_never_breaks(tmp_path: Path, header: list[str], body: list[str]) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(",".join(header) + "\n" + "\n".join(body), encoding="utf-8")
+    done = calipers("doctor", path)
+    assert done.exit_code in (0, 1)
+    assert done.exception is None or isinstance(done.exception, SystemExit | AnnotationError)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_summary_opens_with_the_answer_and_keeps_to_the_width(labels: Path, width: int) -> None:
+    done = calipers("calibrate", labels, "--resamples", 99, width=width)
+    assert done.exit_code == 0
+    said = done.stdout.splitlines()
+    assert said[0].startswith("judge-x agrees with the annotators on .")
+    assert max(map(len, said)) <= width
+    assert "themselves" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_warnings_of_one_kind_are_said_once(labels: Path) -> None:
+    made_pairs(pairs=10, criteria=12, judges={f"judge-{n}": 0.7 for n in range(6)}).to_csv(labels, index=False)
+    said = calipers("calibrate", labels, "--resamples", 99, width=500).stdout
+    assert said.count("nested_labels") == 1
+    assert "(likewise judge-1, judge-2, judge-3 and 2 more)" in said
+    assert said.index("few_clusters") < said.index("nested_labels") < said.index("thin_criteria")
+
+
+def test_calibrate_writes_tables_and_figures_and_clears_those_of_an_earlier_report(labels: Path) -> None:
+    out = labels.parent / "report"
+    assert calipers("calibrate", labels, "--resamples", 99, "--out", out).exit_code == 0
+    first = {path.name for path in out.iterdir()}
+    assert {"criteria.tex", "criteria.pdf", "criteria_column.svg", "annotators.md", "answers.png"} <= first
+    (out / "paper.tex").write_text("mine")
+    made_pairs(criteria=1, annotators=1).to_csv(labels, index=False)
+    assert calipers("calibrate", labels, "--resamples", 99, "--out", out).exit_code == 0
+    second = {path.name for path in out.iterdir()}
+    assert "paper.tex" in second
+    assert not {"criteria.pdf", "annotators.md"} & second
+
+
+def test_json_is_the_report_and_a_report_without_any_comparison_is_incomplete(labels: Path) -> None:
+    report = json.loads(calipers("calibrate", labels, "--resamples", 99, "--json").stdout)
+    assert report["format"] == "calipers-report/1"
+    unread = made_pairs(annotators=1, judges={"judge-x": 0.8})
+    judges = unread["rater_kind"] == "judge"
+    unread.assign(label=unread["label"].mask(judges, "unparsed")).to_csv(labels, index=False)
+    done = calipers("calibrate", labels, "--resamples", 99)
+    assert done.exit_code == 1
+    assert done.stdout.startswith("No two raters share an answer")
+
+
+if LABELS.is_dir():
+
+    @pytest.mark.parametrize("name", ["mtbench_votes.csv", "pandalm_testset.csv"])
+    def test_published_labels_are_fine(name: str) -> None:
+        done = calipers("doctor", LABELS / name)
+        assert done.exit_code == 0
+        assert "next: calipers calibrate" in done.stdout

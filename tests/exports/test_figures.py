@@ -1,0 +1,197 @@
+"""Figures for print: repeatable to the byte, with their fonts, readable, and drawn from the tables' own estimates."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from calibration.calibrate import calibrate
+from calibration.results import CalibrationSettings, Estimate
+from exports.answers import answers
+from exports.cells import shown
+from exports.criteria import criteria_table
+from exports.criteria_map import criteria_map
+from exports.figures import FORMATS, as_bytes
+from exports.fitting import fitted, width_of
+from exports.forest import forest
+from exports.tables import ExportError, agreement_table
+from exports.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, PAPER, themed, tint
+from tests.calibration.studies import made_pairs, made_ratings
+from tests.exports.toy import toy_estimate, toy_report
+
+ROOT = Path(__file__).resolve().parents[2]
+DRAW = (forest, criteria_map, answers)
+LONG = {
+    "judge-openrouter/anthropic/claude-sonnet-4.5-20250929": 0.9,
+    "judge-openrouter/anthropic/claude-haiku-4.5-20251001": 0.8,
+    "judge_" + "x" * 90: 0.6,
+}
+STUDIES = {
+    "plain": made_pairs(),
+    "one judge": made_pairs(judges={"judge-x": 0.75}, annotators=1),
+    "ten judges, forty criteria": made_pairs(
+        25, 40, 3, {f"judge-{number}": 0.4 + 0.05 * number for number in range(10)}
+    ),
+    "long names": made_pairs(24, 2, 2, LONG, both_orders=True),
+    "too few pairs": made_pairs(6, 4),
+    "ratings": made_ratings(),
+    "no two alike": made_ratings(40, 3),
+}
+
+
+@pytest.fixture(scope="module")
+def reports():
+    few = CalibrationSettings(resamples=50, per_criterion=True)
+    return {name: calibrate(frame, few) for name, frame in STUDIES.items()} | {"toy": toy_report()}
+
+
+def figures_of(report, width):
+    return [figure for draw in DRAW if (figure := draw(report, width)) is not None]
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_figure_drawn_twice_is_the_same_bytes(reports, form):
+    for draw in DRAW:
+        assert as_bytes(draw(reports["plain"]), form) == as_bytes(draw(reports["plain"]), form)
+
+
+def test_another_process_with_other_settings_draws_the_same_bytes(tmp_path):
+    (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: none\nlines.linewidth: 9\n")
+    code = (
+        "import hashlib; from exports.forest import forest; from exports.figures import as_bytes, FORMATS;"
+        "from tests.exports.toy import toy_report;"
+        "print([hashlib.sha256(as_bytes(forest(toy_report()), form)).hexdigest() for form in FORMATS])"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True
+        ).stdout
+        for env in ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2", "MATPLOTLIBRC": str(tmp_path)})
+    }
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("width", [ONE_COLUMN, FULL_PAGE])
+def test_a_pdf_holds_its_fonts_as_truetype_and_no_date(reports, width):
+    for figure in figures_of(reports["plain"], width):
+        pdf = as_bytes(figure, "pdf")
+        assert b"/FontFile2" in pdf
+        assert b"/Type3" not in pdf
+        assert b"CreationDate" not in pdf
+        box = pdf.split(b"/MediaBox [")[1].split(b"]")[0].split()
+        assert float(box[2]) == pytest.approx(72 * width, abs=0.1)
+
+
+def test_an_svg_is_well_formed_and_needs_no_font(reports):
+    for figure in figures_of(reports["plain"], FULL_PAGE):
+        root = ElementTree.fromstring(as_bytes(figure, "svg"))
+        assert root.tag.endswith("svg")
+        assert not list(root.iter("{http://www.w3.org/2000/svg}text"))
+
+
+@pytest.mark.parametrize("width", [ONE_COLUMN, FULL_PAGE])
+@pytest.mark.parametrize("name", [*STUDIES, "toy"])
+def test_nothing_leaves_the_page_and_text_is_8_points(reports, name, width):
+    found = figures_of(reports[name], width)
+    assert found
+    for figure in found:
+        canvas = figure.canvas
+        with themed():
+            canvas.draw_without_rendering()
+        assert canvas.get_size_inches()[0] == width
+        renderer = canvas._get_renderer()
+        for text in (one for one in canvas.findobj() if hasattr(one, "get_fontsize") and one.get_visible()):
+            if not text.get_text().strip():
+                continue
+            assert text.get_fontsize() == 8.0
+            box = text.get_window_extent(renderer)
+            assert box.x0 >= -0.5, (figure.name, text)
+            assert box.x1 <= canvas.bbox.width + 0.5, (figure.name, text)
+            assert box.y0 >= -0.5, (figure.name, text)
+            assert box.y1 <= canvas.bbox.height + 0.5, (figure.name, text)
+
+
+@pytest.mark.parametrize("name", [*STUDIES, "toy"])
+def test_what_is_drawn_is_what_the_tables_say(reports, name):
+    report = reports[name]
+    tabled = {cell for row in agreement_table(report).rows for cell in row if isinstance(cell, Estimate)}
+    figure = forest(report)
+    assert {repr(one) for one in figure.drawn} <= {repr(one) for one in tabled}
+    per_criterion = criteria_map(report)
+    if per_criterion is not None:
+        cells = {repr(row[2]) for row in criteria_table(report).rows}
+        assert {repr(one) for one in per_criterion.drawn} == cells
+
+
+def test_every_value_of_the_map_is_printed(reports):
+    figure = criteria_map(reports["plain"])
+    printed = [text.get_text() for text in figure.canvas.axes[0].texts]
+    assert sorted(text for text in printed if text[0] in ".1") == sorted(shown(one)[0] for one in figure.drawn)
+
+
+def test_points_and_bars_stand_where_the_estimates_are():
+    figure = forest(toy_report())
+    agreement = figure.canvas.axes[0]
+    points = sorted(float(line.get_xdata()[0]) for line in agreement.lines if line.get_marker() == "o")
+    bars = sorted(tuple(map(float, line.get_xdata())) for line in agreement.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 1.2)  # fmt: skip
+    assert points == [1 / 3, 0.5, 0.741, 0.8]
+    assert bars == [(0.25, 0.43), (0.684, 0.798), (0.74, 0.85)]
+
+
+def test_a_bare_number_is_not_drawn():
+    bare = toy_estimate("percent_agreement", "gpt", 0.5)
+    with pytest.raises(ExportError):
+        forest(replace(toy_report(), estimates=(bare,)))
+
+
+@pytest.mark.parametrize("name", [*STUDIES, "toy"])
+def test_a_caption_is_one_sentence_and_explains_dashes(reports, name):
+    for figure in figures_of(reports[name], FULL_PAGE):
+        assert figure.caption.endswith(".")
+        assert ". " not in figure.caption
+        if any(math.isnan(one.value) for one in figure.drawn):
+            assert "a dash has no value" in figure.caption
+
+
+def test_nothing_to_compare_is_no_figure():
+    empty = replace(toy_report(), estimates=())
+    assert (forest(empty), criteria_map(empty)) == (None, None)
+    assert answers(calibrate(made_ratings(), CalibrationSettings(resamples=20))) is None
+
+
+@pytest.mark.parametrize("name", [*LONG, "judge-openrouter/anthropic/claude [both orders]", "短い名前", "a" * 200, "x"])
+@pytest.mark.parametrize("room", [1.05, 2.0])
+def test_a_name_of_any_length_fits_its_room(name, room):
+    lines = fitted(name, room, 8).split("\n")
+    assert len(lines) <= 2
+    assert max(width_of(line, 8) for line in lines) <= room
+
+
+def test_two_long_names_stay_two_names():
+    assert len({fitted(name, 1.05, 8) for name in LONG}) == len(LONG)
+
+
+def luminance(colour):
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(
+    ("ink", "ground", "least"), [(INK, tint(0.72), 4.5), (PAPER, OKABE_ITO[0], 4.5), (INK, OKABE_ITO[5], 4.5)]
+)
+def test_text_on_colour_has_contrast(ink, ground, least):
+    high, low = sorted([luminance(ink), luminance(ground)], reverse=True)
+    assert (high + 0.05) / (low + 0.05) >= least
+
+
+def test_help_does_not_wait_for_matplotlib():
+    code = "import sys, app.command_line, exports.forest, exports.criteria_map, exports.answers; print('matplotlib' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

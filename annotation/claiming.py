@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
+from typing import Any
 
-from sqlalchemy import Select, func, or_, select, update
+from sqlalchemy import Row, Select, func, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
 from annotation.errors import AnnotationError
-from annotation.pairing import seeded
 from annotation.people import Principal, may_label
 from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment, Rater
@@ -171,53 +172,62 @@ def _open_to(study: Study, rater_id: int) -> Select[int, int, int]:
     protocol = protocol_of(study)
     if protocol.reports.unresolved_flags == "refuse":
         flagged = select(Report.id).where(Report.study_id == study.id, Report.open_flags > 0)
-        slots = slots.where(
-            Item.report_a_id.not_in(flagged), or_(Item.report_b_id.is_(None), Item.report_b_id.not_in(flagged))
-        )
+        for shown in (Item.report_a_id, Item.report_b_id, Item.reference_id):
+            slots = slots.where(or_(shown.is_(None), shown.not_in(flagged)))
     if protocol.study.topic_once:
         slots = slots.where(Item.topic_id.not_in(select(Item.topic_id).where(Item.id.in_(mine))))
     return slots
 
 
 def _ranked(session: Session, study: Study, rater_id: int) -> list[int]:
-    """Ids of open slots, best first: mine, urgent, keeping my left and right even, new systems, then a seeded draw."""
-    slots = session.execute(_open_to(study, rater_id).limit(LOOKED_AT)).all()
-    sides = _systems_by_side(session, [slot.id for slot in slots])
-    before = _my_sides(session, rater_id)
-    reserved = set(session.scalars(select(Assignment.id).where(Assignment.reserved_for == rater_id)))
+    """Ids of open slots, best first: mine, urgent, about the report I just probed, keeping my left and right even,
+    new systems, then a seeded draw."""
+    slots = session.execute(_with_systems(_open_to(study, rater_id)).limit(LOOKED_AT)).all()
+    before, last = _my_sides(session, rater_id), _last_probed(session, study, rater_id)
 
-    def rank(slot_id: int, priority: int) -> tuple[bool, int, int, int, float]:
-        left, right = sides.get(slot_id, (0, 0))
+    def rank(slot: Row[Any]) -> tuple[bool, int, bool, int, int, bytes]:
+        left, right = _sides(slot)
         lean = sum(
             abs(before[system, "left"] - before[system, "right"] + step) for system, step in ((left, 1), (right, -1))
         )
         seen = sum(before[system, side] for system in (left, right) for side in ("left", "right"))
-        draw = seeded(study.seed, "claim", rater_id, slot_id).random()
-        return slot_id not in reserved, -priority, lean, seen, draw
+        probed = slot.report_a_id if slot.kind == "probe" else None
+        draw = hashlib.sha256(f"{study.seed}|claim|{rater_id}|{slot.id}".encode()).digest()
+        return slot.reserved_for != rater_id, -slot.priority, probed != last, lean, seen, draw
 
-    return [slot.id for slot in sorted(slots, key=lambda slot: rank(slot.id, slot.priority))]
+    return [slot.id for slot in sorted(slots, key=rank)]
+
+
+def _last_probed(session: Session, study: Study, rater_id: int) -> int | None:
+    """The report of this person's newest probe: its other probes come next, so that the context stays on screen."""
+    mine = select(Item.report_a_id).join(Assignment, Assignment.item_id == Item.id)
+    mine = mine.where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Item.kind == "probe")
+    return session.scalar(mine.order_by(Assignment.taken_at.desc(), Assignment.id.desc()).limit(1))
 
 
 def _my_sides(session: Session, rater_id: int) -> Counter[tuple[int, str]]:
-    mine = session.scalars(select(Assignment.id).where(Assignment.rater_id == rater_id)).all()
+    mine = select(Assignment.id).join(Item, Item.id == Assignment.item_id).where(Assignment.rater_id == rater_id)
     counts: Counter[tuple[int, str]] = Counter()
-    for left, right in _systems_by_side(session, list(mine)).values():
+    for left, right in map(_sides, session.execute(_with_systems(mine))):
         counts[left, "left"] += 1
         counts[right, "right"] += 1
     return counts
 
 
-def _systems_by_side(session: Session, assignments: list[int]) -> dict[int, tuple[int, int]]:
-    """assignment id -> (system on the left, system on the right), for pairs."""
-    rows = session.execute(
-        select(Assignment.id, Assignment.left, Item.report_a_id, Item.report_b_id)
-        .join(Item, Item.id == Assignment.item_id)
-        .where(Assignment.id.in_(assignments), Item.kind == "pair")
-    ).all()
-    reports = {row.report_a_id for row in rows} | {row.report_b_id for row in rows}
-    system = dict(session.execute(select(Report.id, Report.system_id).where(Report.id.in_(reports))).all())
-    sides = {}
-    for row in rows:
-        a, b = system[row.report_a_id], system[row.report_b_id]
-        sides[row.id] = (a, b) if row.left == "A" else (b, a)
-    return sides
+def _with_systems(assignments: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    """The same rows of Assignment and Item, with what ranking them takes."""
+    a, b = aliased(Report), aliased(Report)
+    return (
+        assignments.outerjoin(a, a.id == Item.report_a_id)
+        .outerjoin(b, b.id == Item.report_b_id)
+        .add_columns(Assignment.left, Assignment.reserved_for, Item.kind, Item.report_a_id)
+        .add_columns(a.system_id.label("system_a"), b.system_id.label("system_b"))
+    )
+
+
+def _sides(row: Row[Any]) -> tuple[int, int]:
+    """(system on the left, system on the right), 0 where none is: beside a report that is rated, and for probes."""
+    if row.kind == "probe":
+        return 0, 0
+    a, b = row.system_a, row.system_b or 0
+    return (a, b) if row.left == "A" else (b, a)

@@ -6,7 +6,16 @@ import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
 
 from annotation.errors import AnnotationError
 
@@ -21,8 +30,11 @@ def _a_time(text: str) -> str:
 Timestamp = Annotated[str, StringConstraints(max_length=40), AfterValidator(_a_time)]
 Id = Annotated[str, StringConstraints(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9_-]+$")]
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Side = Literal["left", "right"]
 RATIONALE_MAX = 10_000
 COMMENT_MAX = 2_000
+QUOTE_MAX = 2_000
+SPANS_MAX = 20  # per answer
 ENTRIES_MAX = 64
 
 
@@ -33,6 +45,21 @@ class Sent(BaseModel):
     client_ts: Timestamp = ""
 
 
+class Span(BaseModel):
+    """A passage of a shown report: `quote` stood at [start, end), UTF-16 units of the `textContent` of its pane."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    side: Side
+    start: Annotated[int, Field(ge=0, lt=2**31)]
+    end: Annotated[int, Field(ge=0, lt=2**31)]
+    quote: Annotated[
+        str,
+        BeforeValidator(lambda quote: clean(quote) if isinstance(quote, str) else quote),
+        StringConstraints(min_length=1, max_length=QUOTE_MAX),
+    ]
+
+
 class AnswerEntry(Sent):
     kind: Literal["label"]
     aid: Id
@@ -40,7 +67,7 @@ class AnswerEntry(Sent):
     criterion: Annotated[str, StringConstraints(max_length=200)]
     choice: Annotated[str, StringConstraints(max_length=200)] | None
     rationale: Annotated[str, StringConstraints(max_length=RATIONALE_MAX)] = ""
-    evidence: Annotated[list[Any], Field(max_length=0)] = []
+    evidence: Annotated[list[Span], Field(max_length=SPANS_MAX)] = []
     confidence: Annotated[int, Field(ge=1, le=5)] | None = None
     writer: Id
     seq: Annotated[int, Field(ge=1, lt=2**31)]
@@ -53,6 +80,8 @@ class Place(BaseModel):
     criterion: Annotated[str, StringConstraints(max_length=200)] | None = None
     left: Fraction | None = None
     right: Fraction | None = None
+    left_read: Fraction | None = None  # the furthest that was on screen
+    right_read: Fraction | None = None
 
 
 class PlaceEntry(Sent):

@@ -9,14 +9,20 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
+from annotation.active_time import active_seconds
 from annotation.claiming import position
+from annotation.entries import clean
 from annotation.errors import AnnotationError
+from annotation.evidence import Texts, spans_for_page
+from annotation.passages import compare_reports, from_stored
 from annotation.people import Principal
 from annotation.protocol import Protocol
 from annotation.rendering import render_report
+from annotation.scores import scale_of
+from annotation.shown import ShownText, shown_of_item
 from annotation.studies import criteria_of, protocol_of
 from db.people_tables import Enrollment
-from db.tables import Assignment, Criterion, Item, Label, Report, Study, Topic
+from db.tables import Assignment, Criterion, Item, Label, Study, Topic
 
 CHOICE_TEXTS = {"left": "Left", "right": "Right", "tie": "Tie", "not_applicable": "Not applicable"}
 RIGHT_TO_LEFT = ("ar", "fa", "he", "ur")
@@ -24,16 +30,28 @@ RIGHT_TO_LEFT = ("ar", "fa", "he", "ur")
 
 @dataclass(frozen=True)
 class Shown:
-    """The reports of one assignment in the order they are shown; one of them where nothing is paired."""
+    """The texts of one assignment in the order they are shown; one of them where nothing stands beside it.
 
-    left: Report
-    right: Report | None
+    `probe`: the claim, fact, requirement … asked about, pinned above them.
+    """
+
+    left: ShownText
+    right: ShownText | None = None
+    probe: str | None = None
+
+    @property
+    def texts(self) -> Texts:
+        """The shown Markdown and its sha256 by side, which quoted passages are checked against."""
+        left = self.left.shown_text, self.left.shown_sha256
+        if self.right is None:
+            return {"left": left}
+        return {"left": left, "right": (self.right.shown_text, self.right.shown_sha256)}
 
 
 def own_assignment(session: Session, principal: Principal, aid: str, *, lock: bool = False) -> Assignment:
     """The principal's assignment called `aid`. A foreign one and an unknown one are refused alike."""
     found = select(Assignment).where(
-        Assignment.aid == aid,
+        Assignment.aid == clean(aid),
         Assignment.study_id == principal.study_id,
         Assignment.rater_id == principal.rater_id,
         Assignment.source != "judge",
@@ -45,18 +63,17 @@ def own_assignment(session: Session, principal: Principal, aid: str, *, lock: bo
 
 
 def shown_reports(session: Session, assignment: Assignment) -> Shown:
-    """The reports as the assignment's recorded order says."""
+    """What the assignment shows, as its recorded order says."""
     item = session.get_one(Item, assignment.item_id)
-    a = session.get_one(Report, item.report_a_id)
-    if item.report_b_id is None:
-        return Shown(a, None)
-    b = session.get_one(Report, item.report_b_id)
-    return Shown(b, a) if assignment.left == "B" else Shown(a, b)
+    protocol = protocol_of(session.get_one(Study, assignment.study_id))
+    left, *beside = shown_of_item(session, protocol, item, assignment.left)
+    return Shown(left, beside[0] if beside else None, item.probe)
 
 
 def page_token(assignment: Assignment, shown: Shown) -> str:
     """Says which texts a page shows without being constant per report: it changes with every assignment."""
     texts = f"{assignment.aid}:{shown.left.shown_sha256}:{shown.right.shown_sha256 if shown.right else ''}"
+    texts += f":{shown.probe}" if shown.probe else ""
     return hashlib.sha256(texts.encode()).hexdigest()[:32]
 
 
@@ -85,11 +102,12 @@ def current_answer(session: Session, assignment: Assignment, criterion: Criterio
     return session.scalar(rows.order_by(Label.revision.desc()).limit(1))
 
 
-def describe_answer(label: Label) -> dict[str, Any]:
+def describe_answer(label: Label, shown: Shown) -> dict[str, Any]:
     """One stored answer as its own rater's browser sees it."""
     return {
         "choice": label.choice,
         "rationale": label.rationale,
+        "evidence": spans_for_page(shown.texts, label.evidence),
         "confidence": label.confidence,
         "rev": label.revision,
         "writer": label.writer,
@@ -110,7 +128,9 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
         "page": page_token(assignment, shown),
         "person": principal.opaque_id,
         "status": assignment.status,
-        "study": {"title": protocol.title, "simulated": study.is_simulated},
+        "returned": assignment.returned,
+        "study": {"title": protocol.title, "simulated": study.is_simulated, "status": study.status},
+        "active_s": active_seconds(session, study, assignment),
         "position": {"done": done, "of": of},
         "task_type": protocol.task_type,
         "task": protocol.task,
@@ -122,12 +142,14 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
             "dir": "rtl" if topic.language.split("-")[0] in RIGHT_TO_LEFT else "ltr",
         },
         "panes": _panes(shown),
-        "criteria": _questions(session, study, topic.id),
-        "choices": [{"id": choice, "text": CHOICE_TEXTS.get(choice, choice)} for choice in protocol.choices],
+        "passages": _passages(session.get_one(Item, assignment.item_id), shown, assignment.left),
+        "probe": {"kind": protocol.answers.probe, "text": shown.probe} if shown.probe else None,
+        "criteria": _questions(session, study, protocol, topic.id),
+        "choices": _choices(protocol),
         "rationale": protocol.rationale.model_dump(),
         "confidence": protocol.answers.confidence,
         "idle_s": protocol.study.limits.idle_s,
-        "answers": {code: describe_answer(row) for code, row in current_answers(session, assignment).items()},
+        "answers": {code: describe_answer(row, shown) for code, row in current_answers(session, assignment).items()},
         "place": assignment.place,
         "preferences": _preferences(session, principal),
     }
@@ -151,23 +173,44 @@ def missing_answers(protocol: Protocol, codes: list[str], answers: dict[str, Lab
 
 
 def _panes(shown: Shown) -> list[dict[str, str]]:
-    panes = [{"side": "left", "html": render_report(shown.left.shown_text)}]
-    if shown.right is not None:
-        panes.append({"side": "right", "html": render_report(shown.right.shown_text)})
-    return panes
-
-
-def _questions(session: Session, study: Study, topic_id: int) -> list[dict[str, str]]:
     return [
-        {
-            "id": row.code,
-            "label": row.label,
-            "text": row.text,
-            "category": row.category,
-            "subcategory": row.subcategory,
-        }
-        for row in criteria_of(session, study, topic_id)
+        {"side": side, "name": text.name, "html": render_report(text.shown_text)}
+        for side, text in (("left", shown.left), ("right", shown.right))
+        if text is not None and text.shown_text
     ]
+
+
+def _choices(protocol: Protocol) -> list[dict[str, str]]:
+    """The answers in key order, as stored and as shown; a rating's numbers stand in its scales instead."""
+    texts = CHOICE_TEXTS | {label.id: label.text for label in protocol.answers.labels}
+    return [{"id": choice, "text": texts[choice]} for choice in protocol.choices]
+
+
+def _passages(item: Item, shown: Shown, a_is: str | None) -> dict[str, tuple[int | None, ...]] | None:
+    """For each block of a pane the most alike block of the other; worked out here only where none are stored."""
+    if shown.right is None:
+        return None
+    a, b = (shown.right, shown.left) if a_is == "B" else (shown.left, shown.right)
+    alike = from_stored(item.passages, a.shown_sha256, b.shown_sha256) or compare_reports(a.shown_text, b.shown_text)
+    left, right = (alike.b, alike.a) if a_is == "B" else (alike.a, alike.b)
+    return {"left": left, "right": right}
+
+
+def _questions(session: Session, study: Study, protocol: Protocol, topic_id: int) -> list[dict[str, Any]]:
+    questions = []
+    for row in criteria_of(session, study, topic_id):
+        scale = scale_of(protocol, row.scale)
+        questions.append(
+            {
+                "id": row.code,
+                "label": row.label,
+                "text": row.text,
+                "category": row.category,
+                "subcategory": row.subcategory,
+                "scale": scale.model_dump() if scale else None,
+            }
+        )
+    return questions
 
 
 def _preferences(session: Session, principal: Principal) -> dict[str, Any]:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from annotation.errors import AnnotationError
+
+Group = TypeVar("Group", bound=tuple["Candidate", ...])
 
 
 @dataclass(frozen=True)
@@ -31,12 +34,21 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Slot:
-    """A place for one annotator: pair number (in the plan's order), slot number from 1, and who stands left."""
+class Single:
+    """One report to be rated by itself; `reference` is shown beside it and not rated."""
 
-    pair: int
+    topic: str
+    report: Candidate
+    reference: Candidate | None = None
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A place for one annotator: item number (in the plan's order), slot number from 1, and who stands left."""
+
+    item: int
     slot_no: int
-    left: str  # "A" or "B"
+    left: str | None  # "A" or "B"; None where the item is no pair
 
 
 def seeded(*identity: object) -> random.Random:
@@ -53,27 +65,37 @@ def plan_pairs(
     `per_topic` draws that many of a topic's pairs, balanced over systems as far as the numbers allow.
     Raises AnnotationError where a topic has no reference, or nothing can be paired.
     """
-    by_topic: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in candidates:
-        by_topic[candidate.topic].append(candidate)
-    pairs: list[Pair] = []
-    used: dict[str, int] = defaultdict(int)
-    topics = sorted(by_topic)
-    seeded(seed, "topics").shuffle(topics)
-    for topic in topics:
-        possible = _possible(sorted(by_topic[topic], key=lambda c: c.system), topic, design)
-        # shuffled, then fewest-used systems first: sorting is stable, so the coin decides among equals
-        seeded(seed, "pairs", topic).shuffle(possible)
-        wanted = len(possible) if per_topic is None else per_topic
-        for _ in range(min(wanted, len(possible))):
-            first, second = min(possible, key=lambda pair: used[pair[0].system] + used[pair[1].system])
-            possible.remove((first, second))
-            used[first.system] += 1
-            used[second.system] += 1
-            pairs.append(name_pair(seed, first, second))
+    by_topic = _by_topic(candidates)
+    possible = {topic: _possible(reports, topic, design) for topic, reports in by_topic.items()}
+    pairs = [name_pair(seed, first, second) for first, second in _drawn(possible, seed, "pairs", per_topic)]
     if not pairs:
         raise AnnotationError("nothing_to_pair", "no topic has two reports to compare; import more, or change --design")
     return sorted(pairs, key=lambda pair: (pair.topic, sorted((pair.a.system, pair.b.system))))
+
+
+def plan_singles(
+    candidates: Iterable[Candidate], seed: int, *, per_topic: int | None = None, beside_reference: bool = False
+) -> list[Single]:
+    """Every report by itself; with `beside_reference` every other one beside its topic's reference.
+
+    `per_topic` draws that many of a topic's reports, balanced over systems as far as the numbers allow.
+    Raises AnnotationError where a topic has not exactly one reference to show, or nothing can be rated.
+    """
+    by_topic = _by_topic(candidates)
+    references: dict[str, Candidate] = {}
+    if beside_reference:
+        references = {topic: _only_reference(reports, topic) for topic, reports in by_topic.items()}
+    possible = {
+        topic: [(report,) for report in reports if report != references.get(topic)]
+        for topic, reports in by_topic.items()
+    }
+    singles = [
+        Single(report.topic, report, references.get(report.topic))
+        for (report,) in _drawn(possible, seed, "singles", per_topic)
+    ]
+    if not singles:
+        raise AnnotationError("nothing_to_rate", "no topic has a report to rate; import some first")
+    return sorted(singles, key=lambda single: (single.topic, single.report.system))
 
 
 def name_pair(seed: int, first: Candidate, second: Candidate) -> Pair:
@@ -97,10 +119,15 @@ def plan_sides(pairs: Sequence[Pair], overlap: int, seed: int, standing: Sequenc
     seeded(seed, "sides", sum(map(len, have))).shuffle(wanted)
     is_a_left = orient([(pairs[n].a.system, pairs[n].b.system) for n, _ in wanted])
     slots = [
-        Slot(pair=n, slot_no=slot_no, left="A" if a_left else "B")
+        Slot(item=n, slot_no=slot_no, left="A" if a_left else "B")
         for (n, slot_no), a_left in zip(wanted, is_a_left, strict=True)
     ]
-    return sorted(slots, key=lambda slot: (slot.pair, slot.slot_no))
+    return sorted(slots, key=lambda slot: (slot.item, slot.slot_no))
+
+
+def plan_alone(overlap: int, standing: Sequence[Collection[int]]) -> list[Slot]:
+    """The slots that items without sides still lack, `overlap` each; `standing` names those each one has."""
+    return [Slot(n, k, None) for n, have in enumerate(standing) for k in range(1, overlap + 1) if k not in have]
 
 
 def orient(edges: Sequence[tuple[str, str]]) -> list[bool]:
@@ -132,11 +159,47 @@ def side_counts(pairs: Sequence[Pair], slots: Iterable[Slot]) -> Mapping[str, tu
     """(left, right) of every system over all slots, for the printed plan."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for slot in slots:
-        pair = pairs[slot.pair]
+        pair = pairs[slot.item]
         left, right = (pair.a, pair.b) if slot.left == "A" else (pair.b, pair.a)
         counts[left.system][0] += 1
         counts[right.system][1] += 1
     return {system: (left, right) for system, (left, right) in sorted(counts.items())}
+
+
+def _by_topic(candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
+    by_topic: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in sorted(candidates, key=lambda c: (c.topic, c.system)):
+        by_topic[candidate.topic].append(candidate)
+    return by_topic
+
+
+def _drawn(possible: Mapping[str, Sequence[Group]], seed: int, what: str, per_topic: int | None) -> Iterator[Group]:
+    """`per_topic` of each topic's groups (all where None), those of the systems used least so far first."""
+    used: dict[str, int] = defaultdict(int)
+    topics = sorted(possible)
+    seeded(seed, "topics").shuffle(topics)
+    for topic in topics:
+        groups = list(possible[topic])
+        # shuffled, then fewest-used systems first: min takes the first among equals, so the coin decides
+        seeded(seed, what, topic).shuffle(groups)
+        wanted = len(groups) if per_topic is None else min(per_topic, len(groups))
+        for _ in range(wanted):
+            group = min(groups, key=lambda group: sum(used[report.system] for report in group))
+            groups.remove(group)
+            for report in group:
+                used[report.system] += 1
+            yield group
+
+
+def _only_reference(reports: Sequence[Candidate], topic: str) -> Candidate:
+    references = [report for report in reports if report.is_reference]
+    if len(references) != 1:
+        raise AnnotationError(
+            "no_reference",
+            f"topic {topic!r} has {len(references)} reference reports, and one is to be shown beside each report; "
+            "mark one system in systems.csv, or set paired_view = 'none'",
+        )
+    return references[0]
 
 
 def _possible(reports: list[Candidate], topic: str, design: str) -> list[tuple[Candidate, Candidate]]:

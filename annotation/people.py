@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
@@ -145,32 +145,27 @@ def who(session: Session, cookie: str | None) -> Principal | None:
     if not cookie:
         return None
     row = session.execute(
-        select(SignIn, Enrollment, Rater, Invite)
+        select(
+            SignIn.revoked_at, SignIn.seen_at, SignIn.created_at, Invite.revoked_at.label("link_revoked_at"),
+            Enrollment.id, Enrollment.study_id, Enrollment.role, Enrollment.status, Rater.id.label("rater_id"),
+            Rater.opaque_id,
+        )
         .join(Enrollment, Enrollment.id == SignIn.enrollment_id)
         .join(Rater, Rater.id == Enrollment.rater_id)
         .join(Invite, Invite.id == SignIn.invite_id)
         .where(SignIn.cookie_sha256 == _sha256(cookie))
-    ).first()
-    if row is None:
+    ).first()  # fmt: skip
+    if row is None or row.revoked_at is not None or row.link_revoked_at is not None or row.status == "withdrawn":
         return None
-    signed, enrollment, rater, used = row
-    ended = signed.revoked_at is not None or used.revoked_at is not None or enrollment.status == "withdrawn"
-    if ended or signed.seen_at + IDLE < now() or signed.created_at + ABSOLUTE < now():
+    if row.seen_at + IDLE < now() or row.created_at + ABSOLUTE < now():
         return None
-    return Principal(
-        study_id=enrollment.study_id,
-        role=enrollment.role,
-        rater_id=rater.id,
-        enrollment_id=enrollment.id,
-        opaque_id=rater.opaque_id,
-    )
+    return Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id)
 
 
 def note_seen(session: Session, cookie: str) -> None:
     """Keep an active sign-in from idling out; writes at most once in five minutes."""
-    signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == _sha256(cookie)))
-    if signed is not None and signed.seen_at + SEEN_EVERY < now():
-        signed.seen_at = now()
+    idle = SignIn.cookie_sha256 == _sha256(cookie), SignIn.seen_at < now() - SEEN_EVERY
+    session.execute(update(SignIn).where(*idle).values(seen_at=now()).execution_options(synchronize_session=False))
 
 
 def sign_out(session: Session, cookie: str) -> None:

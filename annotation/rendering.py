@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
+from html.parser import HTMLParser
 from typing import Any
 
 import nh3
@@ -16,6 +18,8 @@ from markdown_it.token import Token
 TAGS = set(
     "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td".split()  # noqa: SIM905
 )
+HEADINGS = {"h3", "h4", "h5", "h6"}
+VOID = {"br", "hr"}
 ATTRIBUTES = {"th": {"style"}, "td": {"style"}, "ol": {"start"}}
 RENDERER_VERSION = "1/" + "/".join(importlib.metadata.version(name) for name in ("markdown-it-py", "nh3"))
 DEEPEST = 200  # levels of lists and quotes; what lies deeper than the preset's 20 would vanish without a mark
@@ -29,6 +33,48 @@ def render_report(markdown: str) -> str:
         _parser().render(markdown), tags=TAGS, attributes=ATTRIBUTES, filter_style_properties={"text-align"},
         link_rel=None, clean_content_tags=set(),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Block:
+    """One top-level element of a rendered report: its tag, and its text as the browser's `textContent` has it."""
+
+    tag: str
+    text: str
+
+    @property
+    def is_heading(self) -> bool:
+        return self.tag in HEADINGS
+
+
+def report_blocks(markdown: str) -> tuple[Block, ...]:
+    """The blocks of a report in the order of the children of its element on the page; none for an empty report."""
+    reader = _Blocks()
+    reader.feed(render_report(markdown))
+    reader.close()
+    return tuple(Block(tag, "".join(parts)) for tag, parts in reader.blocks)
+
+
+class _Blocks(HTMLParser):
+    """Reads what nh3 wrote, where every element but br and hr is closed."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.blocks: list[tuple[str, list[str]]] = []
+        self.depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self.depth == 0:
+            self.blocks.append((tag, []))
+        if tag not in VOID:
+            self.depth += 1
+
+    def handle_endtag(self, tag: str) -> None:
+        self.depth -= 1
+
+    def handle_data(self, data: str) -> None:
+        if self.depth:
+            self.blocks[-1][1].append(data)
 
 
 @lru_cache(maxsize=1)

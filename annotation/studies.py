@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import select
@@ -38,7 +39,7 @@ def find_study(session: Session, name: str | None) -> Study:
 def init_study(session: Session, name: str, text: str, seed: int, *, is_simulated: bool = False) -> Study:
     """Make the study, or bring an existing one to a changed protocol as a new version.
 
-    A criterion whose words changed is retired and asked anew; labels keep pointing at the words they answered.
+    A criterion whose words or answers changed is retired and asked anew; labels keep pointing at what they answered.
     """
     protocol = parse_protocol(text)
     study = session.scalar(select(Study).where(Study.name == name))
@@ -48,7 +49,7 @@ def init_study(session: Session, name: str, text: str, seed: int, *, is_simulate
         )
         session.add(study)
         session.flush()
-        _enter_criteria(session, study, protocol)
+        _enter_criteria(session, study, protocol, protocol)
         audit(session, study.id, None, "init", protocol_sha256=study.protocol_sha256, seed=seed)
     elif study.protocol_sha256 != protocol_sha256(text):
         if study.status == "locked":
@@ -60,9 +61,10 @@ def init_study(session: Session, name: str, text: str, seed: int, *, is_simulate
                 "systems away, so make a new study, or keep the settings",
             )
         before, labelled = study.protocol_text, has_labels(session, study)
+        old = protocol_of(study)
         study.protocol_text, study.protocol_sha256 = text, protocol_sha256(text)
         study.protocol_version += 1
-        _enter_criteria(session, study, protocol)
+        _enter_criteria(session, study, protocol, old)
         audit(session, study.id, None, "protocol", old=before, new_sha256=study.protocol_sha256, after_labels=labelled)
     elif study.seed != seed:
         raise AnnotationError("seed_fixed", f"study {name!r} was made with seed {study.seed}; it cannot change")
@@ -89,6 +91,16 @@ def criteria_of(session: Session, study: Study, topic_id: int | None = None) -> 
     )
 
 
+def codes_by_topic(session: Session, study: Study, topics: Iterable[int]) -> dict[int, list[str]]:
+    """topic -> codes of the questions asked of it now, in page order; one query however many topics."""
+    rows = session.execute(
+        select(Criterion.topic_id, Criterion.code)
+        .where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
+        .order_by(Criterion.position)
+    ).all()
+    return {topic: [row.code for row in rows if row.topic_id in (None, topic)] for topic in topics}
+
+
 def audit(session: Session, study_id: int | None, rater_id: int | None, what: str, **data: Any) -> None:
     """Append one line to the study's audit trail."""
     session.add(Event(study_id=study_id, rater_id=rater_id, kind="audit", what=what, data=data))
@@ -111,16 +123,19 @@ def not_yet_active(protocol: Protocol) -> list[str]:
         "study.guess_system": study.guess_system,
         "answers.confidence": protocol.answers.confidence,
         "aggregate": bool(protocol.aggregate),
-        f"task_type = {protocol.task_type}": protocol.task_type != "pairwise_choice",
+        "answers.paired_view = both": protocol.answers.paired_view == "both",
     }
     return [key for key, wanted in asked.items() if wanted]
 
 
-def _enter_criteria(session: Session, study: Study, protocol: Protocol) -> None:
+def _enter_criteria(session: Session, study: Study, protocol: Protocol, old: Protocol) -> None:
     standing = {row.code: row for row in criteria_of(session, study)}
+    same_answers = (old.answers.scale, old.answers.labels) == (protocol.answers.scale, protocol.answers.labels)
     for position, asked in enumerate(protocol.criterion):
         row = standing.pop(asked.id, None)
-        if row is not None and row.text_sha256 == _words_sha256(asked):
+        scale = asked.scale.model_dump(mode="json") if asked.scale else None
+        unchanged = same_answers or scale is not None
+        if row is not None and unchanged and (row.text_sha256, row.scale) == (_words_sha256(asked), scale):
             row.position, row.category, row.subcategory = position, asked.category, asked.subcategory
             row.weight = asked.weight
             continue
@@ -131,7 +146,7 @@ def _enter_criteria(session: Session, study: Study, protocol: Protocol) -> None:
             Criterion(
                 study_id=study.id, code=asked.id, position=position, label=asked.label, text=asked.text,
                 text_sha256=_words_sha256(asked), category=asked.category, subcategory=asked.subcategory,
-                weight=asked.weight, scale=asked.scale.model_dump() if asked.scale else None,
+                weight=asked.weight, scale=scale,
             )
         )  # fmt: skip
     for row in standing.values():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, select, union, update
 from sqlalchemy.orm import Session
 
 from annotation.claiming import give_back
@@ -46,13 +46,11 @@ def _refuse_unresolved(session: Session, study: Study) -> None:
     """Passages that may say who wrote a report are the owner's to decide before anybody reads them."""
     if protocol_of(study).reports.unresolved_flags == "allow":
         return
-    used = (
-        select(Item.report_a_id)
-        .where(Item.study_id == study.id, Item.excluded_at.is_(None))
-        .union(
-            select(Item.report_b_id).where(
-                Item.study_id == study.id, Item.excluded_at.is_(None), Item.report_b_id.is_not(None)
-            )
+    shown = Item.report_a_id, Item.report_b_id, Item.reference_id
+    used = union(
+        *(
+            select(report).where(Item.study_id == study.id, Item.excluded_at.is_(None), report.is_not(None))
+            for report in shown
         )
     )
     reports, flags = session.execute(

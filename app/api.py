@@ -19,6 +19,7 @@ from starlette.routing import Route
 from annotation.claiming import position, take
 from annotation.entries import ENTRIES_MAX, SubmitRequest, read_entry, sent_id
 from annotation.errors import AnnotationError
+from annotation.history import answer_history
 from annotation.labelling import Incomplete, reopen, save, skip, submit
 from annotation.page import assignment_page
 from annotation.people import Principal, csrf_token, note_seen, sign_in, sign_out, who
@@ -60,6 +61,17 @@ async def get_assignment(request: Request) -> Response:
     def read() -> dict[str, Any]:
         with reading(database()) as session:
             return assignment_page(session, _principal(session, cookie), aid)
+
+    return JSONResponse(await run_in_threadpool(read))
+
+
+async def get_history(request: Request) -> Response:
+    """GET /api/history/{aid}: how one's own answers to it became what they are."""
+    aid, cookie = request.path_params["aid"], request.cookies.get(COOKIE)
+
+    def read() -> list[dict[str, Any]]:
+        with reading(database()) as session:
+            return answer_history(session, _principal(session, cookie), aid)
 
     return JSONResponse(await run_in_threadpool(read))
 
@@ -132,6 +144,7 @@ async def post_logout(request: Request) -> Response:
 routes = [
     Route("/invite/{token}", invite, methods=["GET"]),
     Route("/api/assignment/{aid}", get_assignment, methods=["GET"]),
+    Route("/api/history/{aid}", get_history, methods=["GET"]),
     Route("/api/labels", post_labels, methods=["POST"]),
     Route("/api/submit", post_submit, methods=["POST"]),
     Route("/api/take", post_take, methods=["POST"]),

@@ -7,7 +7,7 @@ from streamlit.navigation.page import Page
 
 from annotation.people import Principal, who
 from app.api import COOKIE
-from app.screens import agreement, blinding, label, progress, signed_out
+from app.screens import label, my_work, signed_out
 from app.settings import database
 from db.connect import reading
 
@@ -23,15 +23,27 @@ def pages_of(cookie: str | None) -> list[Page]:
     principal = principal_of(cookie)
     if principal is None or cookie is None:
         return [st.Page(signed_out.show, title="Signed out", default=True)]
-    if principal.role in ("annotator", "adjudicator"):
-        return [st.Page(partial(label.show, principal, cookie), title="Label", url_path="label", default=True)]
+    labelling = st.Page(partial(label.show, principal, cookie), title="Label", url_path="label", default=True)
+    if principal.role == "adjudicator":
+        return [labelling]
+    if principal.role == "annotator":
+        own = st.Page(
+            partial(my_work.show, principal, cookie), title="My work", url_path="my_work", visibility="hidden"
+        )
+        return [labelling, own]
+    # with what they compute, three times the memory: not for a server that only annotators use
+    from app.screens import agreement, blinding, disagreements, judges, progress
+
     return [
         st.Page(partial(agreement.show, principal), title="Agreement", url_path="agreement", default=True),
         st.Page(partial(progress.show, principal), title="Progress", url_path="progress"),
+        st.Page(partial(judges.show, principal, cookie), title="Judges", url_path="judges"),
+        st.Page(partial(disagreements.show, principal), title="Disagreements", url_path="disagreements"),
         st.Page(partial(blinding.show, principal), title="Blinding", url_path="blinding"),
     ]
 
 
 st.set_page_config(page_title="calipers", layout="wide", initial_sidebar_state="collapsed")
 pages = pages_of(st.context.cookies.get(COOKIE))
-st.navigation(pages, position="top" if len(pages) > 1 else "hidden").run()
+visible = [page for page in pages if page.visibility == "visible"]
+st.navigation(pages, position="top" if len(visible) > 1 else "hidden").run()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
@@ -18,7 +20,9 @@ import db.people_tables
 import db.tables  # noqa: F401
 
 POOL_SIZE = 20
+BUSY_S = 30  # how long a writer waits for its turn on SQLite
 READ_ONLY = "calipers_read_only"
+_writers: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()
 
 
 class DatabaseError(Exception):
@@ -39,8 +43,9 @@ def open_database(url: str) -> Engine:
     backend = parsed.get_backend_name()
     if backend == "sqlite":
         engine = create_engine(
-            parsed, connect_args={"timeout": 30}, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, hide_parameters=True
+            parsed, connect_args={"timeout": BUSY_S}, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, hide_parameters=True
         )
+        _writers[engine] = threading.Lock()
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -56,8 +61,25 @@ def open_database(url: str) -> Engine:
 @contextmanager
 def transaction(engine: Engine) -> Iterator[Session]:
     """One short writing transaction: committed at the end of the block, rolled back on any exception."""
-    with naming_the_database(engine), Session(engine, expire_on_commit=False) as session, session.begin():
+    with (
+        naming_the_database(engine),
+        _turn_to_write(engine),
+        Session(engine, expire_on_commit=False) as session,
+        session.begin(),
+    ):
         yield session
+
+
+@contextmanager
+def _turn_to_write(engine: Engine) -> Iterator[None]:
+    """On SQLite the threads of one process queue here: its own wait polls, and lets some wait for seconds."""
+    lock = _writers.get(engine)
+    waited = lock is not None and lock.acquire(timeout=BUSY_S)  # in vain: SQLite itself refuses, by name
+    try:
+        yield
+    finally:
+        if lock is not None and waited:
+            lock.release()
 
 
 @contextmanager
@@ -86,7 +108,7 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     # None stops the driver from opening DEFERRED transactions of its own; `_begin_sqlite` opens them
     connection.isolation_level = None
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "busy_timeout=30000", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={1000 * BUSY_S}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 

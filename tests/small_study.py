@@ -6,7 +6,7 @@ import itertools
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.entries import AnswerEntry, read_entry
@@ -15,12 +15,12 @@ from annotation.importing.write import import_reports
 from annotation.labelling import Saved, save
 from annotation.page import assignment_page
 from annotation.people import Principal, enroll, local_admin
-from annotation.slots import apply_plan, make_plan
-from annotation.studies import init_study
+from annotation.slots import apply_plan, compare_plan, make_plan
+from annotation.studies import init_study, protocol_of
 from annotation.study_status import move_study
 from db.connect import transaction
 from db.people_tables import Rater
-from db.tables import Study
+from db.tables import Item, Report, Study
 
 PROTOCOL = """
 format = "calipers-protocol/1"
@@ -46,6 +46,51 @@ label = "Deep"
 text = "Which goes deeper?"
 category = "Content"
 """
+RATING = """
+format = "calipers-protocol/1"
+name = "small"
+title = "A small study of scores"
+task_type = "pointwise_rating"
+task = "How good is this report?"
+guidance = "Read all of it."
+[answers]
+scale = {min = 0, max = 10, step = 1, anchors = {0 = "not at all", 5 = "in part", 10 = "fully"}}
+[study]
+topic_once = false
+blind_until = "open"
+[[criterion]]
+id = "clear"
+label = "Clear"
+text = "How clear is it?"
+[[criterion]]
+id = "deep"
+label = "Deep"
+text = "How deep does it go?"
+scale = {min = 0, max = 100, step = 0.5}
+"""
+BESIDE = RATING.replace("[answers]", '[answers]\npaired_view = "reference"')
+PROBES = """
+format = "calipers-protocol/1"
+name = "small"
+title = "A small study of claims"
+task_type = "probe_label"
+task = "Does the report say so?"
+[answers]
+probe = "claim"
+context = "report"
+labels = [
+    {id = "full", text = "Fully supported", weight = 1.0},
+    {id = "part", text = "Supported in part, or only for some cases", weight = 0.5},
+    {id = "source_unavailable", text = "The source did not load", weight = 0.0},
+]
+[study]
+topic_once = false
+blind_until = "open"
+[[criterion]]
+id = "supported"
+label = "Supported"
+text = "Is the claim supported?"
+"""
 TOPICS = ("tides", "bread", "noise")
 SYSTEMS = ("alpha", "beta", "gamma")
 uuids = (f"uuid-{number:08d}" for number in itertools.count())
@@ -63,19 +108,45 @@ def write_reports(root: Path, topics: tuple[str, ...] = TOPICS, systems: tuple[s
     return root
 
 
+def with_reference(root: Path, reference: str = "gamma") -> Path:
+    """The reports, one of whose systems is the reference."""
+    write_reports(root)
+    rows = "".join(f"{system},{system},{str(system == reference).lower()}\n" for system in SYSTEMS)
+    (root / "systems.csv").write_text(f"system,public_name,is_reference\n{rows}", encoding="utf-8")
+    return root
+
+
 def make_study(
-    engine: Engine, root: Path, *, overlap: int = 1, protocol: str = PROTOCOL, seed: int = 7, name: str = "small"
-) -> int:
-    """Reports imported, all pairs planned, open; returns the study's id."""
+    engine: Engine, root: Path, *, overlap: int = 1, protocol: str = PROTOCOL, seed: int = 7, name: str = "small",
+    compared: bool = False,
+) -> int:  # fmt: skip
+    """Reports imported, everything planned (all pairs, every report, or three probes each), open; the study's id."""
     if not any(path.is_dir() for path in root.glob("*")):
         write_reports(root)
     with transaction(engine) as session:
         study = init_study(session, name, protocol, seed)
         admin = local_admin(study)
         import_reports(session, admin, read_folder(root), layout="folder", source="here")
-        apply_plan(session, admin, make_plan(session, admin, design="all", per_topic=None, overlap=overlap))
+        if protocol_of(study).task_type == "probe_label":
+            add_probes(session, study)
+        plan = make_plan(session, admin, design="all", per_topic=None, overlap=overlap)
+        apply_plan(session, admin, plan, compare_plan(session, admin, plan) if compared else None)
         move_study(session, study, "open")
         return study.id
+
+
+def add_probes(session: Session, study: Study, texts: tuple[str, ...] = ("rises", "falls", "stays")) -> None:
+    """Each text as a claim about every report, with a source passage beside it."""
+    for report in session.scalars(select(Report).where(Report.study_id == study.id).order_by(Report.id)).all():
+        for number, text in enumerate(texts):
+            session.add(
+                Item(
+                    study_id=study.id, topic_id=report.topic_id, kind="probe", report_a_id=report.id,
+                    probe=f"It {text} twice a day.", probe_key=f"{report.id}-{number}",
+                    context=f"## A source\n\nObserved: it {text}.",
+                )
+            )  # fmt: skip
+    session.flush()
 
 
 def a_person(session: Session, study_id: int, name: str = "Ada", role: str = "annotator") -> Principal:

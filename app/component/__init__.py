@@ -10,15 +10,25 @@ import streamlit as st
 # One module scope: Streamlit loads the script from a blob: URL, where relative imports cannot work.
 PARTS = (
     "elements.js",
+    "kept.js",
     "outbox.js",
     "turn.js",
     "leftovers.js",
+    "rescue.js",
     "clock.js",
     "preferences.js",
+    "highlights.js",
+    "alike.js",
     "reading.js",
+    "outline.js",
+    "find.js",
     "list.js",
     "radios.js",
+    "scores.js",
+    "probes.js",
     "versions.js",
+    "quoting.js",
+    "history.js",
     "form.js",
     "answers.js",
     "saying.js",
@@ -31,17 +41,38 @@ PARTS = (
     "annotate.js",
 )
 _FOLDER = Path(__file__).parent
-SCRIPT = "\n".join((_FOLDER / part).read_text(encoding="utf-8") for part in PARTS)
-STYLE = "\n".join((_FOLDER / part).read_text(encoding="utf-8") for part in ("annotate.css", "sheets.css"))
+
+
+def _joined(*parts: str) -> str:
+    return "\n".join((_FOLDER / part).read_text(encoding="utf-8") for part in parts)
+
+
+SCRIPT = _joined(*PARTS)
+STYLE = _joined("annotate.css", "reading.css", "sheets.css", "quoting.css", "tasks.css")
 
 _mount = st.components.v2.component("calipers_annotate", css=STYLE, js=SCRIPT)
+_mount_sign_out = st.components.v2.component(
+    "calipers_sign_out",
+    css=(_FOLDER / "sign_out.css").read_text(encoding="utf-8"),
+    js=_joined("elements.js", "kept.js", "outbox.js", "rescue.js", "sign_out.js"),
+)
 
 
 def annotate(data: dict[str, Any], key: str) -> None:
     """Show the annotator's page over the whole window.
 
     `data`: `{aid, csrf, person, position: {done, of}, finished, study: {title, simulated}}`, and optionally
-    `links: [{text, href}]` for its menu. Reports and answers are fetched by the page itself, because `data` is sent
-    again with every rerun. `key` keeps one page over reruns; without it `data` would be part of its identity.
+    `links: [{text, href}]`, other pages for its menu and as the next step (the first of them when all is done), and
+    `note`, a sentence said once with the first item. Reports and answers are fetched by the page itself, because
+    `data` is sent again with every rerun. `key` keeps one page over reruns; without it `data` would be part of its
+    identity.
     """
     _mount(key=key, data=data)
+
+
+def sign_out(data: dict[str, Any], key: str) -> None:
+    """The button "Log out" in the upper right corner, which asks first where answers are unsaved.
+
+    `data`: `{csrf, person}`.
+    """
+    _mount_sign_out(key=key, data=data)

@@ -16,7 +16,7 @@ class Shell {
       { type: "button", class: "skip", onclick: () => this.page.form.focusChoices() },
       "Skip to the criteria",
     );
-    const body = make("main", { class: "body" }, this.reading, this.form, this.message);
+    const body = (this.body = make("main", { class: "body" }, this.reading, this.form, this.message));
     this.root = make(
       "dialog",
       {
@@ -67,7 +67,13 @@ class Shell {
     this.root.dataset.layout = right ? "right" : width >= LAYOUT.two ? "dock" : "single";
   }
 
-  phase(name, { title, text, action } = {}) {
+  /** `action`, the next step, is {text, run} or {text, href}; `also` is a quieter one. */
+  phase(name, { title, text, action, also } = {}) {
+    const step = ({ text: words, run, href }, kind) =>
+      href
+        ? make("a", { class: `submit ${kind}`, href }, words)
+        : make("button", { type: "button", class: `submit ${kind}`, onclick: run }, words);
+
     this.root.dataset.phase = name;
     this.root.setAttribute("aria-busy", String(name === "loading"));
     this.message.replaceChildren(
@@ -75,7 +81,7 @@ class Shell {
         ? [
             make("h2", {}, title),
             make("p", {}, text),
-            make("button", { type: "button", class: "submit ready", onclick: action.run }, action.text),
+            make("div", { class: "steps" }, step(action, "ready"), also && step(also, "")),
           ]
         : []),
     );
@@ -139,6 +145,7 @@ function mount(parent) {
     page.outbox?.close();
     page.turn?.close();
     page.clock.close();
+    page.highlights.close();
     shell.close();
     pages.delete(parent);
   };

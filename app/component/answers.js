@@ -6,11 +6,11 @@ class Answers {
     this.outbox = outbox;
     this.rule = item.rationale ?? { required: false, min_length: 0 };
     this.asked = new Set(); // criteria that a refused submit named
-    const blank = { choice: null, rationale: "", confidence: null, rev: 0 };
+    const blank = { choice: null, rationale: "", evidence: [], confidence: null, rev: 0 };
     this.all = new Map(item.criteria.map(({ id }) => [id, { ...blank, ...item.answers[id] }]));
-    for (const { kind, criterion, choice, rationale, confidence } of outbox.entries.values()) {
+    for (const { kind, criterion, choice, rationale, evidence, confidence } of outbox.entries.values()) {
       if (kind === "label" && this.all.has(criterion))
-        Object.assign(this.all.get(criterion), { choice, rationale, confidence });
+        Object.assign(this.all.get(criterion), { choice, rationale, evidence, confidence });
     }
     this.begun = [...this.all.values()].some(({ choice, rationale }) => choice !== null || rationale);
   }
@@ -24,7 +24,7 @@ class Answers {
   }
 
   text(choice) {
-    return this.item.choices.find(({ id }) => id === choice)?.text ?? null;
+    return this.item.choices.find(({ id }) => id === choice)?.text ?? choice; // a score is its own text
   }
 
   /** no_choice | no_rationale | short_rationale | null, by the server's rules; the server decides again at submit. */
@@ -67,11 +67,13 @@ class Answers {
 
   /** Always the whole state of one criterion, so that no merged or repeated entry can drop half an answer. */
   edit(id, change, pace) {
-    const { choice, rationale, confidence, rev } = Object.assign(this.of(id), change);
+    const answer = Object.assign(this.of(id), change);
+    const { choice, rationale, confidence, rev } = answer;
+    const evidence = answer.evidence.map(({ side, start, end, quote }) => ({ side, start, end, quote }));
     this.begun = true;
     this.outbox.put(
       `label:${id}`,
-      { kind: "label", criterion: id, choice, rationale, evidence: [], confidence, base_rev: rev },
+      { kind: "label", criterion: id, choice, rationale, evidence, confidence, base_rev: rev },
       pace,
     );
   }
@@ -83,9 +85,9 @@ class Answers {
 
   resolve(id, which) {
     const { entry, current } = this.conflict(id);
-    const { choice, rationale, confidence } = which === "mine" ? entry : current;
+    const { choice, rationale, evidence, confidence } = which === "mine" ? entry : current;
     this.outbox.drop(`label:${id}`);
-    const change = { choice, rationale: rationale ?? "", confidence: confidence ?? null };
+    const change = { choice, rationale: rationale ?? "", evidence, confidence: confidence ?? null };
     Object.assign(this.of(id), change, { rev: current.rev });
     if (which === "mine") this.edit(id, change, "now");
   }

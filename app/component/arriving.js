@@ -16,6 +16,7 @@ class Arriving {
       page.turn = new Turn(`${page.data.person}:${aid}`, (mine) => page.turned(mine));
     }
     page.aid = aid;
+    if (aid !== page.data.aid) history.replaceState(history.state, "", location.pathname); // no longer the item the link named
     page.shell.phase("loading");
     page.reading.skeleton();
     page.header.refresh();
@@ -54,13 +55,19 @@ class Arriving {
     const { page } = this;
     page.item = item;
     page.position = item.position ?? page.position;
+    page.clock.begin(item.idle_s * 1000);
+    page.rescue = new Rescue(page);
     page.outbox = new Outbox({
       person: page.data.person,
       aid: item.aid,
       page: item.page,
       post: (...request) => page.post(...request),
       changed: () => page.saveChanged(),
-      accepted: (entry, ack) => page.answers.accepted(entry, ack),
+      accepted: (entry, ack) => {
+        page.rescue.moved();
+        page.answers.accepted(entry, ack);
+        page.history.accepted(entry, ack);
+      },
       refusedWork: (refusal) => page.refused(refusal),
     });
     page.answers = new Answers(item, page.outbox);
@@ -74,6 +81,8 @@ class Arriving {
           ? place.criterion
           : (page.answers.nextOpen(page.answers.ids.at(-1)) ?? page.answers.ids[0])),
     );
+    if (page.note) page.notices.set("note", { text: page.note, tone: "amber" });
+    page.note = null;
     page.shell.phase("item");
     page.refresh();
     if (page.turn.mine) page.outbox.start();

@@ -1,7 +1,6 @@
 // Active time: the gaps between signs of activity while the tab is visible, each cut at the idle limit. Only intervals
 // leave the browser, never what was pressed.
 
-const IDLE_MS = 120_000;
 const SEND_EVERY_MS = 15_000;
 const ACTIVITY_EVENTS = ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "input"];
 
@@ -10,25 +9,40 @@ class Clock {
   constructor({ root, about, send }) {
     this.about = about;
     this.send = send;
-    this.closed = []; // intervals not yet sent
-    this.open = null; // {criterion, start, end}, ms since the epoch
-    this.lastSent = Date.now();
+    this.begin(120_000);
     const seen = () => this.seen();
     const options = { capture: true, passive: true, signal: (this.stop = new AbortController()).signal };
     for (const name of ACTIVITY_EVENTS) root.addEventListener(name, seen, options);
     document.addEventListener("selectionchange", seen, options);
   }
 
+  /** Another item: count from nothing. */
+  begin(idle) {
+    this.idle = idle; // ms
+    this.counted = 0; // ms of this item since it was shown here
+    this.closed = []; // intervals not yet sent
+    this.open = null; // {criterion, start, end}, ms since the epoch
+    this.lastSent = Date.now();
+  }
+
   seen(now = Date.now()) {
     if (document.visibilityState !== "visible") return;
     const criterion = this.about();
     if (this.open) {
-      const gap = now - this.open.end;
-      this.open.end += Math.max(0, Math.min(gap, IDLE_MS));
-      if (gap > IDLE_MS || this.open.criterion !== criterion) this.shut();
+      const gap = this.extend(now);
+      if (gap > this.idle || this.open.criterion !== criterion) this.shut();
     }
     this.open ??= { criterion, start: now, end: now };
     if (now - this.lastSent >= SEND_EVERY_MS) this.flush(now);
+  }
+
+  /** The gap up to now counts, cut at the idle limit; returns the whole gap. */
+  extend(now) {
+    const gap = Math.max(0, now - this.open.end);
+    const counts = Math.min(gap, this.idle);
+    this.open.end += counts;
+    this.counted += counts;
+    return gap;
   }
 
   shut() {
@@ -55,7 +69,7 @@ class Clock {
 
   /** The tab went into the background: time stops at once. */
   hidden(now = Date.now()) {
-    if (this.open) this.open.end += Math.max(0, Math.min(now - this.open.end, IDLE_MS));
+    if (this.open) this.extend(now);
     this.shut();
     this.flush(now);
   }

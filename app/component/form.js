@@ -14,17 +14,25 @@ class Form {
       attributes: { class: "choices", "aria-describedby": "question" },
       choose: (id, by) => page.choose(id, by),
     });
+    this.scores = new Scores(page);
     this.confidence = new Radios({
       attributes: { class: "confidence", "aria-label": "Confidence, 1 low to 5 high" },
       choose: (id) => page.confide(Number(id)),
     });
     this.versions = new Versions(page);
     this.boxes = make("div", { class: "boxes" });
+    this.quotes = new Quotes(page);
     this.hint = make("span", { class: "hint", id: "rationale-hint" });
     this.saved = make("span", { class: "answer-save" });
     this.noticeText = make("p", { class: "notice-text", role: "alert" });
     this.noticeAction = make("button", { type: "button", class: "quiet", hidden: true });
     this.notice = make("div", { class: "notice" }, this.noticeText, this.noticeAction);
+    this.rescue = make(
+      "button",
+      { type: "button", class: "quiet rescue", hidden: true, onclick: () => page.rescue.download() },
+      "Download my unsaved answers",
+    );
+    this.ways = make("nav", { class: "ways", "aria-label": "Other work", hidden: true });
     this.submitText = make("span", {}, "Submit");
     this.submit = make(
       "button",
@@ -70,19 +78,21 @@ class Form {
       this.questions,
       this.versions.root,
       this.choices.root,
+      this.scores.root,
       this.confidence.root,
     );
     this.why = make(
       "section",
       { class: "why", "aria-label": "Rationale" },
-      make("div", { class: "why-top" }, make("span", {}, "Rationale"), this.hint, this.saved),
+      make("div", { class: "why-top" }, make("span", {}, "Rationale"), this.hint, page.history.button, this.saved),
       this.boxes,
+      this.quotes.root,
     );
     root.append(
       this.ask,
       this.why,
       this.listRoot,
-      make("footer", { class: "foot" }, this.notice, make("div", { class: "foot-row" }, this.left, this.submit)),
+      make("footer", { class: "foot" }, this.notice, this.rescue, this.ways, make("div", { class: "foot-row" }, this.left, this.submit)),
     );
   }
 
@@ -91,6 +101,8 @@ class Form {
     this.id = null;
     this.textareas = new Map();
     this.boxes.replaceChildren();
+    this.quotes.forget();
+    this.page.history.arrived(item);
     this.questions.replaceChildren(
       ...item.criteria.map(({ id, label, text }) =>
         make(
@@ -110,13 +122,24 @@ class Form {
       item.choices.map(({ id, text }, n) => ({ id, key: String(n + 1), content: choice(text, String(n + 1)) })),
     );
     this.choices.root.style.setProperty("--choices", Math.min(item.choices.length, 4));
+    this.choices.root.dataset.shape = answersStack(item.choices) ? "column" : "row";
+    this.scores.field.arrived();
     this.confidence.fill(
       ["1", "2", "3", "4", "5"].map((n) => ({ id: n, content: [n] })),
       make("span", { class: "confidence-name", "aria-hidden": "true" }, "Confidence"),
     );
-    this.why.hidden = !this.page.asksRationale;
+    this.why.hidden = !item.rationale;
     this.list.show(item.criteria);
     this.list.filter(null);
+  }
+
+  get isRating() {
+    return this.item.task_type === "pointwise_rating";
+  }
+
+  /** Where the open criterion is answered. */
+  get answering() {
+    return this.isRating ? this.scores : this.choices;
   }
 
   activate(id) {
@@ -128,9 +151,11 @@ class Form {
     this.where.textContent = `${group ? `${group}, ` : ""}${at + 1} of ${criteria.length}`;
     for (const node of this.questions.children) node.classList.toggle("open", node.dataset.criterion === id);
     this.choices.root.setAttribute("aria-label", label);
+    if (this.isRating) this.scores.ask(criteria[at], this.item.choices);
     if (!this.textareas.has(id)) this.textareas.set(id, this.textarea(id, label));
     for (const [each, box] of this.textareas) box.hidden = each !== id;
     this.list.activate(id);
+    this.page.history.activate(id);
     this.refresh(id);
   }
 
@@ -164,6 +189,8 @@ class Form {
     this.list.refresh();
     if (this.id) this.refresh(this.id);
     this.say(notice(this.page));
+    this.rescue.hidden = !this.page.rescue.offered;
+    this.showWays(waysOn(this.page));
     this.showSubmit(submitState(this.page));
   }
 
@@ -173,13 +200,16 @@ class Form {
     const { save } = this.page.answers.describe(id);
     const fixed = !this.page.writable;
     const two = this.versions.show(id);
-    this.choices.root.hidden = two;
+    this.choices.root.hidden = two || this.isRating;
+    this.scores.root.hidden = two || !this.isRating;
     this.confidence.root.hidden = two || !this.item.confidence;
-    this.choices.mark(answer.choice, fixed);
+    this.answering.mark(answer.choice, fixed);
     this.confidence.mark(String(answer.confidence), fixed);
     const box = this.textareas.get(id);
     if (box.value !== answer.rationale) box.value = answer.rationale;
     box.readOnly = fixed;
+    this.quotes.show(id);
+    this.page.history.show(id);
     this.hint.textContent = this.ruleText(answer.rationale);
     this.hint.dataset.need = this.page.answers.asked.has(id) && this.page.answers.missing(id) ? "yes" : "no";
     this.saved.textContent = answer.rev || save !== "saved" ? SAVE_WORDS[save] : "";
@@ -191,7 +221,8 @@ class Form {
     if (!required) return "optional";
     const length = [...text.trim()].length;
     if (least <= 1) return "required";
-    return length && length < least ? `${length} of ${least} characters` : `min. ${least} characters`;
+    if (length >= least) return ""; // room for what else stands there
+    return length ? `${length} of ${least} characters` : `min. ${least} characters`;
   }
 
   say({ text, tone = "plain", action } = {}) {
@@ -200,6 +231,13 @@ class Form {
     this.noticeAction.hidden = !action;
     this.noticeAction.textContent = action?.text ?? "";
     this.noticeAction.onclick = action?.run ?? null;
+  }
+
+  showWays(ways) {
+    this.ways.hidden = !ways.length;
+    const told = JSON.stringify(ways);
+    if (this.waysTold !== told) this.ways.replaceChildren(...ways.map(({ text, href }) => make("a", { href }, text)));
+    this.waysTold = told;
   }
 
   showSubmit({ hidden, busy, ready, toDo, text }) {
@@ -226,8 +264,18 @@ class Form {
   }
 
   focusChoices() {
-    if (this.choices.root.hidden) this.versions.focus();
-    else this.choices.focus();
+    if (this.answering.root.hidden) this.versions.focus();
+    else this.answering.focus();
+  }
+
+  /** A line of its own at the caret, or at the end where the caret never was; undo takes it out again. */
+  insert(line) {
+    const box = this.textareas.get(this.id);
+    const at = box.selectionEnd;
+    const before = box.value.slice(0, at);
+    box.focus({ preventScroll: true });
+    box.setSelectionRange(at, at);
+    document.execCommand("insertText", false, `${before && !before.endsWith("\n") ? "\n" : ""}${line}\n`);
   }
 
   focusRationale() {

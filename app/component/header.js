@@ -5,6 +5,7 @@ class Header {
     this.page = page;
     this.position = make("b", { class: "position" });
     this.done = make("span", { class: "done" });
+    this.time = make("span", { class: "time", role: "timer", "aria-label": "Active time on this item" });
     this.saveText = make("span", {});
     this.save = make(
       "span",
@@ -23,16 +24,19 @@ class Header {
       { class: "simulated", hidden: true, title: "Labels of this study are simulated" },
       "Simulated study",
     );
-    this.sync = make(
-      "button",
-      {
-        type: "button",
-        class: "tool needs-item",
-        "aria-pressed": "false",
-        onclick: () => page.preferences.toggleSync(),
-      },
-      icon("sync"),
+    const reader = (name, attributes, run) =>
+      make("button", { type: "button", class: "tool needs-item reads", ...attributes, onclick: run }, icon(name));
+    this.outline = reader(
+      "outline",
+      { "aria-label": "Outline", title: "Outline (o)", "aria-haspopup": "dialog", "aria-expanded": "false" },
+      () => page.outline.toggle(),
     );
+    this.find = reader(
+      "find",
+      { "aria-label": "Find in both reports", title: "Find in both reports (/)", "aria-expanded": "false" },
+      () => page.find.toggle(),
+    );
+    this.sync = reader("sync", { "aria-pressed": "false" }, () => page.preferences.next("sync"));
     this.theme = make(
       "button",
       { type: "button", class: "tool", onclick: () => page.preferences.next("theme") },
@@ -76,12 +80,14 @@ class Header {
       if (open) menu.querySelector("button, a")?.focus();
     });
     root.append(
-      make("div", { class: "head-left" }, this.position, this.done, this.save),
+      make("div", { class: "head-left" }, this.position, this.done, this.time, this.save),
       make("div", { class: "head-middle" }, this.topic, this.simulated),
       make(
         "div",
         { class: "head-right" },
         this.sides,
+        this.outline,
+        this.find,
         this.sync,
         tool("A−", "Smaller text (-)", () => page.preferences.font(-1)),
         tool("A+", "Larger text (+)", () => page.preferences.font(1)),
@@ -107,19 +113,44 @@ class Header {
       : "";
     const [complete, all] = item ? page.answers.tally() : [0, 0];
     this.done.textContent = item ? `${complete}/${all} answered` : "";
+    this.showTime(item && page.activeTime);
     this.progress.style.setProperty("inline-size", all ? `${(100 * complete) / all}%` : "0");
     this.topic.hidden = !item;
     this.topicTitle.textContent = item?.topic.title ?? "";
     this.simulated.hidden = !(item?.study ?? page.data?.study)?.simulated;
-    const sync = preferences.sync === "proportional";
-    this.sync.setAttribute("aria-pressed", String(sync));
-    this.sync.title = `Scroll both reports together (s): ${sync ? "on" : "off"}`;
-    this.sync.setAttribute("aria-label", "Scroll both reports together");
+    this.showSync(page.reading.together);
+    this.find.setAttribute("aria-expanded", String(page.find.isOpen));
     this.theme.title = `Theme: ${preferences.theme}`;
     this.theme.setAttribute("aria-label", this.theme.title);
-    for (const button of this.sides.children)
-      button.setAttribute("aria-pressed", String(button.dataset.side === page.reading.active));
+    if (item) this.showPanes(item.panes);
     this.showSave();
+  }
+
+  /** Which of two panes one reads; with one there is nothing to switch or to scroll together. */
+  showPanes(panes) {
+    for (const button of this.sides.children) {
+      button.textContent = panes.find(({ side }) => side === button.dataset.side)?.name ?? "";
+      button.setAttribute("aria-pressed", String(button.dataset.side === this.page.reading.active));
+    }
+    this.sides.hidden = this.sync.hidden = panes.length < 2;
+  }
+
+  showSync(how) {
+    const words = { off: "off", proportional: "in proportion", matching: "by alike passages" }[how];
+    this.sync.setAttribute("aria-pressed", String(how !== "off"));
+    this.sync.setAttribute("aria-label", `Scroll both reports together: ${words}`);
+    this.sync.title = `Scroll both reports together: ${words} (s)`;
+    this.sync.replaceChildren(icon(how === "matching" ? "match" : "sync"));
+  }
+
+  outlineOpen(open) {
+    this.outline.setAttribute("aria-expanded", String(open));
+  }
+
+  showTime(spent) {
+    const text = spent ? minutes(spent.item) : "";
+    if (this.time.textContent !== text) this.time.textContent = text;
+    this.time.title = spent ? `Active time: ${text} on this item, ${minutes(spent.study)} in this study` : "";
   }
 
   showSave() {
@@ -150,6 +181,10 @@ class Header {
         page.writable && entry("Flag a problem", () => page.dialogs.flag(), "f"),
         page.writable && entry("Comment", () => page.dialogs.comment(), "m"),
         page.writable && entry("Skip this item", () => page.dialogs.skip(), "x"),
+        page.item && entry("Outline", () => page.outline.open(), "o"),
+        page.item && entry("Find in both reports", () => page.find.open(), "/"),
+        page.reading.alike && entry("Show the alike passage", () => page.reading.showAlike(), "p"),
+        page.item && make("hr"),
         entry("Help and keys", () => page.dialogs.help(), "?", "narrow"),
         entry("Larger text", () => page.preferences.font(1), "+", "narrow"),
         entry("Smaller text", () => page.preferences.font(-1), "-", "narrow"),

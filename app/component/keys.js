@@ -4,9 +4,9 @@
 const KEYS = [
   {
     shown: ["1", "2", "3", "4"],
-    does: "choose; then write the rationale",
-    keys: [..."123456789"],
-    run: (page, key) => page.chooseNth(Number(key) - 1),
+    does: "choose, or type the score; then write the rationale",
+    keys: [..."0123456789"],
+    run: (page, key) => page.digit(key),
   },
   {
     shown: ["j", "k"],
@@ -26,6 +26,7 @@ const KEYS = [
     keys: ["Enter"],
     run: (page) => page.form.focusRationale(),
   },
+  { shown: ["q"], does: "quote the selected text", keys: ["q"], run: (page) => page.quoting.quote() },
   { shown: ["Ctrl Enter"], does: "accept, go to the next unanswered criterion" },
   { shown: ["Ctrl Shift Enter"], does: "submit" },
   {
@@ -41,7 +42,20 @@ const KEYS = [
     run: (page, key) => page.reading.halfScreen(key === "d" ? 1 : -1),
   },
   { shown: ["w"], does: "the other report", keys: ["w"], run: (page) => page.reading.switchPane() },
-  { shown: ["s"], does: "scroll both reports together", keys: ["s"], run: (page) => page.preferences.toggleSync() },
+  {
+    shown: ["s"],
+    does: "scroll together: off, in proportion, by alike passages",
+    keys: ["s"],
+    run: (page) => page.preferences.next("sync"),
+  },
+  {
+    shown: ["p"],
+    does: "the alike passage of the other report",
+    keys: ["p"],
+    run: (page) => page.reading.showAlike(),
+  },
+  { shown: ["o"], does: "outline of both reports", keys: ["o"], run: (page) => page.outline.open() },
+  { shown: ["/"], does: "find in both reports", keys: ["/"], run: (page) => page.find.open() },
   {
     shown: ["+", "-"],
     does: "text size",
@@ -58,9 +72,12 @@ const SINGLE = new Map(KEYS.flatMap((entry) => (entry.keys ?? []).map((key) => [
 function listenToKeys(page, root, signal) {
   const pressed = (event) => {
     event.stopPropagation(); // Streamlit would rerun the page at "r" and offer to clear its cache at "c"
-    if (event.isComposing || event.defaultPrevented || page.dialogs.open || page.shell.menu.matches(":popover-open"))
+    if (event.isComposing || event.defaultPrevented || page.dialogs.open || root.querySelector(":popover-open"))
       return;
-    const target = event.composedPath()[0];
+    const { scores } = page.form;
+    const settles = scores.typed && !scores.continuedBy(event.key);
+    if (settles) scores.settle(); // which may move the focus into the rationale, before this key acts
+    const target = settles ? (root.getRootNode().activeElement ?? root) : event.composedPath()[0];
     const inText = isTextField(target);
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.altKey) {
       event.preventDefault();
@@ -69,7 +86,9 @@ function listenToKeys(page, root, signal) {
       else page.accept();
     } else if (event.key === "Escape") {
       event.preventDefault(); // the page itself is a dialog that must stay
-      if (inText) page.form.focusChoices();
+      if (page.find.isOpen && !inText) page.find.close();
+      else if (target === scores.field.input) root.focus({ preventScroll: true });
+      else if (inText) page.form.focusChoices();
     } else if (!inText) single(page, event, target);
   };
   root.addEventListener("keydown", pressed, { signal });

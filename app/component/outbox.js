@@ -11,38 +11,6 @@ const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 8000;
 const TEXT_GAP_MS = 1000;
 
-const storage = {
-  get: (key) => {
-    try {
-      return localStorage.getItem(key);
-    } catch {
-      return null;
-    }
-  },
-  set: (key, value) => {
-    try {
-      localStorage.setItem(key, value);
-      return true;
-    } catch {
-      return false;
-    }
-  },
-  remove: (key) => {
-    try {
-      localStorage.removeItem(key);
-    } catch {
-      /* nothing was kept */
-    }
-  },
-  keys: (prefix) => {
-    try {
-      return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
-    } catch {
-      return [];
-    }
-  },
-};
-
 class Outbox {
   /**
    * post(path, body, {keepalive}) -> {status, reply}, throws without a connection.
@@ -64,13 +32,11 @@ class Outbox {
     this.closed = false;
     this.kept = true; // false: localStorage refused, unsaved work lives in this tab only
     this.waiters = [];
-    this.seq = Number(storage.get(`${this.prefix}seq`) ?? 0);
+    this.seq = Number(storage.get(`${this.prefix}seq`)) || 0;
     for (const stored of storage.keys(`${this.prefix}entry:`)) {
-      try {
-        this.entries.set(stored.slice(`${this.prefix}entry:`.length), JSON.parse(storage.get(stored)));
-      } catch {
-        storage.remove(stored);
-      }
+      const entry = keptEntry(stored);
+      if (entry) this.entries.set(stored.slice(`${this.prefix}entry:`.length), entry);
+      else storage.remove(stored);
     }
     for (const [key, entry] of this.entries) {
       this.seq = Math.max(this.seq, entry.seq ?? 0);
@@ -80,7 +46,7 @@ class Outbox {
 
   /** Start to write: the writer's id is made here, so that a read-only tab leaves none behind. */
   start() {
-    this.writer = storage.get(`${this.prefix}writer`) ?? randomId();
+    this.writer = (this.seq && storage.get(`${this.prefix}writer`)) || randomId(); // a lost count is a new writer
     this.kept = storage.set(`${this.prefix}writer`, this.writer);
     this.pump();
   }

@@ -11,18 +11,23 @@ class Page {
       keep: (values) => this.outbox?.put("preferences", { kind: "preferences", preferences: values }, "preferences"),
     });
     this.notices = new Map();
-    this.links = [];
+    this.links = []; // [{text, href}]: where else one can go, in the menu and as the next step
     this.ready = false;
     this.generation = 0;
     this.arriving = new Arriving(this);
     this.leaving = new Leaving(this);
+    this.highlights = new Highlights(); // quoted passages and found words, in either report
     this.reading = new Reading({
       root: shell.reading,
       moved: () => this.placeMoved(),
       turned: () => this.header?.refresh(),
     });
+    this.quoting = new Quoting({ page: this, root: shell.root, signal: shell.ends.signal });
+    this.history = new AnswerHistory(this);
     this.form = new Form({ page: this, root: shell.form });
     this.dialogs = new Dialogs({ page: this, root: shell.root });
+    this.outline = new Outline({ page: this, root: shell.root });
+    this.find = new Find({ page: this, body: shell.body, highlights: this.highlights });
     this.header = new Header({ page: this, root: shell.header, menu: shell.menu });
     this.clock = new Clock({
       root: shell.root,
@@ -39,6 +44,7 @@ class Page {
     this.data = data;
     this.links = data.links ?? [];
     if (!before) this.preferences.recall(data.person);
+    if (!before) this.note = data.note;
     if (before && (data.aid === before.aid || data.aid === this.aid)) return;
     this.position = data.position;
     if (data.aid) this.open(data.aid);
@@ -56,7 +62,7 @@ class Page {
   }
 
   get asksRationale() {
-    return Boolean(this.item?.rationale);
+    return Boolean(this.item?.rationale?.required);
   }
 
   async request(path, options) {
@@ -77,8 +83,18 @@ class Page {
     return this.arriving.open(aid, options);
   }
 
+  /** {item, study}: seconds, the server's and what this page counted since; only the tab that writes is counted. */
+  get activeTime() {
+    const { item, study } = this.item.active_s ?? { item: 0, study: 0 };
+    const here = this.item.status === "taken" && this.turn.mine ? this.clock.counted / 1000 : 0;
+    return { item: item + here, study: study + here };
+  }
+
   leave() {
+    this.clock.flush();
     this.shell.root.focus({ preventScroll: true }); // not on a button of the item that goes
+    this.outline.close();
+    this.find.close();
     this.ready = false;
     this.shell.ready(false);
     this.outbox?.close();
@@ -94,14 +110,20 @@ class Page {
     this.reading.clear();
     const { done } = this.position ?? {};
     const again = { text: "Look again", run: () => location.reload() };
+    const [home] = this.links;
+    const said = this.note ? `${this.note} ` : "";
     if (finished && (this.data.status ?? "open") === "open")
       this.shell.phase("finished", {
         title: done ? `All done: ${count(done, "item")} submitted.` : "All done.",
-        text: "Everything is stored. You can close this page.",
-        action: { text: "Log out", run: () => this.leaving.logout() },
+        text: `${said}Everything is stored. You can close this page.`,
+        action: home ?? { text: "Log out", run: () => this.leaving.logout() },
       });
-    else
-      this.shell.phase("empty", { ...this.waiting(), action: again });
+    else {
+      const { title, text } = this.waiting();
+      const over = home && ["closed", "locked"].includes(this.data.status);
+      const steps = over ? { action: home } : { action: again, also: home };
+      this.shell.phase("empty", { title, text: said + text, ...steps });
+    }
     this.header.refresh();
   }
 
@@ -129,11 +151,23 @@ class Page {
   choose(choice, by) {
     const id = this.current;
     if (!this.mayEdit(id) || (choice === null && this.answers.of(id).choice === null)) return;
-    this.answers.edit(id, { choice }, "now");
+    this.answers.edit(id, { choice }, by === "typing" ? "text" : "now");
     this.edited();
-    if (choice === null || by === "arrow" || by === "touch") return; // by touch, the screen keyboard would cover the reports
+    // by touch, the screen keyboard would cover the reports; a score that is being typed may grow; whoever clicks and
+    // may write a reason, but need not, stays where the box is
+    const stays = ["arrow", "touch", "typing"].includes(by) || (by === "mouse" && !this.asksRationale);
+    if (choice !== null && !stays) this.onward();
+  }
+
+  /** After an answer: its rationale where one is required, else the next criterion. */
+  onward() {
     if (this.asksRationale) this.form.focusRationale();
     else this.step(1);
+  }
+
+  digit(key) {
+    if (this.form.isRating) this.form.scores.type(key);
+    else this.chooseNth(Number(key) - 1);
   }
 
   chooseNth(n) {
@@ -158,6 +192,7 @@ class Page {
 
   edited() {
     this.notices.delete("remark");
+    this.notices.delete("note");
     if (!this.answers.asked.size) this.notices.delete("submit");
     else if (![...this.answers.asked].some((id) => this.answers.missing(id))) this.showAll();
     this.placeMoved();
@@ -178,8 +213,10 @@ class Page {
   }
 
   go(id) {
-    if (this.current !== id) this.outbox.flush("text");
-    this.wasComplete = !this.answers.missing(id);
+    if (this.current !== id) {
+      this.outbox.flush("text");
+      this.wasComplete = !this.answers.missing(id);
+    }
     this.current = id;
     this.form.activate(id);
     if (this.ready) this.placeMoved();
@@ -240,6 +277,7 @@ class Page {
 
   saveChanged() {
     if (!this.item) return;
+    this.rescue.changed();
     if (this.outbox.stopped?.status === 401) this.signedOut();
     if (this.stale) return;
     this.stale = true; // one edit reports several changes

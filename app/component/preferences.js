@@ -4,6 +4,7 @@ const PREFERENCES = { font: 16, theme: "system", form: "auto", sync: "off", keys
 const FONT_SIZES = [14, 15, 16, 17, 18, 20, 22];
 const THEMES = ["system", "light", "dark"];
 const FORMS = ["auto", "right", "bottom"];
+const SYNCS = ["off", "proportional", "matching"];
 
 class Preferences {
   /** apply(values) after every change; keep(values) when the person made it. */
@@ -42,13 +43,9 @@ class Preferences {
     this.choose({ font: FONT_SIZES[Math.min(FONT_SIZES.length - 1, Math.max(0, next))] });
   }
 
-  toggleSync() {
-    this.choose({ sync: this.values.sync === "proportional" ? "off" : "proportional" });
-  }
-
-  /** The value after this one of "theme" or "form". */
+  /** The value after this one of "theme", "form" or "sync". */
   next(name) {
-    const order = { theme: THEMES, form: FORMS }[name];
+    const order = { theme: THEMES, form: FORMS, sync: SYNCS }[name];
     this.choose({ [name]: order[(order.indexOf(this.values[name]) + 1) % order.length] });
   }
 }

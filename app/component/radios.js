@@ -1,7 +1,9 @@
 // A group of large buttons that is a radio group: one tab stop, arrows move and choose.
 
+const BY_POINTER = { touch: "touch", mouse: "mouse", pen: "mouse" }; // none: pressed by key
+
 class Radios {
-  /** choose(value, by): by is key, touch or arrow. */
+  /** choose(value, by): by is key, mouse, touch or arrow. */
   constructor({ attributes, choose }) {
     this.choose = choose;
     this.root = make("div", { role: "radiogroup", ...attributes });
@@ -20,7 +22,7 @@ class Radios {
           "data-choice": id,
           "aria-checked": "false",
           "aria-keyshortcuts": key,
-          onclick: (event) => this.choose(id, event.pointerType === "touch" ? "touch" : "key"),
+          onclick: ({ pointerType }) => this.choose(id, BY_POINTER[pointerType] ?? "key"),
         },
         ...content,
       ),

@@ -1,5 +1,7 @@
-// The reading panes: report text, which pane is active, scrolling together, places as fractions.
+// The reading panes: report text, which pane is active, scrolling together, places and what was read as fractions.
 
+const HEAD_ROOM = 12; // px between the pane's edge and what one jumps to
+const FIND_ROOM = 48; // px at a pane's upper edge where the find box may lie
 const SYNC_OWNER_MS = 80; // while one pane drives, the other's own scroll events are echoes
 
 class Reading {
@@ -16,13 +18,32 @@ class Reading {
   }
 
   show(item) {
+    this.probe?.root.remove();
+    this.probe = item.probe && new PinnedProbe(item.probe, item.topic);
+    if (!this.holds(item)) this.build(item);
+    if (this.probe) this.root.prepend(this.probe.root);
+    this.root.dataset.panes = item.panes.length;
+  }
+
+  /** The next probe of a report that is on screen leaves its text and its place alone. */
+  holds({ panes, topic }) {
+    const before = this.held;
+    this.held = JSON.stringify([panes, topic.language]);
+    return this.held === before;
+  }
+
+  build(item) {
     this.watcher.disconnect();
     this.panes.clear();
-    this.root.replaceChildren(...item.panes.map(({ side, html }) => this.pane(side, html, item.topic)));
+    this.clicked = null;
+    this.root.replaceChildren(...item.panes.map((each) => this.pane(each, item.topic)));
+    this.alike = Alike.of(this.panes, item.passages);
     this.activate(item.panes[0]?.side ?? "left");
   }
 
   skeleton() {
+    if (this.probe) return void this.probe.wait();
+    this.held = null;
     this.watcher.disconnect();
     this.panes.clear();
     const widths = [62, 0, 96, 99, 93, 98, 71, 0, 97, 94, 99, 90, 45, 0, 98, 95, 99, 64];
@@ -47,12 +68,12 @@ class Reading {
   }
 
   clear() {
+    this.held = this.probe = null;
     this.panes.clear();
     this.root.replaceChildren();
   }
 
-  pane(side, html, topic) {
-    const name = side === "left" ? "Left" : "Right";
+  pane({ side, name, html }, topic) {
     const report = make("div", { class: "report", lang: topic.language, dir: topic.dir });
     report.innerHTML = html; // sanitised by the server (annotation/rendering.py)
     for (const box of report.querySelectorAll("table")) {
@@ -67,17 +88,23 @@ class Reading {
       make("span", {}, name),
     );
     const scrolled = make("i", { class: "scrolled", "aria-hidden": "true" });
-    const node = make("div", { class: "pane", role: "region", "aria-label": `${name} report`, tabindex: 0 }, report);
+    const read = make("span", { title: "How far this report has been on screen" });
+    const said = make("span", { role: "status" });
+    const node = make("div", { class: "pane", role: "region", "aria-label": paneLabel(name), tabindex: 0 }, report);
     const frame = make(
       "div",
       { class: "side", "data-side": side },
-      make("div", { class: "side-name" }, heading, scrolled),
+      make("div", { class: "side-name" }, heading, make("div", { class: "read" }, said, read), scrolled),
       node,
     );
     node.addEventListener("scroll", () => this.scrolled(side), { passive: true });
     for (const event of ["focusin", "pointerdown", "wheel"])
       node.addEventListener(event, () => this.activate(side), { passive: true });
-    this.panes.set(side, { node, frame, report, scrolled });
+    report.addEventListener("click", (event) => {
+      const index = [...report.children].findIndex((block) => block.contains(event.target));
+      this.clicked = index < 0 ? null : { side, index };
+    });
+    this.panes.set(side, { node, frame, report, scrolled, read, said, furthest: 0, put: NaN });
     this.watcher.observe(report);
     return frame;
   }
@@ -120,19 +147,124 @@ class Reading {
 
   scrollTo(side, fraction) {
     const node = this.panes.get(side)?.node;
-    if (node) node.scrollTop = fraction * (node.scrollHeight - node.clientHeight);
+    if (node) this.put(side, fraction * (node.scrollHeight - node.clientHeight));
+  }
+
+  /** Scroll a pane without making it lead the other: the scroll event that follows is known by its place. */
+  put(side, top) {
+    const pane = this.panes.get(side);
+    pane.node.scrollTop = top;
+    pane.put = pane.node.scrollTop;
   }
 
   scrolled(side) {
+    const pane = this.panes.get(side);
+    if (!pane) return;
     const fraction = this.fraction(side);
-    this.panes.get(side)?.scrolled.style.setProperty("inline-size", `${(fraction * 100).toFixed(2)}%`);
+    pane.scrolled.style.setProperty("inline-size", `${(fraction * 100).toFixed(2)}%`);
+    this.noteRead(side);
     const now = performance.now();
-    const echo = this.owner.side !== side && now - this.owner.at < SYNC_OWNER_MS;
-    if (!echo && this.sync === "proportional") {
+    const echo =
+      Math.abs(pane.node.scrollTop - pane.put) < 1 || (this.owner.side !== side && now - this.owner.at < SYNC_OWNER_MS);
+    if (!echo) {
+      pane.put = NaN;
+      if (this.clicked?.side === side) this.clicked = null;
       this.owner = { side, at: now };
-      for (const other of this.panes.keys()) if (other !== side) this.scrollTo(other, fraction);
+      this.lead(side, fraction);
     }
     this.moved();
+  }
+
+  /** How the panes scroll together on this item: matching needs passages. */
+  get together() {
+    return this.sync === "matching" && !this.alike ? "proportional" : this.sync;
+  }
+
+  lead(side, fraction) {
+    const other = this.other(side);
+    if (!other || this.together === "off") return;
+    if (this.together === "proportional") return void this.scrollTo(other, fraction);
+    const beside = this.alike.follow(side);
+    if (!beside) return;
+    const { node } = this.panes.get(other);
+    const before = node.scrollTop;
+    this.put(other, beside.top);
+    if (Math.abs(node.scrollTop - before) > node.clientHeight) this.point(other, beside.block);
+  }
+
+  other(side) {
+    return [...this.panes.keys()].find((name) => name !== side);
+  }
+
+  /** The block one means: the one clicked last, or the one on the reading line of the active pane; -1 for none. */
+  meant() {
+    if (this.clicked?.side === this.active) return this.clicked.index;
+    const pane = this.panes.get(this.active);
+    return pane ? blockAt(pane, readingPlace(pane.node)) : -1;
+  }
+
+  /** Show the passage of the other report that is most like the one meant, or say that there is none. */
+  showAlike() {
+    const [side, other, index] = [this.active, this.other(this.active), this.meant()];
+    const match = index < 0 ? null : (this.alike?.match(side, index) ?? null);
+    if (match === null) return void this.say(other, "No alike passage");
+    const [here, there] = [this.panes.get(side), this.panes.get(other)];
+    const height = topOf(here, index) - here.node.scrollTop;
+    const line = READING_LINE * there.node.clientHeight;
+    this.put(other, topOf(there, match) - Math.min(line, Math.max(HEAD_ROOM, height)));
+    this.point(side, index);
+    this.point(other, match);
+    if (this.root.closest(".calipers").dataset.layout === "single") this.activate(other, true);
+  }
+
+  /** Words in the head of a pane, for a moment. */
+  say(side, words) {
+    const pane = this.panes.get(side);
+    if (!pane) return;
+    pane.said.textContent = words;
+    setTimeout(() => pane.said.replaceChildren(), MARKED_MS);
+  }
+
+  /** Mark a block for a moment, and no other of its report. */
+  point(side, index) {
+    const { report } = this.panes.get(side);
+    const block = report.children[index];
+    for (const other of report.querySelectorAll(".pointed")) other.classList.remove("pointed");
+    block.classList.add("pointed");
+    clearTimeout(this.pointing?.[side]);
+    this.pointing = { ...this.pointing, [side]: setTimeout(() => block.classList.remove("pointed"), MARKED_MS) };
+  }
+
+  /** Bring a Range of a pane into view, sideways too; a pane that shows it already does not move. */
+  reveal(side, range) {
+    const { node } = this.panes.get(side);
+    this.activate(side);
+    const box = range.startContainer.parentElement.closest(".scroller, pre");
+    const [own, edge] = [range.getBoundingClientRect(), (box ?? node).getBoundingClientRect()];
+    const hidden = box && (own.left < edge.left || own.right > edge.right);
+    if (hidden) box.scrollLeft += own.left - edge.left - edge.width / 3;
+    const from = own.top - node.getBoundingClientRect().top;
+    if (from < FIND_ROOM || from + own.height > node.clientHeight - HEAD_ROOM)
+      node.scrollTop += from - READING_LINE * node.clientHeight;
+  }
+
+  /** Go to a block of a report. */
+  jump(side, block) {
+    this.activate(side, true);
+    const { node } = this.panes.get(side);
+    node.scrollTop += block.getBoundingClientRect().top - node.getBoundingClientRect().top - HEAD_ROOM;
+  }
+
+  /** Keep the furthest point that was on screen, as a share of the text. */
+  noteRead(side, before = 0) {
+    const pane = this.panes.get(side);
+    const { node, report } = pane;
+    const end = report.lastElementChild?.getBoundingClientRect().bottom ?? 0;
+    const shown = node.getBoundingClientRect().bottom;
+    const length = end - report.getBoundingClientRect().top;
+    const share = length > 0 ? 1 - (end - shown) / length : 1;
+    pane.furthest = Math.min(1, Math.max(pane.furthest, before, share));
+    pane.read.textContent = `${Math.floor(100 * pane.furthest + 0.001)} %`;
   }
 
   halfScreen(direction) {
@@ -142,10 +274,21 @@ class Reading {
   }
 
   place() {
-    return Object.fromEntries([...this.panes.keys()].map((side) => [side, Number(this.fraction(side).toFixed(4))]));
+    const place = {};
+    for (const [side, { furthest }] of this.panes) {
+      place[side] = Number(this.fraction(side).toFixed(4));
+      place[`${side}_read`] = Number(furthest.toFixed(4));
+    }
+    return place;
   }
 
   restore(place) {
-    for (const side of this.panes.keys()) if (place[side]) this.scrollTo(side, place[side]);
+    for (const side of this.panes.keys()) {
+      if (place[side]) this.scrollTo(side, place[side]);
+      this.noteRead(side, place[`${side}_read`]);
+    }
   }
 }
+
+/** "Left report", "Reference report"; "Report" and "Sources" say enough by themselves. */
+const paneLabel = (name) => (["Left", "Right", "Reference"].includes(name) ? `${name} report` : name);

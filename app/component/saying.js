@@ -1,12 +1,23 @@
 // What is said about the state of the page: one short line in the header, one notice above Submit. Nothing here decides.
 
+const STATUS_WORDS = { submitted: "Submitted", locked: "Locked", returned: "Went back", void: "Taken out" };
+
+/** Seconds as "42 min" or "2 h 05 min". */
+function minutes(seconds) {
+  const all = Math.floor(seconds / 60);
+  return all < 60 ? `${all} min` : `${Math.floor(all / 60)} h ${String(all % 60).padStart(2, "0")} min`;
+}
+
 /** The save state of the whole item: {state, text}. */
 function saveState(page) {
   const { outbox, item } = page;
   if (!item) return { state: "none", text: "" };
   const n = outbox.unsaved;
   if (page.closedBy?.code === "signed_out") return { state: "refused", text: `Signed out, ${n} unsaved` };
-  if (item.status !== "taken") return { state: "saved", text: item.status === "locked" ? "Locked" : "Submitted" };
+  if (item.status !== "taken") {
+    const stored = item.status === "submitted" || item.status === "locked";
+    return { state: stored ? "saved" : "read-only", text: STATUS_WORDS[item.status] };
+  }
   if (!page.turn.mine) return { state: "read-only", text: "Read-only" };
   const state = outbox.state();
   if (state === "refused") return { state, text: `${n} not saved` };
@@ -33,6 +44,14 @@ function notice(page) {
   if (item.status === "locked") return { text: "The study is locked; this item can no longer be changed." };
   if (item.status === "submitted")
     return { text: notices.get("submit")?.text ?? "Submitted. To change an answer, reopen the item." };
+  if (item.status === "returned")
+    return {
+      text:
+        item.returned === "skipped"
+          ? "You skipped this item, so it went to the others. What you wrote is kept; here it can only be read."
+          : "The study was closed before you submitted this item. What you wrote is kept; here it can only be read.",
+    };
+  if (item.status !== "taken") return { text: "This item was taken out of the study; it can only be read." };
   if (!turn.mine)
     return {
       text: "This item is open in another tab; here it is read-only.",
@@ -60,7 +79,15 @@ function notice(page) {
       tone: "red",
       action: { text: "Show it", run: () => page.move(refusal.entry.criterion) },
     };
-  return notices.get("submit") ?? notices.get("remark") ?? notices.get("leftovers") ?? {};
+  return notices.get("submit") ?? notices.get("remark") ?? notices.get("note") ?? notices.get("leftovers") ?? {};
+}
+
+/** Where to go from an item that can only be read: [{text, href}]. */
+function waysOn({ item, links, position }) {
+  if (item.status === "taken") return [];
+  const { done, of } = position ?? {};
+  const next = done < of ? [{ text: `Continue with item ${done + 1}`, href: "/" }] : [];
+  return [...links.map(({ text, href }) => ({ text: `Back to ${text.toLowerCase()}`, href })), ...next];
 }
 
 function submitState(page) {
@@ -68,10 +95,10 @@ function submitState(page) {
   const [done, all] = answers.tally();
   const reopens = item.status === "submitted";
   return {
-    hidden: item.status === "locked" || (!reopens && !page.turn.mine) || Boolean(page.closedBy),
+    hidden: !["taken", "submitted"].includes(item.status) || (!reopens && !page.turn.mine) || Boolean(page.closedBy),
     busy: leaving.busy,
     ready: !reopens && done === all,
-    toDo: reopens ? "" : done === all ? "All answered" : `${all - done} to go`,
+    toDo: item.status !== "taken" ? "" : done === all ? "All answered" : `${all - done} to go`,
     text: leaving.busy ? "Submitting" : reopens ? "Reopen" : "Submit",
     outcome: reopens ? "reopen" : "submit",
   };

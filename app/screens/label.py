@@ -1,18 +1,28 @@
 """The annotator's page: hands one assignment to the component, which does the rest over our own routes."""
 
+import streamlit as st
+from sqlalchemy.orm import Session
+
 from annotation.claiming import position, take
+from annotation.errors import AnnotationError
+from annotation.page import own_assignment
 from annotation.people import Principal, csrf_token
 from annotation.studies import protocol_of
 from app.component import annotate
 from app.settings import database
 from db.connect import transaction
-from db.tables import Study
+from db.tables import Assignment, Study
+
+LINKS = [{"text": "My work", "href": "/my_work"}]
+NOT_YOURS = "The item you asked for is not among your work."
 
 
 def show(principal: Principal, cookie: str) -> None:
-    """The assignment in work, or a new one, or the end of work."""
+    """The item the address names (`?open=aid`), the assignment in work, a new one, or the end of work."""
+    wanted = st.query_params.get("open")
     with transaction(database()) as session:
-        assignment = take(session, principal)
+        opened = _own(session, principal, wanted) if wanted else None
+        assignment = opened or take(session, principal)
         done, of = position(session, principal)
         study = session.get_one(Study, principal.study_id)
         title, simulated = protocol_of(study).title, study.is_simulated
@@ -25,6 +35,15 @@ def show(principal: Principal, cookie: str) -> None:
             "finished": assignment is None and done > 0 and done == of and study.status == "open",
             "status": study.status,
             "study": {"title": title, "simulated": simulated},
+            "links": LINKS,
+            "note": NOT_YOURS if wanted and opened is None else None,
         },
         key="annotate",
     )
+
+
+def _own(session: Session, principal: Principal, aid: str) -> Assignment | None:
+    try:
+        return own_assignment(session, principal, aid)
+    except AnnotationError:
+        return None

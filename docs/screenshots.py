@@ -1,0 +1,203 @@
+"""Every state of the screens as a picture: `python docs/screenshots.py [FOLDER]` (default: docs/screenshots).
+
+Makes the demo study and two small ones on our own reports, serves them, and drives a real Chromium through each state.
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from PIL import Image  # noqa: E402
+from playwright.sync_api import Browser, Page, Playwright, sync_playwright  # noqa: E402
+
+from annotation.importing.folder import read_folder  # noqa: E402
+from annotation.importing.write import import_reports  # noqa: E402
+from annotation.people import local_admin  # noqa: E402
+from annotation.slots import apply_plan, make_plan  # noqa: E402
+from annotation.studies import init_study  # noqa: E402
+from annotation.study_status import move_study  # noqa: E402
+from app.demo import REPORTS, demo_links, make_demo  # noqa: E402
+from db.connect import transaction  # noqa: E402
+from tests.browser.conftest import FLAGS, Server  # noqa: E402
+from tests.conftest import chromium  # noqa: E402
+from tests.small_study import BESIDE, PROBES, add_probes, make_study  # noqa: E402
+
+WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
+EVALUATOR = ("progress", "judges", "disagreements", "blinding")
+CLAIMS = (
+    "The first pneumatic bicycle tyre was made in 1888.",
+    "A rider on a high-wheeler sat more than two metres above the road.",
+)
+
+
+class Camera:
+    """Takes pictures into a folder, with few colours so that they stay small."""
+
+    def __init__(self, browser: Browser, address: str, folder: Path) -> None:
+        self.browser, self.address, self.folder = browser, address, folder
+        folder.mkdir(parents=True, exist_ok=True)
+
+    @contextmanager
+    def page(self, link: str, size: tuple[int, int] = MIDDLE, scheme: str = "light") -> Iterator[Page]:
+        """A new visitor who opens `link`."""
+        context = self.browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=scheme)
+        context.set_default_timeout(40_000)
+        page = context.new_page()
+        page.goto(link)
+        yield page
+        context.close()
+
+    def take(self, page: Page, name: str) -> None:
+        """Store what is on screen as `name`.png."""
+        page.wait_for_timeout(400)  # fonts and the last repaint
+        picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        picture.quantize(200, dither=Image.Dither.NONE).save(self.folder / f"{name}.png", optimize=True)
+        print(name, flush=True)
+
+
+def ready(page: Page) -> None:
+    """Wait until the annotator's page takes keys."""
+    page.wait_for_selector(".calipers[data-ready='true']")
+
+
+def answered(page: Page) -> None:
+    """One choice with its reason, saved."""
+    page.keyboard.press("1")
+    page.keyboard.insert_text("Left takes up the question at once and says what its figures rest on.")
+    page.get_by_role("status").filter(has_text="Saved").first.wait_for()
+
+
+def annotator(camera: Camera, link: str) -> None:
+    """The label page: its tools, its sheets, and what it says when something is wrong."""
+    with camera.page(link) as page:
+        ready(page)
+        camera.take(page, "label")
+        answered(page)
+        camera.take(page, "label-answered")
+        page.keyboard.press("Escape")
+        for name, key in (("outline", "o"), ("help", "?"), ("flag", "f"), ("skip", "x")):
+            page.keyboard.press(key)
+            camera.take(page, f"label-{name}")
+            page.keyboard.press("Escape")
+        page.keyboard.press("/")
+        page.keyboard.insert_text("wheel")
+        camera.take(page, "label-find")
+        page.keyboard.press("Escape")
+        quoted = page.get_by_role("region", name="Left report").locator("p").nth(2)
+        quoted.click(click_count=3)
+        page.keyboard.press("q")
+        camera.take(page, "label-quote")
+        page.get_by_role("button", name="Submit").click()
+        page.get_by_role("alert").filter(has_text="Not submitted").wait_for()
+        camera.take(page, "label-refused")
+        page.context.set_offline(True)
+        page.get_by_role("button", name="Covers what matters:").click()
+        page.get_by_role("radio", name="Right").click()
+        page.get_by_text("1 unsaved").first.wait_for()
+        camera.take(page, "label-offline")
+        page.context.set_offline(False)
+        page.get_by_role("status").filter(has_text="Saved").first.wait_for()
+        page.goto(f"{camera.address}/my_work")
+        page.get_by_role("heading", name="Your items").wait_for()
+        camera.take(page, "my-work")
+    sizes = {"label-wide": (WIDE, "light"), "label-small": (SMALL, "light"), "label-narrow": (NARROW, "light"),
+             "label-dark": (MIDDLE, "dark")}  # fmt: skip
+    for name, (size, scheme) in sizes.items():
+        with camera.page(link, size, scheme) as page:
+            ready(page)
+            camera.take(page, name)
+
+
+def handed_in(camera: Camera, link: str) -> None:
+    """Everything submitted, an own past item, and the history of a changed answer."""
+    with camera.page(link) as page:
+        ready(page)
+        for item in range(9):
+            for _ in range(2):
+                page.keyboard.press("1")
+                page.keyboard.insert_text("it says so at once")
+                page.keyboard.press("Control+Enter")
+            if item < 8:
+                page.get_by_text(f"Item {item + 2} of 9").wait_for()
+                ready(page)
+        page.locator(".calipers[data-phase='finished']").wait_for()
+        camera.take(page, "finished")
+        page.goto(f"{camera.address}/my_work")
+        page.get_by_role("heading", name="Your items").wait_for()
+        camera.take(page, "my-work-finished")
+        page.get_by_role("link", name="Open").first.click()
+        ready(page)
+        camera.take(page, "past-item")
+
+
+def other_tasks(camera: Camera, server: Server) -> None:
+    """A rated report beside its reference, and a claim to be checked."""
+    rated = make_study(server.engine, REPORTS, protocol=BESIDE, name="rated")  # its handbook is the reference
+    with transaction(server.engine) as session:
+        probed = init_study(session, "probed", PROBES, 7)
+        admin = local_admin(probed)
+        import_reports(session, admin, read_folder(REPORTS), layout="folder", source="demo_reports")
+        add_probes(session, probed, CLAIMS)
+        apply_plan(session, admin, make_plan(session, admin, design="all", per_topic=None, overlap=1))
+        move_study(session, probed, "open")
+    for name, study in (("rating", rated), ("probe", probed.id)):
+        with camera.page(server.link(study, "Ada")) as page:
+            ready(page)
+            page.keyboard.press("2")
+            camera.take(page, name)
+
+
+def evaluator(camera: Camera, link: str) -> None:
+    """The evaluator's pages."""
+    with camera.page(link) as page:
+        for name, path in (("agreement", ""), *((name, name) for name in EVALUATOR)):
+            page.goto(f"{camera.address}/{path}")
+            page.get_by_test_id("stMarkdownContainer").first.wait_for()
+            page.get_by_test_id("stSpinner").wait_for(state="detached")
+            page.wait_for_timeout(3_000)  # plots are drawn after their data
+            camera.take(page, name)
+
+
+def main() -> int:
+    """Take them all."""
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "screenshots"
+    with tempfile.TemporaryDirectory() as scratch:
+        server = Server(Path(scratch))
+        make_demo(server.engine)
+        small = make_study(server.engine, Path(scratch) / "small", name="small")
+        server.start()
+        try:
+            with sync_playwright() as playwright:
+                photograph(server, playwright, small, target)
+        finally:
+            server.stop()
+            server.engine.dispose()
+    return 0
+
+
+def photograph(server: Server, playwright: Playwright, small: int, target: Path) -> None:
+    """Every screen of every role."""
+    browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+    camera = Camera(browser, server.address, target)
+    links = {role: f"{server.address}/invite/{token}" for role, token in demo_links(server.engine).items()}
+    annotator(camera, links["annotator"])
+    evaluator(camera, links["evaluator"])
+    handed_in(camera, server.link(small, "Ada"))
+    other_tasks(camera, server)
+    for name, link in {"signed-out": server.address, "bad-link": f"{server.address}/invite/unknown"}.items():
+        with camera.page(link) as page:
+            page.get_by_role("heading").first.wait_for()
+            camera.take(page, name)
+    browser.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,248 @@
+"""axe-core, rules A and AA of WCAG 2.0 and 2.1, on every state of every screen, light and dark; zoom and motion."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Page, expect
+
+from app.demo import demo_links, make_demo
+from tests.browser.conftest import EIGHT
+from tests.browser.driving import THIRTY_NINE, item_number, ready, saved
+from tests.small_study import PROBES, PROTOCOL, RATING, make_study, write_reports
+
+pytestmark = pytest.mark.browser
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
+COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTypes": ["violations"]}
+ONE_QUICK = PROTOCOL.replace("rationale = {required = true, min_length = 5}\n", "").rsplit("[[criterion]]", 1)[0]
+# Streamlit fades what a running script may replace, and shows a button "Stop": neither is the page one works with
+AT_REST = """() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    const moving = document.getAnimations().some((one) => one.playState === 'running');
+    return !app || (app.dataset.testScriptState === 'notRunning' && !document.querySelector('[data-stale=true]') && !moving);
+}"""
+# question, answers and rationale of each criterion that cannot be scrolled into the window
+OUT_OF_REACH = """form => [...form.querySelectorAll('.list .row')].flatMap((row) => {
+    row.click();
+    return ['.question.open p', '[role=radio]:last-child', 'textarea:not([hidden])'].filter((name) => {
+        const node = form.querySelector(name);
+        node.scrollIntoView({block: 'nearest'});
+        const {left, right, top, height} = node.getBoundingClientRect();
+        return left < 0 || right > innerWidth || top < 0 || top + Math.min(height, 60) > innerHeight;
+    }).map((name) => `${row.title}: ${name}`);
+})"""
+
+
+def violations(page: Page) -> list[str]:
+    """Every violation: theme, rule, the node and what is wrong with it. The dark theme changes colours, nothing else."""
+    found = []
+    for theme, rules in (("light", RULES), ("dark", COLOURS)):
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        if page.locator(".calipers").count():
+            expect(page.locator(".calipers")).to_have_attribute("data-theme", theme)
+        page.wait_for_function(AT_REST)
+        result = Axe().run(page, options=rules).response["violations"]
+        for rule in result:
+            found += [
+                f"{theme} {rule['id']}: {node['html'][:160]} {node['failureSummary'][:200]}" for node in rule["nodes"]
+            ]
+    return found
+
+
+@pytest.fixture
+def study(server: Any, tmp_path: Path) -> Callable[[str], int]:
+    """study(protocol) -> its id."""
+
+    def make(protocol: str) -> int:
+        root = write_reports(tmp_path / "reports", ("tides",))
+        return make_study(server.engine, root, protocol=protocol, overlap=2, name=uuid.uuid4().hex)
+
+    return make
+
+
+@pytest.fixture
+def tab(warm: BrowserContext) -> Iterator[Page]:
+    page = warm.new_page()
+    yield page
+    warm.set_offline(False)
+    page.close()
+
+
+def test_axe_sees_into_the_component_in_both_themes(tab: Page, server: Any, study: Callable[[str], int]) -> None:
+    tab.goto(server.link(study(EIGHT), "Ada"))
+    ready(tab)
+    tab.locator(".where").evaluate(
+        "node => { node.style.color = 'color-mix(in srgb, currentcolor 40%, transparent)'; }"
+    )
+    assert [wrong.split(":")[0] for wrong in violations(tab)] == ["light color-contrast", "dark color-contrast"]
+
+
+def test_the_label_page_and_everything_that_opens_over_it(tab: Page, server: Any, study: Callable[[str], int]) -> None:
+    found: dict[str, list[str]] = {}
+    tab.goto(server.link(study(EIGHT), "Ada"))
+    ready(tab)
+    found["empty"] = violations(tab)
+    tab.keyboard.press("1")
+    tab.keyboard.type("because it says so")
+    saved(tab)
+    tab.keyboard.press("Escape")
+    tab.keyboard.press("2")
+    saved(tab)
+    found["answered"] = violations(tab)
+    for name, key, opened in (
+        ("help", "?", "dialog"), ("flag", "f", "dialog"), ("comment", "m", "dialog"), ("skip", "x", "dialog"),
+        ("outline", "o", "dialog"), ("find", "/", "search"),
+    ):  # fmt: skip
+        tab.get_by_role("region", name="Left report").focus()
+        tab.keyboard.press(key)
+        tab.get_by_role(opened).last.wait_for()  # type: ignore[arg-type]
+        if name == "skip":
+            tab.get_by_role("button", name="Skip item").click()  # without a reason: an error is shown
+        if name == "find":
+            tab.keyboard.type("day")
+        found[name] = violations(tab)
+        tab.keyboard.press("Escape")
+    for name, button in (
+        ("topic", tab.locator(".topic")), ("menu", tab.get_by_role("button", name="Menu", exact=True)),
+        ("history", tab.get_by_role("button", name="History (2)")),
+    ):  # fmt: skip
+        button.click()
+        found[name] = violations(tab)
+        tab.keyboard.press("Escape")
+    tab.get_by_role("button", name="Submit").click()
+    expect(tab.get_by_role("alert").first).to_contain_text("Not submitted")
+    found["notice"] = violations(tab)
+    tab.context.set_offline(True)
+    tab.get_by_role("radio", name="Tie").click()
+    expect(tab.get_by_role("status").first).to_contain_text("unsaved")
+    found["offline"] = violations(tab)
+    tab.context.set_offline(False)
+    tab.evaluate("dispatchEvent(new Event('online'))")
+    saved(tab)
+    second = tab.context.new_page()
+    second.goto(server.address)
+    expect(second.get_by_role("button", name="Take over")).to_be_visible()
+    found["second tab"] = violations(second)
+    second.close()
+    for width, height in ((1024, 768), (720, 378), (390, 800)):
+        tab.set_viewport_size({"width": width, "height": height})
+        found[f"{width} px"] = violations(tab)
+    tab.set_viewport_size({"width": 1440, "height": 757})
+    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+
+
+def test_submitted_work_the_end_of_work_and_my_work(tab: Page, server: Any, study: Callable[[str], int]) -> None:
+    found: dict[str, list[str]] = {}
+    tab.goto(server.link(study(ONE_QUICK), "Ada"))
+    for number in (1, 2, 3):
+        item_number(tab, number, 3)
+        tab.keyboard.press("1")
+        tab.keyboard.press("Control+Enter")
+    expect(tab.get_by_text("All done: 3 items submitted.")).to_be_visible()
+    found["finished"] = violations(tab)
+    tab.get_by_role("link", name="My work").click()
+    tab.get_by_role("button", name="Log out").wait_for()
+    tab.get_by_text("Instructions").click()
+    found["my work"] = violations(tab)
+    tab.get_by_role("link", name="Open: ").first.click()
+    expect(tab.get_by_role("button", name="Reopen")).to_be_visible()
+    found["read-only"] = violations(tab)
+    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+
+
+@pytest.mark.parametrize("protocol", [RATING, PROBES], ids=["rating", "probe"])
+def test_a_rating_and_a_probe(tab: Page, server: Any, study: Callable[[str], int], protocol: str) -> None:
+    tab.goto(server.link(study(protocol), "Ada"))
+    ready(tab)
+    found = violations(tab)
+    tab.keyboard.press("1")
+    saved(tab)
+    assert found + violations(tab) == []
+
+
+def test_the_doors(tab: Page, server: Any) -> None:
+    tab.goto(f"{server.address}/invite/unknown")
+    found = {"invite error": violations(tab)}
+    tab.context.clear_cookies()
+    tab.goto(server.address)
+    expect(tab.get_by_text("Open your invitation link")).to_be_visible()
+    found["signed out"] = violations(tab)
+    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+
+
+def test_the_evaluators_screens_with_the_demos_answers(tab: Page, server: Any) -> None:
+    with ThreadPoolExecutor() as pool:  # Playwright's own event loop runs in this thread
+        pool.submit(make_demo, server.engine).result()
+    tab.goto(f"{server.address}/invite/{demo_links(server.engine)['evaluator']}")
+    expect(tab.get_by_text("What to know before you use a number")).to_be_visible(timeout=60_000)
+    tab.get_by_text("How this was computed").click()
+    expect(tab.get_by_text("settings")).to_be_visible()
+    found: dict[str, list[str]] = {}
+    for name, words in (
+        ("Agreement", "What to know before"), ("Progress", "slots are handed in"), ("Blinding", "As it is shown")
+    ):  # fmt: skip
+        tab.get_by_text(name, exact=True).first.click()
+        expect(tab.get_by_text(words).first).to_be_visible(timeout=60_000)
+        for width in (900, 1440):
+            tab.set_viewport_size({"width": width, "height": 757})
+            found[f"{name} at {width}"] = violations(tab)
+    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+
+
+def test_the_admins_screens_of_a_new_study(tab: Page, server: Any, study: Callable[[str], int]) -> None:
+    tab.goto(server.link(study(PROTOCOL), "Eve", "admin"))
+    expect(tab.get_by_text("No agreement to show yet")).to_be_visible()
+    found = {"Agreement, empty": violations(tab)}
+    tab.get_by_text("Blinding", exact=True).first.click()
+    tab.get_by_text("Change this report by hand").click()
+    tab.get_by_label("Reason, kept with the report").wait_for()
+    found["Blinding, by hand"] = violations(tab)
+    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+
+
+def test_at_twice_the_size_everything_is_reached_and_read(tab: Page, server: Any, study: Callable[[str], int]) -> None:
+    """A window of 1440 x 757 at 200 % zoom has 720 x 378 CSS pixels."""
+    tab.set_viewport_size({"width": 720, "height": 378})
+    tab.goto(server.link(study(THIRTY_NINE), "Ada"))
+    ready(tab)
+    pane = tab.get_by_role("region", name="Left report")
+    assert pane.evaluate("node => node.clientHeight") >= 100
+    assert tab.locator(".form").evaluate(OUT_OF_REACH) == []
+    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    tab.get_by_role("button", name="All criteria").click()
+    tab.get_by_role("button", name="Encyclopedic, non-specialist register").click()
+    tab.keyboard.press("1")
+    tab.keyboard.type("reached and written")
+    saved(tab)
+    tab.get_by_role("button", name="Right", exact=True).click()
+    expect(tab.get_by_role("region", name="Right report")).to_be_focused()
+    tab.get_by_role("button", name="Submit").click()
+    expect(tab.get_by_role("alert").first).to_contain_text("38 criteria need")
+    assert tab.get_by_role("button", name="Submit").bounding_box()["y"] <= 378 - 24  # type: ignore[index]
+    tab.set_viewport_size({"width": 1440, "height": 757})
+
+
+def test_where_motion_is_unwelcome_nothing_moves_by_itself(tab: Page, server: Any, study: Callable[[str], int]) -> None:
+    tab.emulate_media(reduced_motion="reduce")
+    tab.goto(server.link(study(EIGHT), "Ada"))
+    ready(tab)
+    moving = """() => {
+        const tree = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('.calipers')).shadowRoot;
+        return [...tree.querySelectorAll('*')].filter((node) => {
+            const { transitionDuration, animationName, scrollBehavior } = getComputedStyle(node);
+            return parseFloat(transitionDuration) > 0 || animationName !== 'none' || scrollBehavior === 'smooth';
+        }).map((node) => node.className);
+    }"""
+    assert tab.evaluate(moving) == []
+    for key in ("?", "o", "/"):
+        tab.keyboard.press(key)
+        assert tab.evaluate(moving) == []
+        tab.keyboard.press("Escape")
+    tab.emulate_media(reduced_motion="no-preference")

@@ -1,0 +1,99 @@
+"""An evaluator opens the judge screens in a browser; whatever a report or a reply says, nothing is fetched for it."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, Request, expect
+
+from annotation.studies import find_study
+from db.connect import transaction
+from tests.annotation.judges.judged_study import Stub, judgments
+from tests.browser.conftest import Server
+from tests.disputed_study import judge, make_disputed
+
+pytestmark = pytest.mark.browser
+
+
+def elsewhere(act: Callable[[], Any]) -> Any:
+    """In a thread of its own: Playwright's loop runs in this one, and a judge run brings its own."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(act).result()
+
+
+def make(server: Server, root: Path, *, judged: bool) -> int:
+    """A study of its own name, for tests that share a server."""
+    study: int = elsewhere(lambda: make_disputed(server.engine, root, judged=judged))
+    with transaction(server.engine) as session:
+        find_study(session, "disputed").name = uuid.uuid4().hex
+    return study
+
+
+@pytest.fixture
+def disputed(server: Server, tmp_path: Path) -> int:
+    return make(server, tmp_path / "reports", judged=True)
+
+
+def opened(context: BrowserContext, server: Server, study: int, path: str) -> tuple[Page, list[str]]:
+    """A page of a new evaluator, and every address outside the server that it asked for."""
+    page, outside = context.new_page(), []
+
+    def note(request: Request) -> None:
+        if not request.url.startswith((server.address, "data:", "blob:")):
+            outside.append(request.url)
+
+    page.on("request", note)
+    page.goto(server.link(study, uuid.uuid4().hex, "evaluator"))
+    page.goto(f"{server.address}/{path}")
+    return page, outside
+
+
+def test_disagreements_are_browsed_and_nothing_is_fetched(
+    context: BrowserContext, server: Server, disputed: int
+) -> None:
+    page, outside = opened(context, server, disputed, "disagreements")
+    expect(page.get_by_text("8 of 8 questions are answered differently")).to_be_visible(timeout=60_000)  # first imports
+    page.get_by_role("combobox", name="Judge").click()
+    page.get_by_role("option", name="steady").click()
+    expect(page.get_by_text("4 of 4 questions are answered differently")).to_be_visible()
+    expect(page.get_by_text("1 of 4", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text("2 of 4", exact=True)).to_be_visible()
+    expect(page.locator(".c-pane mark").first).to_have_text("The moon does it.")
+    page.get_by_text("The prompt that was sent, and the reply, pass 1").click()
+    page.get_by_text("Prompt proved by sha256").click()
+    expect(page.get_by_text("You compare two research reports")).to_be_visible()
+    page.get_by_text("Raw reply").click()
+    expect(page.get_by_text('"winner": "tie"').last).to_be_visible()
+    expect(page.get_by_text("evil.example").first).to_be_attached()  # the rationale is there, as text
+    assert page.locator("[data-testid=stMain] img").count() == 0
+    assert outside == []
+
+
+def test_the_judges_page_draws_itself_again_until_all_is_done(
+    context: BrowserContext, server: Server, tmp_path: Path
+) -> None:
+    study = make(server, tmp_path / "reports", judged=False)
+    first = Stub(lambda text, number: judgments(text, "first"))
+    elsewhere(lambda: judge(server.engine, study, "mini", first, limit=1))
+    page, outside = opened(context, server, study, "judges")
+    expect(page.get_by_text("mini has made 1 of 4 calls")).to_be_visible(timeout=60_000)
+    elsewhere(lambda: judge(server.engine, study, "mini", first))
+    expect(page.get_by_text("mini has made all 4 calls")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("picks the report shown first in 100 % of 8 decisive answers")).to_be_visible()
+    assert outside == []
+
+
+def test_an_annotator_has_no_such_page(context: BrowserContext, server: Server, disputed: int) -> None:
+    page = context.new_page()
+    page.goto(server.link(disputed, uuid.uuid4().hex))
+    for path in ("judges", "disagreements"):
+        page.goto(f"{server.address}/{path}")
+        page.locator(".calipers").first.wait_for()
+        assert "answered differently" not in page.content()
+        assert "always-first" not in page.content()

@@ -1,0 +1,281 @@
+"""The keyboard: few keystrokes, the reading order, and no key that labels what is not on screen."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import select
+
+from db.connect import reading
+from db.tables import Assignment, Label
+from tests.browser.conftest import EIGHT
+from tests.browser.driving import item_number, ready, rows, saved
+from tests.small_study import PROTOCOL, make_study, write_reports
+
+pytestmark = pytest.mark.browser
+
+NO_RATIONALE = EIGHT.replace("rationale = {required = true, min_length = 5}\n", "")
+ONE_QUICK = PROTOCOL.replace("rationale = {required = true, min_length = 5}\n", "").rsplit("[[criterion]]", 1)[0]
+SINGLE_KEYS = "1234567890jk[]qdwsp/o+-=fmxu?rc"
+
+
+@pytest.fixture
+def opened(warm: BrowserContext, server: Any, tmp_path: Path) -> Iterator[Callable[[str], tuple[Page, int]]]:
+    """open(protocol) -> Ada's first item on screen, and the study's id."""
+
+    def open_first(protocol: str) -> tuple[Page, int]:
+        study_id = make_study(
+            server.engine, write_reports(tmp_path / "reports"), protocol=protocol, name=uuid.uuid4().hex
+        )
+        page = warm.new_page()
+        page.goto(server.link(study_id, "Ada"))
+        ready(page)
+        return page, study_id
+
+    yield open_first
+    for page in warm.pages:
+        page.close()
+
+
+def choices(server: Any, study_id: int) -> dict[int, list[str]]:
+    """Assignment -> the choices stored for it, oldest first."""
+    found: dict[int, list[str]] = {}
+    query = select(Label.assignment_id, Label.choice).join(Assignment, Assignment.id == Label.assignment_id)
+    with reading(server.engine) as session:
+        for assignment, choice in session.execute(query.where(Assignment.study_id == study_id).order_by(Label.id)):
+            found.setdefault(assignment, []).append(choice)
+    return found
+
+
+def test_one_pair_of_eight_criteria_takes_sixteen_keystrokes_beside_the_text(
+    opened: Callable[..., Any], server: Any
+) -> None:
+    page, study_id = opened(EIGHT)
+    keys = 0
+    for _ in range(8):
+        page.keyboard.press("1")
+        page.keyboard.insert_text("it says so at once")
+        page.keyboard.press("Control+Enter")
+        keys += 2
+    item_number(page, 2, 9)
+    assert keys == 16
+    stored = server.labels(study_id)
+    assert {row[1] for row in stored} <= {"", "it says so at once"}  # perhaps a moment without the text
+    assert [row[0] for row in stored if row[1]] == ["left"] * 8
+
+
+def test_without_a_rationale_it_takes_nine(opened: Callable[..., Any], server: Any) -> None:
+    page, study_id = opened(NO_RATIONALE)
+    for key in ("2", "1", "3", "2", "1", "3", "2", "1", "Control+Enter"):
+        page.keyboard.press(key)
+    item_number(page, 2, 9)
+    said = {"1": "left", "2": "right", "3": "tie"}
+    assert list(choices(server, study_id).values()) == [[said[key] for key in "21321321"]]
+
+
+def test_held_down_keys_label_once_and_submit_once(opened: Callable[..., Any], server: Any) -> None:
+    page, study_id = opened(NO_RATIONALE)
+
+    def hold(*keys: str) -> None:
+        for _ in range(12):
+            for key in keys:
+                page.keyboard.down(key)
+        for key in keys[::-1]:
+            page.keyboard.up(key)
+
+    hold("1")
+    expect(page.get_by_role("heading", name="Criterion 2")).to_be_visible()
+    saved(page)
+    assert list(choices(server, study_id).values()) == [["left"]]
+    hold("j")
+    expect(page.get_by_role("heading", name="Criterion 3")).to_be_visible()
+    page.keyboard.press("k")
+    for _ in range(7):
+        page.keyboard.press("2")
+    hold("Control", "Enter")
+    item_number(page, 2, 9)
+    hold("Control", "Shift", "Enter")
+    expect(page.get_by_role("alert").first).to_contain_text("8 criteria need an answer")
+    assert list(choices(server, study_id).values()) == [["left"] + ["right"] * 7]
+
+
+# every press with what was on screen when it was made
+PRESSES = r"""() => {
+    window.presses = [];
+    addEventListener('keydown', (event) => {
+        const tree = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('.calipers'));
+        const root = tree.shadowRoot.querySelector('.calipers');
+        const ready = root.dataset.ready === 'true' && root.dataset.phase === 'item';
+        const shown = Number(root.querySelector('.position').textContent.match(/\d+/)?.[0]);
+        presses.push({key: event.key, item: ready ? shown : null});
+    }, {capture: true});
+}"""
+
+
+@pytest.mark.parametrize(("gap_ms", "latency_ms"), [(0, 0), (30, 80), (150, 0), (150, 80)])
+def test_hurried_keys_label_nothing_that_is_not_on_screen(
+    opened: Callable[..., Any], server: Any, gap_ms: int, latency_ms: int
+) -> None:
+    page, study_id = opened(ONE_QUICK)
+    page.evaluate(PRESSES)
+    if latency_ms:
+        client = page.context.new_cdp_session(page)
+        slow = {"offline": False, "latency": latency_ms, "downloadThroughput": -1, "uploadThroughput": -1}
+        client.send("Network.enable")
+        client.send("Network.emulateNetworkConditions", slow)
+    for _ in range(8):
+        for key in ("1", "Control+Enter", "1"):
+            page.keyboard.press(key)
+            if gap_ms:
+                page.wait_for_timeout(gap_ms)
+    ready(page)
+    saved(page)
+    presses = page.evaluate("window.presses")
+    on_screen = [press["item"] for press in presses if press["key"] == "1" and press["item"]]
+    unseen = [press for press in presses if press["key"] == "1" and not press["item"]]
+    stored = choices(server, study_id)
+    assert unseen or not gap_ms, "some presses came while no item was on screen, or this test shows nothing"
+    assert len(stored) == len(set(on_screen)), "one labelled item for each that was on screen at a press"
+    assert sum(map(len, stored.values())) <= len(on_screen)
+
+
+def test_a_double_click_on_submit_does_not_submit_the_next(opened: Callable[..., Any], server: Any) -> None:
+    page, study_id = opened(ONE_QUICK)
+    page.keyboard.press("1")
+    page.get_by_role("button", name="Submit").dblclick()
+    item_number(page, 2, 9)
+    expect(page.get_by_role("alert").first).to_be_empty()
+    assert len(choices(server, study_id)) == 1
+
+
+def test_every_single_key_is_a_letter_inside_text(opened: Callable[..., Any], server: Any) -> None:
+    page, study_id = opened(EIGHT)
+    box = page.get_by_role("textbox", name="Rationale: Criterion 1")
+    box.click()
+    page.keyboard.type(SINGLE_KEYS)
+    expect(box).to_have_value(SINGLE_KEYS)
+    saved(page)
+    assert {row[0] for row in server.labels(study_id)} == {None}
+    page.keyboard.press("Escape")
+    for key, name in (("m", "Comment"), ("x", "Reason"), ("f", "Description")):
+        page.keyboard.press(key)
+        text = page.get_by_role("dialog").get_by_role("textbox", name=name)
+        text.click()
+        page.keyboard.type(SINGLE_KEYS)
+        expect(text).to_have_value(SINGLE_KEYS)
+        page.get_by_role("button", name="Close").click()
+    assert all(row.split(": ")[-1].startswith("no answer") for row in rows(page))
+
+
+def test_what_an_input_method_composes_is_text_and_no_command(opened: Callable[..., Any], server: Any) -> None:
+    page, study_id = opened(EIGHT)
+    box = page.get_by_role("textbox", name="Rationale: Criterion 1")
+    box.click()
+    client = page.context.new_cdp_session(page)
+    for text in ("n", "に", "にほん", "日本"):
+        client.send("Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)})
+        page.evaluate(COMPOSING, ["textarea:not([hidden])", ["1", "j", "Enter", "Escape", "x"]])
+    client.send("Input.insertText", {"text": "日本"})
+    expect(box).to_have_value("日本")
+    expect(box).to_be_focused()
+    page.evaluate(COMPOSING, [".pane", ["1", "2", "j", "Enter", "x", "f", "?"]])
+    expect(page.get_by_role("dialog", name="Skip this item")).to_have_count(0)
+    expect(page.get_by_role("heading", name="Criterion 1")).to_be_visible()
+    saved(page)
+    assert [row[:2] for row in server.labels(study_id)] == [(None, "日本")]
+
+
+# keydown events as they come while an input method composes, plain and with Ctrl
+COMPOSING = """([selector, keys]) => {
+    const tree = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('.calipers')).shadowRoot;
+    for (const key of keys) for (const ctrlKey of [false, true])
+        tree.querySelector(selector).dispatchEvent(new KeyboardEvent('keydown', {
+            key, ctrlKey, isComposing: true, keyCode: 229, bubbles: true, composed: true, cancelable: true}));
+}"""
+
+
+def test_r_and_c_on_a_pane_do_not_reach_streamlit(opened: Callable[..., Any], warm: BrowserContext) -> None:
+    page, _ = opened(EIGHT)
+    asked: list[Any] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda frame: asked.append(frame)))
+    page.reload()
+    ready(page)
+    page.wait_for_timeout(300)
+    before = len(asked)
+    for side in ("Left", "Right"):
+        page.get_by_role("region", name=f"{side} report").click()
+        for key in ("r", "c", "R", "C"):
+            page.keyboard.press(key)
+    page.wait_for_timeout(300)
+    assert len(asked) == before, "the script did not run again"
+    expect(page.get_by_text("Clear caches")).to_have_count(0)
+    page.goto(page.url.split("?")[0].rstrip("/") + "/my_work")  # a page of Streamlit's own: here `r` does rerun
+    page.get_by_role("button", name="Log out").wait_for()
+    page.wait_for_timeout(300)
+    before = len(asked)
+    page.locator(".c-answer").click()
+    page.keyboard.press("r")
+    page.wait_for_timeout(500)
+    assert len(asked) > before, "this test can see a run"
+
+
+# where the focus is: [region, tag, name, outline width in px, contrast of the outline with what is behind it]
+FOCUS = """() => {
+    let node = document.activeElement;
+    while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
+    const region = node.matches('.skip') ? 'skip' : node.closest('.header') ? 'header'
+        : node.closest('.side')?.dataset.side ?? (node.matches('.submit') ? 'submit' : node.closest('.form') ? 'form' : 'none');
+    const light = (color) => {
+        const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+        canvas.fillStyle = color;
+        canvas.fillRect(0, 0, 1, 1);
+        const [r, g, b] = [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3)
+            .map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const style = getComputedStyle(node);
+    let behind = node.parentElement;
+    while (behind && /rgba\\(.*, 0\\)|transparent/.test(getComputedStyle(behind).backgroundColor)) behind = behind.parentElement;
+    const [a, b] = [light(style.outlineColor), light(getComputedStyle(behind ?? node).backgroundColor)];
+    const box = node.getBoundingClientRect();
+    return {region, name: node.ariaLabel ?? node.textContent.slice(0, 30), style: style.outlineStyle,
+        width: parseFloat(style.outlineWidth), contrast: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05),
+        seen: box.width > 0 && box.top >= 0 && box.bottom <= innerHeight + 1 && box.left >= 0 && box.right <= innerWidth + 1};
+}"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 757), (1024, 768), (720, 378)])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_tab_goes_in_reading_order_and_the_focus_is_always_visible(
+    opened: Callable[..., Any], width: int, height: int, theme: Any
+) -> None:
+    page, _ = opened(EIGHT)
+    page.set_viewport_size({"width": width, "height": height})
+    page.emulate_media(color_scheme=theme)
+    page.keyboard.press("j")
+    stops = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        stop = page.evaluate(FOCUS)
+        if stop["region"] == "none" or (stops and stop["region"] == "skip"):
+            break
+        stops.append(stop)
+    order = ["skip", "header", "left", "right", "form", "submit"]
+    regions = [stop["region"] for stop in stops]
+    assert regions == sorted(regions, key=order.index), regions
+    assert set(regions) == set(order) - ({"right"} if width < 900 else set())
+    assert regions.count("left") == 1, "one stop for a report without anything that scrolls sideways"
+    for stop in stops:
+        assert stop["style"] != "none", stop
+        assert stop["width"] >= 2, stop
+        assert stop["contrast"] >= 3, stop
+        assert stop["seen"], stop
+    skip = "Skip to the criteria"
+    page.get_by_role("button", name=skip).focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("radio", name="Left")).to_be_focused()

@@ -1,0 +1,300 @@
+"""The annotator's home and the way there and back: own items opened, reopened, continued; time shown; signing out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from sqlalchemy import select
+
+from annotation.claiming import take
+from annotation.labelling import submit
+from annotation.page import assignment_page
+from annotation.people import Principal
+from annotation.study_status import move_study
+from db.connect import reading, transaction
+from db.people_tables import Enrollment, Rater
+from db.tables import Assignment, Event, Study
+from db.types import now
+from tests.small_study import answer_all
+
+pytestmark = pytest.mark.browser
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}
+
+
+def saved(page: Page) -> None:
+    expect(page.get_by_role("status").first).to_have_text("Saved", timeout=15_000)
+
+
+def until(condition: Any, seconds: float = 15) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, "did not come true in time"
+        time.sleep(0.05)
+
+
+class Person:
+    """Ada of one study, at the service functions instead of the browser."""
+
+    def __init__(self, server: Any, study_id: int) -> None:
+        self.server, self.study_id = server, study_id
+        with reading(server.engine) as session:
+            person = session.scalars(select(Enrollment).where(Enrollment.study_id == study_id)).one()
+            rater = session.get_one(Rater, person.rater_id)
+        self.principal = Principal(study_id, "annotator", rater.id, person.id, rater.opaque_id)
+
+    def hand_in(self, items: int) -> None:
+        for _ in range(items):
+            with transaction(self.server.engine) as session:
+                mine = take(session, self.principal)
+                assert mine is not None
+                page = assignment_page(session, self.principal, mine.aid)
+                revs = answer_all(session, self.principal, mine.aid)
+                submit(session, self.principal, mine.aid, page["page"], f"submit-{mine.aid}", revs)
+
+    def aids(self, *statuses: str) -> list[str]:
+        mine = select(Assignment.aid).where(Assignment.study_id == self.study_id, Assignment.status.in_(statuses))
+        with reading(self.server.engine) as session:
+            return list(session.scalars(mine.where(Assignment.rater_id == self.principal.rater_id)))
+
+    def spend(self, aid: str, minutes: float) -> None:
+        with transaction(self.server.engine) as session:
+            mine = session.scalars(select(Assignment).where(Assignment.aid == aid)).one()
+            begin = now() - timedelta(minutes=minutes)
+            mine.taken_at = begin - timedelta(hours=1)
+            steps = [(begin + timedelta(minutes=k), begin + timedelta(minutes=k + 1)) for k in range(int(minutes))]
+            intervals = [{"criterion": None, "start": a.isoformat(), "end": b.isoformat()} for a, b in steps]
+            session.add(
+                Event(
+                    study_id=self.study_id, rater_id=self.principal.rater_id, assignment_id=mine.id, kind="activity",
+                    what="intervals", data={"intervals": intervals}, client_ts=now().isoformat(),
+                )
+            )  # fmt: skip
+
+
+@pytest.fixture
+def ada(context: BrowserContext, server: Any, study_id: int) -> tuple[Page, Person]:
+    """Ada, signed in, with three items submitted and the fourth before her."""
+    page = context.new_page()
+    link = server.link(study_id, "Ada")
+    person = Person(server, study_id)
+    person.hand_in(3)
+    page.goto(link)
+    page.get_by_role("radio", name="Left").wait_for()
+    return page, person
+
+
+def home(page: Page, server: Any) -> Locator:
+    page.goto(f"{server.address}/my_work")
+    page.get_by_role("button", name="Log out").wait_for()
+    return page.locator(".c-answer")
+
+
+def test_from_the_menu_to_my_work_and_back_to_the_same_item(ada: tuple[Page, Person]) -> None:
+    page, person = ada
+    page.get_by_role("button", name="Menu", exact=True).click()
+    page.get_by_role("link", name="My work").click()
+    expect(page.locator(".c-answer")).to_have_text("3 of 9 items submitted; 0 min so far.")
+    expect(page.get_by_text("1 in work, 5 to come.")).to_be_visible()
+    expect(page).to_have_title("My work · calipers")
+    page.get_by_role("link", name="Continue with item 4").click()
+    expect(page.get_by_text("Item 4 of 9")).to_be_visible()
+    assert len(person.aids("taken")) == 1
+
+
+def test_a_submitted_item_opens_read_only_and_is_changed_only_after_reopening(
+    ada: tuple[Page, Person], server: Any, study_id: int
+) -> None:
+    page, person = ada
+    home(page, server)
+    page.get_by_role("link", name="Open: ").first.click()
+    box = page.get_by_role("textbox", name="Rationale: Criterion 1")
+    expect(box).to_have_value("because of that", timeout=15_000)
+    expect(box).not_to_be_editable()
+    expect(page.get_by_role("alert").first).to_contain_text("To change an answer, reopen the item")
+    page.keyboard.press("2")
+    before = len(server.labels(study_id))
+    page.get_by_role("button", name="Reopen").click()
+    expect(box).to_be_editable(timeout=15_000)
+    assert len(server.labels(study_id)) == before
+    page.get_by_role("radio", name="Right").click()
+    saved(page)
+    page.keyboard.press("Control+Shift+Enter")
+    expect(page.get_by_text("Item 4 of 9")).to_be_visible()
+    assert "open=" not in page.url  # a reload now brings this item, not the one the link named
+    assert len(person.aids("submitted")) == 3
+    assert server.labels(study_id)[-1][0] == "right"
+
+
+def test_from_a_read_only_item_lead_ways_home_and_on(ada: tuple[Page, Person], server: Any) -> None:
+    page, _ = ada
+    home(page, server)
+    page.get_by_role("link", name="Open: ").first.click()
+    page.get_by_role("link", name="Back to my work").click()
+    expect(page.locator(".c-answer")).to_contain_text("3 of 9 items submitted")
+    page.get_by_role("link", name="Open: ").first.click()
+    page.get_by_role("link", name="Continue with item 4").click()
+    expect(page.get_by_text("Item 4 of 9")).to_be_visible()
+
+
+def test_an_item_of_somebody_else_opens_ones_own_with_a_sentence(ada: tuple[Page, Person], server: Any) -> None:
+    page, person = ada
+    for foreign in ("f" * 32, person.aids("taken")[0][:-1] + "x"):
+        page.goto(f"{server.address}/?open={foreign}")
+        expect(page.get_by_role("alert").first).to_have_text("The item you asked for is not among your work.")
+        expect(page.get_by_text("Item 4 of 9")).to_be_visible()
+
+
+def test_a_skipped_item_can_be_read_and_neither_submitted_nor_reopened(ada: tuple[Page, Person], server: Any) -> None:
+    page, _ = ada
+    page.keyboard.press("x")
+    page.keyboard.type("the text is cut off")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Item 4 of 8")).to_be_visible()
+    home(page, server)
+    expect(page.get_by_text("skipped: the text is cut off")).to_be_visible()
+    page.get_by_role("row", name="returned").get_by_role("link").click()
+    expect(page.get_by_role("alert").first).to_contain_text("You skipped this item")
+    for name in ("Submit", "Reopen"):
+        expect(page.get_by_role("button", name=name, exact=True)).to_be_hidden()
+
+
+def test_in_a_locked_study_everything_can_be_read_and_nothing_reopened(ada: tuple[Page, Person], server: Any) -> None:
+    page, person = ada
+    with transaction(server.engine) as session:
+        for status in ("closed", "locked"):
+            move_study(session, session.get_one(Study, person.study_id), status)
+    expect(home(page, server)).to_have_text("3 items submitted; 0 min in all.")
+    expect(page.get_by_role("link", name="Continue")).to_have_count(0)
+    page.get_by_role("row", name="locked").first.get_by_role("link").click()
+    expect(page.get_by_role("alert").first).to_have_text("The study is locked; this item can no longer be changed.")
+    expect(page.get_by_role("button", name="Reopen")).to_be_hidden()
+    expect(page.get_by_role("link", name="Back to my work")).to_be_visible()
+
+
+def test_when_all_is_done_my_work_is_the_next_step(ada: tuple[Page, Person], server: Any) -> None:
+    page, person = ada
+    person.hand_in(6)
+    page.reload()
+    expect(page.get_by_text("All done: 9 items submitted.")).to_be_visible(timeout=15_000)
+    page.get_by_role("link", name="My work").click()
+    expect(page.locator(".c-answer")).to_have_text("All 9 items submitted; 0 min so far.")
+    expect(page.get_by_text("There is nothing left to do.")).to_be_visible()
+
+
+def test_the_header_shows_the_servers_time_and_goes_on_by_itself(ada: tuple[Page, Person], server: Any) -> None:
+    page, person = ada
+    (own,) = person.aids("taken")
+    person.spend(own, 42)
+    page.clock.install()
+    page.reload()
+    timer = page.get_by_role("timer", name="Active time on this item")
+    expect(timer).to_have_text("42 min", timeout=15_000)
+    place = timer.bounding_box(), page.get_by_role("status").first.bounding_box()
+    for _ in range(4):
+        page.mouse.move(300, 300)
+        page.clock.fast_forward(30_000)
+        page.mouse.move(310, 310)
+    expect(timer).to_have_text("44 min")
+    assert "44 min on this item, 44 min in this study" in (timer.get_attribute("title") or "")
+    assert (timer.bounding_box(), page.get_by_role("status").first.bounding_box()) == place
+
+
+def test_ten_idle_minutes_add_at_most_two(ada: tuple[Page, Person]) -> None:
+    page, _ = ada
+    page.clock.install()
+    page.reload()
+    timer = page.get_by_role("timer", name="Active time on this item")
+    expect(timer).to_have_text("0 min", timeout=15_000)
+    page.mouse.move(300, 300)
+    page.clock.fast_forward(600_000)
+    page.mouse.move(310, 310)
+    page.keyboard.press("j")
+    expect(timer).to_have_text("2 min")
+
+
+def test_flag_comment_and_skip_need_no_pointer(ada: tuple[Page, Person], server: Any, study_id: int) -> None:
+    page, person = ada
+    (before,) = person.aids("taken")
+    page.keyboard.press("f")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Tab")
+    page.keyboard.type("it names its maker")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.keyboard.press("m")
+    page.keyboard.type("fcx are letters here")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    until(lambda: len(server.events(study_id)) == 2)
+    assert set(server.events(study_id)) == {("flag", "it names its maker"), ("comment", "fcx are letters here")}
+    page.keyboard.press("x")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # without a reason
+    expect(page.get_by_text("Reason is needed.")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_text("Reason is needed.")).to_be_hidden()
+    assert person.aids("taken") == [before]
+
+
+def test_logging_out_at_home_empties_the_browser_and_closes_the_door(ada: tuple[Page, Person], server: Any) -> None:
+    page, _ = ada
+    page.get_by_role("radio", name="Left").click()
+    saved(page)
+    home(page, server)
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_text("Open your invitation link")).to_be_visible(timeout=15_000)
+    assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('calipers:'))") == []
+    assert page.context.request.post(f"{server.address}/api/take").status == 401
+
+
+def test_logging_out_asks_first_where_answers_are_unsaved(ada: tuple[Page, Person], server: Any) -> None:
+    page, person = ada
+    page.evaluate(
+        "key => localStorage.setItem(key, JSON.stringify({kind: 'label', aid: 'a', rationale: 'kept'}))",
+        f"calipers:{person.principal.opaque_id}:{'a' * 32}:entry:label:c1",
+    )
+    page.route("**/api/labels", lambda route: route.abort())
+    home(page, server)
+    page.get_by_role("button", name="Log out").click()
+    expect(page.get_by_text("1 answer in this browser is not saved yet")).to_be_visible()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download my unsaved answers").click()
+    assert waiting.value.suggested_filename.startswith("calipers-unsaved-")
+    page.get_by_role("button", name="Stay").click()
+    expect(page.locator(".c-answer")).to_be_visible()
+
+
+@pytest.fixture(params=["light", "dark"])
+def themed(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 757}, color_scheme=request.param)
+    context.set_default_timeout(15_000)
+    yield context.new_page()
+    context.close()
+
+
+def test_home_breaks_no_rule_of_accessibility_and_needs_no_sideways_scroll(
+    themed: Page, server: Any, study_id: int
+) -> None:
+    page = themed
+    link = server.link(study_id, "Ada")
+    Person(server, study_id).hand_in(3)
+    page.goto(link)
+    page.get_by_role("radio", name="Left").wait_for()
+    home(page, server)
+    page.get_by_text("Instructions").click()
+    results = Axe().run(page, context={"include": [[".c-page"]]}, options=RULES)
+    assert [(one["id"], one["nodes"][0]["html"]) for one in results.response["violations"]] == []
+    for width in (390, 1024, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        box = page.locator(".w-main").bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= width

@@ -1,0 +1,339 @@
+"""Reading help in a real Chromium: outline, find, alike passages, scrolling together, how far one has read."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import select
+
+from annotation.rendering import render_report, report_blocks
+from db.connect import reading
+from db.tables import Assignment
+from tests.browser.conftest import EIGHT
+from tests.browser.test_hostile_reports import HOSTILE
+from tests.browser.test_label_page import until
+from tests.small_study import make_study
+
+pytestmark = pytest.mark.browser
+
+SECTIONS = {
+    "Tides": "The moon pulls the oceans and the tide rises and falls twice a day along every coast.",
+    "Sourdough": "Yeast and bacteria ferment the dough overnight and raise a loaf with a sour crumb.",
+    "Traffic noise": "Loud streets disturb sleepers, and sound barriers quieten urban motorways.",
+    "Glaciers": "Ice creeps downhill, carves valleys and leaves moraines behind when it melts.",
+    "Printing": "Movable type made books cheap, and pamphlets spread through the cities.",
+}
+FILLER = (
+    "{} was looked at closely, in one place after another, and nobody could say for certain what had come first. "
+    "What was found is told here in the order in which it came to light, without leaving anything out."
+)
+
+
+def report(names: list[str], style: str) -> str:
+    """Sections long enough to scroll; `style` sets the two reports apart."""
+    parts = [f"# A report\n\n{style} introduction, which names no section."]
+    for name in names:
+        paragraphs = "\n\n".join(f"{SECTIONS[name]} {FILLER.format(name)} {style} {n}." for n in range(6))
+        parts.append(f"## {name}\n\n{paragraphs}")
+    ending = "The *na*ive **Café** stands\nalone; “quoted” once."
+    return "\n\n".join([*parts, ending if style == "First" else ending.replace("é", "e")])
+
+
+@pytest.fixture
+def reader(context: BrowserContext, server: Any, tmp_path: Path) -> Page:
+    """Two reports with the same five sections in opposite order, opened by Ada."""
+    names = list(SECTIONS)
+    root = tmp_path / "reports"
+    for system, text in (("alpha", report(names, "First")), ("beta", report(names[::-1], "Second"))):
+        (root / system).mkdir(parents=True)
+        (root / system / "day.md").write_text(text, encoding="utf-8")
+    study_id = make_study(server.engine, root, protocol=EIGHT, name=uuid.uuid4().hex)
+    page = context.new_page()
+    page.goto(server.link(study_id, "Ada"))
+    ready(page)
+    return page
+
+
+def ready(page: Page) -> None:
+    page.locator('.calipers[data-ready="true"]').wait_for()
+
+
+def pane(page: Page, side: str) -> Any:
+    return page.get_by_role("region", name=f"{side} report")
+
+
+def top_of(page: Page, side: str, heading: str) -> float:
+    """px from the upper edge of the pane to the heading."""
+    edge = pane(page, side).bounding_box()
+    box = pane(page, side).get_by_role("heading", name=heading).bounding_box()
+    assert edge is not None
+    assert box is not None
+    return float(box["y"] - edge["y"])
+
+
+def scroll_top(page: Page, side: str) -> float:
+    return float(pane(page, side).evaluate("pane => pane.scrollTop"))
+
+
+def scroll_to(page: Page, side: str, heading: str) -> None:
+    """As a wheel would: the pane's own scroll event, no jump of ours."""
+    pane(page, side).hover()
+    for _ in range(60):
+        away = top_of(page, side, heading)
+        if abs(away) < 4:
+            return
+        before = scroll_top(page, side)
+        page.mouse.wheel(0, away)
+        frames(page)
+        if scroll_top(page, side) == before:
+            return
+
+
+def frames(page: Page, count: int = 4) -> None:
+    page.evaluate(
+        "async n => { for (let i = 0; i < n; i += 1) await new Promise(done => requestAnimationFrame(done)); }", count
+    )
+
+
+def test_the_outline_names_every_heading_and_goes_there(reader: Page) -> None:
+    reader.keyboard.press("o")
+    outline = reader.get_by_role("dialog", name="Outline")
+    for side in ("Left", "Right"):
+        entries = outline.get_by_role("navigation", name=f"{side} report").get_by_role("button")
+        expect(entries).to_have_count(6)
+    expect(outline.get_by_role("navigation", name="Left report").get_by_role("button").first).to_be_focused()
+    reader.keyboard.press("ArrowRight")
+    reader.keyboard.press("ArrowDown")
+    reader.keyboard.press("ArrowDown")
+    heading = outline.locator("button:focus").inner_text()
+    reader.keyboard.press("Enter")
+    expect(outline).to_be_hidden()
+    expect(pane(reader, "Right")).to_be_focused()
+    assert 0 <= top_of(reader, "Right", heading) < 40
+    reader.keyboard.press("o")
+    expect(outline.locator("[aria-current=true]").last).to_have_text(heading)
+    reader.keyboard.press("o")
+    expect(outline).to_be_hidden()
+    expect(pane(reader, "Right")).to_be_focused()
+
+
+def test_find_counts_in_both_reports_and_changes_neither(reader: Page) -> None:
+    before = reader.locator(".reading").evaluate("root => root.innerHTML")
+    reader.keyboard.press("/")
+    for words, left, right in (
+        ("glaciers was looked", 6, 6),
+        ("GLACIERS WAS LOOKED", 6, 6),
+        ("naive cafe stands alone", 1, 1),  # over inline elements, a line break and an accent
+        ("Café", 1, 1),
+        ("“quoted”", 1, 1),
+        ("wie bitte", 0, 0),
+    ):
+        reader.get_by_role("textbox", name="Find in both reports").fill(words)
+        expect(reader.get_by_role("search").get_by_role("status")).to_have_text(f"left {left}, right {right}")
+        marked = reader.evaluate("[...CSS.highlights.get('found')].map(range => range.toString())")
+        assert len(marked) == left + right
+    assert reader.locator(".reading").evaluate("root => root.innerHTML") == before
+
+
+def test_enter_walks_the_hits_round_and_escape_closes_and_gives_the_focus_back(reader: Page) -> None:
+    pane(reader, "Left").focus()
+    reader.keyboard.press("/")
+    reader.keyboard.insert_text("moraines")
+    status = reader.get_by_role("search").get_by_role("status")
+    now = "[...CSS.highlights.get('found-now')].map(range => [range.toString(), range.getBoundingClientRect().y])"
+    for key, number in (("Enter", 1), ("Enter", 2), ("Shift+Enter", 1), ("Shift+Enter", 12), ("Enter", 1)):
+        reader.keyboard.press(key)
+        expect(status).to_have_text(f"{number} of 12: left 6, right 6")
+        [[text, y]] = reader.evaluate(now)
+        assert text == "moraines"
+        assert 68 <= y < 757, "the hit is in view"
+    reader.keyboard.press("Escape")
+    expect(reader.get_by_role("search")).to_be_hidden()
+    expect(pane(reader, "Left")).to_be_focused()
+    assert reader.evaluate("CSS.highlights.get('found').size") == 0
+
+
+def test_p_shows_the_section_of_the_same_name_though_it_stands_elsewhere(reader: Page) -> None:
+    for heading in ("Tides", "Printing"):
+        scroll_to(reader, "Left", heading)
+        pane(reader, "Left").get_by_role("heading", name=heading).click()
+        reader.keyboard.press("p")
+        frames(reader)
+        assert -4 <= top_of(reader, "Right", heading) < 320
+        assert pane(reader, "Right").locator(".pointed").count() == 1
+    before = scroll_top(reader, "Left")
+    reader.keyboard.press("w")
+    reader.keyboard.press("p")  # and back
+    frames(reader)
+    assert abs(scroll_top(reader, "Left") - before) < 320
+
+
+def test_p_says_so_where_nothing_is_alike(reader: Page) -> None:
+    reader.route("**/api/assignment/*", lambda route: route.fulfill(json=without_passages(route)))
+    reader.reload()
+    ready(reader)
+    reader.keyboard.press("p")
+    expect(reader.get_by_text("No alike passage")).to_be_visible()
+
+
+def without_passages(route: Any) -> Any:
+    shown = route.fetch().json()
+    return shown | {"passages": {side: [None] * len(found) for side, found in shown["passages"].items()}}
+
+
+def set_sync(page: Page, words: str) -> None:
+    button = page.get_by_role("button", name="Scroll both reports together")
+    while button.get_attribute("aria-label") != f"Scroll both reports together: {words}":
+        page.keyboard.press("s")
+
+
+def test_s_goes_round_off_in_proportion_and_by_passages_and_is_kept(reader: Page) -> None:
+    button = reader.get_by_role("button", name="Scroll both reports together")
+    for words in ("in proportion", "by alike passages", "off", "in proportion", "by alike passages"):
+        reader.keyboard.press("s")
+        expect(button).to_have_attribute("aria-label", f"Scroll both reports together: {words}")
+    expect(reader.get_by_role("status").first).to_have_text("Saved")
+    reader.evaluate("localStorage.clear()")
+    reader.reload()
+    ready(reader)
+    expect(button).to_have_attribute("aria-label", "Scroll both reports together: by alike passages")
+
+
+def test_scrolling_by_passages_brings_up_the_same_section_on_the_other_side(reader: Page) -> None:
+    set_sync(reader, "by alike passages")
+    for heading in list(SECTIONS):
+        scroll_to(reader, "Left", heading)
+        reader.mouse.wheel(0, 40)  # the section is under the reading line now
+        frames(reader)
+        top = top_of(reader, "Right", heading)
+        assert -250 < top < 400, (heading, top)
+
+
+@pytest.mark.parametrize("how", ["in proportion", "by alike passages"])
+def test_panes_that_scroll_together_do_not_drive_each_other(reader: Page, how: str) -> None:
+    set_sync(reader, how)
+    pane(reader, "Left").hover()
+    for _ in range(6):
+        reader.mouse.wheel(0, 300)
+        frames(reader, 10)
+        led = scroll_top(reader, "Left"), scroll_top(reader, "Right")
+        reader.wait_for_timeout(120)  # longer than the owner's lock: a late echo would show now
+        assert (scroll_top(reader, "Left"), scroll_top(reader, "Right")) == led
+    pane(reader, "Right").hover()
+    before = scroll_top(reader, "Left")
+    reader.mouse.wheel(0, -500)
+    frames(reader, 10)
+    assert scroll_top(reader, "Left") != before, "the other pane leads when it is scrolled"
+
+
+def places(server: Any) -> list[dict[str, Any]]:
+    with reading(server.engine) as session:
+        return [place for place in session.scalars(select(Assignment.place)) if place]
+
+
+def test_the_furthest_point_on_screen_is_kept_over_scrolling_back_and_reloading(reader: Page, server: Any) -> None:
+    read = reader.locator('[data-side="left"] .read span').last
+
+    def share() -> int:
+        return int(read.inner_text().split()[0])
+
+    begun = share()
+    assert 0 < begun < 50
+    scroll_to(reader, "Left", "Glaciers")
+    frames(reader)
+    far = share()
+    assert begun < far < 100
+    pane(reader, "Left").evaluate("pane => { pane.scrollTop = 0; }")
+    frames(reader)
+    assert share() == far
+    until(lambda: any(place["left"] == 0 and place["left_read"] * 100 >= far for place in places(server)))
+    reader.reload()
+    ready(reader)
+    assert abs(share() - far) <= 1
+
+
+def test_reading_keys_are_letters_while_one_types(reader: Page) -> None:
+    box = reader.get_by_role("textbox", name="Rationale: Criterion 1")
+    box.click()
+    reader.keyboard.type("so /p o s")
+    expect(box).to_have_value("so /p o s")
+    expect(reader.get_by_role("search")).to_be_hidden()
+    expect(reader.get_by_role("dialog", name="Outline")).to_be_hidden()
+    pane(reader, "Left").focus()
+    reader.keyboard.press("/")
+    reader.keyboard.type("12jps/o?")
+    expect(reader.get_by_role("textbox", name="Find in both reports")).to_have_value("12jps/o?")
+    expect(reader.get_by_role("radio", checked=True)).to_have_count(0)
+
+
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_a_shown_passage_is_marked_and_fades_only_where_motion_is_welcome(reader: Page, motion: Any) -> None:
+    reader.emulate_media(reduced_motion=motion)
+    reader.keyboard.press("p")
+    marked = reader.locator(".pointed")
+    expect(marked).to_have_count(2)
+    block = marked.first.element_handle()
+    expect(marked).to_have_count(0)
+    duration = block.evaluate("block => getComputedStyle(block).transitionDuration")
+    assert (duration in ("0s", "")) == (motion == "reduce")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_no_accessibility_violation_with_the_outline_or_the_find_box_open(reader: Page, theme: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    reader.emulate_media(color_scheme=theme)
+    for key, opened in (("o", reader.get_by_role("dialog", name="Outline")), ("/", reader.get_by_role("search"))):
+        reader.keyboard.press(key)
+        expect(opened).to_be_visible()
+        found = Axe().run(reader, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
+        assert found.violations_count == 0, found.generate_report()
+        for button in opened.get_by_role("button").all():
+            box = button.bounding_box()
+            assert box is None or (box["width"] >= 24 and box["height"] >= 24)
+        reader.keyboard.press("Escape")
+        expect(opened).to_be_hidden()
+
+
+CHILDREN = """pages => pages.map(html => {
+    const report = new DOMParser().parseFromString('<div></div>', 'text/html').querySelector('div');
+    report.innerHTML = html;
+    return [...report.children].map(child => [child.tagName.toLowerCase(), child.textContent]);
+})"""
+
+
+@pytest.fixture(scope="module")
+def parser(browser: Any) -> Any:
+    page = browser.new_page()
+    yield lambda *pages: page.evaluate(CHILDREN, list(pages))
+    page.close()
+
+
+def as_blocks(markdown: str) -> list[list[str]]:
+    return [[block.tag, block.text] for block in report_blocks(markdown)]
+
+
+DEEP = ["\n".join(f"{'  ' * level}- level {level}" for level in range(150)), "> " * 190 + "deep", "- " * 120 + "deep"]
+MARKS = st.sampled_from(
+    ["#", "##", "- ", "1. ", "> ", "```", "    ", "\n", "\n\n", "|a|b|\n|-|-|\n|1|2|", "---", "**", "`", "&lt;", "<b>", "<!--",
+     "<p>", "</p>", "\\", "\t", "\u2028", "\x00", "\x0c", "&nbsp;", "&#0;", "&amp;amp;", "]]>", "é", "中", "😀", "x"]
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("markdown", [*HOSTILE, *DEEP, ""], ids=range(len(HOSTILE) + 4))
+def test_the_server_counts_the_blocks_of_hostile_reports_as_the_browser_does(parser: Any, markdown: str) -> None:
+    assert parser(render_report(markdown)) == [as_blocks(markdown)]
+    around = f"# Before\n\n{markdown}\n\nafter"
+    assert parser(render_report(around)) == [as_blocks(around)]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.one_of(MARKS, st.text(max_size=6)), max_size=30).map("".join))
+def test_the_server_counts_the_blocks_of_any_report_as_the_browser_does(parser: Any, markdown: str) -> None:
+    assert parser(render_report(markdown)) == [as_blocks(markdown)]

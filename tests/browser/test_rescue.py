@@ -1,0 +1,217 @@
+"""What a person wrote is never lost and never overwritten: the file of last resort, a second tab, another computer."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from sqlalchemy import select, update
+
+from db.connect import reading, transaction
+from db.people_tables import SignIn
+from db.tables import Assignment
+from db.types import now
+from tests.browser.conftest import EIGHT
+from tests.small_study import SYSTEMS, TOPICS, make_study
+
+pytestmark = pytest.mark.browser
+DOWNLOAD = "Download my unsaved answers"
+FIELDS = {
+    "kind", "aid", "page", "criterion", "choice", "rationale", "evidence", "confidence", "client_uuid", "client_ts",
+    "writer", "seq", "base_rev",
+}  # fmt: skip
+
+
+def saved(page: Page) -> None:
+    expect(page.get_by_role("status").first).to_have_text("Saved", timeout=15_000)
+
+
+def until(condition: Any, seconds: float = 15) -> None:
+    ends = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < ends, "did not come true in time"
+        time.sleep(0.05)
+
+
+def write(page: Page, text: str, criterion: int = 1) -> None:
+    page.get_by_role("button", name=f"Criterion {criterion}:").click()
+    page.get_by_role("radio", name="Left").click()
+    page.get_by_role("textbox", name=f"Rationale: Criterion {criterion}").fill(text)
+
+
+def downloaded(page: Page) -> dict[str, Any]:
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name=DOWNLOAD).click()
+    assert re.fullmatch(r"calipers-unsaved-\d{4}-\d\d-\d\d\.json", waiting.value.suggested_filename)
+    content: dict[str, Any] = json.loads(Path(waiting.value.path()).read_text(encoding="utf-8"))
+    return content
+
+
+def answers(entries: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+    return [(one["criterion"], one["choice"], one["rationale"]) for one in entries if one["kind"] == "label"]
+
+
+def test_after_a_minute_offline_the_unsaved_answers_can_be_taken_as_a_file_exactly_as_they_would_be_sent(
+    page: Page, context: BrowserContext, server: Any, study_id: int
+) -> None:
+    page.clock.install()
+    context.set_offline(True)
+    write(page, "typed on a train", 2)
+    write(page, "in a 中文 tunnel", 3)
+    expect(page.get_by_text("2 unsaved").first).to_be_visible()
+    page.clock.fast_forward(59_000)
+    expect(page.get_by_role("button", name=DOWNLOAD)).to_be_hidden()
+    page.clock.fast_forward(2_000)
+    expect(page.get_by_role("button", name=DOWNLOAD)).to_be_visible()
+    file = downloaded(page)
+    assert file["format"] == "calipers-unsaved/1"
+    assert "cannot read the file back yet" in file["about"]
+    assert answers(file["entries"]) == [("c2", "left", "typed on a train"), ("c3", "left", "in a 中文 tunnel")]
+    labels = [one for one in file["entries"] if one["kind"] == "label"]
+    assert set(labels[0]) >= FIELDS
+
+    sent: list[dict[str, Any]] = []
+    page.on("request", lambda one: sent.extend(entries_of(one)))
+    context.set_offline(False)
+    page.clock.fast_forward(9_000)
+    saved(page)
+    assert labels == [one for one in sent if one["kind"] == "label"][: len(labels)]
+    expect(page.get_by_role("button", name=DOWNLOAD)).to_be_hidden()
+    assert [row[:2] for row in server.labels(study_id)] == [("left", "typed on a train"), ("left", "in a 中文 tunnel")]
+
+
+def entries_of(request: Any) -> list[dict[str, Any]]:
+    return request.post_data_json["entries"] if request.url.endswith("/api/labels") else []
+
+
+def test_whatever_arrives_begins_the_minute_anew(page: Page, context: BrowserContext) -> None:
+    page.clock.install()
+    for criterion in (1, 2):
+        context.set_offline(True)
+        write(page, "a reason at length", criterion)
+        expect(page.get_by_text("1 unsaved").first).to_be_visible()
+        page.clock.fast_forward(40_000)
+        expect(page.get_by_role("button", name=DOWNLOAD)).to_be_hidden()
+        context.set_offline(False)
+        page.clock.fast_forward(9_000)
+        saved(page)
+
+
+def test_who_is_signed_out_meanwhile_is_offered_the_file_at_once(page: Page, server: Any) -> None:
+    write(page, "said before the door closed")
+    saved(page)
+    with transaction(server.engine) as session:
+        session.execute(update(SignIn).values(revoked_at=now()))
+    page.get_by_role("radio", name="Tie").click()
+    expect(page.get_by_role("alert").first).to_contain_text("You are signed out")
+    assert answers(downloaded(page)["entries"]) == [("c1", "tie", "said before the door closed")]
+
+
+@pytest.mark.parametrize("status", [403, 409, 422])
+def test_what_the_server_refuses_is_offered_as_a_file_at_once(page: Page, status: int) -> None:
+    def refuse(route: Route) -> None:
+        route.fulfill(status=status, json={"code": "invalid", "text": "no"})
+
+    page.route("**/api/labels", refuse)
+    write(page, "a reason of mine")
+    expect(page.get_by_role("button", name=DOWNLOAD)).to_be_visible()
+    assert answers(downloaded(page)["entries"]) == [("c1", "left", "a reason of mine")]
+
+
+def test_two_versions_of_an_answer_are_a_choice_and_not_a_rescue(
+    page: Page, browser: Browser, server: Any, study_id: int
+) -> None:
+    elsewhere = browser.new_context(viewport={"width": 1440, "height": 757})
+    second = elsewhere.new_page()
+    second.goto(server.link(study_id, "Ada"))
+    second.get_by_role("radio", name="Left").wait_for()
+    write(page, "said here")
+    saved(page)
+    write(second, "said there")
+    expect(second.get_by_text("This answer was also changed elsewhere")).to_be_visible()
+    expect(second.get_by_role("button", name=DOWNLOAD)).to_be_hidden()
+    assert server.labels(study_id)[-1][1] == "said here"
+    second.get_by_role("button", name="Keep mine").click()
+    until(lambda: server.labels(study_id)[-1][1] == "said there")
+    elsewhere.close()
+
+
+def test_a_second_tab_reads_only_until_it_takes_over_and_overwrites_nothing(
+    page: Page, context: BrowserContext, server: Any, study_id: int
+) -> None:
+    write(page, "from the first tab")
+    saved(page)
+    second = context.new_page()
+    second.goto(server.address)
+    expect(second.get_by_role("button", name="Take over")).to_be_visible(timeout=15_000)
+    box = second.get_by_role("textbox", name="Rationale: Criterion 1")
+    expect(box).to_have_value("from the first tab")
+    expect(box).not_to_be_editable()
+    second.keyboard.press("2")
+    second.get_by_role("button", name="Take over").click()
+    expect(box).to_be_editable(timeout=15_000)
+    second.get_by_role("radio", name="Right").click()
+    box.fill("from the second tab")
+    saved(second)
+    expect(page.get_by_role("button", name="Take over")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Rationale: Criterion 1")).not_to_be_editable()
+    page.keyboard.press("3")
+    assert server.labels(study_id)[-1][:2] == ("right", "from the second tab")
+    assert "tie" not in [row[0] for row in server.labels(study_id)]
+
+
+@pytest.mark.parametrize("how", ["reload", "another computer"])
+def test_item_criterion_scroll_and_text_are_where_they_were_left(
+    context: BrowserContext, browser: Browser, server: Any, tmp_path: Path, how: str
+) -> None:
+    for system in SYSTEMS:
+        (tmp_path / system).mkdir()
+        for topic in TOPICS:
+            lines = "\n\n".join(f"Sentence {n} on {topic} is long enough to fill a line or two." for n in range(200))
+            (tmp_path / system / f"{topic}.md").write_text(f"# {topic}\n\n{lines}\n", encoding="utf-8")
+    study_id = make_study(server.engine, tmp_path, overlap=2, protocol=EIGHT, name=uuid.uuid4().hex)
+    page = context.new_page()
+    page.goto(server.link(study_id, "Ada"))
+    page.get_by_role("radio", name="Left").wait_for()
+    write(page, "half a thought", 6)
+    for side, share in (("Left", 0.7), ("Right", 0.3)):
+        page.get_by_role("region", name=f"{side} report").evaluate(
+            "(pane, share) => { pane.scrollTop = share * (pane.scrollHeight - pane.clientHeight) }", share
+        )
+    saved(page)
+    place_stored(page, server, study_id)
+    if how == "reload":
+        back = page
+        page.reload()
+    else:
+        back = browser.new_context(viewport={"width": 1024, "height": 768}).new_page()
+        back.goto(server.link(study_id, "Ada"))
+    expect(back.get_by_role("textbox", name="Rationale: Criterion 6")).to_have_value("half a thought", timeout=15_000)
+    expect(back.locator("dialog.calipers")).to_have_attribute("data-ready", "true")
+    for side, share in (("Left", 0.7), ("Right", 0.3)):
+        found = back.get_by_role("region", name=f"{side} report").evaluate(
+            "pane => pane.scrollTop / (pane.scrollHeight - pane.clientHeight)"
+        )
+        assert found == pytest.approx(share, abs=0.02)
+    if back is not page:
+        back.context.close()
+
+
+def place_stored(page: Page, server: Any, study_id: int) -> None:
+    """Scrolling is sent two seconds later; asking the page to wait lets it."""
+
+    def left() -> float:
+        page.wait_for_timeout(100)
+        with reading(server.engine) as session:
+            mine = session.scalars(
+                select(Assignment).where(Assignment.study_id == study_id, Assignment.status == "taken")
+            ).one()
+            return float(mine.place.get("left", 0))
+
+    until(lambda: left() > 0.6)

@@ -6,7 +6,7 @@ PORT ?= 8501
 # the links that `demo` prints must lead to the port that `serve` listens on
 export CALIPERS_BASE_URL ?= http://127.0.0.1:$(PORT)
 
-.PHONY: install run test check bench lock
+.PHONY: install run test check bench screenshots lock
 
 install: $(VENV)/.installed
 
@@ -32,6 +32,9 @@ check: install
 
 bench: install
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+screenshots: install
+	$(BIN)/python docs/screenshots.py
 
 # Refresh the lock; releases younger than seven days are left out on purpose.
 lock:

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
+from annotation.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
 from annotation.claiming import give_back, position, take
 from annotation.entries import AnswerEntry, Entry, EventEntry, PlaceEntry, PreferencesEntry, clean
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, Stale
+from annotation.evidence import check_spans
 from annotation.page import (
     Shown,
     current_answer,
@@ -28,23 +31,13 @@ from annotation.page import (
 from annotation.people import Principal
 from annotation.protocol import Protocol
 from annotation.rendering import RENDERER_VERSION
+from annotation.scores import stored_choice
 from annotation.studies import audit, criteria_of, protocol_of
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Label, Study
-from db.types import now
+from db.types import Record, now
 
-
-@dataclass(frozen=True)
-class Answer:
-    """A judge's answer to one criterion. A failure has a status and no choice; it never becomes a label value."""
-
-    criterion: str
-    status: str = "ok"
-    choice: str | None = None
-    rationale: str = ""
-    confidence: int | None = None
-    evidence: tuple[Mapping[str, Any], ...] = ()
-    flags: tuple[str, ...] = ()
+LABELS = Record.metadata.tables["labels"]
 
 
 @dataclass
@@ -55,26 +48,17 @@ class Saved:
     refused: list[dict[str, Any]] = field(default_factory=list)
 
 
-class Stale(AnnotationError):
-    """The answer was changed somewhere else meanwhile; `current` is what stands, for the person to choose."""
-
-    def __init__(self, current: Label) -> None:
-        super().__init__("stale", "this answer was changed somewhere else meanwhile; choose which to keep")
-        self.current = current
-
-
 def save(session: Session, principal: Principal, entries: Sequence[Entry]) -> Saved:
     """Store each entry or say why not. The caller acknowledges only after COMMIT."""
     saved = Saved()
     for entry in entries:
         try:
-            with session.begin_nested():
-                rev = _store(session, principal, entry)
+            rev = _store(session, principal, entry)  # refuses before it writes anything
             saved.acks.append({"client_uuid": entry.client_uuid, "seq": getattr(entry, "seq", 0), "rev": rev})
         except AnnotationError as error:
             line: dict[str, Any] = {"client_uuid": entry.client_uuid, "code": error.code, "text": error.text}
             if isinstance(error, Stale):
-                line["current"] = describe_answer(error.current)
+                line["current"] = error.current
             saved.refused.append(line)
     return saved
 
@@ -90,7 +74,7 @@ def submit(
     if assignment.reply and assignment.reply.get("client_uuid") == client_uuid:
         return dict(assignment.reply["reply"])
     study, protocol = _open_for_answers(session, assignment)
-    _same_page(session, assignment, page)
+    _same_page(assignment, shown_reports(session, assignment), page)
     answers = current_answers(session, assignment)
     differing = [
         code
@@ -147,49 +131,40 @@ def reopen(session: Session, principal: Principal, aid: str) -> None:
     audit(session, study.id, principal.rater_id, "reopen", assignment=assignment.id, submitted_at=submitted)
 
 
-def open_judge_assignment(
-    session: Session, study: Study, rater_id: int, item: Item, *, left: str | None, pass_no: int, repeat_no: int
-) -> Assignment:
-    """A judge's assignment with its order recorded before any call; the existing row where there is one."""
-    found = session.scalar(
-        select(Assignment).where(
-            Assignment.item_id == item.id, Assignment.rater_id == rater_id, Assignment.pass_no == pass_no
-        )
-    )
-    if found is not None:
-        return found
-    assignment = Assignment(
-        study_id=study.id, item_id=item.id, rater_id=rater_id, source="judge", status="taken", left=left,
-        pass_no=pass_no, repeat_no=repeat_no, slot_no=pass_no, plan_seed=study.seed, taken_at=now(),
-    )  # fmt: skip
-    session.add(assignment)
-    session.flush()
-    return assignment
+def record_answers(session: Session, replies: Sequence[Answered], *, parser_version: str) -> list[bool]:
+    """Append judges' answers, one revision each where it differs from the current one.
 
-
-def record_answers(session: Session, assignment: Assignment, answers: Sequence[Answer], *, parser_version: str) -> None:
-    """Append a judge's answers, one revision each where it differs from the current one.
-
-    The assignment counts as submitted once every criterion has a row, whatever its status.
+    False, and nothing written, for a reply about a text or a question that was changed since it was read. An assignment
+    counts as submitted once every criterion has a row, whatever its status.
     """
-    study = session.get_one(Study, assignment.study_id)
-    criteria = {row.code: row for row in _asked(session, study, assignment)}
-    standing, shown = current_answers(session, assignment), shown_reports(session, assignment)
-    for answer in answers:
-        before = standing.get(answer.criterion)
-        label = _label(assignment, criteria[answer.criterion], before, shown, study)
-        label.status, label.choice, label.rationale = answer.status, answer.choice, clean(answer.rationale)
-        if before is not None and _says(before) == _says(label):
-            continue
-        label.confidence, label.flags = answer.confidence, list(answer.flags)
-        label.evidence, label.parser_version = [dict(span) for span in answer.evidence], parser_version
-        session.add(label)
-    session.flush()
-    answered = session.scalar(
-        select(func.count(Label.criterion_id.distinct())).where(Label.assignment_id == assignment.id)
+    ids = sorted({assignment for reply in replies for assignment in reply.assignment_ids})
+    sheets, newest = sheets_of(session, ids), newest_revisions(session, ids)
+    answered = {
+        (key, sheets[key].criteria.get(answer.criterion))
+        for reply in replies
+        for key, answer in product(reply.assignment_ids, reply.answers)
+    }
+    said = said_by(session, {place: revision for place, revision in newest.items() if place in answered})
+    recorded: list[bool] = []
+    rows: list[dict[str, Any]] = []
+    for reply in replies:
+        recorded.append(all(reply.fits(sheets[assignment]) for assignment in reply.assignment_ids))
+        for assignment, answer in product(reply.assignment_ids if recorded[-1] else (), reply.answers):
+            sheet = sheets[assignment]
+            place = (assignment, sheet.criteria[answer.criterion])
+            says = Said(*(reply.stamp or sheet.sha256), answer.status, answer.choice, clean(answer.rationale))
+            if said.get(place) != says:
+                said[place], newest[place] = says, newest.get(place, 0) + 1
+                rows.append(_row(place, newest[place], sheet, says, answer, parser_version))
+    if rows:
+        session.execute(LABELS.insert(), rows)
+    complete = [key for key in ids if all((key, criterion) in newest for criterion in sheets[key].criteria.values())]
+    session.execute(
+        update(Assignment)
+        .where(Assignment.id.in_(complete), Assignment.status == "taken")
+        .values(status="submitted", submitted_at=now())
     )
-    if assignment.status == "taken" and answered == len(criteria):
-        assignment.status, assignment.submitted_at = "submitted", now()
+    return recorded
 
 
 def _store(session: Session, principal: Principal, entry: Entry) -> int:
@@ -199,7 +174,8 @@ def _store(session: Session, principal: Principal, entry: Entry) -> int:
         enrollment.preferences = {**enrollment.preferences, **entry.preferences.model_dump(exclude_none=True)}
         return 0
     assignment = own_assignment(session, principal, entry.aid, lock=True)
-    _same_page(session, assignment, entry.page)
+    shown = shown_reports(session, assignment)
+    _same_page(assignment, shown, entry.page)
     if isinstance(entry, EventEntry):
         known = session.scalar(select(Event).where(Event.client_uuid == entry.client_uuid))
         if known is not None and known.assignment_id != assignment.id:
@@ -217,27 +193,32 @@ def _store(session: Session, principal: Principal, entry: Entry) -> int:
     if isinstance(entry, PlaceEntry):
         assignment.place = entry.place.model_dump(exclude_none=True)
         return 0
-    return _store_answer(session, assignment, entry)
+    return _store_answer(session, assignment, shown, entry)
 
 
-def _store_answer(session: Session, assignment: Assignment, entry: AnswerEntry) -> int:
-    known = session.scalar(select(Label).where(Label.client_uuid == entry.client_uuid))
+def _store_answer(session: Session, assignment: Assignment, shown: Shown, entry: AnswerEntry) -> int:
+    known = session.execute(
+        select(Label.assignment_id, Label.revision).where(Label.client_uuid == entry.client_uuid)
+    ).one_or_none()
     if known is not None and known.assignment_id == assignment.id:
-        return known.revision
+        return int(known.revision)
     if known is not None:
         raise AnnotationError("invalid", "this entry was used for another item; reload the page")
     study, protocol = _open_for_answers(session, assignment)
-    criteria = {row.code: row for row in _asked(session, study, assignment)}
-    _check(protocol, criteria, entry)
-    before = current_answer(session, assignment, criteria[entry.criterion])
+    criterion = _asked_as(session, assignment, entry.criterion)
+    if entry.confidence is not None and not protocol.answers.confidence:
+        raise AnnotationError("invalid", "this study does not ask for confidence")
+    choice = stored_choice(protocol, criterion.scale, entry.choice)
+    before = current_answer(session, assignment, criterion)
     if before is not None:
         continues = before.writer == entry.writer and entry.seq > before.seq
         knows = before.writer != entry.writer and entry.base_rev == before.revision
         if not (continues or knows):
-            raise Stale(before)
-    label = _label(assignment, criteria[entry.criterion], before, shown_reports(session, assignment), study)
-    label.choice, label.status = entry.choice, "missing" if entry.choice is None else "ok"
+            raise Stale(describe_answer(before, shown))
+    label = _label(assignment, criterion, before, shown, study)
+    label.choice, label.status = choice, "missing" if choice is None else "ok"
     label.rationale, label.confidence = entry.rationale, entry.confidence
+    label.evidence = check_spans(shown.texts, entry.evidence)
     label.writer, label.seq, label.client_uuid = entry.writer, entry.seq, entry.client_uuid
     label.client_ts, label.renderer_version = entry.client_ts, RENDERER_VERSION
     session.add(label)
@@ -245,16 +226,6 @@ def _store_answer(session: Session, assignment: Assignment, entry: AnswerEntry) 
     assignment.active_at = now()
     session.flush()
     return label.revision
-
-
-def _check(protocol: Protocol, criteria: Mapping[str, Criterion], entry: AnswerEntry) -> None:
-    if entry.criterion not in criteria:
-        raise AnnotationError("invalid", f"no criterion {entry.criterion!r:.60} in this study; reload the page")
-    if entry.choice is not None and entry.choice not in protocol.choices:
-        allowed = ", ".join(protocol.choices)
-        raise AnnotationError("invalid", f"{entry.choice!r:.60} is not an answer this study allows ({allowed})")
-    if entry.confidence is not None and not protocol.answers.confidence:
-        raise AnnotationError("invalid", "this study does not ask for confidence")
 
 
 def _label(assignment: Assignment, criterion: Criterion, before: Label | None, shown: Shown, study: Study) -> Label:
@@ -270,9 +241,22 @@ def _label(assignment: Assignment, criterion: Criterion, before: Label | None, s
     )
 
 
-def _says(label: Label) -> tuple[object, ...]:
-    """What must differ for a judge's answer to be a new revision: the answer, the question, or the texts."""
-    return (label.criterion_id, label.left_sha256, label.right_sha256, label.status, label.choice, label.rationale)
+def _row(
+    place: tuple[int, int], revision: int, sheet: Sheet, says: Said, answer: Answer, parser_version: str
+) -> dict[str, Any]:
+    """A judge's label as a row: stamped like a person's, with no renderer, because judges read the Markdown."""
+    return {
+        "assignment_id": place[0],
+        "criterion_id": place[1],
+        "revision": revision,
+        **vars(says),
+        "stripper_version": sheet.shown[0].stripper_version,
+        "confidence": answer.confidence,
+        "flags": list(answer.flags),
+        "evidence": [dict(span) for span in answer.evidence],
+        "parser_version": parser_version,
+        "after_reveal": sheet.revealed,
+    }
 
 
 def _open_for_answers(session: Session, assignment: Assignment) -> tuple[Study, Protocol]:
@@ -284,13 +268,28 @@ def _open_for_answers(session: Session, assignment: Assignment) -> tuple[Study, 
     return study, protocol_of(study)
 
 
-def _same_page(session: Session, assignment: Assignment, page: str) -> None:
-    if page != page_token(assignment, shown_reports(session, assignment)):
+def _same_page(assignment: Assignment, shown: Shown, page: str) -> None:
+    if page != page_token(assignment, shown):
         raise AnnotationError("invalid", "this page shows another item; reload it")
 
 
 def _asked(session: Session, study: Study, assignment: Assignment) -> list[Criterion]:
     return criteria_of(session, study, session.get_one(Item, assignment.item_id).topic_id)
+
+
+def _asked_as(session: Session, assignment: Assignment, code: str) -> Criterion:
+    """The question asked under this id now, of the assignment's topic. Raises AnnotationError `invalid`."""
+    topic = select(Item.topic_id).where(Item.id == assignment.item_id).scalar_subquery()
+    asked = select(Criterion).where(
+        Criterion.study_id == assignment.study_id,
+        Criterion.code == code,
+        Criterion.retired_at.is_(None),
+        Criterion.topic_id.is_(None) | (Criterion.topic_id == topic),
+    )
+    found = session.scalar(asked.order_by(Criterion.position).limit(1))
+    if found is None:
+        raise AnnotationError("invalid", f"no criterion {code!r:.60} in this study; reload the page")
+    return found
 
 
 def _next(session: Session, principal: Principal) -> dict[str, Any]:

@@ -112,6 +112,16 @@ def find_self_identification(markdown: str, names: Iterable[str]) -> tuple[Flag,
     return tuple(flags)
 
 
+def addressed_to_judges(text: str) -> list[str]:
+    """Words by which a text speaks to whoever judges it, in their order: what its flags of kind `judge` hold."""
+    return [
+        match[0][:_MOST_WORDS_SHOWN]
+        for kind, pattern in _COMPILED
+        if kind == "judge"
+        for match in pattern.finditer(text)
+    ]
+
+
 def _flag(match: re.Match[str], kind: str) -> Flag:
     return Flag(match.start(), match.end(), kind, match[0][:_MOST_WORDS_SHOWN])
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, case, func, literal, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.active_time import seconds_by_criterion
 from annotation.errors import AnnotationError
+from annotation.shown import UNPROVED, sources_sha256
 from annotation.studies import protocol_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
 from db.people_tables import Enrollment, Rater
@@ -19,6 +21,7 @@ from db.tables import Assignment, Criterion, Item, Label, Report, Study, System,
 COLUMNS = (
     "item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id", "system_a", "system_b", "presentation",
     "category", "len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "status", "rationale",
+    "evidence",
 )  # fmt: skip
 FORMULA = r"[=+\-@\t\r]"
 STATUS = {"truncated": "invalid"}  # the four that statistics know; judge tables print truncated apart
@@ -43,14 +46,18 @@ def load_verdicts(session: Session, study: Study) -> pd.DataFrame:
     `study` comes from `people.study_for`. Training, attention and adjudicated labels stay out, and so do labels on
     texts that were replaced since. `seconds` and `cost_usd` are a row's share; empty means unknown, not 0.
     """
-    rows = session.execute(_current_labels(study)).mappings().all()
+    rows = session.execute(current_labels(study)).mappings().all()
     human_seconds = seconds_by_criterion(session, study)
     judge_shares = _judge_shares(session, study)
     pay = protocol_of(study).study.pay
     hourly = pay.rate if pay.currency == "USD" and pay.rate > 0 else None
     by_item = protocol_of(study).calibration.get("cluster") == "item"
+    sources = _sources_of_probes(session, study)
     table = []
     for row in rows:
+        seen = {(row[side] or "").removeprefix(UNPROVED) for side in ("left_sha256", "right_sha256")} - {""}
+        if row["item_id"] in sources and not seen <= {row["sha256_a"], sources[row["item_id"]]}:
+            continue
         is_judge = row["rater_kind"] == "judge"
         if is_judge:
             seconds, cost = judge_shares.get((row["assignment_id"], row["criterion_row"]), (None, None))
@@ -77,12 +84,29 @@ def load_verdicts(session: Session, study: Study) -> pd.DataFrame:
                 "cost_usd": cost,
                 "status": STATUS.get(row["status"], row["status"]),
                 "rationale": row["rationale"],
+                "evidence": _evidence_by_report(row, "sources" if row["item_id"] in sources else "reference"),
             }
         )
     frame = pd.DataFrame(table, columns=list(COLUMNS))
     for column in ("len_a", "len_b", "seconds", "cost_usd"):
         frame[column] = pd.to_numeric(frame[column])
     return frame.sort_values(["item_id", "rater_kind", "rater_id", "pass_no", "criterion"], ignore_index=True)
+
+
+def _evidence_by_report(row: RowMapping, beside: str) -> str:
+    """Quoted passages as JSON, empty for none: each by report (A, B, or what stood `beside` it) instead of by side.
+
+    Offsets are code points of that text as raters see it (`evidence.plain_text`); `sha256` is its shown Markdown's.
+    """
+    passages = []
+    for one in row["evidence"]:
+        if row["system_b"] is not None:
+            report = unblind(one["side"], row["left"])
+        else:
+            report = "A" if one["sha256"] == row["sha256_a"] else beside
+        fields = {name: one[name] for name in ("start", "end", "quote", "verified", "sha256")}
+        passages.append({"report": report, **fields})
+    return json.dumps(passages, ensure_ascii=False) if passages else ""
 
 
 def labels_csv(verdicts: pd.DataFrame) -> str:
@@ -97,8 +121,9 @@ def labels_csv(verdicts: pd.DataFrame) -> str:
     return guarded.to_csv(index=False, lineterminator="\n")
 
 
-def _current_labels(study: Study) -> Select[*tuple[Any, ...]]:
-    a, b = aliased(Report), aliased(Report)
+def current_labels(study: Study) -> Select[*tuple[Any, ...]]:
+    """What `load_verdicts` is made of, as given: narrow it by `Item.id` and `Criterion.code` to read one question."""
+    a, b, reference = aliased(Report), aliased(Report), aliased(Report)
     system_a, system_b = aliased(System), aliased(System)
     later = aliased(Label)
     newest = select(func.max(later.revision)).where(
@@ -107,6 +132,7 @@ def _current_labels(study: Study) -> Select[*tuple[Any, ...]]:
     return (
         select(
             Label.assignment_id, Label.criterion_id.label("criterion_row"), Label.choice, Label.status, Label.rationale,
+            Label.evidence, Label.left_sha256, Label.right_sha256, a.shown_sha256.label("sha256_a"),
             Assignment.left, Assignment.repeat_no, Assignment.pass_no, Item.id.label("item_id"),
             Criterion.code.label("criterion"), Topic.key.label("topic"), Topic.category,
             Rater.kind.label("rater_kind"), Enrollment.pseudonym, Judge.name.label("judge_name"),
@@ -118,10 +144,11 @@ def _current_labels(study: Study) -> Select[*tuple[Any, ...]]:
         .join(Topic, Topic.id == Item.topic_id)
         .join(Criterion, Criterion.id == Label.criterion_id)
         .join(Rater, Rater.id == Assignment.rater_id)
-        .join(a, a.id == Item.report_a_id)
-        .join(system_a, system_a.id == a.system_id)
+        .outerjoin(a, a.id == Item.report_a_id)
+        .outerjoin(system_a, system_a.id == a.system_id)
         .outerjoin(b, b.id == Item.report_b_id)
         .outerjoin(system_b, system_b.id == b.system_id)
+        .outerjoin(reference, reference.id == Item.reference_id)
         .outerjoin(Enrollment, and_(Enrollment.rater_id == Rater.id, Enrollment.study_id == study.id))
         .outerjoin(Judge, Judge.rater_id == Rater.id)
         .where(
@@ -131,22 +158,28 @@ def _current_labels(study: Study) -> Select[*tuple[Any, ...]]:
             Item.excluded_at.is_(None),
             Criterion.retired_at.is_(None),  # an answer to words that were changed since is no answer to the new ones
             Label.revision == newest.scalar_subquery(),
-            _text_still_stands(a, b),
+            or_(Item.kind == "probe", _text_still_stands(a, b, reference)),
         )
     )  # fmt: skip
 
 
-def _text_still_stands(a: type[Report], b: type[Report]) -> ColumnElement[bool]:
-    """The label's sha256 is that of the text its item shows now: a label on a replaced text is stale."""
+def _text_still_stands(a: type[Report], b: type[Report], reference: type[Report]) -> ColumnElement[bool]:
+    """The label's sha256 is that of the text its item shows now: a label on a replaced text is stale.
+
+    So is one made elsewhere whose file did not prove its text, once that text is no longer the one it was matched with.
+    """
     left_is_b = Assignment.left == "B"
-    left = (left_is_b & (Label.left_sha256 == b.shown_sha256)) | (
-        (Assignment.left.is_(None) | ~left_is_b) & (Label.left_sha256 == a.shown_sha256)
-    )
-    right = Label.right_sha256.is_(None) | (
-        (left_is_b & (Label.right_sha256 == a.shown_sha256))
-        | ((Assignment.left.is_(None) | ~left_is_b) & (Label.right_sha256 == b.shown_sha256))
-    )
-    return left & right
+    left = case((left_is_b, b.shown_sha256), else_=a.shown_sha256)
+    right = case((left_is_b, a.shown_sha256), else_=func.coalesce(b.shown_sha256, reference.shown_sha256))
+    mark = literal(UNPROVED)
+    left_stands = Label.left_sha256.in_((left, mark.concat(left)))
+    return left_stands & (Label.right_sha256.is_(None) | Label.right_sha256.in_((right, mark.concat(right))))
+
+
+def _sources_of_probes(session: Session, study: Study) -> dict[int, str]:
+    """item -> sha256 of the source passages it shows now; only probes have them."""
+    probes = select(Item.id, Item.context).where(Item.study_id == study.id, Item.kind == "probe")
+    return {item: sources_sha256(context) for item, context in session.execute(probes)}
 
 
 def _judge_shares(session: Session, study: Study) -> dict[tuple[int, int], tuple[float | None, float | None]]:

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from app.commands import blinding, judges, people, reports, results, studies
+from app.commands import blinding, doctor, judges, people, reports, results, studies
 
 app = typer.Typer(
     name="calipers",
@@ -22,6 +22,7 @@ blinding.add_to(app)
 people.add_to(app)
 judges.add_to(app)
 results.add_to(app)
+doctor.add_to(app)
 
 
 def main() -> None:

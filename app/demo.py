@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.claiming import take
+from annotation.claiming import position, take
 from annotation.entries import AnswerEntry
 from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
@@ -29,7 +29,7 @@ from annotation.page import assignment_page
 from annotation.pairing import seeded
 from annotation.people import Principal, enroll, invite, local_admin
 from annotation.protocol import read_protocol
-from annotation.slots import apply_plan, make_plan
+from annotation.slots import apply_plan, compare_plan, make_plan
 from annotation.studies import init_study
 from annotation.study_status import move_study
 from db.connect import transaction
@@ -72,7 +72,8 @@ def make_demo(engine: Engine, progress: Callable[[int, int], None] = lambda done
             study = init_study(session, NAME, read_protocol("quick_start")[1], SEED, is_simulated=True)
             admin = local_admin(study)
             import_reports(session, admin, read_folder(REPORTS), layout="folder", source="demo_reports")
-            apply_plan(session, admin, make_plan(session, admin, design="all", per_topic=None, overlap=2))
+            plan = make_plan(session, admin, design="all", per_topic=None, overlap=2)
+            apply_plan(session, admin, plan, compare_plan(session, admin, plan))
             move_study(session, study, "open")
             progress(1, steps)
             for number in range(1, ANNOTATORS + 1):
@@ -164,6 +165,8 @@ def _pretend_time_passed(
     if ended is None:
         return
     spent = [(None, draw.uniform(240, 520)), *((c["id"], draw.uniform(20, 70)) for c in page["criteria"])]
+    # an hour for each item before this one: what overlaps would count once
+    ended -= timedelta(hours=position(session, principal)[0])
     at = ended - timedelta(seconds=sum(seconds for _, seconds in spent))
     assignment.taken_at = at
     intervals = []

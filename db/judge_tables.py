@@ -85,6 +85,7 @@ class JudgeCall(Record):
     lease_until: Mapped[datetime | None]
     tries: Mapped[int] = mapped_column(default=0)
     next_try_at: Mapped[datetime | None]
+    retried_after: Mapped[int | None]  # number of the last attempt before somebody asked for new ones
     reserved: Mapped[float] = mapped_column(default=0.0)
     batch_id: Mapped[str | None]
     outcome: Mapped[str | None]
@@ -108,7 +109,7 @@ class JudgeAttempt(Record):
 
     __tablename__ = "judge_attempts"
     id: Mapped[int] = mapped_column(primary_key=True)
-    call_id: Mapped[int] = mapped_column(ForeignKey("judge_calls.id"), index=True)
+    call_id: Mapped[int] = mapped_column(ForeignKey("judge_calls.id"))
     attempt_no: Mapped[int]
     kind: Mapped[str] = mapped_column(default="first")  # first | retry | reask | surplus | abandoned
     outcome: Mapped[str]
@@ -124,7 +125,13 @@ class JudgeAttempt(Record):
     tokens_cached: Mapped[int | None]
     tokens_out: Mapped[int | None]
     tokens_reasoning: Mapped[int | None]
+    price: Mapped[dict[str, Any] | None]  # USD per million tokens in force at this try; NULL where unknown
     cost: Mapped[float | None]
     seconds: Mapped[float]
     created_at: Mapped[datetime] = mapped_column(default=now)
-    __table_args__ = (UniqueConstraint("call_id", "attempt_no"),)
+    __table_args__ = (
+        UniqueConstraint("call_id", "attempt_no"),
+        # the replies are most of the table: the sums of a ledger must not read them
+        Index("ix_judge_attempts_sums", "call_id", "attempt_no", "outcome", "seconds", "cost", "tokens_in",
+              "tokens_cached", "tokens_out", "tokens_reasoning"),
+    )  # fmt: skip

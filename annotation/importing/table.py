@@ -70,7 +70,7 @@ def read_table(path: Path, encoding: str = "utf-8", options: TableOptions | None
     if options.system is not None and not nfc(options.system):
         raise ImportingError("--system: empty; name the system that wrote every row")
     problems: list[str] = []
-    columns, rows = _read(path, problems, encoding)
+    columns, rows = read_columns(path, problems, encoding)
     if not rows:
         raise ImportingError(problems or [f"{path.name}: no rows; give a file with a report a row"])
     where = _chosen(columns, options, path.name)
@@ -92,7 +92,8 @@ def read_table(path: Path, encoding: str = "utf-8", options: TableOptions | None
     )
 
 
-def _read(path: Path, problems: list[str], encoding: str) -> tuple[list[str], list[Row]]:
+def read_columns(path: Path, problems: list[str], encoding: str) -> tuple[list[str], list[Row]]:
+    """Columns and rows of any kind of table that is known, by its suffix. Raises ImportingError."""
     suffix = path.suffix.lower()
     if suffix == ".csv":
         return read_csv(path, path.name, problems, encoding)

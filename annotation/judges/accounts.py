@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, and_, exists, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
@@ -15,9 +15,9 @@ from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.makers import maker
 from annotation.judges.prices import Snapshot, snapshot, stored_price
 from annotation.judges.prompt import canonical_sha256, text_sha256
-from db.judge_tables import Judge, JudgeConfig
+from db.judge_tables import Judge, JudgeCall, JudgeConfig
 from db.people_tables import Enrollment, Rater
-from db.tables import Study
+from db.tables import Assignment, Study
 
 Describe = Callable[[JudgeDefinition], ModelFacts]
 REPEAT = "repeat_no"  # stands in the stored seed where each repeat sends its own number
@@ -42,6 +42,16 @@ class Account:
     rater_id: int
     config_id: int
     resolved: Resolved
+    probe_kind: str | None = None  # work on calls of this probe alone; None: on the judge's own
+
+    @property
+    def calls(self) -> ColumnElement[bool]:
+        """The calls that are worked on: with these settings, and of this probe or of none."""
+        return and_(
+            JudgeCall.judge_id == self.judge_id,
+            JudgeCall.config_id == self.config_id,
+            JudgeCall.probe_kind.is_(None) if self.probe_kind is None else JudgeCall.probe_kind == self.probe_kind,
+        )
 
 
 def resolve(
@@ -82,6 +92,11 @@ def find_account(session: Session, study: Study, definition: JudgeDefinition, te
     return Account(judge.id, judge.rater_id, config.id, resolved)
 
 
+def is_planned(session: Session, study: Study, definition: JudgeDefinition, template: str) -> bool:
+    """Whether this judge was planned with these settings."""
+    return _stored(session, study, definition, template) is not None
+
+
 def open_account(session: Session, study: Study, resolved: Resolved, template: str) -> Account:
     """The judge's account with this configuration, made where it is missing; its budget is brought up to date."""
     definition = resolved.definition
@@ -114,16 +129,29 @@ def open_account(session: Session, study: Study, resolved: Resolved, template: s
 
 
 def refuse_taken_name(session: Session, study: Study, name: str) -> None:
-    """Raises AnnotationError when a person of the study is exported under this name."""
+    """Raises AnnotationError when a person of the study, or a judge that was imported, is exported under this name."""
     person = select(Enrollment.id).where(Enrollment.study_id == study.id, Enrollment.pseudonym == name)
     if session.scalar(person) is not None:
         raise AnnotationError("name_taken", f"judge {name!r}: a person of this study has that name; rename the judge")
+    imported = (
+        select(Assignment.id)
+        .join(Judge, Judge.rater_id == Assignment.rater_id)
+        .where(Judge.study_id == study.id, Judge.name == name, Assignment.source == "import")
+    )
+    if session.scalar(imported.limit(1)) is not None:
+        raise AnnotationError("name_taken", f"judge {name!r}: results were imported under that name; rename the judge")
 
 
 def other_settings(session: Session, account: Account) -> bool:
     """Whether this judge was planned with other settings before."""
     mine = JudgeConfig.judge_id == account.judge_id
-    return session.scalar(select(JudgeConfig.id).where(mine, JudgeConfig.id != account.config_id)) is not None
+    others = select(JudgeConfig.id).where(mine, JudgeConfig.id != account.config_id, not_of_a_probe())
+    return session.scalar(others.limit(1)) is not None
+
+
+def not_of_a_probe() -> ColumnElement[bool]:
+    """Of configurations: those that the study's own calls were made with, not a paraphrased prompt alone."""
+    return exists().where(JudgeCall.config_id == JudgeConfig.id, JudgeCall.probe_kind.is_(None))
 
 
 def as_sent(definition: JudgeDefinition, repeat_no: int) -> JudgeDefinition:

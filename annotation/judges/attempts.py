@@ -41,6 +41,7 @@ def as_row(reply: Reply, step: Ask, price: Price | None) -> dict[str, Any]:
         "tokens_cached": reply.usage.cached,
         "tokens_out": reply.usage.output,
         "tokens_reasoning": reply.usage.reasoning,
+        "price": price.model_dump(exclude_none=True) if price else None,
         "cost": cost_of(reply, price),
         "seconds": reply.seconds,
     }

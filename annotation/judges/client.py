@@ -93,8 +93,12 @@ def api_key(judge: JudgeDefinition) -> str | None:
                 "no_key", f"judge {judge.name!r}: the environment variable {judge.api_key_env} is not set; export it"
             )
         return key
-    own_server = judge.api_base is not None and judge.model.startswith(("openai/", "hosted_vllm/"))
-    return "none" if own_server else None
+    return "none" if is_own_server(judge) else None
+
+
+def is_own_server(judge: JudgeDefinition) -> bool:
+    """Whether the judge runs where a provider's key must not go."""
+    return judge.api_base is not None and judge.model.startswith(("openai/", "hosted_vllm/"))
 
 
 def describe(judge: JudgeDefinition) -> ModelFacts:

@@ -29,6 +29,7 @@ class Gate:
         self._next_start = self._paused_until = clock()
         self._pauses = self._failures = 0
         self._limited_since: float | None = None
+        self.workers = 1  # processes that share the limits
 
     def wait_s(self) -> float:
         """How long until the next call may start; 0 when it may now."""
@@ -41,7 +42,7 @@ class Gate:
     def started(self, tokens: float) -> None:
         """A call of about `tokens` tokens went out; the next one keeps its distance."""
         gap = max(60 / self._rpm if self._rpm else 0.0, 60 * tokens / self._tpm if self._tpm else 0.0)
-        self._next_start = max(self._clock(), self._next_start) + gap
+        self._next_start = max(self._clock(), self._next_start) + self.workers * gap
 
     def succeeded(self) -> None:
         self._pauses = self._failures = 0

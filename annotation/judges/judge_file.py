@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints, ValidationError, field_validator
+from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from annotation.errors import AnnotationError
 from annotation.protocol import Batching, Code, Order, Part, Protocol
@@ -62,6 +63,11 @@ class JudgeDefinition(Part):
     timeout_s: float = Field(180, gt=0, allow_inf_nan=False)
     max_output_tokens: int = Field(8000, ge=16)
 
+    @property
+    def is_paced(self) -> bool:
+        """Whether its calls keep to a known rate."""
+        return self.rpm is not None or self.tpm is not None
+
     @field_validator("name")
     @classmethod
     def _not_reserved(cls, name: str) -> str:
@@ -89,27 +95,69 @@ class JudgeDefinition(Part):
         return structured
 
 
-def read_judges(path: str | Path, protocol: Protocol) -> tuple[JudgeDefinition, ...]:
-    """The judges of a file, in its order. Raises AnnotationError naming the file, the key and the remedy."""
+class PanelDefinition(Part):
+    """One [[panel]]: judges whose verdicts are counted as votes. `weights` are given, or fitted by the command line on
+    `fit_share` of the topics, for which the panel then has no verdicts."""
+
+    name: Code
+    members: tuple[Code, ...] = Field(min_length=1)
+    rule: Literal["majority", "weighted"] = "majority"
+    weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] | Literal["measured"] | None = None
+    fit_share: float = Field(0.3, gt=0, lt=1)
+
+    @model_validator(mode="after")
+    def _votes_can_be_counted(self) -> PanelDefinition:
+        if len(set(self.members)) < len(self.members):
+            raise ValueError("a member appears twice; name each judge once")
+        if (self.rule == "weighted") != (self.weights is not None):
+            raise ValueError("rule = 'weighted' and weights go together: give both, or neither")
+        if isinstance(self.weights, dict) and set(self.weights) != set(self.members):
+            raise ValueError("weights must name every member and nobody else")
+        if isinstance(self.weights, dict) and not any(self.weights.values()):
+            raise ValueError("weights are all 0; give at least one member a vote")
+        return self
+
+
+@dataclass(frozen=True)
+class JudgeFile:
+    """What a judges.toml holds."""
+
+    judges: tuple[JudgeDefinition, ...]
+    panels: tuple[PanelDefinition, ...]
+
+
+def read_judge_file(path: str | Path, protocol: Protocol) -> JudgeFile:
+    """The judges and panels of a file, in its order. Raises AnnotationError naming the file, the key and the remedy."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
         raise AnnotationError("unknown_judges", f"{path}: {error.strerror}; give the path of a judges.toml") from None
     except UnicodeDecodeError as error:
         raise AnnotationError("bad_judges", f"{path}: byte {error.start} is not UTF-8; re-save it") from None
-    return parse_judges(text, protocol, str(path))
+    return parse_judge_file(text, protocol, str(path))
 
 
-def parse_judges(text: str, protocol: Protocol, source: str = "judges.toml") -> tuple[JudgeDefinition, ...]:
-    """The judges in `text`. Raises AnnotationError; a value that may be a secret is never repeated in its text."""
+def parse_judge_file(text: str, protocol: Protocol, source: str = "judges.toml") -> JudgeFile:
+    """The same from `text`. A value that may be a secret is never repeated in an error's text."""
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise AnnotationError("bad_judges", f"{source}: not TOML: {error}; correct that place") from None
     try:
-        return _judges(raw, protocol)
+        judges = _judges(raw, protocol)
+        return JudgeFile(judges, _panels(raw, protocol, [judge.name for judge in judges]))
     except ValueError as error:
         raise AnnotationError("bad_judges", f"{source}: {error}") from None
+
+
+def read_judges(path: str | Path, protocol: Protocol) -> tuple[JudgeDefinition, ...]:
+    """The judges of a file alone; its panels are checked all the same."""
+    return read_judge_file(path, protocol).judges
+
+
+def parse_judges(text: str, protocol: Protocol, source: str = "judges.toml") -> tuple[JudgeDefinition, ...]:
+    """The judges in `text` alone."""
+    return parse_judge_file(text, protocol, source).judges
 
 
 def _judges(raw: Mapping[str, Any], protocol: Protocol) -> tuple[JudgeDefinition, ...]:
@@ -118,10 +166,8 @@ def _judges(raw: Mapping[str, Any], protocol: Protocol) -> tuple[JudgeDefinition
             f"{place} looks like a secret; put the key into an environment variable and its name into api_key_env"
         )
     for key in raw:
-        if key == "panel":
-            raise ValueError("[[panel]] is not supported yet; remove it and run its members as judges")
-        if key not in ("defaults", "judge"):
-            raise ValueError(f"unknown key {key!r}; a judges file has [defaults] and [[judge]]")
+        if key not in ("defaults", "judge", "panel"):
+            raise ValueError(f"unknown key {key!r}; a judges file has [defaults], [[judge]] and [[panel]]")
     defaults, judges = raw.get("defaults", {}), raw.get("judge", [])
     if not isinstance(defaults, dict) or not isinstance(judges, list) or not judges:
         raise ValueError("no [[judge]]; add at least one with a name and a model")
@@ -147,6 +193,28 @@ def _judges(raw: Mapping[str, Any], protocol: Protocol) -> tuple[JudgeDefinition
         if definition.name in [before.name for before in found]:
             raise ValueError(f"{place}: the name appears twice; names must be unique")
         found.append(definition)
+    return tuple(found)
+
+
+def _panels(raw: Mapping[str, Any], protocol: Protocol, judges: Sequence[str]) -> tuple[PanelDefinition, ...]:
+    tables = raw.get("panel", [])
+    if not isinstance(tables, list):
+        raise ValueError("panel is a list of tables; write [[panel]]")
+    if tables and protocol.task_type == "pointwise_rating":
+        raise ValueError("a panel counts votes, and scores are no votes; remove [[panel]]")
+    found: list[PanelDefinition] = []
+    for number, own in enumerate(tables, 1):
+        place = f"panel {own['name']!r}" if isinstance(own.get("name"), str) else f"panel[{number}]"
+        try:
+            panel = PanelDefinition.model_validate(own)
+        except ValidationError as error:
+            raise ValueError(f"{place}: {_first_problem(error)}") from None
+        if panel.name in [*judges, *(before.name for before in found)]:
+            raise ValueError(f"{place}: the name appears twice; names must be unique")
+        for member in panel.members:
+            if member not in judges:
+                raise ValueError(f"{place}: no [[judge]] called {member!r} (there are: {', '.join(judges)})")
+        found.append(panel)
     return tuple(found)
 
 

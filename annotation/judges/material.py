@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import hashlib
+from collections import OrderedDict
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import cast
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
+from annotation.answers import Answer, Answered
 from annotation.errors import AnnotationError
 from annotation.judges.judge_file import Rung
-from annotation.judges.prompt import Asked, Material, Prompt, build_prompt
+from annotation.judges.probes import as_probed
+from annotation.judges.prompt import PAIR, Asked, Material, Probe, Prompt, build_prompt
 from annotation.judges.steps import REPLIES, Tried, second_prompt
+from annotation.protocol import Protocol
+from annotation.scores import scale_of
+from annotation.shown import ShownText, in_order
 from annotation.studies import protocol_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Criterion, Item, Report, Study, Topic
+
+TEXTS_KEPT = 16_000_000  # characters
+TAGS = dict(zip(("Left", "Right"), PAIR, strict=True))
 
 
 @dataclass(frozen=True)
@@ -28,29 +39,108 @@ class CallRows:
     material: Material
     tried: tuple[Tried, ...]
     stale: bool
+    probe_kind: str | None = None
+
+    def row_of(self, criterion: str) -> int:
+        """The row of a criterion by its own id."""
+        return next(asked.row for asked in self.material.criteria if asked.own_code == criterion)
+
+    def answered(self, answers: Sequence[Answer]) -> tuple[Answered, ...]:
+        """The answers of each assignment that the call serves, under the criteria's own ids, and what was read.
+
+        None of a probe: it was about a changed text or prompt, so its answers are nobody's labels.
+        """
+        if self.probe_kind is not None:
+            return ()
+        read, rows = self.material.text_sha256, tuple(one.row for one in self.material.criteria)
+        if len(self.assignment_ids) == 1:
+            return (Answered(self.assignment_ids, tuple(answers), read, rows),)
+        asked = {one.code: one for one in self.material.criteria}
+        return tuple(
+            Answered(
+                (assignment,),
+                tuple(
+                    replace(answer, criterion=asked[answer.criterion].own_code)
+                    for answer in answers
+                    if asked[answer.criterion].about == probe.mark
+                ),
+                read,
+                rows,
+            )
+            for assignment, probe in zip(self.assignment_ids, self.material.probes, strict=True)
+        )
 
 
-def load_calls(session: Session, study: Study, call_ids: Sequence[int]) -> dict[int, CallRows]:
-    """Material and attempts of calls, by id. Every call here serves one pair."""
+class Texts:
+    """Shown texts that were read lately, so that the passes and batches of a pair read them once.
+
+    Holds about `at_most` characters; a text is found by its report and its sha256.
+    """
+
+    def __init__(self, at_most: int = TEXTS_KEPT) -> None:
+        self._at_most, self._size = at_most, 0
+        self._kept: OrderedDict[tuple[int, str], str] = OrderedDict()
+
+    def of(self, session: Session, wanted: Set[tuple[int, str]]) -> dict[tuple[int, str], str]:
+        """The texts of these reports, the missing ones from the database."""
+        missing = {report for report, _ in wanted - self._kept.keys()}
+        if missing:
+            rows = select(Report.id, Report.shown_sha256, Report.shown_text).where(Report.id.in_(missing))
+            for report, sha256, text in session.execute(rows):
+                self._kept[report, sha256] = text
+                self._size += len(text)
+        found = {key: self._kept[key] for key in wanted}
+        for key in wanted:
+            self._kept.move_to_end(key)
+        while self._size > self._at_most:
+            self._size -= len(self._kept.popitem(last=False)[1])
+        return found
+
+
+def load_calls(
+    session: Session, study: Study, call_ids: Sequence[int], texts: Texts | None = None
+) -> dict[int, CallRows]:
+    """Material and attempts of calls, by id."""
     protocol = protocol_of(study)
-    a, b = aliased(Report), aliased(Report)
     rows = session.execute(
         select(
-            JudgeCall.id, JudgeCall.criteria, JudgeCall.shown_sha256, JudgeConfig.template, Assignment.id,
-            Assignment.left, Assignment.repeat_no, Topic.title, Topic.prompt,
-            a.shown_text, a.shown_sha256, b.shown_text, b.shown_sha256,
+            JudgeCall.id.label("call"), JudgeCall.criteria, JudgeCall.shown_sha256, JudgeCall.config_id,
+            JudgeCall.probe_kind,
+            Assignment.id.label("assignment"), Assignment.left, Assignment.repeat_no, Topic.title, Topic.prompt,
+            Item.id.label("item"), Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe,
+            Item.context,
         )
-        .join(JudgeConfig, JudgeConfig.id == JudgeCall.config_id)
         .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
         .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
         .join(Item, Item.id == Assignment.item_id)
         .join(Topic, Topic.id == Item.topic_id)
-        .join(a, a.id == Item.report_a_id)
-        .join(b, b.id == Item.report_b_id)
         .where(JudgeCall.id.in_(call_ids))
+        .order_by(JudgeCall.id, Item.id)
     ).all()  # fmt: skip
-    wanted = {criterion for row in rows for criterion in row[1]}
-    criteria = {row.id: row for row in session.scalars(select(Criterion).where(Criterion.id.in_(wanted)))}
+    texts = texts or Texts()
+    keys = {key for row in rows for key in (row.report_a_id, row.report_b_id, row.reference_id) if key is not None}
+    stands = select(Report.id, Report.shown_sha256).where(Report.id.in_(keys))
+    sha256 = {key: sha for key, sha in session.execute(stands)}  # noqa: C416
+    texts_of = texts.of(session, set(sha256.items()))
+
+    def report(name: str, key: int | None) -> ShownText:
+        assert key is not None  # an item of this kind has it
+        return ShownText(name, texts_of[key, sha256[key]], sha256[key], "")
+
+    configs = select(JudgeConfig.id, JudgeConfig.template).where(JudgeConfig.id.in_({row.config_id for row in rows}))
+    templates = {config: template for config, template in session.execute(configs)}  # noqa: C416
+    asked_rows = {tuple(row.criteria) for row in rows}
+    columns = select(
+        Criterion.id, Criterion.code, Criterion.label, Criterion.text, Criterion.scale, Criterion.retired_at
+    )
+    criteria = {
+        key: (Asked(key, code, label, text, scale_of(protocol, scale)), retired is not None)
+        for key, code, label, text, scale, retired in session.execute(
+            columns.where(Criterion.id.in_({key for keys in asked_rows for key in keys}))
+        )
+    }
+    questions = {keys: tuple(criteria[key][0] for key in keys) for keys in asked_rows}
+    retired = {keys for keys in asked_rows if any(criteria[key][1] for key in keys)}
     tried: dict[int, list[Tried]] = {}
     attempts = select(
         JudgeAttempt.call_id,
@@ -58,37 +148,83 @@ def load_calls(session: Session, study: Study, call_ids: Sequence[int]) -> dict[
         JudgeAttempt.rung,
         JudgeAttempt.raw_reply,
         JudgeAttempt.finish_reason,
-    )
-    for call, outcome, rung, raw, reason in session.execute(
+        JudgeAttempt.attempt_no <= func.coalesce(JudgeCall.retried_after, 0),
+    ).join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+    for call, outcome, rung, raw, reason, earlier in session.execute(
         attempts.where(JudgeAttempt.call_id.in_(call_ids)).order_by(JudgeAttempt.call_id, JudgeAttempt.attempt_no)
     ):
-        tried.setdefault(call, []).append(Tried(outcome, cast(Rung, rung or "json_schema"), raw or "", reason))
+        attempt = Tried(outcome, cast(Rung, rung or "json_schema"), raw or "", reason, bool(earlier))
+        tried.setdefault(call, []).append(attempt)
     found: dict[int, CallRows] = {}
-    for call, asked, planned, template, assignment, left, repeat, title, prompt, text_a, sha_a, text_b, sha_b in rows:
-        shown = ((text_a, sha_a), (text_b, sha_b)) if left == "A" else ((text_b, sha_b), (text_a, sha_a))
-        hashes = tuple(sha for _, sha in shown)
-        questions = [criteria[key] for key in asked]
+    for call, group in groupby(rows, lambda row: row.call):
+        served = list(group)
+        first, asked = served[0], tuple(served[0].criteria)
+        shown = [in_order(protocol, row, row.left, report) for row in served]
+        if first.probe_kind is not None:
+            shown = [
+                as_probed(row.probe_kind, texts, row.left, seed=study.seed, item=row.item)
+                for row, texts in zip(served, shown, strict=True)
+            ]
         found[call] = CallRows(
             call_id=call,
-            assignment_ids=(assignment,),
-            repeat_no=repeat,
-            material=Material(
-                task_type=protocol.task_type,
-                task=protocol.task,
-                guidance=protocol.guidance,
-                choices=protocol.choices,
-                confidence=protocol.answers.confidence,
-                topic_title=title,
-                topic_prompt=prompt,
-                texts=tuple(text for text, _ in shown),
-                text_sha256=hashes,
-                criteria=tuple(Asked(row.id, row.code, row.label, row.text) for row in questions),
-                template=template,
+            assignment_ids=tuple(row.assignment for row in served),
+            repeat_no=first.repeat_no,
+            material=material_of(
+                protocol, templates[first.config_id], questions[asked],
+                title=first.title, prompt=first.prompt, shown=shown[0],
+                probes=[Probe(row.probe, probe_mark(row.item)) for row in served if row.kind == "probe"],
             ),
             tried=tuple(tried.get(call, ())),
-            stale=list(hashes) != list(planned) or any(row.retired_at is not None for row in questions),
-        )
+            stale=asked in retired or any(_sha256(texts) != first.shown_sha256 for texts in shown),
+            probe_kind=first.probe_kind,
+        )  # fmt: skip
     return found
+
+
+def material_of(
+    protocol: Protocol,
+    template: str,
+    questions: Sequence[Asked],
+    *,
+    title: str,
+    prompt: str,
+    shown: Sequence[ShownText],
+    probes: Sequence[Probe] = (),
+) -> Material:
+    """The material of one call. Several probes are asked about each by its mark, under ids that end with it."""
+    if len(probes) == 1:
+        probes = [Probe(probes[0].text)]
+    several = [
+        replace(asked, code=f"{asked.code}.{probe.mark}", about=probe.mark)
+        for probe in probes if probe.mark
+        for asked in questions
+    ]  # fmt: skip
+    return Material(
+        task_type=protocol.task_type,
+        task=protocol.task,
+        guidance=protocol.guidance,
+        choices=protocol.choices,
+        confidence=protocol.answers.confidence,
+        topic_title=title,
+        topic_prompt=prompt,
+        texts=tuple(text.shown_text for text in shown),
+        text_sha256=tuple(_sha256(shown)),
+        criteria=tuple(several or questions),
+        template=template,
+        names=tuple(TAGS.get(text.name) or text.name.lower() for text in shown),
+        probe_kind=protocol.answers.probe or "",
+        probes=tuple(probes),
+        meanings=tuple((label.id, label.text) for label in protocol.answers.labels),
+    )
+
+
+def probe_mark(item_id: int) -> str:
+    """What a probe is called in a prompt: it says nothing, not even which came first."""
+    return hashlib.sha256(f"probe {item_id}".encode()).hexdigest()[:8]
+
+
+def _sha256(shown: Sequence[ShownText]) -> list[str]:
+    return [text.shown_sha256 for text in shown]
 
 
 def rebuilt_prompt(session: Session, call_id: int, attempt_no: int) -> Prompt:
@@ -109,10 +245,9 @@ def rebuilt_prompt(session: Session, call_id: int, attempt_no: int) -> Prompt:
         raise AnnotationError("not_found", f"call {call_id} has no attempt {attempt_no} with a prompt")
     rows = load_calls(session, study, [call_id])[call_id]
     before = [tried for tried in rows.tried[: attempt_no - 1] if tried.outcome in REPLIES]
-    if before:
-        prompt = second_prompt(rows.material, before[0])
-    else:
-        prompt = build_prompt(rows.material, cast(Rung, attempt.rung))
-    if prompt.sha256 != attempt.prompt_sha256:
-        raise AnnotationError("changed", f"call {call_id}: its texts, questions or guidance changed after it was made")
-    return prompt
+    # a retry starts a new conversation, so which reply this attempt answers is for the hash to say
+    built = [build_prompt(rows.material, cast(Rung, attempt.rung)), *(second_prompt(rows.material, r) for r in before)]
+    for prompt in built:
+        if prompt.sha256 == attempt.prompt_sha256:
+            return prompt
+    raise AnnotationError("changed", f"call {call_id}: its texts, questions or guidance changed after it was made")

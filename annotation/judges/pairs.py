@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, LargeBinary, cast, func, select
+from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from annotation.errors import AnnotationError
@@ -18,29 +18,32 @@ from db.tables import LIVE, Assignment, Criterion, Item, Report, Study, System, 
 
 
 @dataclass(frozen=True)
-class LabelledPair:
-    """A pair to be judged. `reference`: which of A and B a reference system wrote, where exactly one is."""
+class LabelledItem:
+    """An item to be judged. `reference`: which of A and B a reference system wrote, where exactly one is."""
 
     item_id: int
     topic_id: int
-    sha256: Mapping[str, str]  # of the shown texts, by A and B
-    characters: int  # of both shown texts and the topic
+    sha256: tuple[str, ...]  # of the shown texts, A first
+    characters: int  # of the shown texts, the topic and the probe
     utf8_bytes: int
-    reference: str | None
+    reference: str | None = None
+    names: tuple[str, ...] = ("Left", "Right")  # of the shown texts; see annotation.shown
+    probe: str | None = None
+
+    @property
+    def is_pair(self) -> bool:
+        return self.names == ("Left", "Right")
 
 
-def labelled_pairs(session: Session, study: Study) -> list[LabelledPair]:
+def labelled_pairs(session: Session, study: Study) -> list[LabelledItem]:
     """Every pair that is not excluded and not only there for training or attention, by id."""
     a, b = aliased(Report), aliased(Report)
     system_a, system_b = aliased(System), aliased(System)
-    special = select(Assignment.item_id).where(
-        Assignment.study_id == study.id, Assignment.purpose.in_(("training", "attention"))
-    )
     texts = (a.shown_text, b.shown_text, Topic.title, Topic.prompt)
     rows: Sequence[Sequence[Any]] = session.execute(
         select(
             Item.id, Item.topic_id, a.shown_sha256, b.shown_sha256, system_a.is_reference, system_b.is_reference,
-            *(func.length(text) for text in texts), *(_bytes(session, text) for text in texts),
+            *(func.length(text) for text in texts), *(utf8_length(session, text) for text in texts),
         )
         .join(Topic, Topic.id == Item.topic_id)
         .join(a, a.id == Item.report_a_id)
@@ -48,16 +51,16 @@ def labelled_pairs(session: Session, study: Study) -> list[LabelledPair]:
         .join(system_a, system_a.id == a.system_id)
         .join(system_b, system_b.id == b.system_id)
         .where(
-            Item.study_id == study.id, Item.kind == "pair", Item.excluded_at.is_(None), Item.id.not_in(special),
+            Item.study_id == study.id, Item.kind == "pair", not_only_special(study),
             a.status == "ready", b.status == "ready",
         )
         .order_by(Item.id)
     ).all()  # fmt: skip
     return [
-        LabelledPair(
+        LabelledItem(
             item_id=row[0],
             topic_id=row[1],
-            sha256={"A": row[2], "B": row[3]},
+            sha256=(row[2], row[3]),
             characters=sum(row[6:10]),
             utf8_bytes=sum(row[10:14]),
             reference=None if row[4] == row[5] else "A" if row[4] else "B",
@@ -66,7 +69,7 @@ def labelled_pairs(session: Session, study: Study) -> list[LabelledPair]:
     ]
 
 
-def criteria_by_topic(session: Session, study: Study, pairs: Sequence[LabelledPair]) -> dict[int, list[Criterion]]:
+def criteria_by_topic(session: Session, study: Study, pairs: Sequence[LabelledItem]) -> dict[int, list[Criterion]]:
     """The questions asked of each topic's pairs, in page order."""
     return {topic: criteria_of(session, study, topic) for topic in {pair.topic_id for pair in pairs}}
 
@@ -86,19 +89,23 @@ def standing_passes(session: Session, study: Study, judge: str) -> dict[int, dic
 
 def passes_of(
     definition: JudgeDefinition,
-    pairs: Sequence[LabelledPair],
+    pairs: Sequence[LabelledItem],
     standing: Mapping[int, Mapping[int, Pass]],
     seed: int,
 ) -> dict[int, tuple[Pass, ...]]:
-    """The passes over each pair. What stands is kept; `both` and `random` build on it.
+    """The passes over each item: one per repeat where nothing is paired. What stands is kept; `both` and `random`
+    build on it.
 
     Raises AnnotationError when what stands cannot be part of this plan, or no reference can come first.
     """
-    firsts = {item: passes[1].left for item, passes in standing.items() if 1 in passes}
+    firsts = {item: passes[1].left or "A" for item, passes in standing.items() if 1 in passes}
     if definition.order == "random":
         firsts = draw_first([pair.item_id for pair in pairs], seed=seed, judge=definition.name, standing=firsts)
     planned = {}
     for pair in pairs:
+        if not pair.is_pair:
+            planned[pair.item_id] = tuple(Pass(repeat, repeat, None) for repeat in range(1, definition.repeats + 1))
+            continue
         # a seeded coin named A and B, so A first favours no system
         drawn = firsts.get(pair.item_id, "A")
         first = _first_only(definition, pair) if definition.order == "first_only" else drawn
@@ -113,7 +120,7 @@ def passes_of(
     return planned
 
 
-def _first_only(definition: JudgeDefinition, pair: LabelledPair) -> str:
+def _first_only(definition: JudgeDefinition, pair: LabelledItem) -> str:
     if definition.first_report == "A":
         return "A"
     if pair.reference is None:
@@ -125,7 +132,16 @@ def _first_only(definition: JudgeDefinition, pair: LabelledPair) -> str:
     return pair.reference if definition.first_report == "reference" else OTHER[pair.reference]
 
 
-def _bytes(session: Session, text: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[int]:
+def not_only_special(study: Study) -> ColumnElement[bool]:
+    """Items that are not excluded, and not there for training or attention."""
+    special = select(Assignment.item_id).where(
+        Assignment.study_id == study.id, Assignment.purpose.in_(("training", "attention"))
+    )
+    return and_(Item.excluded_at.is_(None), Item.id.not_in(special))
+
+
+def utf8_length(session: Session, text: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[int]:
+    """UTF-8 bytes of a text."""
     if session.get_bind().dialect.name == "postgresql":
         return func.octet_length(text)
     return func.length(cast(text, LargeBinary))

@@ -15,11 +15,11 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass of a judge over an item; `left` is the report shown first."""
+    """One pass of a judge over an item; `left` is the report shown first, None where nothing is paired."""
 
     pass_no: int
     repeat_no: int
-    left: str
+    left: str | None
 
 
 def plan_passes(order: Order, repeats: int, first: str) -> tuple[Pass, ...]:

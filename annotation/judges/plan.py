@@ -5,53 +5,46 @@ Planning is idempotent: the key of a call says everything it depends on, so plan
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from sqlalchemy import Engine, Insert, select
+from sqlalchemy import Engine, Insert, Table, bindparam, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from annotation.answers import Answered
 from annotation.errors import AnnotationError
 from annotation.judges.accounts import (
     Account,
     Describe,
-    Resolved,
     open_account,
     other_settings,
     refuse_taken_name,
     resolve,
 )
+from annotation.judges.addressing import warn_of_addressed
+from annotation.judges.assignments import open_assignments
+from annotation.judges.calls import PlannedCall, planned_calls
 from annotation.judges.client import describe as describe_with_litellm
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.makers import maker, own_family
-from annotation.judges.pairs import LabelledPair, criteria_by_topic, labelled_pairs, passes_of, standing_passes
-from annotation.judges.passes import Pass, batches
+from annotation.judges.pairs import criteria_by_topic, labelled_pairs, passes_of, standing_passes
 from annotation.judges.prices import CallSize, Estimate, estimate
-from annotation.judges.prompt import Asked, Material, build_prompt, canonical_sha256, shipped_template
+from annotation.judges.prompt import shipped_template
 from annotation.judges.reply import PARSER_VERSION, failed_answers
-from annotation.labelling import open_judge_assignment, record_answers
-from annotation.protocol import Protocol
+from annotation.judges.singles import labelled_singles, share_calls, standing_groups
+from annotation.labelling import record_answers
 from annotation.studies import protocol_of
 from db.connect import reading, transaction
-from db.judge_tables import JudgeCall, JudgeCallAssignment
-from db.tables import Assignment, Criterion, Item, Study, System
-from db.types import now
+from db.tables import Study, System
+from db.types import Record, now
 
-CHUNK = 200  # calls per transaction: a plan that is interrupted goes on where it was
-
-
-@dataclass(frozen=True)
-class PlannedCall:
-    """A call before it is a row: what is shown in which order, and what is asked. `key` depends on all of it."""
-
-    key: str
-    pair: LabelledPair
-    shown: Pass
-    shown_sha256: tuple[str, str]
-    criteria: tuple[Criterion, ...]
-    size: CallSize
+CHUNK = 2000  # calls per transaction: a plan that is interrupted goes on where it was
+CALLS, SERVED = Record.metadata.tables["judge_calls"], Record.metadata.tables["judge_call_assignments"]
+KNOWN = select(CALLS.c.key).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
+IDS = select(CALLS.c.id, CALLS.c.key).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ class JudgePlan:
     do not fit the model's context window. `estimate` is of the new ones that will be sent."""
 
     name: str
-    pairs: int
+    items: int
     calls: int
     added: int
     too_long: int
@@ -77,7 +70,7 @@ def plan_judges(
     describe: Describe = describe_with_litellm,
     write: bool = True,
 ) -> tuple[JudgePlan, ...]:
-    """Write accounts, assignments and calls for every labelled pair; twice adds nothing. `write=False` only estimates.
+    """Write accounts, assignments and calls for every labelled item; twice adds nothing. `write=False` only estimates.
 
     All judges are checked before the first row is written. A prompt that cannot fit the context window is never sent:
     its criteria are `missing` from the start. Raises AnnotationError.
@@ -89,26 +82,36 @@ def plan_judges(
             raise AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
         protocol = protocol_of(study)
         template = shipped_template(protocol.task_type)
-        pairs = labelled_pairs(session, study)
-        if not pairs:
-            raise AnnotationError("no_items", f"study {study.name!r} has no pairs; make them with: calipers pairs")
-        questions = criteria_by_topic(session, study, pairs)
+        paired = protocol.task_type == "pairwise_choice"
+        items = labelled_pairs(session, study) if paired else labelled_singles(session, study)
+        if not items:
+            raise AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs")
+        questions = criteria_by_topic(session, study, items)
         rows = session.scalars(select(System).where(System.study_id == study.id))
         systems = sorted((row.key, row.family) for row in rows)
+        addressed = warn_of_addressed(session, study)
         prepared = []
         for definition in definitions:
             refuse_taken_name(session, study, definition.name)
             resolved = resolve(session, study, definition, template, facts[definition.name])
             assert resolved is not None  # facts are given
-            passes = passes_of(definition, pairs, standing_passes(session, study, definition.name), study.seed)
-            prepared.append((resolved, _calls(study.id, protocol, template, resolved, pairs, passes, questions)))
+            passes = passes_of(definition, items, standing_passes(session, study, definition.name), study.seed)
+            per_call = definition.items_per_call if protocol.task_type == "probe_label" else 1
+            standing = standing_groups(session, study, definition.name, resolved.sha256) if per_call > 1 else []
+            groups = share_calls(items, per_call, standing) if per_call > 1 else [(item,) for item in items]
+            calls = planned_calls(study.id, protocol, template, resolved, groups, passes, questions)
+            prepared.append((resolved, calls))
     plans = []
     for resolved, calls in prepared:
         definition, known = resolved.definition, facts[resolved.definition.name]
-        warnings = [
-            f"judge {definition.name!r}: {name} is not accepted by {definition.model}; {name}: provider default"
-            for name in known.dropped
-        ] + own_family(definition.name, maker(definition.model), systems)
+        warnings = (
+            [
+                f"judge {definition.name!r}: {name} is not accepted by {definition.model}; {name}: provider default"
+                for name in known.dropped
+            ]
+            + own_family(definition.name, maker(definition.model), systems)
+            + addressed
+        )
         if write:
             with transaction(engine) as session:
                 account = open_account(session, session.get_one(Study, study_id), resolved, template)
@@ -116,25 +119,17 @@ def plan_judges(
                     warnings.append(
                         f"judge {definition.name!r} had other settings before; new labels stand as later revisions"
                     )
-        total, added = 0, []
-        while chunk := list(islice(calls, CHUNK)):
-            total += len(chunk)
-            if write:
-                with transaction(engine) as session:
-                    new = _write(session, study_id, account, chunk, known.context_tokens)
-            else:
-                with reading(engine) as session:
-                    new = _unknown(session, chunk)
-            added += [call.size for call in new]
-        sent = [size for size in added if not _too_long(size, known.context_tokens)]
+        counts: Counter[str] = Counter()
+        sent = _sent(engine, study_id, account if write else None, calls, known.context_tokens, counts)
+        expected = estimate(sent, resolved.priced.price, definition.max_output_tokens)
         plans.append(
             JudgePlan(
                 name=definition.name,
-                pairs=len(pairs),
-                calls=total,
-                added=len(added),
-                too_long=len(added) - len(sent),
-                estimate=estimate(sent, resolved.priced.price, definition.max_output_tokens),
+                items=len(items),
+                calls=counts["calls"],
+                added=counts["added"],
+                too_long=counts["too_long"],
+                estimate=expected,
                 price_source=resolved.priced.source,
                 warnings=tuple(warnings),
             )
@@ -142,69 +137,33 @@ def plan_judges(
     return tuple(plans)
 
 
-def _calls(
-    study_id: int,
-    protocol: Protocol,
-    template: str,
-    resolved: Resolved,
-    pairs: Sequence[LabelledPair],
-    passes: Mapping[int, tuple[Pass, ...]],
-    questions: Mapping[int, Sequence[Criterion]],
-) -> Iterator[PlannedCall]:
-    """Every call a judge needs: pair by pair, so that both orders of a pair are done before the next one."""
-    frames: dict[tuple[int, ...], CallSize] = {}
-    for pair in pairs:
-        asked = questions[pair.topic_id]
-        groups = batches(asked, [row.category for row in asked], resolved.definition.batching)
-        for shown in passes[pair.item_id]:
-            hashes = (pair.sha256["A"], pair.sha256["B"])
-            in_order = hashes if shown.left == "A" else (hashes[1], hashes[0])
-            for group in groups:
-                rows = tuple(row.id for row in group)
-                if rows not in frames:
-                    frames[rows] = _frame(protocol, template, group)
-                frame = frames[rows]
-                key = canonical_sha256(
-                    {
-                        "study": study_id,
-                        "judge": resolved.definition.name,
-                        "config": resolved.sha256,
-                        "items": [pair.item_id],
-                        "shown": list(in_order),
-                        "criteria": [[row.code, row.text_sha256] for row in group],
-                        "left": shown.left,
-                        "repeat": shown.repeat_no,
-                    }
-                )
-                size = CallSize(frame.characters + pair.characters, frame.utf8_bytes + pair.utf8_bytes, len(group))
-                yield PlannedCall(key, pair, shown, in_order, tuple(group), size)
+def _sent(
+    engine: Engine, study_id: int, account: Account | None, calls: Iterator[PlannedCall], window: int | None,
+    counts: Counter[str],
+) -> Iterator[CallSize]:  # fmt: skip
+    """Write the calls chunk by chunk (without an account, only look which are there); the sizes of the new ones that
+    will be sent. A million calls are never held at once: `counts` says how many there were."""
+    while chunk := list(islice(calls, CHUNK)):
+        with transaction(engine) if account else reading(engine) as session:
+            known = set(session.scalars(KNOWN, {"keys": [call.key for call in chunk]}))
+            new = [call for call in chunk if call.key not in known]
+            if account:
+                _write(session, study_id, account, new, window)
+        counts.update(calls=len(chunk), added=len(new), too_long=sum(_too_long(call.size, window) for call in new))
+        yield from (call.size for call in new if not _too_long(call.size, window))
 
 
-def _frame(protocol: Protocol, template: str, group: Sequence[Criterion]) -> CallSize:
-    """The size of a prompt without its texts."""
-    empty = Material(
-        task_type=protocol.task_type, task=protocol.task, guidance=protocol.guidance, choices=protocol.choices,
-        confidence=protocol.answers.confidence, topic_title="", topic_prompt="", texts=("", ""),
-        text_sha256=("", ""), criteria=tuple(Asked(row.id, row.code, row.label, row.text) for row in group),
-        template=template,
-    )  # fmt: skip
-    prompt = build_prompt(empty, "plain")
-    return CallSize(prompt.characters, prompt.utf8_bytes, len(group))
-
-
-def _write(
-    session: Session, study_id: int, account: Account, chunk: Sequence[PlannedCall], window: int | None
-) -> list[PlannedCall]:
-    """Write the assignments and calls of a chunk; returns the calls that were new."""
+def _write(session: Session, study_id: int, account: Account, new: Sequence[PlannedCall], window: int | None) -> None:
+    """Write the assignments and calls of a chunk."""
+    if not new:
+        return
     study = session.get_one(Study, study_id)
-    assignments: dict[tuple[int, int], Assignment] = {}
-    for call in chunk:
-        place = (call.pair.item_id, call.shown.pass_no)
-        if place not in assignments:
-            assignments[place] = open_judge_assignment(
-                session, study, account.rater_id, session.get_one(Item, call.pair.item_id),
-                left=call.shown.left, pass_no=call.shown.pass_no, repeat_no=call.shown.repeat_no,
-            )  # fmt: skip
+    assignments = open_assignments(
+        session,
+        study,
+        account.rater_id,
+        {(item.item_id, call.shown.pass_no): call.shown for call in new for item in call.items},
+    )
     stamp = now()
     rows = [
         {
@@ -217,41 +176,38 @@ def _write(
             "outcome": "input_too_long" if _too_long(call.size, window) else None,
             "done_at": stamp if _too_long(call.size, window) else None,
         }
-        for call in chunk
+        for call in new
     ]
-    insert = _insert_new(session, JudgeCall).returning(JudgeCall.id, JudgeCall.key)
-    new = {key: call_id for call_id, key in session.execute(insert, rows)}
-    added = [call for call in chunk if call.key in new]
-    if added:
-        session.execute(
-            _insert_new(session, JudgeCallAssignment),
-            [
-                {
-                    "call_id": new[call.key],
-                    "assignment_id": assignments[call.pair.item_id, call.shown.pass_no].id,
-                }
-                for call in added
-            ],
-        )
-    for call in added:
-        if _too_long(call.size, window):
-            answers = failed_answers([row.code for row in call.criteria], "input_too_long")
-            place = (call.pair.item_id, call.shown.pass_no)
-            record_answers(session, assignments[place], answers, parser_version=PARSER_VERSION)
-    return added
-
-
-def _unknown(session: Session, chunk: Sequence[PlannedCall]) -> list[PlannedCall]:
-    keys = [call.key for call in chunk]
-    known = set(session.scalars(select(JudgeCall.key).where(JudgeCall.key.in_(keys))))
-    return [call for call in chunk if call.key not in known]
+    # somebody else may be planning the very same: a row that is there is left alone
+    session.execute(insert_new(session, CALLS), rows)
+    ids = {key: call for call, key in session.execute(IDS, {"keys": [call.key for call in new]})}
+    session.execute(
+        insert_new(session, SERVED),
+        [
+            {"call_id": ids[call.key], "assignment_id": assignments[item.item_id, call.shown.pass_no]}
+            for call in new
+            for item in call.items
+        ],
+    )
+    unsendable = [call for call in new if _too_long(call.size, window)]
+    record_answers(
+        session,
+        [
+            Answered(
+                tuple(assignments[item.item_id, call.shown.pass_no] for item in call.items),
+                failed_answers([row.code for row in call.criteria], "input_too_long"),
+            )
+            for call in unsendable
+        ],
+        parser_version=PARSER_VERSION,
+    )
 
 
 def _too_long(size: CallSize, window: int | None) -> bool:
     return window is not None and size.characters / 4 > window
 
 
-def _insert_new(session: Session, table: type[JudgeCall] | type[JudgeCallAssignment]) -> Insert:
+def insert_new(session: Session, table: Table) -> Insert:
     """INSERT that leaves a row that is already there alone."""
     if session.get_bind().dialect.name == "postgresql":
         return postgresql.insert(table).on_conflict_do_nothing()

@@ -89,21 +89,19 @@ def worst_cost(utf8_bytes: int, max_output_tokens: int, price: Price | None) -> 
 
 def estimate(calls: Iterable[CallSize], price: Price | None, max_output_tokens: int) -> Estimate:
     """What the calls will cost. Tokens are characters / 4; `worst` has one re-ask of each at `worst_cost`."""
-    sizes = list(calls)
-    tokens_in = sum(-(-size.characters // 4) for size in sizes)
-    likely_out = sum(min(size.criteria * LIKELY_OUT, max_output_tokens) for size in sizes)
-    low_out = sum(min(size.criteria * LOW_OUT, max_output_tokens) for size in sizes)
+    count = tokens_in = likely_out = low_out = 0
+    worst = 0.0
+    for size in calls:
+        count += 1
+        tokens_in += -(-size.characters // 4)
+        likely_out += min(size.criteria * LIKELY_OUT, max_output_tokens)
+        low_out += min(size.criteria * LOW_OUT, max_output_tokens)
+        # a re-ask reads the first reply once more; one token of it is at most four bytes of its prompt
+        for utf8_bytes in (size.utf8_bytes, size.utf8_bytes + 4 * max_output_tokens):
+            worst += worst_cost(utf8_bytes, max_output_tokens, price)
     low = cost(Usage(tokens_in, 0, low_out), price)
     likely = cost(Usage(tokens_in, 0, likely_out), price)
-    worst = None
-    if price is not None:
-        # a re-ask reads the first reply once more; one token of it is at most four bytes of its prompt
-        worst = sum(
-            worst_cost(size.utf8_bytes, max_output_tokens, price)
-            + worst_cost(size.utf8_bytes + 4 * max_output_tokens, max_output_tokens, price)
-            for size in sizes
-        )
-    return Estimate(len(sizes), tokens_in, likely_out, low, likely, worst)
+    return Estimate(count, tokens_in, likely_out, low, likely, None if price is None else worst)
 
 
 def stored_price(stored: Mapping[str, Any]) -> Price | None:

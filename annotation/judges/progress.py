@@ -11,8 +11,11 @@ from sqlalchemy.orm import Session
 from annotation.judges.accounts import Account
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.tables import Assignment
+from db.types import now
 
-CURRENT_LABELS = table("current_labels", column("assignment_id"), column("status"))
+CURRENT_LABELS = table(
+    "current_labels", column("assignment_id"), column("criterion_id"), column("status"), column("choice")
+)
 
 
 @dataclass(frozen=True)
@@ -75,8 +78,8 @@ class RunSummary:
 
 def call_counts(session: Session, account: Account) -> dict[str, int]:
     """Calls with these settings by state."""
-    mine = JudgeCall.judge_id == account.judge_id, JudgeCall.config_id == account.config_id
-    return dict(session.execute(select(JudgeCall.state, func.count()).where(*mine).group_by(JudgeCall.state)).all())
+    counted = select(JudgeCall.state, func.count()).where(account.calls)
+    return dict(session.execute(counted.group_by(JudgeCall.state)).all())
 
 
 def label_counts(session: Session, account: Account) -> dict[str, int]:
@@ -88,6 +91,26 @@ def label_counts(session: Session, account: Account) -> dict[str, int]:
         .group_by(CURRENT_LABELS.c.status)
     )
     return dict(session.execute(counted).all())
+
+
+def seen_in_rows(
+    session: Session, account: Account, *, calls: Mapping[str, int], labels: Mapping[str, int], seconds: float
+) -> JudgeProgress:
+    """A judge that other processes work on. `calls` and `labels` are the counts from before they began."""
+    judge, definition = session.get_one(Judge, account.judge_id), account.resolved.definition
+    counts = call_counts(session, account)
+    done, failed, planned = counts.get("done", 0), counts.get("failed", 0), sum(counts.values())
+    ended = done + failed - calls.get("done", 0) - calls.get("failed", 0)
+    rate = ended / max(1e-9, seconds)
+    since = {status: count - labels.get(status, 0) for status, count in label_counts(session, account).items()}
+    paused = (judge.paused_until - now()).total_seconds() if judge.paused_until else 0.0
+    return JudgeProgress(
+        name=definition.name, planned=planned, done=done, failed=failed, in_flight=counts.get("leased", 0),
+        calls_per_s=rate, labels={status: count for status, count in since.items() if count > 0},
+        paused_s=max(0.0, paused), spent=None if account.resolved.priced.price is None else judge.spent,
+        max_cost=definition.max_cost, seconds_left=(planned - done - failed) / rate if ended > 0 else None,
+        stopped=judge.stopped,
+    )  # fmt: skip
 
 
 def summarise(session: Session, account: Account, *, seconds: float, stopped: str | None) -> JudgeSummary:

@@ -15,9 +15,12 @@ from jinja2 import Environment, StrictUndefined, Template
 from annotation.errors import AnnotationError
 from annotation.judges.judge_file import Rung
 from annotation.judges.reply_values import ANSWER_FIELD
+from annotation.protocol import Scale, TaskType
 
 TEMPLATES = Path(__file__).parent / "templates"
+CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 Message = Mapping[str, str]
+PAIR = ("report-first", "report-second")  # the tags of two reports
 
 # how an answer is written on the wire; the coin's names A and B never leave the database
 WIRE = {"left": "first", "right": "second", "tie": "tie", "not_applicable": "not_applicable"}
@@ -25,19 +28,37 @@ WIRE = {"left": "first", "right": "second", "tie": "tie", "not_applicable": "not
 
 @dataclass(frozen=True)
 class Asked:
-    """One criterion as it is asked: `row` is the id of its row, `code` the id the judge sees."""
+    """One criterion as it is asked: `row` is the id of its row, `code` the id the judge sees.
+
+    `scale`: of a rating. `about`: the mark of the probe it is asked about, where a call asks about several.
+    """
 
     row: int
     code: str
     label: str
     text: str
+    scale: Scale | None = None
+    about: str = ""
+
+    @property
+    def own_code(self) -> str:
+        """The criterion's own id, without the probe's mark."""
+        return self.code.removesuffix(f".{self.about}") if self.about else self.code
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A statement to be labelled; `mark` tells it from the others of its call, "" where it is alone."""
+
+    text: str
+    mark: str = ""
 
 
 @dataclass(frozen=True)
 class Material:
-    """All that a prompt is made of. `texts` and their sha256 stand in the order shown."""
+    """All that a prompt is made of. `texts`, their sha256 and the names of their tags stand in the order shown."""
 
-    task_type: str
+    task_type: TaskType
     task: str
     guidance: str
     choices: tuple[str, ...]  # as stored: left, right, …
@@ -48,6 +69,10 @@ class Material:
     text_sha256: tuple[str, ...]
     criteria: tuple[Asked, ...]
     template: str
+    names: tuple[str, ...] = PAIR
+    probe_kind: str = ""  # claim, fact, …
+    probes: tuple[Probe, ...] = ()
+    meanings: tuple[tuple[str, str], ...] = ()  # of a probe's answers, by id
 
 
 @dataclass(frozen=True)
@@ -68,13 +93,10 @@ class Prompt:
         return sum(len(message["content"].encode()) for message in self.messages)
 
 
-def shipped_template(task_type: str) -> str:
-    """The template's text for a task type. Raises AnnotationError where judges cannot do that task yet."""
-    path = TEMPLATES / f"{task_type}.txt"
-    if not path.exists():
-        able = ", ".join(sorted(found.stem for found in TEMPLATES.glob("*.txt")))
-        raise AnnotationError("not_supported", f"judges cannot do {task_type} yet; they can do {able}")
-    return path.read_text(encoding="utf-8")
+def shipped_template(task_type: TaskType, *, paraphrased: bool = False) -> str:
+    """The template's text for a task type, or the same in other words."""
+    name = f"{task_type}.paraphrased.txt" if paraphrased else f"{task_type}.txt"
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
@@ -83,21 +105,22 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
     Below json_schema the schema stands in the rules. Nothing depends on the criteria before they are listed, so calls
     of one item and order share a prefix. Raises AnnotationError `nonce` when a text contains the tags' nonce.
     """
-    answers = [WIRE[choice] for choice in material.choices]
     schema = reply_schema(material)
-    nonce = _nonce(material)
-    first, second = material.texts
     values = {
-        "nonce": nonce,
-        "answers": answers,
+        "nonce": _nonce(material),
+        "answers": [_wire(choice, material) for choice in material.choices],
         "confidence": material.confidence,
         "guidance": material.guidance.strip(),
         "schema": "" if rung == "json_schema" else json.dumps(schema),
         "topic_title": material.topic_title,
         "topic_prompt": material.topic_prompt,
-        "first": first,
-        "second": second,
+        "first": material.texts[0],
+        "second": material.texts[-1],
+        "texts": list(zip(material.names, material.texts, strict=True)),
         "task": material.task,
+        "probe_kind": material.probe_kind.replace(" ", "-"),
+        "probes": material.probes,
+        "meanings": material.meanings,
         "criteria": material.criteria,
     }
     template = _compiled(material.template)
@@ -106,7 +129,7 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
             {"role": "system", "content": _block(template, "system", values)},
             {"role": "user", "content": _block(template, "user", values)},
         ),
-        text_sha256(material.template),
+        _template_sha256(material.template),
         schema,
     )
 
@@ -129,7 +152,7 @@ def reply_schema(material: Material) -> dict[str, Any]:
     properties: dict[str, Any] = {
         "criterion": {"type": "string"},
         "rationale": {"type": "string"},
-        ANSWER_FIELD[material.task_type]: {"type": "string", "enum": [WIRE[choice] for choice in material.choices]},
+        ANSWER_FIELD[material.task_type]: _answer_schema(material),
     }
     if material.confidence:
         properties["confidence"] = {"type": "integer", "minimum": 1, "maximum": 5}
@@ -147,21 +170,48 @@ def reply_schema(material: Material) -> dict[str, Any]:
     }
 
 
+def scale_in_words(scale: Scale) -> str:
+    """What a score may be: `a whole number from 0 to 10`."""
+    kind = "a whole number" if scale.step == 1 and scale.min == int(scale.min) else "a number"
+    steps = f" in steps of {scale.step:g}" if scale.step and kind == "a number" else ""
+    anchors = "; ".join(f"{value} = {text}" for value, text in scale.anchors.items())
+    return f"{kind} from {scale.min:g} to {scale.max:g}{steps}{f' ({anchors})' if anchors else ''}"
+
+
 def text_sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def canonical_sha256(value: Any) -> str:
     """sha256 of canonical JSON: sorted keys, no blanks, no NaN."""
-    return text_sha256(json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False))
+    return text_sha256(CANONICAL.encode(value))
+
+
+def _wire(choice: str, material: Material) -> str:
+    return WIRE[choice] if material.task_type == "pairwise_choice" else choice
+
+
+def _answer_schema(material: Material) -> dict[str, Any]:
+    words = {"type": "string", "enum": [_wire(choice, material) for choice in material.choices]}
+    if material.task_type != "pointwise_rating":
+        return words
+    scales = [asked.scale for asked in material.criteria if asked.scale is not None]
+    if not scales or any(scale != scales[0] for scale in scales):
+        number: dict[str, Any] = {"type": "number"}
+    else:
+        whole = scales[0].step == 1 and scales[0].min == int(scales[0].min)
+        low, high = (int(x) if whole else x for x in (scales[0].min, scales[0].max))
+        number = {"type": "integer" if whole else "number", "minimum": low, "maximum": high}
+    return {"anyOf": [number, words]} if material.choices else number
 
 
 def _nonce(material: Material) -> str:
     nonce = text_sha256("\n".join(material.text_sha256))[:8]
-    for text in (material.topic_title, material.topic_prompt, *material.texts):
+    probes = (probe.text for probe in material.probes)
+    for text in (material.topic_title, material.topic_prompt, *material.texts, *probes):
         if nonce in text:
             raise AnnotationError(
-                "nonce", f"a shown text contains {nonce!r}, which marks the texts of this pair; exclude the item"
+                "nonce", f"a shown text contains {nonce!r}, which marks the texts of this item; exclude the item"
             )
     return nonce
 
@@ -171,9 +221,15 @@ def _prompt(messages: tuple[Message, ...], template_sha256: str, schema: Mapping
 
 
 @lru_cache(maxsize=16)
+def _template_sha256(template: str) -> str:
+    return text_sha256(template)
+
+
+@lru_cache(maxsize=16)
 def _compiled(template: str) -> Template:
     # no autoescape: reports must reach the provider unchanged
     environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+    environment.filters["in_words"] = scale_in_words
     return environment.from_string(template)
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from annotation.answers import Answer
 from annotation.entries import clean
 from annotation.judges.reply_json import Found, find_judgments
 from annotation.judges.reply_values import ANSWER_FIELD, Value, read_probe_answer, read_score, read_winner
-from annotation.labelling import Answer
 from annotation.protocol import Scale, TaskType
 
 PARSER_VERSION = "1"
@@ -91,16 +91,15 @@ def needs_asking_again(answers: Sequence[Answer]) -> bool:
     return valid(answers) < len(answers)
 
 
-def better(first: tuple[Answer, ...], again: tuple[Answer, ...]) -> tuple[Answer, ...]:
+def better(first: tuple[Answer, ...], again: tuple[Answer, ...], flag: str = "reasked") -> tuple[Answer, ...]:
     """The one reply with more usable answers; the earlier when they are level. Two replies are never mixed.
 
-    Answers of the second reply carry the flag `reasked`.
+    Answers of the second reply carry `flag`.
     """
     if valid(again) <= valid(first):
         return first
     return tuple(
-        Answer(a.criterion, a.status, a.choice, a.rationale, a.confidence, a.evidence, (*a.flags, "reasked"))
-        for a in again
+        Answer(a.criterion, a.status, a.choice, a.rationale, a.confidence, a.evidence, (*a.flags, flag)) for a in again
     )
 
 

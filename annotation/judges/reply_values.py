@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from annotation.protocol import Scale
+from annotation.scores import NUMBER, off_scale, score_text
 
 ANSWER_FIELD = {"pairwise_choice": "winner", "pointwise_rating": "score", "probe_label": "label"}  # on the wire
 EXACT = {"first": "left", "second": "right", "tie": "tie", "not_applicable": "not_applicable"}
@@ -17,7 +17,6 @@ SAME_AS = {
     "b": "right", "2": "right", "right": "right", "second report": "right",
     "not applicable": "not_applicable",
 }  # fmt: skip
-NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
 
 
 @dataclass(frozen=True)
@@ -61,12 +60,9 @@ def read_score(value: Any, scale: Scale, choices: Sequence[str] = ()) -> Value:
         or (isinstance(value, float) and math.isnan(value))
     ):
         return Value(None, problem="unknown_value")
-    if not scale.min <= value <= scale.max:
-        return Value(None, problem="out_of_range")
-    steps = (value - scale.min) / scale.step if scale.step else 0.0
-    if abs(steps - round(steps)) > 1e-9:
-        return Value(None, problem="off_step")
-    return Value(str(int(value)) if value == int(value) else repr(value), coerced)
+    if problem := off_scale(value, scale):
+        return Value(None, problem=problem)
+    return Value(score_text(value), coerced)
 
 
 def read_probe_answer(value: Any, choices: Sequence[str]) -> Value:

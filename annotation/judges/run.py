@@ -12,6 +12,8 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from sqlalchemy import Engine, update
 
@@ -23,7 +25,6 @@ from annotation.judges.leases import Worker, heartbeat
 from annotation.judges.progress import OnProgress, RunSummary, call_counts, summarise
 from annotation.judges.prompt import shipped_template
 from annotation.judges.work import JudgeWork
-from annotation.judges.writer import Writer
 from annotation.studies import protocol_of
 from db.connect import DatabaseError, reading, transaction
 from db.judge_tables import Judge
@@ -40,18 +41,24 @@ def run_judges(
     transport: Transport = client.ask,
     on_progress: OnProgress | None = None,
     limit: int | None = None,
+    probe_kind: str | None = None,
     lease_s: float = LEASE_S,
     tick_s: float = TICK_S,
 ) -> RunSummary:
     """Make the planned calls of these judges, at most `limit` each, and label what they say. Blocks until done.
+
+    With `probe_kind` these are the calls of that probe alone, and nothing is labelled.
 
     `on_progress` is called every `tick_s` seconds and once at the end. The first Ctrl-C or SIGTERM finishes what is in
     flight, the second gives it up. Raises AnnotationError when a judge was not planned or has no key.
     """
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
-        template = shipped_template(protocol_of(study).task_type)
-        accounts = [find_account(session, study, definition, template) for definition in definitions]
+        template = shipped_template(protocol_of(study).task_type, paraphrased=probe_kind == "paraphrase")
+        accounts = [
+            replace(find_account(session, study, definition, template), probe_kind=probe_kind)
+            for definition in definitions
+        ]
         counts = [call_counts(session, account) for account in accounts]
         spent = {account.judge_id: session.get_one(Judge, account.judge_id).spent for account in accounts}
     if transport is client.ask:
@@ -65,10 +72,9 @@ def run_judges(
     started = time.monotonic()
 
     async def work() -> tuple[list[JudgeWork], bool]:
-        writer = Writer(engine)
         judges = [
             JudgeWork(
-                engine, study, account, worker, writer, transport, states=states, spent=spent[account.judge_id],
+                engine, study, account, worker, thread, transport, states=states, spent=spent[account.judge_id],
                 limit=limit,
             )
             for account, states in zip(accounts, counts, strict=True)
@@ -83,12 +89,12 @@ def run_judges(
                 drawing.result()
         finally:
             drawing.cancel()
-            await writer.close()
             if transport is client.ask:
                 await client.close()
         return judges, interrupted.is_set()
 
-    with _heart(engine, worker):
+    beating = _heart(engine, worker, [account.judge_id for account in accounts])
+    with ThreadPoolExecutor(1, thread_name_prefix="calipers-writer") as thread, beating:
         judges, interrupted = asyncio.run(work())
     if on_progress is not None:
         on_progress(tuple(judge.progress() for judge in judges))
@@ -129,7 +135,7 @@ def _on_signal(judges: Sequence[JudgeWork]) -> threading.Event:
 
 
 @contextlib.contextmanager
-def _heart(engine: Engine, worker: Worker) -> Iterator[None]:
+def _heart(engine: Engine, worker: Worker, judge_ids: Sequence[int]) -> Iterator[None]:
     """Keep the worker's leases alive from a thread of its own, so that a busy event loop cannot lose them."""
     ended = threading.Event()
 
@@ -137,7 +143,7 @@ def _heart(engine: Engine, worker: Worker) -> Iterator[None]:
         while not ended.wait(worker.lease_s / 3):
             # a database that is away for a moment costs a beat, not the run
             with contextlib.suppress(DatabaseError), transaction(engine) as session:
-                heartbeat(session, worker)
+                heartbeat(session, worker, judge_ids)
 
     thread = threading.Thread(target=beat, name="calipers-heartbeat", daemon=True)
     thread.start()

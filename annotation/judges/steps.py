@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from annotation.answers import Answer
 from annotation.judges.judge_file import Rung
 from annotation.judges.prompt import Material, Prompt, ask_again, build_prompt
 from annotation.judges.reply import better, failed_answers, needs_asking_again, parse_reply, problems
-from annotation.labelling import Answer
 
 Outcome = Literal[
     "ok", "refused",  # a reply
@@ -37,6 +37,7 @@ class Tried:
     rung: Rung
     raw_reply: str = ""
     finish_reason: str | None = None
+    earlier: bool = False  # made before somebody asked for new attempts
 
 
 @dataclass(frozen=True)
@@ -62,24 +63,39 @@ def next_step(material: Material, tried: Sequence[Tried], rung: Rung, *, may_ask
 
     Raises AnnotationError where no prompt can be built (see `build_prompt`).
     """
-    replies = [attempt for attempt in tried if attempt.outcome in REPLIES]
-    exhausted = gave_up(tried)
-    if not replies:
-        if exhausted:
-            codes = [criterion.code for criterion in material.criteria]
-            return Finish(failed_answers(codes, exhausted), "failed", exhausted)
-        return Ask(build_prompt(material, rung), rung, "retry" if counted_tries(tried) else "first")
-    first = parsed(material, replies[0])
-    if len(replies) > 1:
-        return Finish(better(first, parsed(material, replies[1])), "done", "ok")
-    if not needs_asking_again(first) or exhausted or not may_ask_again:
-        return Finish(first, "done", "ok")
-    return Ask(second_prompt(material, replies[0]), replies[0].rung, "reask")
+    now = [attempt for attempt in tried if not attempt.earlier]
+    replies = [attempt for attempt in now if attempt.outcome in REPLIES]
+    exhausted = gave_up(now)
+    if not replies and not exhausted:
+        before = len(now) < len(tried) or counted_tries(now) > 0
+        return Ask(build_prompt(material, rung), rung, "retry" if before else "first")
+    if len(replies) == 1 and not exhausted and may_ask_again and needs_asking_again(parsed(material, replies[0])):
+        return Ask(second_prompt(material, replies[0]), replies[0].rung, "reask")
+    answers = settled_answers(material, tried)
+    if answers is None:
+        codes = [criterion.code for criterion in material.criteria]
+        return Finish(failed_answers(codes, exhausted), "failed", exhausted)
+    return Finish(answers, "done", "ok")
+
+
+def settled_answers(material: Material, tried: Sequence[Tried]) -> tuple[Answer, ...] | None:
+    """What the stored replies of a call come to: the one reply with most usable answers, the earliest of equals.
+
+    None where there is no reply. Attempts after a retry replace those before it only where they give more.
+    """
+    best: tuple[Answer, ...] | None = None
+    for earlier in (True, False):
+        replies = [one for one in tried if one.outcome in REPLIES and one.earlier == earlier]
+        for number, reply in enumerate(replies):
+            answers = parsed(material, reply)
+            flag = "reasked" if number else "retried"
+            best = answers if best is None else better(best, answers, flag)
+    return best
 
 
 def second_prompt(material: Material, reply: Tried) -> Prompt:
     """The re-ask that follows a reply that could not be used: the conversation as it was, and what was wrong."""
-    wrong = problems(parsed(material, reply), "pairwise_choice")
+    wrong = problems(parsed(material, reply), material.task_type)
     return ask_again(build_prompt(material, reply.rung), reply.raw_reply, wrong)
 
 
@@ -89,6 +105,8 @@ def parsed(material: Material, reply: Tried) -> tuple[Answer, ...]:
         reply.raw_reply,
         [criterion.code for criterion in material.criteria],
         material.choices,
+        task_type=material.task_type,
+        scales={criterion.code: criterion.scale for criterion in material.criteria if criterion.scale},
         finish_reason=reply.finish_reason,
         refused=reply.outcome == "refused",
         confidence=material.confidence,
@@ -97,7 +115,7 @@ def parsed(material: Material, reply: Tried) -> tuple[Answer, ...]:
 
 def counted_tries(tried: Sequence[Tried]) -> int:
     """Tries that count towards giving up. A 429, a rejected format and a killed process are not the call's fault."""
-    return sum(attempt.outcome in MAX_TRIES for attempt in tried)
+    return sum(attempt.outcome in MAX_TRIES and not attempt.earlier for attempt in tried)
 
 
 def gave_up(tried: Sequence[Tried]) -> str:

@@ -8,12 +8,11 @@ import random
 import time
 from collections import Counter, deque
 from collections.abc import Mapping
-from datetime import timedelta
+from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Engine, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
 from annotation.judges import queue
@@ -21,16 +20,16 @@ from annotation.judges.accounts import Account, as_sent
 from annotation.judges.attempts import as_row, spent_by
 from annotation.judges.client import Transport
 from annotation.judges.gate import Gate
-from annotation.judges.leases import Worker, clock, let_go, take_over_expired
-from annotation.judges.material import CallRows
+from annotation.judges.leases import Worker, let_go, take_over_expired
+from annotation.judges.material import CallRows, Texts
 from annotation.judges.outcomes import Reply
 from annotation.judges.preparing import step_of, tokens, worst
 from annotation.judges.progress import JudgeProgress
 from annotation.judges.queue import Work
+from annotation.judges.settling import AskedAgain, Change, Ended, GivenBack, Settled, write_back
 from annotation.judges.steps import REPLIES, Ask, Finish, Tried, back_off_s, counted_tries, next_step
 from annotation.judges.writer import Writer
 from db.connect import reading
-from db.judge_tables import Judge
 from db.tables import Study
 
 LOOK_AGAIN_S = 0.5  # after a claim that found nothing
@@ -41,18 +40,22 @@ class JudgeWork:
     """The loop of one judge. `stopped` says in words why it ended early; None when nothing was left to do."""
 
     def __init__(
-        self, engine: Engine, study: Study, account: Account, worker: Worker, writer: Writer, transport: Transport,
+        self, engine: Engine, study: Study, account: Account, worker: Worker, thread: Executor, transport: Transport,
         *, states: Mapping[str, int], spent: float, limit: int | None,
     ) -> None:  # fmt: skip
         self.account, self.abandoned, self.seconds = account, 0, 0.0
         self.stopped: str | None = None
-        self._engine, self._study, self._worker, self._writer = engine, study, worker, writer
-        self._transport, self._limit = transport, limit
+        self._engine, self._study, self._worker, self._texts = engine, study, worker, Texts()
+        self._writer: Writer[Change] = Writer(
+            engine, thread, lambda session, changes: write_back(session, worker, changes)
+        )
+        self._transport, self._limit, self._thread = transport, limit, thread
         self._definition, self._price = account.resolved.definition, account.resolved.priced.price
         self._gate = Gate(self._definition.rpm, self._definition.tpm)
-        self._ahead = max(1, self._definition.concurrency // 4)  # claimed before a slot is free, to hide the claim
+        self._ahead = max(8, self._definition.concurrency // 4)  # claimed before a slot is free, to hide the claim
         self._ready: deque[Work] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._claiming: asyncio.Task[None] | None = None
         self._requests: set[asyncio.Future[Reply]] = set()
         self._error: Exception | None = None
         self._in_flight = self._rung = self._ended = 0
@@ -68,7 +71,8 @@ class JudgeWork:
         await self._take_over()
         while self.stopped is None:
             self._start_ready()
-            if await self._claim() or (not self._tasks and not self._ready and await self._is_over()):
+            self._begin_claim()
+            if not (self._tasks or self._ready or self._claiming) and await self._is_over():
                 continue
             await self._wait()
         await self.close()
@@ -90,13 +94,14 @@ class JudgeWork:
 
     async def close(self) -> None:
         """Wait for what is in flight and give unsent calls back."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+        while running := self._tasks | ({self._claiming} if self._claiming else set()):
+            await asyncio.wait(running)
         unsent = [work.rows.call_id for work in self._ready]
         self._ready.clear()
-        await self._writer.write(lambda session: queue.give_back(session, self._worker, unsent))
+        await asyncio.gather(*(self._writer.change(GivenBack(call)) for call in unsent))
         # nothing is left here unless something went wrong
         self.abandoned += await self._writer.write(lambda session: let_go(session, self._worker, self.account))
+        await self._writer.close()
         self.seconds = time.monotonic() - self._started
 
     def progress(self) -> JudgeProgress:
@@ -111,7 +116,8 @@ class JudgeWork:
         )  # fmt: skip
 
     def _start_ready(self) -> None:
-        while self._ready and self._in_flight < self._definition.concurrency and self._gate.wait_s() <= 0:
+        slots = self._definition.concurrency
+        while self._ready and self.stopped is None and self._in_flight < slots and self._gate.wait_s() <= 0:
             work = self._ready.popleft()
             if isinstance(work.step, Ask):
                 self._gate.started(tokens(work.step, work.rows))
@@ -122,35 +128,43 @@ class JudgeWork:
 
     def _ended_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
+        if task is self._claiming:
+            self._claiming = None
         if not task.cancelled() and isinstance(error := task.exception(), Exception):
             self._error = self._error or error
             self.stop("error")
         self._changed.set()
 
-    async def _claim(self) -> bool:
-        """Claim what free slots can start, and a little more. True when something was claimed."""
+    def _begin_claim(self) -> None:
+        """Claim what free slots can start, and a little more, while the others are at work."""
         want = self._definition.concurrency + self._ahead - self._in_flight - len(self._ready)
         if self._limit is not None:
             want = min(want, self._limit - self._ended - len(self._tasks) - len(self._ready))
         soon = len(self._ready) > self._ahead // 2 or time.monotonic() < self._look_at
-        if want <= 0 or soon or self._gate.paused_s() > 0 or len(self._unaffordable) > SET_ASIDE:
-            return False
-        work = await asyncio.to_thread(self._prepare, want)
-        claim = await self._writer.write(partial(queue.claim, account=self.account, worker=self._worker, work=work))
+        if want <= 0 or soon or self._claiming or self._gate.paused_s() > 0 or len(self._unaffordable) > SET_ASIDE:
+            return
+        self._claiming = asyncio.create_task(self._claim(want))
+        self._claiming.add_done_callback(self._ended_task)
+
+    async def _claim(self, want: int) -> None:
+        # on the writer's thread: a third one would only fight for the interpreter
+        work = await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, want)
+        job = partial(queue.claim, account=self.account, worker=self._worker, work=work)
+        claim = await self._writer.write(job, can_wait=bool(self._ready))
         self._ready.extend(claim.taken)
         self._unaffordable.update(claim.unaffordable)
         self._rung = min(max(self._rung, claim.rung), len(self._definition.structured) - 1)
+        self._gate.workers = claim.workers
         if claim.stopped:
             self.stop(claim.stopped)
         if claim.paused_s:
             self._gate.pause_until(time.monotonic() + claim.paused_s)
         if not claim.taken and not claim.unaffordable:
             self._look_at = time.monotonic() + LOOK_AGAIN_S
-        return bool(claim.taken)
 
     def _prepare(self, want: int) -> list[Work]:
         with reading(self._engine) as session:
-            due = queue.due_calls(session, self._study, self.account, want, tuple(self._unaffordable))
+            due = queue.due_calls(session, self._study, self.account, want, tuple(self._unaffordable), self._texts)
         return [Work(rows, step := self._step(rows), worst(step, self.account)) for rows in due]
 
     def _step(self, rows: CallRows) -> Ask | Finish:
@@ -186,7 +200,8 @@ class JudgeWork:
         if self._ready or self._gate.paused_s():
             until.append(self._gate.wait_s() if self._in_flight < self._definition.concurrency else 1.0)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._changed.wait(), max(0.001, min(until)))
+            async with asyncio.timeout(max(0.001, min(until))):  # unlike wait_for, makes no task
+                await self._changed.wait()
         self._changed.clear()
 
     async def _one(self, work: Work) -> None:
@@ -205,14 +220,16 @@ class JudgeWork:
                     return
                 step = decide()
                 if isinstance(step, Ask) and not await self._is_our_turn():
-                    await self._writer.write(lambda session: queue.give_back(session, self._worker, [rows.call_id]))
+                    await self._writer.change(GivenBack(rows.call_id))
                     return
                 if isinstance(step, Ask) and not await self._may_ask_again(rows, step):
                     step = decide(may_ask_again=False)
         finally:
             self._in_flight -= 1
+            self._start_ready()  # not only once the loop is back from its next claim
             self._changed.set()
-        if await self._writer.write(partial(queue.finish, worker=self._worker, rows=rows, step=step)):
+        ended = Ended(rows.call_id, rows.answered(step.answers), step)
+        if await self._writer.change(ended, can_wait=self._in_flight > 0):
             self._ended += 1
             self._states[step.state] += 1
             self._states["planned"] -= 1
@@ -238,32 +255,21 @@ class JudgeWork:
 
     async def _settle(self, rows: CallRows, step: Ask, reply: Reply, tried: list[Tried], *, requeue: bool) -> bool:
         """Store the attempt with what it means for the whole judge. True while the call is still in our hands."""
-        changes = self._note(step, reply)
+        judge, paused_s = self._note(step, reply)
         tries = counted_tries(tried)
         counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
         spent = spent_by(reply, self._price)
-
-        def job(session: Session) -> bool:
-            if "paused_s" in changes:
-                until = clock(session) + timedelta(seconds=changes["paused_s"])
-                session.execute(update(Judge).where(Judge.id == self.account.judge_id).values(paused_until=until))
-            if stored := {name: changes[name] for name in ("stopped", "rung") if name in changes}:
-                session.execute(update(Judge).where(Judge.id == self.account.judge_id).values(**stored))
-            return queue.settle(
-                session, self._worker, rows.call_id, as_row(reply, step, self._price),
-                spent=spent, tries=tries, requeue=requeue, wait_s=wait_s,
-            )  # fmt: skip
-
-        mine = await self._writer.write(job)
+        attempt = as_row(reply, step, self._price)
+        mine = await self._writer.change(Settled(rows.call_id, attempt, spent, tries, requeue, wait_s, judge, paused_s))
         self._spent += worst(step, self.account) if spent is None else spent
         self._settled = True
         if requeue:
             self._look_at = min(self._look_at, time.monotonic() + wait_s)
         return mine and not requeue
 
-    def _note(self, step: Ask, reply: Reply) -> dict[str, Any]:
-        """What a reply says about the judge itself; returns what its row must say for other workers."""
+    def _note(self, step: Ask, reply: Reply) -> tuple[dict[str, Any], float | None]:
+        """What a reply says about the judge itself: columns of its row and a pause in seconds, for other workers."""
         following = self._definition.structured.index(step.rung) + 1
         if reply.outcome in REPLIES:
             self._gate.succeeded()
@@ -271,16 +277,16 @@ class JudgeWork:
             self._gate.limited(reply.retry_after_s)
             if self._gate.gave_up():
                 self.stop("rate limited: nothing but 429 for 15 minutes")
-            return {"paused_s": self._gate.paused_s()}
+            return {}, self._gate.paused_s()
         elif reply.outcome == "format_rejected" and following < len(self._definition.structured):
             self._rung = max(self._rung, following)
-            return {"rung": self._rung}
+            return {"rung": self._rung}, None
         elif reply.outcome in ("format_rejected", "fatal"):
             self.stop(reply.error or reply.outcome)
-            return {"stopped": self.stopped}
+            return {"stopped": self.stopped}, None
         elif reply.outcome in ("server_error", "dropped", "timeout"):
             self._gate.failed()
-        return {}
+        return {}, None
 
     async def _is_our_turn(self) -> bool:
         """Wait until the judge may send again. False when it stopped meanwhile."""
@@ -291,5 +297,4 @@ class JudgeWork:
     async def _may_ask_again(self, rows: CallRows, step: Ask) -> bool:
         """Reserve the re-ask. False when there is no money for it."""
         self._gate.started(tokens(step, rows))
-        most = worst(step, self.account)
-        return await self._writer.write(lambda session: queue.reserve_again(session, self._worker, rows.call_id, most))
+        return bool(await self._writer.change(AskedAgain(rows.call_id, worst(step, self.account))))

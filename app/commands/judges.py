@@ -1,36 +1,46 @@
-"""Judge runs: what they would cost, the run itself with live progress, and how they stand."""
+"""Judge runs: what they would cost, whether the judges answer, and the runs themselves with live progress."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands import judge_probe, judge_records
+from app.commands.judge_progress import live, result
+from app.commands.judge_records import usd
 from app.commands.printing import JSON, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.judge_file import JudgeDefinition
     from annotation.judges.plan import JudgePlan
-    from annotation.judges.progress import JudgeProgress, JudgeSummary, OnProgress
 
 PANEL = "Judges"
 STUDY = typer.Argument(..., help="Which study.")
 JUDGES = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how.")
 ONLY = typer.Option([], "--judge", help="Only this judge of the file; may be given more than once.")
-FAILURES = ("invalid", "missing", "refused", "truncated")
+LIMIT = typer.Option(None, help="At most this many calls a judge.", min=1)
+CONCURRENCY = typer.Option(None, help="Calls in flight at once, in place of the file's.", min=1, max=128)
+MAX_COST = typer.Option(None, help="USD that each judge may cost in this study, in place of the file's.", min=0.000001)
+WORKERS = typer.Option(
+    1, help="Processes that share the work; more than one pays where a model is fast.", min=1, max=64
+)
+WAIT_S = 2.0  # between two looks for a request
 
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
     judge = typer.Typer(help="Let models judge the very same items.", no_args_is_help=True)
     judge.command("estimate")(estimate)
+    judge.command("check")(check)
     judge.command("run")(run)
     judge.command("resume")(resume)
-    judge.command("status")(status)
+    judge.command("retry")(retry)
+    judge_records.add_to(judge)
+    judge_probe.add_to(judge)
     app.add_typer(judge, name="judge", rich_help_panel=PANEL)
 
 
@@ -41,7 +51,7 @@ def estimate(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY,
     """
     from annotation.judges.plan import plan_judges
 
-    engine, study_id, definitions = _judges(study, judges, judge)
+    engine, study_id, definitions = chosen_judges(study, judges, judge)
     _show_plans(plan_judges(engine, study_id, definitions, write=False), as_json)
 
 
@@ -49,7 +59,10 @@ def run(
     study: str = STUDY,
     judges: Path = JUDGES,
     judge: list[str] = ONLY,
-    limit: int = typer.Option(None, help="At most this many calls a judge.", min=1),
+    limit: int = LIMIT,
+    concurrency: int = CONCURRENCY,
+    max_cost: float = MAX_COST,
+    workers: int = WORKERS,
     as_json: bool = JSON,
 ) -> None:
     """Plan what is missing, then work; running again goes on where the rows end.
@@ -58,53 +71,148 @@ def run(
     """
     from annotation.judges.plan import plan_judges
 
-    engine, study_id, definitions = _judges(study, judges, judge)
+    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost)
     plans = plan_judges(engine, study_id, definitions)
     if not as_json:
         _show_plans(plans, False)
-    _work(engine, study_id, definitions, limit, as_json, f"calipers judge resume {study} --judges {judges}")
+    given = {"--judges": judges, "--concurrency": concurrency, "--max-cost": max_cost}
+    _work(
+        engine, study_id, definitions, limit, as_json, f"calipers judge resume {study} --judges {judges}", workers,
+        [study, *(f"--judge={name}" for name in judge), *(f"{k}={v}" for k, v in given.items() if v is not None)],
+    )  # fmt: skip
 
 
 def resume(
     study: str = STUDY,
     judges: Path = JUDGES,
     judge: list[str] = ONLY,
-    limit: int = typer.Option(None, help="At most this many calls a judge.", min=1),
+    limit: int = LIMIT,
+    concurrency: int = CONCURRENCY,
+    max_cost: float = MAX_COST,
+    wait: bool = typer.Option(False, "--wait", help="Stay up; plan and carry out what is asked for in the app."),
     as_json: bool = JSON,
 ) -> None:
     """The same without planning: after a crash, a budget stop, or on another machine.
 
     Example: calipers judge resume mystudy --judges judges.toml
     """
-    engine, study_id, definitions = _judges(study, judges, judge)
+    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost)
+    again = f"calipers judge resume {study} --judges {judges}"
+    if wait:
+        _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait")
+    _work(engine, study_id, definitions, limit, as_json, again)
+
+
+def _carry_out_requests(
+    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str
+) -> None:
+    """For ever, until interrupted: a request is planned, worked on, and done however that ended."""
+    import signal
+    import time
+
+    from annotation.errors import AnnotationError
+    from annotation.judges.plan import plan_judges
+    from annotation.judges.requests import end_request, next_request, planned_judges
+
+    def work(chosen: Sequence[JudgeDefinition]) -> None:
+        try:
+            _work(engine, study_id, chosen, limit, as_json, again)
+        except typer.Exit as ended:
+            if ended.exit_code == 130:
+                raise
+
+    known = {definition.name: definition for definition in definitions}
+    if planned := planned_judges(engine, study_id, definitions):
+        work(planned)
+    typer.echo("waiting for requests from the app; end with Ctrl-C", err=True)
+    while True:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a run takes it over, and leaves it unset
+        request = next_request(engine, study_id, known)
+        if request is None:
+            time.sleep(WAIT_S)
+            continue
+        chosen = [known[name] for name in request.judges] or list(definitions)
+        try:
+            plan_judges(engine, study_id, chosen)
+            work(chosen)
+        except AnnotationError as error:
+            typer.echo(f"request {request.id}: {error.text}", err=True)
+        end_request(engine, request.id)
+
+
+def check(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
+    """One tiny call per judge: its key, output format, effective parameters, price and latency. Each call is paid.
+
+    Example: calipers judge check mystudy --judges judges.toml
+    """
+    from annotation.judges.checking import check_judges
+    from annotation.studies import protocol_of
+    from db.connect import reading
+    from db.tables import Study
+
+    engine, study_id, definitions = chosen_judges(study, judges, judge)
+    with reading(engine) as session:
+        protocol = protocol_of(session.get_one(Study, study_id))
+    found = check_judges(definitions, protocol)
+    if as_json:
+        print_json([asdict(one) for one in found])
+    else:
+        print_table(
+            ("judge", "works", "format", "seconds", "USD", "price from", "key"),
+            [
+                (one.judge, "no" if one.problem else "yes", one.rung,
+                 None if one.seconds is None else f"{one.seconds:.2f}",
+                 None if one.cost_usd is None else f"{one.cost_usd:.6f}", one.price_source, one.key)
+                for one in found
+            ],
+            numbers=("seconds", "USD"),
+        )  # fmt: skip
+        for one in found:
+            sent = ", ".join(f"{name} {value}" for name, value in one.params.items()) or "no parameters"
+            dropped = f"; not accepted, so provider default: {', '.join(one.dropped)}" if one.dropped else ""
+            typer.echo(f"{one.judge} ({one.model_reported or one.model}): {sent}{dropped}")
+    for one in found:
+        if one.problem:
+            typer.echo(f"{one.judge}: {one.problem}", err=True)
+    if any(one.problem for one in found):
+        raise typer.Exit(1)
+
+
+def retry(
+    study: str = STUDY,
+    judges: Path = JUDGES,
+    judge: list[str] = ONLY,
+    statuses: str = typer.Option(
+        "invalid,missing,truncated",
+        "--status",
+        help="Which failures, with commas: invalid, missing, truncated, refused.",
+    ),
+    limit: int = LIMIT,
+    concurrency: int = CONCURRENCY,
+    max_cost: float = MAX_COST,
+    as_json: bool = JSON,
+) -> None:
+    """Ask again where an answer is not usable. Every attempt and label stays; a better reply is a later revision.
+
+    Example: calipers judge retry mystudy --status invalid,truncated
+    """
+    from annotation.judges.retrying import FAILURES, plan_again
+
+    wanted = [status.strip() for status in statuses.split(",") if status.strip()]
+    if not wanted or not set(wanted) <= set(FAILURES):
+        raise typer.BadParameter(f"choose from {', '.join(FAILURES)}", param_hint="--status")
+    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost)
+    for one in plan_again(engine, study_id, definitions, wanted):
+        if not as_json:
+            hopeless = f"; {one.hopeless:,} left alone: too long, or about texts that changed" if one.hopeless else ""
+            typer.echo(f"{one.name}: {one.calls:,} calls are asked again{hopeless}")
     _work(engine, study_id, definitions, limit, as_json, f"calipers judge resume {study} --judges {judges}")
 
 
-def status(study: str = STUDY, as_json: bool = JSON) -> None:
-    """Assignments handed in and money spent, judge by judge.
-
-    Example: calipers judge status mystudy
-    """
-    from annotation.people import local_admin
-    from annotation.studies import find_study
-    from app.commands.database import opened
-    from app.progress import study_progress
-    from db.connect import reading
-
-    with reading(opened()) as session:
-        progress = study_progress(session, local_admin(find_study(session, study)))
-    rows = [rater for rater in progress.raters if rater.kind == "judge"]
-    if as_json:
-        print_json([asdict(row) for row in rows])
-        return
-    print_table(
-        ("judge", "handed in", "in work", "USD"),
-        [(r.rater, r.submitted, r.in_work, _usd(r.cost_usd)) for r in rows],
-        numbers=("handed in", "in work", "USD"),
-    )
-
-
-def _judges(study: str, path: Path, only: Sequence[str]) -> tuple[Any, int, tuple[JudgeDefinition, ...]]:
+def chosen_judges(
+    study: str, path: Path, only: Sequence[str], concurrency: int | None = None, max_cost: float | None = None
+) -> tuple[Any, int, tuple[JudgeDefinition, ...]]:
+    """The engine, the study's id, and the judges of the file that were asked for, with what was given in place."""
     from annotation.errors import AnnotationError
     from annotation.judges.judge_file import read_judges
     from annotation.studies import find_study, protocol_of
@@ -120,21 +228,31 @@ def _judges(study: str, path: Path, only: Sequence[str]) -> tuple[Any, int, tupl
     for name in only:
         if name not in known:
             raise AnnotationError("unknown_judge", f"{path}: no judge {name!r} (there are: {', '.join(known)})")
-    return engine, study_id, tuple(d for d in definitions if not only or d.name in only)
+    given = {"concurrency": concurrency, "max_cost": max_cost}
+    changed = {name: value for name, value in given.items() if value is not None}
+    chosen = (d for d in definitions if not only or d.name in only)
+    return engine, study_id, tuple(d.model_copy(update=changed) for d in chosen)
 
 
 def _work(
-    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str
-) -> None:
+    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str,
+    workers: int = 1, resume: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Work in this process, or in several that are given the arguments `resume`."""
     from annotation.judges.run import run_judges
+    from app.commands.judge_workers import run_together, shares
 
-    with _live(not as_json) as on_progress:
-        summary = run_judges(engine, study_id, definitions, on_progress=on_progress, limit=limit)
+    with live(not as_json) as on_progress:
+        if workers > 1:
+            each = [[*resume, *([] if most is None else [f"--limit={most}"])] for most in shares(limit, workers)]
+            summary = run_together(engine, study_id, definitions, each, on_progress)
+        else:
+            summary = run_judges(engine, study_id, definitions, on_progress=on_progress, limit=limit)
     if as_json:
         print_json(asdict(summary))
     else:
         for one in summary.judges:
-            typer.echo(_result(one))
+            typer.echo(result(one))
         if summary.abandoned:
             typer.echo(f"up to {summary.abandoned} calls of interrupted runs may have been paid twice")
     if summary.interrupted or not all(judge.complete for judge in summary.judges):
@@ -147,76 +265,18 @@ def _show_plans(plans: Sequence[JudgePlan], as_json: bool) -> None:
         print_json([asdict(plan) for plan in plans])
         return
     print_table(
-        ("judge", "pairs", "calls", "new", "too long", "USD low", "likely", "worst", "price"),
+        ("judge", "items", "calls", "new", "too long", "USD low", "likely", "worst", "price"),
         [
-            (p.name, p.pairs, p.calls, p.added, p.too_long,
-             *(_usd(money) for money in _money(p)), p.price_source)
+            (p.name, p.items, p.calls, p.added, p.too_long,
+             *(usd(money) for money in _money(p)), p.price_source)
             for p in plans
         ],
-        numbers=("pairs", "calls", "new", "too long", "USD low", "likely", "worst"),
+        numbers=("items", "calls", "new", "too long", "USD low", "likely", "worst"),
     )  # fmt: skip
-    for plan in plans:
-        for warning in plan.warnings:
-            typer.echo(f"warning: {warning}", err=True)
+    for warning in dict.fromkeys(warning for plan in plans for warning in plan.warnings):
+        typer.echo(f"warning: {warning}", err=True)
 
 
 def _money(plan: JudgePlan) -> tuple[float | None, float | None, float | None]:
     found: Mapping[str, Any] = asdict(plan.estimate)
     return found.get("low"), found.get("likely"), found.get("worst")
-
-
-def _usd(value: float | None) -> str | None:
-    return None if value is None else f"{value:.4f}"
-
-
-@contextmanager
-def _live(shown: bool) -> Iterator[OnProgress | None]:
-    """One line a judge on standard error, redrawn; plain lines every ten seconds where nobody watches."""
-    if not shown:
-        yield None
-        return
-    import time
-
-    from rich.console import Console
-    from rich.live import Live
-
-    console = Console(stderr=True)
-    if console.is_terminal:
-        with Live(console=console, transient=True, auto_refresh=False) as live:
-            yield lambda snapshot: live.update("\n".join(map(_line, snapshot)), refresh=True)
-        return
-    last = [time.monotonic()]
-
-    def plain(snapshot: Sequence[JudgeProgress]) -> None:
-        if time.monotonic() - last[0] >= 10:
-            last[0] = time.monotonic()
-            for judge in snapshot:
-                console.print(_line(judge), markup=False, highlight=False)
-
-    yield plain
-
-
-def _result(judge: JudgeSummary) -> str:
-    failures = ", ".join(f"{judge.labels[kind]:,} {kind}" for kind in FAILURES if judge.labels.get(kind))
-    cost = "price unknown" if judge.cost is None else f"{judge.cost:.4f} USD"
-    stopped = f"; stopped: {judge.stopped}" if judge.stopped else ""
-    unknown = f" and {judge.unknown_costs} attempts of unknown cost" if judge.unknown_costs else ""
-    return (
-        f"{judge.name}: {judge.done:,} of {judge.planned:,} calls done, {judge.failed:,} failed; "
-        f"{judge.labels.get('ok', 0):,} labels ok{', ' + failures if failures else ''}; {judge.attempts:,} attempts, "
-        f"{cost}{unknown}, {judge.seconds:.0f} s{stopped}"
-    )
-
-
-def _line(judge: JudgeProgress) -> str:
-    answered = sum(judge.labels.values())
-    ok = f"{100 * judge.labels.get('ok', 0) / answered:.0f} % ok" if answered else "– ok"
-    failures = sum(judge.labels.get(kind, 0) for kind in FAILURES)
-    spent = "– USD" if judge.spent is None else f"{judge.spent:.4f} USD"
-    cap = f" of {judge.max_cost:g}" if judge.max_cost is not None else ""
-    left = "" if judge.seconds_left is None else f", {judge.seconds_left / 60:.0f} min left"
-    pause = f", paused {judge.paused_s:.0f} s (429)" if judge.paused_s > 0 else ""
-    return (
-        f"{judge.name}: {judge.done + judge.failed}/{judge.planned} calls, {judge.calls_per_s:.1f}/s, {ok}, "
-        f"{failures} not usable, {judge.in_flight} in flight, {spent}{cap}{left}{pause}"
-    )

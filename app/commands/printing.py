@@ -32,8 +32,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], number
     for row in rows:
         table.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
     console = Console()
-    # a pipe has no width of its own: never cut what a program or a log will read
-    console.print(table, width=None if console.is_terminal else 160)
+    if not console.is_terminal:
+        console = Console(width=1000)  # a pipe has no width of its own: never cut what a program or a log will read
+    console.print(table)
 
 
 @contextmanager
@@ -49,3 +50,28 @@ def progress_bar(what: str) -> Iterator[Any]:
     ) as bar:  # fmt: skip
         task = bar.add_task(what, total=None)
         yield lambda done, of: bar.update(task, completed=done, total=of)
+
+
+@contextmanager
+def working(what: str) -> Iterator[Any]:
+    """The same for work whose length is not known beforehand: a moving bar and the time, once it takes two seconds."""
+    from threading import Timer
+
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+        console=console, transient=True, disable=not console.is_terminal,
+    )  # fmt: skip
+    task = bar.add_task(what, total=None)
+    start = Timer(2.0, bar.start)
+    start.daemon = True
+    start.start()
+    try:
+        yield lambda done, of, now: bar.update(task, completed=done, total=of, description=now)
+    finally:
+        start.cancel()
+        start.join()
+        bar.stop()

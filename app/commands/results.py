@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
-from app.commands.printing import JSON
+from app.commands.printing import JSON, working
 
 PANEL = "Results"
+JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -21,70 +23,100 @@ def add_to(app: typer.Typer) -> None:
 
 
 def calibrate(
-    what: str = typer.Argument(..., help="A study's name, or a labels CSV."),
-    out: Path = typer.Option(None, help="Folder for the report, the tables and their notes."),
+    what: str = typer.Argument(..., help="A study's name, or a labels file (CSV, JSON Lines, Parquet)."),
+    out: Path = typer.Option(None, help="Folder for the report, its tables and its figures."),
     protocol: str = typer.Option("", help="For a bare labels file: a shipped protocol's name, or a .toml file."),
+    judges: Path = JUDGES,
     resamples: int = typer.Option(9_999, help="Bootstrap resamples.", min=99),
     seed: int = typer.Option(None, help="Seed of the resamples; a study's own where left out."),
+    per_criterion: bool = typer.Option(
+        None, help="Each criterion by itself; what the protocol says, else yes up to 200,000 rows."
+    ),
     as_json: bool = JSON,
 ) -> None:
     """Agreement of every judge with the annotators, with intervals over whole clusters, and warnings in words.
 
     Example: calipers calibrate labels.csv --out report
     """
-    from app.reporting import report_of, write_report
+    from app.commands.terminal import print_report
+    from app.report_files import write_report
+    from app.reporting import report_of
     from exports.as_json import report_json
-    from exports.sentences import about, headline
-    from exports.tables import agreement_table
+    from exports.sentences import compared
 
-    report = report_of(what, protocol=protocol, resamples=resamples, seed=seed)
-    if out is not None:
-        write_report(report, out)
+    with working("resampling clusters") as advance:
+        report = report_of(
+            what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion
+        )
+        if out is not None:
+            written = write_report(report, out, lambda done, of: advance(done, of, "drawing figures"))
     if as_json:
-        typer.echo(report_json(report))
-        return
-    from app.commands.terminal import print_estimates
+        typer.echo(report_json(report), nl=False)
+    else:
+        print_report(report)
+        if out is not None:
+            typer.echo(f"\nWritten to {out}: {_listed(written)}")
+    if not compared(report):
+        raise typer.Exit(1)
 
-    print_estimates(agreement_table(report))
-    for warning in report.warnings:
-        typer.echo(f"warning {warning.code}: {about(warning)}")
-    if out is not None:
-        typer.echo(f"written to {out}: calibration-report.json and agreement.tex, .md, .csv, .json")
-    typer.echo(headline(report))
+
+def _listed(written: Sequence[Path]) -> str:
+    """`calibration-report.json, agreement criteria (.tex .md), …`: names that have the same forms stand together."""
+    stems: dict[str, list[str]] = {}
+    for path in written:
+        stems.setdefault(path.suffix, []).append(path.stem)
+    alone = [f"{name}{suffix}" for suffix, name in ((".json", "calibration-report"), (".md", "captions"))]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for suffix, names in stems.items():
+        kept = tuple(sorted(name for name in names if f"{name}{suffix}" not in alone))
+        groups.setdefault(kept, []).append(suffix)
+    return "; ".join([*alone, *(f"{' '.join(names)} ({' '.join(forms)})" for names, forms in groups.items() if names)])
 
 
 def export_labels(
     study: str = typer.Argument(None, help="Which study; may be left out while there is one."),
     out: Path = typer.Option(Path("labels.csv"), help="The file to write."),
+    judges: Path = JUDGES,
 ) -> None:
     """Write labels.csv, unblinded and pseudonymous: the public exchange format.
 
     Example: calipers export labels mystudy --out labels.csv
     """
-    from annotation.studies import find_study
+    from annotation.judges.judge_file import read_judge_file
+    from annotation.studies import find_study, protocol_of
     from annotation.verdicts import labels_csv, load_verdicts, require_revealed
     from app.commands.database import opened
+    from app.panels import with_panels
+    from app.reporting import settings_of
     from db.connect import reading
 
     with reading(opened()) as session:
         found = find_study(session, study)
         require_revealed(found)
         verdicts = load_verdicts(session, found)
+        if judges is not None:
+            protocol = protocol_of(found)
+            panels, chosen = read_judge_file(judges, protocol).panels, settings_of(protocol, found.seed)
+            verdicts, _ = with_panels(verdicts, panels, chosen, allow_tie=protocol.answers.allow_tie)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(labels_csv(verdicts), encoding="utf-8")
     typer.echo(f"{len(verdicts):,} labels written to {out}")
 
 
 def export_report(
-    what: str = typer.Argument(..., help="A study's name, or a labels CSV."),
-    out: Path = typer.Option(..., help="Folder for the tables."),
+    what: str = typer.Argument(..., help="A study's name, or a labels file (CSV, JSON Lines, Parquet)."),
+    out: Path = typer.Option(..., help="Folder for the report, its tables and its figures."),
     protocol: str = typer.Option("", help="For a bare labels file: a shipped protocol's name, or a .toml file."),
+    judges: Path = JUDGES,
 ) -> None:
-    """Write the calibration report and the agreement table as LaTeX, Markdown, CSV and JSON.
+    """Write the calibration report, its tables (LaTeX, Markdown, CSV, JSON) and its figures (PDF, SVG, PNG).
 
     Example: calipers export report mystudy --out report
     """
-    from app.reporting import report_of, write_report
+    from app.report_files import write_report
+    from app.reporting import report_of
 
-    written = write_report(report_of(what, protocol=protocol), out)
-    typer.echo(f"written to {out}: {', '.join(path.name for path in written)}")
+    with working("resampling clusters") as advance:
+        report = report_of(what, protocol=protocol, judges=judges)
+        written = write_report(report, out, lambda done, of: advance(done, of, "drawing figures"))
+    typer.echo(f"Written to {out}: {_listed(written)}")

@@ -1,24 +1,109 @@
-"""A table of estimates in the terminal: one block a row, because eight columns with intervals fit no terminal."""
+"""A calibration report in the terminal: the answer, one compact table, then what to know before using a number."""
 
 from __future__ import annotations
 
-from exports.cells import shown
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from exports.cells import Cell, shown
 from exports.tables import Table
 
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+    from rich.text import Text
 
-def print_estimates(table: Table) -> None:
-    """Each row's cells under its name, value and interval aligned; the notes below in lighter ink."""
+    from calibration.results import CalibrationReport
+
+SOFT = "dim"
+NAME = 16  # columns that a rater's name has at least
+MARGIN = 14  # columns, of the titles before their values
+
+
+def print_report(report: CalibrationReport) -> None:
+    """As wide as the terminal, or 80 columns into a pipe; colours only where a person watches."""
     from rich.console import Console
+    from rich.measure import Measurement
+    from rich.text import Text
+
+    from exports.cautions import folded
+    from exports.sentences import headline
+    from exports.summary import summary_table
 
     console = Console(highlight=False)
-    console.print(table.title, style="bold")
-    wide = max(len(column.title) for column in table.columns)
+    # not rich's own folding, which would part a value from its interval at their no-break space
+    console.print("\n".join(wrap(headline(report), console.width)), style="bold", markup=False)
+    table = summary_table(report)
+    if table.rows:
+        roomy = console.options.update(max_width=500)
+        one_line, two_lines = _grid(table, "  "), _grid(table, "\n")
+        longest = max(len(str(row[0])) for row in table.rows)
+        folded_name = longest - min(longest, NAME)  # what folding the names can save
+        if Measurement.get(console, roomy, one_line).maximum <= console.width:
+            console.print(one_line)
+        elif Measurement.get(console, roomy, two_lines).maximum - folded_name <= console.width:
+            console.print(two_lines)
+        else:
+            console.print(_blocks(table))
+        console.print(_reading(report), style=SOFT)
+    cautions = folded(report)
+    if cautions:
+        console.print("\nBefore you use a number", style="bold")
+        console.print(_list([Text.assemble(one.text, (f"  {one.code}", SOFT)) for one in cautions]))
+
+
+def _grid(table: Table, between: str) -> Grid:
+    """`between` stands between a value and its interval: two spaces, or a new line where the terminal is narrow."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as Grid
+
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    for number, column in enumerate(table.columns):
+        name = number == 0
+        grid.add_column(column.title, justify="left" if name else "right", no_wrap=not name, overflow="fold")
     for row in table.rows:
-        console.print(f"\n  {row[0]}", style="bold", markup=False)
+        cells = (
+            _cell(cell, between, column.key == "baseline") for column, cell in zip(table.columns, row, strict=True)
+        )
+        grid.add_row(*cells)
+    return grid
+
+
+def _blocks(table: Table) -> Text:
+    """Each row under its name, for terminals too narrow for columns."""
+    from rich.text import Text
+
+    out = Text()
+    for row in table.rows:
+        out.append(f"\n{row[0]}\n", style="bold")
         for column, cell in zip(table.columns[1:], row[1:], strict=True):
-            value, interval = shown(cell)
             if cell is not None:
-                console.print(f"    {column.title:<{wide}}  {value:>6}  {interval}".rstrip(), markup=False)
-    console.print()
-    for note in table.notes:
-        console.print(note, style="dim", markup=False)
+                out.append(f"  {column.title:<{MARGIN}}").append_text(
+                    _cell(cell, "  ", column.key == "baseline")
+                ).append("\n")
+    return out
+
+
+def _cell(cell: Cell, between: str, alone: bool) -> Text:
+    from rich.text import Text
+
+    value, interval = shown(cell)
+    return Text(value) if alone or not interval else Text.assemble(value, between, (interval, SOFT))
+
+
+def _reading(report: CalibrationReport) -> str:
+    level = f"{100 * report.settings.level:g} %"
+    return (
+        f"Brackets: {level} intervals over whole clusters. Constant: what always giving the same answer would reach. "
+        "Read a judge's row against the annotators' own."
+    )
+
+
+def _list(lines: list[Text]) -> Grid:
+    from rich.table import Table as Grid
+
+    grid = Grid.grid(padding=(0, 1))
+    grid.add_column(width=1)
+    grid.add_column(overflow="fold")
+    for line in lines:
+        grid.add_row("·", line)
+    return grid

@@ -61,8 +61,8 @@ def show(principal: Principal) -> None:
 def _one_report(principal: Principal, view: ReportView) -> None:
     st.html(
         '<div class="c-page c-diff"><div><h2>As it came in</h2>'
-        f'<div class="c-text">{marked_original(view.original, view.removed)}</div></div>'
-        f'<div><h2>As it is shown</h2><div class="c-text">{marked_shown(view.shown, view.flags)}</div></div></div>'
+        f"{_scrolling('As it came in', marked_original(view.original, view.removed))}</div>"
+        f"<div><h2>As it is shown</h2>{_scrolling('As it is shown', marked_shown(view.shown, view.flags))}</div></div>"
     )
     if view.line.override:
         st.html(f'<div class="c-page"><p class="c-soft">Changed by hand: {escape(view.line.override)}</p></div>')
@@ -76,6 +76,11 @@ def _one_report(principal: Principal, view: ReportView) -> None:
     _flags(principal, view)
     if not view.is_frozen:
         _by_hand(principal, view)
+
+
+def _scrolling(name: str, text: str) -> str:
+    """A text that scrolls must be reachable by keyboard."""
+    return f'<div class="c-text" tabindex="0" role="region" aria-label="{name}">{text}</div>'
 
 
 def _flags(principal: Principal, view: ReportView) -> None:
@@ -144,7 +149,7 @@ def _systems(found: BlindingAudit, lines: list[ReportLine]) -> str:
         rows += f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
     heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
     grid = f'<table class="c-table"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="c-scroll">{grid}</div>'
+    return f'<div class="c-scroll" tabindex="0" role="region" aria-label="By system">{grid}</div>'
 
 
 def _title(line: ReportLine) -> str:

@@ -29,7 +29,8 @@ def show(principal: Principal) -> None:
         for r in progress.remarks
     )
     remarks = (
-        '<h2>Flags and comments</h2><div class="c-scroll"><table class="c-table c-remarks"><thead><tr><th>When</th>'
+        '<h2>Flags and comments</h2><div class="c-scroll" tabindex="0" role="region" aria-label="Flags and comments">'
+        '<table class="c-table c-remarks"><thead><tr><th>When</th>'
         f"<th>Rater</th><th>Item</th><th>Kind</th><th>Words</th></tr></thead><tbody>{said}</tbody></table></div>"
         if said
         else '<p class="c-soft">No annotator has flagged or commented on anything.</p>'
@@ -38,7 +39,8 @@ def show(principal: Principal) -> None:
         f'<div class="c-page"><p class="c-soft">{escape(progress.study)} · {escape(progress.status)}</p>'
         f'<p class="c-answer">{progress.submitted} of {progress.slots} annotators\' slots are handed in, '
         f"on {progress.items} items made from {progress.reports} reports.</p>"
-        '<div class="c-scroll"><table class="c-table"><thead><tr><th scope="col">Rater</th><th scope="col">Kind</th>'
+        '<div class="c-scroll" tabindex="0" role="region" aria-label="Raters"><table class="c-table"><thead><tr>'
+        '<th scope="col">Rater</th><th scope="col">Kind</th>'
         '<th scope="col">Handed in</th><th scope="col">In work</th><th scope="col">USD spent</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>{remarks}</div>"
     )

@@ -10,10 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, func, select
 
+from annotation.answers import Answer, Answered
 from annotation.claiming import take
 from annotation.entries import read_entry
 from annotation.errors import AnnotationError
-from annotation.labelling import Answer, Incomplete, open_judge_assignment, record_answers, reopen, save, skip, submit
+from annotation.judges.assignments import open_assignments
+from annotation.judges.passes import Pass
+from annotation.labelling import Incomplete, record_answers, reopen, save, skip, submit
 from annotation.page import assignment_page, current_answers, own_assignment
 from annotation.people import local_admin
 from annotation.slots import apply_plan, make_plan
@@ -294,12 +297,13 @@ def test_a_judges_failure_is_a_row_with_a_status_and_no_choice(engine: Engine, t
         session.flush()
         item = session.scalars(select(Item)).first()
         assert item is not None
-        assignment = open_judge_assignment(session, study, rater.id, item, left="B", pass_no=1, repeat_no=1)
-        assert open_judge_assignment(session, study, rater.id, item, left="B", pass_no=1, repeat_no=1) is assignment
-        answers = [Answer("clear", "ok", "left", "why"), Answer("deep", "truncated")]
-        record_answers(session, assignment, answers, parser_version="1")
-        record_answers(session, assignment, answers, parser_version="1")
-        assert assignment.status == "submitted"
+        passes = {(item.id, 1): Pass(1, 1, "B")}
+        (assignment,) = open_assignments(session, study, rater.id, passes).values()
+        assert list(open_assignments(session, study, rater.id, passes).values()) == [assignment]
+        reply = Answered((assignment,), (Answer("clear", "ok", "left", "why"), Answer("deep", "truncated")))
+        assert record_answers(session, [reply], parser_version="1") == [True]
+        assert record_answers(session, [reply, reply], parser_version="1") == [True, True]
+        assert session.get_one(Assignment, assignment).status == "submitted"
         rows = session.execute(select(Label.status, Label.choice, Label.revision).order_by(Label.id)).all()
     assert rows == [("ok", "left", 1), ("truncated", None, 1)]
 
@@ -312,12 +316,12 @@ def test_a_judges_equal_answer_on_a_changed_text_is_a_new_revision(engine: Engin
         session.flush()
         item = session.scalars(select(Item)).first()
         assert item is not None
-        assignment = open_judge_assignment(
-            session, session.get_one(Study, study_id), rater.id, item, left="A", pass_no=1, repeat_no=1
-        )
-        record_answers(session, assignment, [Answer("clear", "ok", "left", "why")], parser_version="1")
+        study, passes = session.get_one(Study, study_id), {(item.id, 1): Pass(1, 1, "A")}
+        (assignment,) = open_assignments(session, study, rater.id, passes).values()
+        reply = Answered((assignment,), (Answer("clear", "ok", "left", "why"),))
+        record_answers(session, [reply], parser_version="1")
         session.get_one(Report, item.report_a_id).shown_sha256 = "0" * 64
-        record_answers(session, assignment, [Answer("clear", "ok", "left", "why")], parser_version="1")
+        record_answers(session, [reply], parser_version="1")
         assert session.scalars(select(Label.left_sha256).order_by(Label.id)).all()[1] == "0" * 64
 
 

@@ -87,7 +87,7 @@ def test_every_vertex_goes_out_as_often_as_in_give_or_take_one(edges: list[tuple
 def test_every_system_stands_left_as_often_as_right(overlap: int, seed: int, design: str) -> None:
     pairs = plan_pairs(candidates(5, 4), seed=seed, design=design)
     slots = plan_sides(pairs, overlap, seed)
-    assert Counter(slot.pair for slot in slots) == dict.fromkeys(range(len(pairs)), overlap)
+    assert Counter(slot.item for slot in slots) == dict.fromkeys(range(len(pairs)), overlap)
     assert all(abs(left - right) <= 1 for left, right in side_counts(pairs, slots).values())
 
 

@@ -12,8 +12,11 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.active_time import clamp, split
+from annotation.answers import Answer, Answered
 from annotation.errors import AnnotationError
-from annotation.labelling import Answer, open_judge_assignment, record_answers
+from annotation.judges.assignments import open_assignments
+from annotation.judges.passes import Pass
+from annotation.labelling import record_answers
 from annotation.verdicts import labels_csv, load_verdicts, require_revealed
 from calibration.calibrate import calibrate
 from calibration.metrics import cohen_kappa, percent_agreement
@@ -193,7 +196,7 @@ def test_a_judges_share_of_time_and_cost_adds_up_and_unknown_stays_empty(engine:
         criteria = session.scalars(select(Criterion).order_by(Criterion.position)).all()
         for number, cost in enumerate((0.02, None)):
             item = session.scalars(select(Item).order_by(Item.id)).all()[number]
-            assignment = open_judge_assignment(session, study, rater.id, item, left="B", pass_no=1, repeat_no=1)
+            (assignment,) = open_assignments(session, study, rater.id, {(item.id, 1): Pass(1, 1, "B")}).values()
             call = JudgeCall(
                 key=f"k{number}",
                 judge_id=judge.id,
@@ -203,12 +206,11 @@ def test_a_judges_share_of_time_and_cost_adds_up_and_unknown_stays_empty(engine:
             )
             session.add(call)
             session.flush()
-            session.add(JudgeCallAssignment(call_id=call.id, assignment_id=assignment.id))
+            session.add(JudgeCallAssignment(call_id=call.id, assignment_id=assignment))
             session.add(JudgeAttempt(call_id=call.id, attempt_no=1, outcome="dropped", seconds=1.0, cost=0.01))
             session.add(JudgeAttempt(call_id=call.id, attempt_no=2, outcome="ok", seconds=3.0, cost=cost))
-            record_answers(
-                session, assignment, [Answer("clear", "ok", "left"), Answer("deep", "truncated")], parser_version="1"
-            )
+            reply = Answered((assignment,), (Answer("clear", "ok", "left"), Answer("deep", "truncated")))
+            record_answers(session, [reply], parser_version="1")
         verdicts = load_verdicts(session, study)
     rows = verdicts.sort_values(["item_id", "criterion"]).to_dict("records")
     assert [row["label"] for row in rows if row["status"] == "ok"] == ["B", "B"]

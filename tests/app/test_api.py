@@ -158,7 +158,8 @@ def test_an_open_page_does_not_survive_the_end_of_its_sign_in(site: Site, end: A
     cookie = client.cookies["calipers"]
     end(site, client)
     client.cookies.set("calipers", cookie, domain="testserver.local")
-    assert client.get(f"/api/assignment/{page['aid']}").status_code == 401
+    for what in ("assignment", "history"):
+        assert client.get(f"/api/{what}/{page['aid']}").status_code == 401
     entry = answer(page, "clear", "left").model_dump()
     assert post(client, "/api/labels", {"entries": [entry]}).json()["code"] == "signed_out"
 
@@ -181,11 +182,23 @@ def test_a_label_is_acknowledged_and_stored(site: Site) -> None:
     assert again["answers"]["clear"] == {
         "choice": "left",
         "rationale": "because of that",
+        "evidence": [],
         "confidence": None,
         "rev": 1,
         "writer": "writer-1",
         "seq": 1,
     }
+
+
+def test_a_changed_answer_has_a_history(site: Site) -> None:
+    client = site.signed_in()
+    page = first_page(client)
+    assert client.get(f"/api/history/{page['aid']}").json() == []
+    for seq, choice in enumerate(("left", "right"), start=1):
+        post(client, "/api/labels", {"entries": [answer(page, "clear", choice, seq=seq).model_dump()]})
+    (line,) = client.get(f"/api/history/{page['aid']}").json()
+    assert line["criterion"] == "clear"
+    assert [revision["choice"] for revision in line["revisions"]] == ["left", "right"]
 
 
 def test_a_page_comes_back_to_its_place_with_its_preferences(site: Site) -> None:
@@ -259,6 +272,7 @@ def test_foreign_and_unknown_work_answer_with_the_same_words(site: Site) -> None
     stranger = site.signed_in("Bea")
     foreign = stranger.get(f"/api/assignment/{page['aid']}")
     unknown = stranger.get(f"/api/assignment/{'0' * 32}")
+    assert stranger.get(f"/api/history/{page['aid']}").text == unknown.text
     assert (foreign.status_code, foreign.content) == (404, unknown.content)
 
 
@@ -301,14 +315,15 @@ def test_no_response_to_an_annotator_names_a_system_a_side_or_a_row(site: Site) 
         assert sentinel not in everything
     assert set(page) == {
         "aid", "page", "person", "status", "study", "position", "task_type", "task", "guidance_html", "topic", "panes",
-        "criteria", "choices", "rationale", "confidence", "idle_s", "answers", "place", "preferences",
+        "criteria", "choices", "rationale", "confidence", "idle_s", "answers", "place", "preferences", "returned", "active_s",
+        "probe", "passages",
     }  # fmt: skip
 
 
 def test_every_route_is_listed_here() -> None:
     # a new route must come with its row in the tests above
     assert sorted(route.path for route in api.routes) == [
-        "/api/assignment/{aid}", "/api/labels", "/api/logout", "/api/submit", "/api/take", "/invite/{token}",
+        "/api/assignment/{aid}", "/api/history/{aid}", "/api/labels", "/api/logout", "/api/submit", "/api/take", "/invite/{token}",
     ]  # fmt: skip
 
 

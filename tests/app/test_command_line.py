@@ -127,9 +127,14 @@ def test_a_bare_labels_file_is_calibrated_without_a_database(shell: Shell) -> No
     (shell.folder / "labels.csv").write_text("\n".join(lines) + "\n")
     said = shell("calibrate", "labels.csv", "--out", "report", "--resamples", "199")
     assert "gpt agrees with the annotators on" in said.replace("\N{NO-BREAK SPACE}", " ")
-    assert sorted(path.name for path in (shell.folder / "report").iterdir()) == [
-        "agreement.csv", "agreement.json", "agreement.md", "agreement.tex", "calibration-report.json",
-    ]  # fmt: skip
+    tables = [
+        f"{name}.{form}" for name in ("agreement", "annotators", "criteria") for form in ("csv", "json", "md", "tex")
+    ]
+    drawn = ("agreement", "agreement_column", "answers", "answers_column")  # one criterion makes no map
+    figures = [f"{name}.{form}" for name in drawn for form in ("pdf", "png", "svg")]
+    assert sorted(path.name for path in (shell.folder / "report").iterdir()) == sorted(
+        [*tables, *figures, "calibration-report.json", "captions.md"]
+    )
     report: dict[str, Any] = json.loads((shell.folder / "report" / "calibration-report.json").read_text())
     assert report["format"] == "calipers-report/1"
     assert not (shell.folder / "x.db").exists()
@@ -159,6 +164,6 @@ def test_every_command_has_help_with_an_example(words: list[str], capsys: pytest
 
 
 def test_help_does_not_wait_for_statistics_or_databases() -> None:
-    code = "import sys, app.command_line; print([m for m in ('pandas', 'sqlalchemy', 'streamlit', 'scipy', 'litellm') if m in sys.modules])"
+    code = "import sys, app.command_line; print([m for m in ('pandas', 'sqlalchemy', 'streamlit', 'scipy', 'litellm', 'matplotlib') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -77,7 +77,7 @@ batch_api = false
         (JUDGE + "max_cost = 0", "max_cost"),
         (JUDGE + "batch_api = true", "batch_api: the provider's batch API is not supported yet"),
         (JUDGE + "max_input_chars = 9000", "max_input_chars: cutting long prompts is not supported yet"),
-        (JUDGE + "[[panel]]\nname = 'p'", "[[panel]] is not supported yet"),
+        (JUDGE + "[[panel]]\nname = 'p'", "key 'members' is required but missing"),
         (JUDGE + "= 3", "not TOML"),
     ],
 )  # fmt: skip

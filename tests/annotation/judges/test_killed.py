@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
+import multiprocessing
+import random
 import time
 import urllib.request
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from multiprocessing.process import BaseProcess
 from typing import Any
 
+import pytest
 from sqlalchemy import Engine, select
 
 from annotation.judges.judge_file import JudgeDefinition, Rung
@@ -22,10 +23,21 @@ from annotation.judges.run import run_judges
 from db.connect import open_database, reading
 from db.judge_tables import JudgeCall
 from tests.annotation.judges.conftest import Fake
-from tests.annotation.judges.judged_study import PRICE, attempts, describe, judges, labels, make_study, replied, verdict
+from tests.annotation.judges.judged_study import (
+    PRICE,
+    account,
+    attempts,
+    call_states,
+    describe,
+    judges,
+    labels,
+    make_study,
+    replied,
+    verdict,
+)
 
-ROOT = Path(__file__).resolve().parents[3]
-CONCURRENCY, LEASE_S = 6, 2.0
+CONCURRENCY, LEASE_S, KILLS = 8, 2.0, 10
+ON_THE_WIRE = 16  # replies that a test allows on top of what is in flight
 
 
 async def plain_http(
@@ -48,34 +60,93 @@ def definitions(base: str) -> tuple[JudgeDefinition, ...]:
     return judges(f'name = "j"\nmodel = "fake"\napi_base = "{base}"\nconcurrency = {CONCURRENCY}\n{PRICE}')
 
 
-def test_a_killed_run_is_finished_without_paying_twice_for_what_was_done(
+def work(url: str, study: int, base: str) -> None:
+    """What a process that may be killed does."""
+    run_judges(open_database(url), study, definitions(base), transport=plain_http, lease_s=LEASE_S)
+
+
+def worker(url: str, study: int, fake: Fake) -> BaseProcess:
+    """One more worker, in a process that has everything imported."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["__main__", __name__])
+    process = context.Process(target=work, args=(url, study, fake.base), daemon=True)
+    process.start()
+    return process
+
+
+def until(fake: Fake, billed: int, process: BaseProcess) -> None:
+    """Wait for the provider to have billed that many calls."""
+    deadline = time.monotonic() + 60
+    while fake.stats()["billed"] < billed:
+        assert process.is_alive(), "the worker ended by itself"
+        assert time.monotonic() < deadline, "the worker does not get on"
+        time.sleep(0.005)
+
+
+def done(engine: Engine) -> set[int]:
+    with reading(engine) as session:
+        return set(session.scalars(select(JudgeCall.id).where(JudgeCall.state == "done")))
+
+
+def tried(engine: Engine) -> Counter[int]:
+    return Counter(attempt.call_id for attempt in attempts(engine))
+
+
+def holders(engine: Engine) -> int:
+    """How many workers hold leases."""
+    with reading(engine) as session:
+        leased = select(JudgeCall.worker).where(JudgeCall.state == "leased").distinct()
+        return len(session.scalars(leased).all())
+
+
+def test_ten_kills_of_a_thousand_calls_cost_no_more_than_what_was_in_flight(
     engine: Engine, database_url: str, fake: Fake
 ) -> None:
-    fake.reset(latency_ms=60)
-    study = make_study(engine, 15)
+    fake.reset(latency_ms=15)
+    study = make_study(engine, 500)
     plan_judges(engine, study, definitions(fake.base), describe=describe)
-    code = "from tests.annotation.judges import test_killed; import sys; test_killed.work(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, database_url, str(study), fake.base]
-    with subprocess.Popen(command, cwd=ROOT) as worker:
-        deadline = time.monotonic() + 30
-        while len(attempts(engine)) < 8 and time.monotonic() < deadline:
-            time.sleep(0.02)
-        worker.kill()
-    with reading(engine) as session:
-        done = set(session.scalars(select(JudgeCall.id).where(JudgeCall.state == "done")))
-    assert 0 < len(done) < 30
-    before = Counter(a.call_id for a in attempts(engine))
+    draw = random.Random(4711)
+    before: dict[int, int] = {}
+    for billed in sorted(draw.sample(range(20, 900), KILLS)):
+        process = worker(database_url, study, fake)
+        until(fake, billed, process)
+        process.kill()
+        process.join()
+        now = tried(engine)
+        assert all(now[call] == count for call, count in before.items()), "no call that was done is made again"
+        before = {call: now[call] for call in done(engine)}
+    assert 0 < len(before) < 1000
+
     summary = run_judges(engine, study, definitions(fake.base), transport=plain_http, lease_s=LEASE_S)
     assert summary.judges[0].complete
-    after = Counter(a.call_id for a in attempts(engine))
-    assert all(after[call] == before[call] for call in done), "no call that was done is made again"
-    assert fake.stats()["dup_billed"] <= CONCURRENCY
-    assert fake.stats()["dup_billed"] <= summary.abandoned <= CONCURRENCY + 2
+    after = tried(engine)
+    assert all(after[call] == count for call, count in before.items())
+    abandoned = sum(attempt.kind == "abandoned" for attempt in attempts(engine))
+    assert fake.stats()["dup_billed"] <= KILLS * CONCURRENCY + ON_THE_WIRE
+    assert fake.stats()["dup_billed"] <= abandoned, "every call that may be paid twice is told of"
+    assert fake.stats()["billed"] == 1000 + fake.stats()["dup_billed"]
     found = labels(engine)
-    assert len(found) == 15 * 2 * 3
+    assert len(found) == 1000 * 3
     assert all(verdict(row) == ("A" if row["item"] % 2 == 1 else "B") for row in found), "as in an undisturbed run"
+    assert account(engine).reserved == pytest.approx(0, abs=1e-9)
 
 
-def work(url: str, study: str, base: str) -> None:
-    """What the killed process does."""
-    run_judges(open_database(url), int(study), definitions(base), transport=plain_http, lease_s=LEASE_S)
+def test_one_of_two_workers_is_killed_and_the_other_finishes(engine: Engine, database_url: str, fake: Fake) -> None:
+    fake.reset(latency_ms=30)
+    study = make_study(engine, 150)
+    plan_judges(engine, study, definitions(fake.base), describe=describe)
+    doomed, survivor = worker(database_url, study, fake), worker(database_url, study, fake)
+    deadline = time.monotonic() + 60
+    while holders(engine) < 2:
+        assert time.monotonic() < deadline, "both were never at work at once"
+        time.sleep(0.005)
+    doomed.kill()
+    before = tried(engine)
+    finished = {call: before[call] for call in done(engine)}
+    survivor.join(90)
+    assert survivor.exitcode == 0
+    assert call_states(engine) == {"done": 300}
+    after = tried(engine)
+    assert all(after[call] == count for call, count in finished.items())
+    assert fake.stats()["dup_billed"] <= CONCURRENCY + ON_THE_WIRE
+    assert len(labels(engine)) == 300 * 3

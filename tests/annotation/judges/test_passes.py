@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from annotation.errors import AnnotationError
 from annotation.judges.makers import maker, own_family
-from annotation.judges.pairs import LabelledPair, passes_of
+from annotation.judges.pairs import LabelledItem, passes_of
 from annotation.judges.passes import Pass, batches, draw_first, plan_passes
 from tests.annotation.judges.judged_study import judges
 
 ROWS = ("a1", "b1", "a2", "c1")
 
 
-def pair(item: int, reference: str | None = "B") -> LabelledPair:
-    return LabelledPair(item, 1, {"A": "x", "B": "y"}, 10, 10, reference)
+def pair(item: int, reference: str | None = "B") -> LabelledItem:
+    return LabelledItem(item, 1, ("x", "y"), 10, 10, reference)
 
 
 def test_both_swaps_the_sides_in_every_repeat() -> None:

@@ -11,7 +11,6 @@ from annotation.errors import AnnotationError
 from annotation.judges.client import ModelFacts
 from annotation.judges.judge_file import JudgeDefinition, Price
 from annotation.judges.plan import plan_judges
-from annotation.protocol import parse_protocol
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig
@@ -32,7 +31,7 @@ def test_planning_twice_adds_nothing_and_more_repeats_add_the_difference(engine:
     study = make_study(engine, 4)
     by_category = MINI + 'batching = "by_category"\n'
     (plan,) = plan_judges(engine, study, judges(by_category), describe=describe)
-    assert (plan.pairs, plan.calls, plan.added, plan.price_source) == (4, 16, 16, "user")  # x 2 orders x 2 categories
+    assert (plan.items, plan.calls, plan.added, plan.price_source) == (4, 16, 16, "user")  # x 2 orders x 2 categories
     assert rows(engine) == (1, 1, 16, 16, 8, 1)
     (again,) = plan_judges(engine, study, judges(by_category), describe=describe)
     assert (again.calls, again.added, again.estimate.calls) == (16, 0, 0)
@@ -75,7 +74,7 @@ def test_excluded_empty_and_attention_pairs_are_not_judged(engine: Engine) -> No
         session.add(Assignment(study_id=study, item_id=items[1].id, purpose="attention", plan_seed=1, left="A"))
         session.add(Assignment(study_id=study, item_id=items[2].id, purpose="label", plan_seed=1, left="A"))
     (plan,) = plan_judges(engine, study, judges(MINI), describe=describe)
-    assert plan.pairs == 2
+    assert plan.items == 2
 
 
 def test_a_changed_question_is_asked_again_and_nothing_else(engine: Engine) -> None:
@@ -178,15 +177,3 @@ def test_a_price_from_the_map_is_stored_with_its_version(engine: Engine) -> None
     assert (
         plan_judges(engine, study, judges('name = "j"\nmodel = "x/y"\nmax_cost = 1.0'), describe=describe)[0].added == 0
     )
-
-
-def test_a_study_of_another_task_is_refused(engine: Engine) -> None:
-    text = (
-        'format = "calipers-protocol/1"\nname = "p"\ntitle = "P"\ntask_type = "pointwise_rating"\ntask = "T"\n'
-        '[answers]\nscale = {min = 0, max = 10}\n[[criterion]]\nid = "c"\nlabel = "c"\ntext = "c"\n'
-    )
-    parse_protocol(text)
-    with transaction(engine) as session:
-        study = init_study(session, "p", text, 1).id
-    with pytest.raises(AnnotationError, match="judges cannot do pointwise_rating yet"):
-        plan_judges(engine, study, judges(MINI), describe=describe)

@@ -104,11 +104,6 @@ def test_a_re_ask_is_the_same_conversation_and_what_was_wrong() -> None:
     assert ask_again(prompt, " ", ("x",)).messages[2]["content"], "an empty message is refused by some providers"
 
 
-def test_a_task_without_a_template_is_refused_by_name() -> None:
-    with pytest.raises(AnnotationError, match="judges cannot do probe_label yet; they can do pairwise_choice"):
-        shipped_template("probe_label")
-
-
 @given(st.text(), st.text())
 def test_any_report_reaches_the_provider_unchanged(first: str, second: str) -> None:
     user = build_prompt(material(first, second, topic_title="", topic_prompt="")).messages[1]["content"]

@@ -1,0 +1,119 @@
+"""Layout `labels`: our own labels.csv (or the same columns as JSON Lines or Parquet), people's rows and judges'."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+from annotation.importing.records import ImportingError, Row, as_text, collecting, shortened
+from annotation.importing.results import (
+    FAILED,
+    NOT_APPLICABLE,
+    TIE,
+    ResultOptions,
+    ResultRow,
+    Results,
+    named,
+    said,
+    whole,
+    winner,
+)
+from annotation.importing.table import read_columns
+
+REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id")
+OPTIONAL = (
+    "system_a", "system_b", "presentation", "run", "pass_no", "status", "rationale", "topic", "probe", "sha256_a",
+    "sha256_b",
+)  # fmt: skip
+MADE_AGAIN = ("category", "len_a", "len_b", "evidence")  # known from the study's own rows, or about texts of another
+ALIASES = {"tie_inconsistent": TIE, "n/a": NOT_APPLICABLE, "unparsed": "invalid"}
+FORMULA_GUARD = re.compile(r"^'(?=[=+\-@\t\r])")  # what our export puts before text that a spreadsheet would run
+
+
+def read_labels_results(path: Path, options: ResultOptions) -> Results:
+    """`A` means system_a whatever stood on the left. `presentation` is the order, empty where it is unknown.
+
+    One rater's rows on one item in both presentations are two passes. `topic` names the topic, else cluster_id does.
+    """
+    if not path.is_file():
+        raise ImportingError(f"{path}: not a file; give one labels file, such as labels.csv")
+    problems: list[str] = []
+    columns, lines = read_columns(path, problems, options.encoding)
+    absent = [name for name in REQUIRED if name not in columns]
+    if absent:
+        raise ImportingError([*problems, f"{path.name}:1: no column {absent[0]!r} (found: {', '.join(columns)})"])
+    if not lines:
+        raise ImportingError([*problems, f"{path.name}: no rows; give a file with a label a row"])
+    rows = []
+    for line in lines:
+        with collecting(problems):
+            rows.append(_row(line, options))
+    others = [name for name in columns if name not in (*REQUIRED, *OPTIONAL, *MADE_AGAIN)]
+    notes = (f"columns left out {len(others)} ({', '.join(others[:20])})",) if others else ()
+    return Results(tuple(_passes(rows)), tuple(problems), notes)
+
+
+def _row(line: Row, options: ResultOptions) -> ResultRow:
+    cells = {name: FORMULA_GUARD.sub("", as_text(value) or "").strip() for name, value in line.values.items()}
+    system_a, system_b = named(cells.get("system_a")), named(cells.get("system_b"))
+    shown = cells.get("presentation", "")
+    kind, rater = cells["rater_kind"], named(cells["rater_id"])
+    if kind not in ("human", "judge"):
+        raise ImportingError(f"{line.where}: rater_kind is {shortened(kind)}; write human or judge")
+    if not rater:
+        raise ImportingError(f"{line.where}: rater_id is empty; fill it in or remove the row")
+    if shown not in ("AB", "BA", ""):
+        raise ImportingError(f"{line.where}: presentation is {shortened(shown)}; write AB, BA, or nothing if unknown")
+    systems = (system_a, system_b) if system_b else (system_a,)
+    first = {"AB": system_a, "BA": system_b, "": options.first}[shown]
+    found = ALIASES.get(cells["label"], cells["label"])
+    raw = (f"raw:{cells['label'][:60]}",) if found != cells["label"] else ()
+    answer, status, flags = _answer(line.where, cells.get("status", ""), found, systems, first, options)
+    return ResultRow(
+        line.where, options.judge if kind == "judge" and options.judge else rater,
+        named(cells.get("topic")) or named(cells["cluster_id"]), systems, named(cells["criterion"]), answer, kind=kind,
+        status=status, first=first, probe=cells.get("probe", ""), item=cells["item_id"],
+        run=whole(cells.get("run") or "1", line.where, "run"),
+        pass_no=whole(cells["pass_no"], line.where, "pass_no") if cells.get("pass_no") else None,
+        rationale=cells.get("rationale", ""), flags=raw + flags,
+        sha256={name: cells.get(f"sha256_{side}", "") for name, side in zip(systems, "ab", strict=False)},
+    )  # fmt: skip
+
+
+def _answer(
+    where: str, status: str, label: str, systems: tuple[str, ...], first: str, options: ResultOptions
+) -> tuple[str | None, str, tuple[str, ...]]:
+    if status not in ("", "ok", *FAILED):
+        raise ImportingError(f"{where}: status is {shortened(status)}; write ok, {', '.join(FAILED)}")
+    if status in FAILED:
+        return None, status, (f"raw:{label[:60]}",) if label else ()
+    if label in FAILED:
+        return None, label, ()
+    if not label and status == "ok":
+        raise ImportingError(f"{where}: status is ok but the label is empty; give the label or another status")
+    if not label:
+        return None, "missing", ()
+    answer, status, flags = said(label, options)
+    try:
+        return (None if answer is None else winner(answer, systems, first, options.labels_are)), status, flags
+    except ImportingError as error:
+        raise ImportingError(f"{where}: {error}") from None
+
+
+def _passes(rows: list[ResultRow]) -> list[ResultRow]:
+    """Rows without a pass of their own get one: a run shown in both orders is two passes, whatever items are called."""
+    orders: dict[tuple[str, ...], set[str]] = defaultdict(set)
+    for row in rows:
+        orders[_shown(row)].add(row.first)
+
+    def number(row: ResultRow) -> int:
+        both = len(orders[_shown(row)] - {""}) == 2
+        return 2 * row.run - (row.first == min(row.systems)) if both else row.run
+
+    return [row if row.pass_no else replace(row, pass_no=number(row)) for row in rows]
+
+
+def _shown(row: ResultRow) -> tuple[str, ...]:
+    return row.kind, row.rater, row.topic, *sorted(row.systems), row.probe, str(row.run)

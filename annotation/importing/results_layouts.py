@@ -1,0 +1,48 @@
+"""The layouts in which labels and judge results made elsewhere may lie, one line each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from annotation.importing.results import ResultOptions, Results
+from annotation.importing.results_deepeval import read_deepeval_results
+from annotation.importing.results_deepresearchgym import read_deepresearchgym_results
+from annotation.importing.results_fields import FIELDS
+from annotation.importing.results_inspect import read_inspect_results
+from annotation.importing.results_labels import read_labels_results
+from annotation.importing.results_promptfoo import read_promptfoo_results
+from annotation.importing.results_race import read_race_results
+from annotation.importing.results_reportbench import read_reportbench_results
+from annotation.importing.results_wlc import read_wlc_results
+
+
+@dataclass(frozen=True)
+class ResultLayout:
+    """How it is read, what it looks like, and which fields --map may place."""
+
+    read: Callable[[Path, ResultOptions], Results]
+    looks_like: str
+    fields: tuple[str, ...] = ()
+
+
+RESULT_LAYOUTS = {
+    "labels": ResultLayout(read_labels_results, "labels.csv, or its columns as JSON Lines or Parquet"),
+    "wlc": ResultLayout(read_wlc_results, "Wiki Live Challenge: TITLE_writing.json"),
+    "deepresearchgym": ResultLayout(
+        read_deepresearchgym_results, "DeepResearchGym: SYSTEM/evaluation_results_*.json, ANNOTATOR/ID", ("answer",)
+    ),
+    "race": ResultLayout(read_race_results, "DeepResearch Bench: race/SYSTEM/raw_results.jsonl"),
+    "reportbench": ResultLayout(
+        read_reportbench_results, "ReportBench: SYSTEM/ARXIV_ID/no_citations_web_verification.csv"
+    ),
+    "inspect": ResultLayout(read_inspect_results, "a JSON log of Inspect", FIELDS),
+    "promptfoo": ResultLayout(read_promptfoo_results, "promptfoo eval --output FILE.json", FIELDS),
+    "deepeval": ResultLayout(read_deepeval_results, "a test run saved by DeepEval", FIELDS),
+}
+
+
+def result_layout_lines() -> str:
+    """One line a layout, for errors and help."""
+    return "\n".join(f"  {name}: {layout.looks_like}" for name, layout in RESULT_LAYOUTS.items())

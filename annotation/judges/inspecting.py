@@ -1,0 +1,141 @@
+"""One call as it was made: the prompt built again and proved by its sha256, every try, and the labels it left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.judges.material import rebuilt_prompt
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
+from db.tables import Assignment, Criterion, Item, Label, Study, Topic
+
+
+@dataclass(frozen=True)
+class ShownAttempt:
+    """One try. `messages`: what was sent, proved by `prompt_sha256`; empty where it is not, and `unproved` says why."""
+
+    attempt_no: int
+    kind: str
+    outcome: str
+    rung: str | None
+    http_status: int | None
+    seconds: float
+    tokens_in: int | None
+    tokens_out: int | None
+    cost_usd: float | None
+    model_reported: str | None
+    finish_reason: str | None
+    error: str | None
+    prompt_sha256: str | None
+    messages: tuple[Mapping[str, str], ...]
+    unproved: str
+    raw_reply: str | None
+
+
+@dataclass(frozen=True)
+class ShownLabel:
+    """One revision of an answer, as given: `left` is the report shown first."""
+
+    item: str
+    criterion: str
+    revision: int
+    status: str
+    choice: str | None
+    rationale: str
+    flags: tuple[str, ...]
+    parser_version: str | None
+    at: datetime
+
+
+@dataclass(frozen=True)
+class ShownCall:
+    """A call with all that is stored about it. Items are shown as (item, topic, pass, repeat)."""
+
+    call_id: int
+    judge: str
+    model: str
+    params: Mapping[str, Any]
+    state: str
+    outcome: str | None
+    probe_kind: str | None
+    items: tuple[tuple[str, str, int, int], ...]
+    criteria: tuple[str, ...]
+    attempts: tuple[ShownAttempt, ...]
+    labels: tuple[ShownLabel, ...]
+
+
+def show_call(session: Session, study: Study, call_id: int) -> ShownCall:
+    """Everything stored about one call of the study. Raises AnnotationError `not_found`."""
+    row = session.execute(
+        select(JudgeCall, JudgeConfig, Judge.name)
+        .join(JudgeConfig, JudgeConfig.id == JudgeCall.config_id)
+        .join(Judge, Judge.id == JudgeCall.judge_id)
+        .where(JudgeCall.id == call_id, Judge.study_id == study.id)
+    ).one_or_none()
+    if row is None:
+        raise AnnotationError(
+            "not_found",
+            f"study {study.name!r} has no call {call_id}; the ledger lists them: calipers judge ledger {study.name}",
+        )
+    call, config, judge = row
+    items = session.execute(
+        select(Item.id, Topic.key, Assignment.pass_no, Assignment.repeat_no)
+        .join(Topic, Topic.id == Item.topic_id)
+        .join(Assignment, Assignment.item_id == Item.id)
+        .join(JudgeCallAssignment, JudgeCallAssignment.assignment_id == Assignment.id)
+        .where(JudgeCallAssignment.call_id == call.id)
+        .order_by(Item.id)
+    )
+    criteria = session.scalars(select(Criterion).where(Criterion.id.in_(call.criteria)))
+    codes = {criterion.id: criterion.code for criterion in criteria}
+    attempts = session.scalars(
+        select(JudgeAttempt).where(JudgeAttempt.call_id == call.id).order_by(JudgeAttempt.attempt_no)
+    ).all()
+    served = tuple((f"item-{item:05d}", topic, pass_no, repeat) for item, topic, pass_no, repeat in items)
+    return ShownCall(
+        call_id=call.id, judge=judge, model=config.model, params=config.params, state=call.state, outcome=call.outcome,
+        probe_kind=call.probe_kind, items=served,
+        criteria=tuple(codes[key] for key in call.criteria),
+        attempts=tuple(_attempt(session, attempt) for attempt in attempts),
+        labels=() if call.probe_kind else _labels(session, call, codes),
+    )  # fmt: skip
+
+
+def _attempt(session: Session, row: JudgeAttempt) -> ShownAttempt:
+    messages: tuple[Mapping[str, str], ...] = ()
+    unproved = "" if row.prompt_sha256 else "no prompt is known: the process ended while the request was out"
+    if row.prompt_sha256:
+        try:
+            messages = rebuilt_prompt(session, row.call_id, row.attempt_no).messages
+        except AnnotationError as error:
+            unproved = error.text
+    return ShownAttempt(
+        attempt_no=row.attempt_no, kind=row.kind, outcome=row.outcome, rung=row.rung, http_status=row.http_status,
+        seconds=row.seconds, tokens_in=row.tokens_in, tokens_out=row.tokens_out, cost_usd=row.cost,
+        model_reported=row.model_reported, finish_reason=row.finish_reason, error=row.error,
+        prompt_sha256=row.prompt_sha256, messages=messages, unproved=unproved, raw_reply=row.raw_reply,
+    )  # fmt: skip
+
+
+def _labels(session: Session, call: JudgeCall, codes: Mapping[int, str]) -> tuple[ShownLabel, ...]:
+    """Every revision of what the call asked, whichever call wrote it."""
+    rows = session.execute(
+        select(Label, Assignment.item_id)
+        .join(Assignment, Assignment.id == Label.assignment_id)
+        .join(JudgeCallAssignment, JudgeCallAssignment.assignment_id == Assignment.id)
+        .where(JudgeCallAssignment.call_id == call.id, Label.criterion_id.in_(call.criteria))
+        .order_by(Assignment.item_id, Label.criterion_id, Label.revision)
+    )
+    return tuple(
+        ShownLabel(
+            f"item-{item:05d}", codes[label.criterion_id], label.revision, label.status, label.choice, label.rationale,
+            tuple(label.flags), label.parser_version, label.created_at,
+        )
+        for label, item in rows
+    )  # fmt: skip

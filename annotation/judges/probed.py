@@ -1,0 +1,197 @@
+"""What a judge said to the probes, beside what it says anyway: the same item, order and criterion, read alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.answers import Answered
+from annotation.judges.accounts import Account
+from annotation.judges.judge_file import JudgeDefinition
+from annotation.judges.material import CallRows, Texts, load_calls
+from annotation.judges.probes import ONE_SIDED, changed_side, heavier_side
+from annotation.judges.probing import CHUNK, own_account, probe_account
+from annotation.judges.steps import settled_answers
+from annotation.studies import protocol_of
+from annotation.verdicts import unblind
+from db.judge_tables import JudgeCall, JudgeCallAssignment
+from db.tables import Assignment, Item, Study, Topic
+
+
+@dataclass(frozen=True)
+class ProbedVerdict:
+    """One criterion of one item in one order. A verdict is None where the judge gave no usable answer.
+
+    `side`: the report that padding or authority changed, or the one with more Markdown; None where there is no such.
+    `again`: what the judge said another time to the very same prompt, with another repeat's seed.
+    `scale`: ends of a rating's scale.
+    """
+
+    item_id: int
+    cluster: str
+    criterion: str
+    side: str | None
+    own: str | None
+    probed: str | None
+    again: str | None = None
+    scale: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Scores in [0, 1] of the same labels, unprobed and probed, nan where unusable, with their clusters.
+
+    `what`: `wins` of the side in question (a tie is a half), a rating's `score`, or `changed` verdicts, where the
+    unprobed ones are changed by nothing but another try. `noise_known`: whether there was another try.
+    """
+
+    what: str
+    unprobed: tuple[float, ...]
+    probed: tuple[float, ...]
+    clusters: tuple[str, ...]
+    noise_known: bool = True
+
+
+def compared(verdicts: Sequence[ProbedVerdict], kind: str) -> Compared:
+    """Verdicts as numbers. Pairs are about a side, but under a paraphrase, which favours none; statements never are."""
+    if any(one.scale for one in verdicts):
+        used, what = [one for one in verdicts if one.scale], "score"
+        pairs = [(_scaled(one.own, one.scale), _scaled(one.probed, one.scale)) for one in used]
+    elif kind != "paraphrase" and any(one.side for one in verdicts):
+        used, what = [one for one in verdicts if one.side], "wins"
+        pairs = [(_win(one.own, one.side), _win(one.probed, one.side)) for one in used]
+    else:
+        return _changed(verdicts)
+    return Compared(what, *_columns(pairs), tuple(one.cluster for one in used))
+
+
+def changed_share(verdicts: Sequence[ProbedVerdict]) -> float:
+    """Share of usable verdicts that are not what they were, 0 to 1; nan where there are none."""
+    usable = [one.own != one.probed for one in verdicts if one.own is not None and one.probed is not None]
+    return sum(usable) / len(usable) if usable else math.nan
+
+
+def probed_verdicts(session: Session, study: Study, definition: JudgeDefinition, kind: str) -> list[ProbedVerdict]:
+    """Every probed verdict with the judge's own, by item; on texts and questions that still stand.
+
+    Both are read from the stored replies with the parser of today. Raises AnnotationError `not_planned`.
+    """
+    account = probe_account(session, study, definition, kind)
+    if account is None:
+        return []
+    probed = list(_said(session, study, account))
+    items = sorted({one.item for one in probed})
+    tries: dict[tuple[Any, ...], dict[int, str | None]] = {}
+    sides: dict[int, str | None] = {}
+    own = own_account(session, study, definition)
+    for start in range(0, len(items), CHUNK):
+        for said in _said(session, study, own, items[start:][:CHUNK]):
+            tries.setdefault(said.thing, {})[said.repeat] = said.verdict
+            if said.item not in sides:
+                sides[said.item] = _side(said, kind, study.seed)
+    found = []
+    for one in probed:
+        given = tries.get(one.thing, {})
+        if one.repeat in given:
+            others = [given[repeat] for repeat in sorted(given) if repeat != one.repeat and given[repeat] is not None]
+            found.append(
+                ProbedVerdict(
+                    one.item, one.cluster, one.criterion, sides[one.item], given[one.repeat], one.verdict,
+                    others[0] if others else None, one.scale,
+                )
+            )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True)
+class _Said:
+    """One answer of one call. `texts`: as they were sent, A first; empty where nothing is paired."""
+
+    item: int
+    cluster: str
+    left: str | None
+    repeat: int
+    criterion: str
+    row: int
+    verdict: str | None
+    scale: tuple[float, float] | None
+    texts: tuple[str, ...]
+
+    @property
+    def thing(self) -> tuple[Any, ...]:
+        return self.item, self.left, self.row
+
+
+def _said(session: Session, study: Study, account: Account, items: Sequence[int] | None = None) -> Iterator[_Said]:
+    by_item = protocol_of(study).calibration.get("cluster") == "item"
+    served = (
+        select(JudgeCall.id, Assignment.id, Assignment.left, Assignment.repeat_no, Item.id, Topic.key)
+        .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
+        .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
+        .join(Item, Item.id == Assignment.item_id)
+        .join(Topic, Topic.id == Item.topic_id)
+        .where(account.calls, JudgeCall.state.in_(("done", "failed")), Item.excluded_at.is_(None))
+        .order_by(Item.id, JudgeCall.id)
+    )
+    places: dict[tuple[int, int], Sequence[Any]] = {
+        (call, key): place
+        for call, key, *place in session.execute(served if items is None else served.where(Item.id.in_(items)))
+    }
+    calls, texts = list(dict.fromkeys(call for call, _ in places)), Texts()
+    for start in range(0, len(calls), CHUNK):
+        for call, rows in load_calls(session, study, calls[start:][:CHUNK], texts).items():
+            asked = {one.own_code: one for one in rows.material.criteria}
+            for reply in () if rows.stale else _replies(rows):
+                left, repeat, item, topic = places[call, reply.assignment_ids[0]]
+                sent = rows.material.texts if left is not None else ()
+                for answer in reply.answers:
+                    one = asked[answer.criterion]
+                    yield _Said(
+                        item, f"item-{item:05d}" if by_item else topic, left, repeat, answer.criterion, one.row,
+                        unblind(answer.choice, left), (one.scale.min, one.scale.max) if one.scale else None,
+                        sent[::-1] if left == "B" else sent,
+                    )  # fmt: skip
+
+
+def _replies(rows: CallRows) -> tuple[Answered, ...]:
+    """What the call says about each of its assignments, be it a probe or not; nothing where no reply came."""
+    answers = settled_answers(rows.material, rows.tried)
+    return replace(rows, probe_kind=None).answered(answers) if answers is not None else ()
+
+
+def _side(said: _Said, kind: str, seed: int) -> str | None:
+    if said.left is None or kind == "paraphrase":
+        return None
+    return changed_side(kind, seed, said.item) if kind in ONE_SIDED else heavier_side(*said.texts)
+
+
+def _changed(verdicts: Sequence[ProbedVerdict]) -> Compared:
+    tried = [one for one in verdicts if one.again is not None]
+    used = tried or list(verdicts)
+    pairs = [(_differs(one.own, one.again if tried else one.own), _differs(one.own, one.probed)) for one in used]
+    return Compared("changed", *_columns(pairs), tuple(one.cluster for one in used), noise_known=bool(tried))
+
+
+def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    return tuple(one for one, _ in pairs), tuple(other for _, other in pairs)
+
+
+def _win(verdict: str | None, side: str | None) -> float:
+    if verdict in (None, "not_applicable"):
+        return math.nan
+    return 0.5 if verdict == "tie" else float(verdict == side)
+
+
+def _scaled(score: str | None, scale: tuple[float, float] | None) -> float:
+    if score in (None, "not_applicable") or scale is None:
+        return math.nan
+    return (float(score) - scale[0]) / (scale[1] - scale[0])
+
+
+def _differs(one: str | None, other: str | None) -> float:
+    return math.nan if one is None or other is None else float(one != other)

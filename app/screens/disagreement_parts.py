@@ -1,0 +1,105 @@
+"""One disagreement as HTML: its line in the list, the answers side by side, the reports, what a judge was sent."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import pandas as pd
+
+from annotation.judges.inspecting import ShownAttempt, ShownCall
+from annotation.one_disagreement import Given, OneDisagreement
+
+
+def count_sentence(compared: pd.DataFrame) -> str:
+    """How many questions were answered differently, and how."""
+    kinds = compared["kind"].value_counts()
+    hard, soft, total = int(kinds.get("hard", 0)), int(kinds.get("soft", 0)), len(compared)
+    if not hard + soft:
+        return f"No difference: {total:,} questions answered alike." if total else "No question passes these filters."
+    return (
+        f"{hard + soft:,} of {total:,} questions are answered differently by a judge and an annotator: "
+        f"{hard:,} hard (contradictory), {soft:,} soft (a tie against a winner, or the next score)."
+    )
+
+
+def counts_table(compared: pd.DataFrame) -> str:
+    """Criterion × compared, hard, soft; the most disputed first."""
+    counts = pd.crosstab(compared["criterion"], compared["kind"]).reindex(columns=["hard", "soft", ""], fill_value=0)
+    counts["all"] = counts.sum(axis=1)
+    ordered = counts.sort_values(["hard", "soft"], ascending=False)
+    rows = "".join(
+        f"<tr><td>{escape(str(name))}</td><td>{row['hard']:,}</td><td>{row['soft']:,}</td><td>{row['all']:,}</td></tr>"
+        for name, row in ordered.iterrows()
+    )
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("Criterion", "Hard", "Soft", "Compared"))
+    table = f'<table class="c-table"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
+    return f'<div class="c-scroll">{table}</div>'
+
+
+def line_html(line: Any) -> str:
+    """A row of the list: what was asked about what, and how far the answers differ."""
+    about = f"{line.criterion} · {line.judge} · {line.kind}, {line.unlike} of {line.compared} differ"
+    return f'<div class="c-line">{escape(line.topic)}<small>{escape(about)}</small></div>'
+
+
+def answers_html(one: OneDisagreement) -> str:
+    """The question, then the judge's answers beside the annotators'."""
+    about = f'<p class="c-probe">{escape(one.probe)}</p>' if one.probe else ""
+    category = f" · {escape(one.category)}" if one.category else ""
+    return (
+        f'<p class="c-soft">{escape(one.topic)}{category} · {escape(one.criterion)}</p>'
+        f'<h1>{escape(one.label)}</h1><p class="c-soft">{escape(one.question)}</p>{about}'
+        f'<div class="c-answers"><section><h2>Judge</h2>{"".join(map(_given, one.judge))}</section>'
+        f"<section><h2>Annotators</h2>{''.join(map(_given, one.people))}</section></div>"
+    )
+
+
+def panes_html(one: OneDisagreement) -> str:
+    """The texts as raters saw them. Their HTML is sanitised and asks for nothing from outside."""
+    panes = "".join(
+        f'<section class="c-pane" tabindex="0" aria-label="{escape(pane.name)}"><h2>{escape(pane.name)}'
+        f"{f' <small>{escape(pane.system)}</small>' if pane.system else ''}</h2>"
+        f'<div class="c-report">{pane.html}</div></section>'
+        for pane in one.panes
+    )
+    return f'<div class="c-panes">{panes}</div>'
+
+
+def sent_html(call: ShownCall) -> str:
+    """Every try of a call: messages as sent, and the raw reply; text only, never read as Markdown or HTML."""
+    head = f"Call {call.call_id} of {call.judge} ({call.model}), criteria {', '.join(call.criteria)}"
+    return f'<p class="c-soft">{escape(head)}</p>{"".join(map(_attempt, call.attempts))}'
+
+
+def _given(given: Given) -> str:
+    notes = [given.rater]
+    if given.kind == "judge":
+        notes.append(f"pass {given.pass_no}" + (f", repeat {given.run}" if given.run > 1 else ""))
+    if given.swapped:
+        notes.append("saw the sides swapped: its left is Right here")
+    lost = "".join(f"<li>{escape(quote)} <small>not found in the text</small></li>" for quote in given.lost_quotes)
+    quotes = "".join(f"<li><mark>{escape(quote)}</mark></li>" for quote in given.quotes) + lost
+    said, answer = escape(given.rationale), escape(given.choice)
+    if not given.choice:
+        answer = f'<span class="c-red">no answer: {escape(given.status)}</span>'
+    elif not given.rationale:
+        said = '<span class="c-soft">no reason given</span>'
+    return (
+        f'<div class="c-given"><p><strong>{answer}</strong> <small>{escape(" · ".join(notes))}</small></p>'
+        f'<p class="c-why">{said}</p>{f"<ul>{quotes}</ul>" if quotes else ""}</div>'
+    )
+
+
+def _attempt(attempt: ShownAttempt) -> str:
+    proof = f"proved by sha256 {attempt.prompt_sha256}" if attempt.messages else attempt.unproved
+    messages = "".join(
+        f'<h3>{escape(message["role"])}</h3><pre class="c-raw">{escape(message["content"])}</pre>'
+        for message in attempt.messages
+    )
+    reply = attempt.raw_reply if attempt.raw_reply is not None else attempt.error or "none"
+    return (
+        f"<h2>Try {attempt.attempt_no}: {escape(attempt.kind)}, {escape(attempt.outcome)}</h2>"
+        f'<details class="c-fold"><summary>Prompt <small>{escape(proof)}</small></summary>{messages}</details>'
+        f'<details class="c-fold"><summary>Raw reply</summary><pre class="c-raw">{escape(reply)}</pre></details>'
+    )

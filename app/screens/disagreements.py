@@ -1,0 +1,129 @@
+"""Where a judge and the annotators differ: filters and counts, a list, and one question whole beside both reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from annotation.disagreements import KINDS, Filters, compared_answers, disagreements, narrowed
+from annotation.errors import AnnotationError
+from annotation.one_disagreement import Given, OneDisagreement, look_at, sent_call
+from annotation.people import Principal, study_for
+from app.reporting import label_version
+from app.screens.disagreement_parts import answers_html, count_sentence, counts_table, line_html, panes_html, sent_html
+from app.screens.look import style
+from app.settings import database
+from db.connect import reading
+
+PAGE = 8  # lines of the list at once
+AT = "disagreement_at"
+
+
+def show(principal: Principal) -> None:
+    """Browse the questions that were answered differently. Systems are named only once the study may show them."""
+    style()
+    with reading(database()) as session:
+        study = study_for(session, principal, "evaluator")
+        version, simulated = label_version(session, study), study.is_simulated
+    with st.spinner("Comparing answers…"):
+        compared = _compared(principal, version)
+    if compared.empty:
+        st.html(
+            '<div class="c-empty"><h1>Nothing to compare yet</h1><p>A judge and an annotator must have answered the '
+            "same question. How far judges are stands under Judges, how far people are under Progress.</p></div>"
+        )
+        return
+    head = st.container()
+    mark = '<span class="c-simulated">Simulated answers: people and judges are made up</span>' if simulated else ""
+    alike = narrowed(compared, _filters(compared))
+    lines = disagreements(alike)
+    head.html(f'<div class="c-page">{mark}<p class="c-answer">{escape(count_sentence(alike))}</p></div>')
+    if lines.empty:
+        st.html('<div class="c-page"><p class="c-soft">Take a filter away to see more.</p></div>')
+        return
+    at = min(st.session_state.setdefault(AT, 0), len(lines) - 1)
+    listed, beside = st.columns([3, 7], gap="medium")
+    with listed:
+        _list(lines, at)
+        st.expander("Counts by criterion").html(f'<div class="c-page">{counts_table(alike)}</div>')
+    with beside:
+        _one(principal, lines.iloc[at])
+
+
+def _filters(compared: pd.DataFrame) -> Filters:
+    """Only those that have something to choose from."""
+    systems = sorted({*compared["system_a"].fillna(""), *compared["system_b"].fillna("")} - {""})
+    offered = {
+        "judge": ("Judge", sorted(set(compared["judge"]))),
+        "criterion": ("Criterion", sorted(set(compared["criterion"]))),
+        "category": ("Category", sorted(set(compared["category"]) - {""})),
+        "system": ("System", systems),
+        "kind": ("Kind", list(KINDS)),
+    }
+    useful = {name: (title, options) for name, (title, options) in offered.items() if len(options) > 1}
+    columns = st.columns(5)
+    chosen = {
+        name: column.selectbox(
+            title, ["", *options], format_func=lambda one: one or "All", key=f"by_{name}", on_change=_go, args=(0,)
+        )
+        for column, (name, (title, options)) in zip(columns, useful.items(), strict=False)
+    }
+    return Filters(**{name: value or "" for name, value in chosen.items()})
+
+
+def _list(lines: pd.DataFrame, at: int) -> None:
+    first = at // PAGE * PAGE
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+        st.button("Previous", key="previous", disabled=at == 0, on_click=_go, args=(at - 1,))
+        st.html(f'<p class="c-place">{at + 1:,} of {len(lines):,}</p>', width="content")
+        st.button("Next", key="next", disabled=at + 1 == len(lines), on_click=_go, args=(at + 1,))
+    rows = st.container(gap="xsmall")
+    for number, line in enumerate(lines.iloc[first : first + PAGE].itertuples(), start=first):
+        button, words = rows.columns([2, 7], gap="small", vertical_alignment="center")
+        button.button(
+            f"{number + 1:,}", key=f"go_{number - first}", type="primary" if number == at else "secondary",
+            on_click=_go, args=(number,), width="stretch",
+        )  # fmt: skip
+        words.html(line_html(line))
+
+
+def _one(principal: Principal, line: pd.Series[str]) -> None:
+    try:
+        with reading(database()) as session:
+            one = look_at(session, principal, line["judge"], line["item_id"], line["criterion"])
+    except AnnotationError as error:
+        st.html(f'<div class="c-page"><p class="c-soft">{escape(error.text)}</p></div>')
+        return
+    st.html(f'<div class="c-page">{answers_html(one)}{panes_html(one)}</div>')
+    _sent(principal, one)
+
+
+def _sent(principal: Principal, one: OneDisagreement) -> None:
+    """The judge's calls, read only when one is unfolded: each holds both reports again."""
+    for answer in one.judge:
+        if answer.call_id is None:
+            continue
+        fold = st.expander(_title(answer, one.judge), key=f"call_{answer.call_id}", on_change="rerun")
+        if fold.open:
+            with reading(database()) as session:
+                call = sent_call(session, principal, answer.call_id)
+            fold.html(f'<div class="c-page">{sent_html(call)}</div>')
+
+
+def _title(answer: Given, all_of: Sequence[Given]) -> str:
+    which = f", pass {answer.pass_no}" if len(all_of) > 1 else ""
+    return f"The prompt that was sent, and the reply{which}"
+
+
+def _go(at: int) -> None:
+    st.session_state[AT] = at
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _compared(principal: Principal, version: tuple[int, ...]) -> pd.DataFrame:
+    """Cached by study and state; `version` is part of the key only, and changes when the study is revealed."""
+    with reading(database()) as session:
+        return compared_answers(session, principal)

@@ -1,0 +1,153 @@
+"""The tables of the Judges page as HTML: how judges stand, what went wrong, how they were asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from annotation.judge_runs import Asked, Failure, JudgeRuns
+from annotation.judges.standing import JudgeStanding
+from app.judge_orders import Orders
+from exports.cells import DASH, Cell, shown
+
+LOST = ("invalid", "refused", "truncated", "missing")
+ONE = {"answers": "answer", "tries": "try"}
+SOURCES = {"user": "judges.toml", "none": "unknown"}
+
+
+def sentence(found: Sequence[JudgeStanding]) -> str:
+    """How far all of it is, how much can be used, and what it cost."""
+    planned, done = sum(one.planned for one in found), sum(one.done for one in found)
+    usable = sum(one.labels.get("ok", 0) for one in found)
+    answers = sum(sum(one.labels.values()) for one in found)
+    who = f"{len(found)} judges have" if len(found) > 1 else f"{found[0].judge} has"
+    calls = f"made all {planned:,} calls" if done == planned else f"made {done:,} of {planned:,} calls"
+    costs = [one.money.cost for one in found if one.money.cost is not None]
+    unpriced = sum(one.money.cost is None and one.money.attempts > 0 for one in found)
+    money = f", for USD {sum(costs):,.2f}" if costs else ""
+    if costs and unpriced:
+        money += f" and {unpriced} of unknown price"
+    use = f"{usable:,} of {answers:,} answers are usable" if answers else "no answer has come in yet"
+    return f"{who} {calls}{money}; {use}."
+
+
+def still_open(runs: JudgeRuns) -> str:
+    """What is left to do: being done, or waiting for somebody to start a worker."""
+    left = sum(one.unfinished for one in runs.standings)
+    in_flight = sum(one.in_flight for one in runs.standings)
+    resume = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml</code>"
+    said = [f"{left:,} calls are still to be made"] if left else []
+    said += [f"asked for and not finished: {escape(', '.join(runs.requests))}"] if runs.requests else []
+    if in_flight:
+        return f'<p class="c-soft">{in_flight:,} calls are in flight; {"; ".join(said)}.</p>'
+    return f'<p class="c-amber">{"; ".join(said).capitalize()}. A worker makes them: {resume}</p>' if said else ""
+
+
+def standing_table(runs: JudgeRuns, orders: Mapping[str, Orders]) -> str:
+    """Judge × calls, answers by status, money, seconds and order; the same counts as `calipers judge status`."""
+    heads = ("Judge", "Calls", "Usable", *map(str.capitalize, LOST), "USD", "Wasted", "Seconds, p50",
+             "First shown wins", "Swap consistency")  # fmt: skip
+    rows = [_standing(one, runs.waiting.get(one.judge, 0), orders.get(one.judge, Orders())) for one in runs.standings]
+    return _table(heads, rows)
+
+
+def order_warnings(orders: Mapping[str, Orders]) -> str:
+    """One line for each judge that the order moves."""
+    said = "".join(
+        f"<li><strong>{escape(judge)}</strong> {escape(one.words)}.</li>" for judge, one in orders.items() if one.words
+    )
+    return f'<ul class="c-warnings">{said}</ul>' if said else ""
+
+
+def failure_table(failures: Sequence[Failure], study: str) -> str:
+    """Each kind once, counted, with one example and the command that shows the rest of it."""
+    if not failures:
+        return '<p class="c-soft">Nothing went wrong: every reply was read, no request broke off.</p>'
+    rows = [
+        (
+            escape(one.judge), f"{one.count:,} {ONE[one.of] if one.count == 1 else one.of}", escape(one.kind),
+            f'<span class="c-wrap">{escape(one.reason)}</span>',
+            f'<span class="c-raw-line">{escape(one.example)}</span>',
+            DASH if one.call_id is None else str(one.call_id),
+        )
+        for one in failures
+    ]  # fmt: skip
+    heads = ("Judge", "How many", "Kind", "Reason", "One example", "Call")
+    foot = f"One call whole: <code>calipers judge show {escape(study)} CALL</code>"
+    return f'{_table(heads, rows, "c-remarks")}<p class="c-soft c-foot">{foot}</p>'
+
+
+def asked_lists(asked: Iterable[Asked]) -> str:
+    """The effective settings of each judge, folded."""
+    return "".join(
+        f'<details class="c-fold"><summary>{escape(one.judge)} <small>{escape(one.model)}</small></summary>'
+        f"<dl>{''.join(f'<dt>{name}</dt><dd>{escape(value)}</dd>' for name, value in _settings(one))}</dl></details>"
+        for one in asked
+    )
+
+
+def _settings(one: Asked) -> Iterable[tuple[str, str]]:
+    yield "Model reported", ", ".join(f"{name} ({n:,} replies)" for name, n in one.reported.items()) or "nothing yet"
+    yield "Parameters sent", ", ".join(f"{k} {json.dumps(v)}" for k, v in one.params.items()) or "the provider's own"
+    if one.not_sent:
+        yield "Not accepted", f"{', '.join(one.not_sent)}: the provider's default holds"
+    price = ", ".join(f"{name} {value:g}" for name, value in one.price.items() if isinstance(value, int | float))
+    yield "Price", f"{price} USD per million tokens" if price else "none: cost stays unknown"
+    yield "Price from", SOURCES.get(one.price_source, one.price_source)
+    yield "Criteria in a call", one.batching.replace("_", " ")
+    yield "Longest reply", f"{one.max_output_tokens:,} tokens"
+    yield "Reply format", ", then ".join(one.structured)
+    if one.api_base:
+        yield "Address", one.api_base
+    yield "Prompt template", f"sha256 {one.template_sha256[:16]}…"
+    if one.earlier:
+        yield "Earlier settings", f"{one.earlier}; their labels stand until a later answer replaces them"
+
+
+def _standing(one: JudgeStanding, batched: int, orders: Orders) -> Sequence[str]:
+    money, usable, asked = one.money, one.labels.get("ok", 0), sum(one.labels.values())
+    money_notes = [f"of {one.max_cost:,.2f}"] if one.max_cost is not None else []
+    money_notes += [f"+ {money.unknown_costs} unknown"] if money.unknown_costs else []
+    now = [f"{one.in_flight:,} in flight"] if one.in_flight else []
+    now += [f"{batched:,} in a batch"] if batched else []
+    now += [f"{one.failed:,} failed"] if one.failed else []
+    now += [f"paused {one.paused_s:.0f} s (429)"] if one.paused_s else []
+    now += [f'<span class="c-red">stopped: {escape(one.stopped)}</span>'] if one.stopped else []
+    return (
+        f"{escape(one.judge)}{_under(escape(one.model))}",
+        f"{one.done:,} of {one.planned:,}{_under(', '.join(now))}",
+        f"{_percent(one.coverage)}{_under(f'{usable:,} of {asked:,}')}",
+        *(f"{one.labels.get(status, 0):,}" for status in LOST),
+        f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(', '.join(money_notes))}",
+        _percent(money.waste_share),
+        DASH if money.p50_s is None else f"{money.p50_s:.1f}{_under(f'p95 {money.p95_s:.1f}')}",
+        _estimate(orders.first_rate),
+        _estimate(orders.swap_consistency),
+    )
+
+
+def _estimate(cell: Cell) -> str:
+    if cell is None:
+        return DASH
+    value, interval = shown(cell)
+    return f"{value}{_under(interval)}"
+
+
+def _under(note: str) -> str:
+    """Smaller, on a line of its own that is kept free where there is no note."""
+    return f'<small class="c-under">{note}</small>'
+
+
+def _percent(share: float | None) -> str:
+    return DASH if share is None else f"{100 * share:.0f} %"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
+    """Cells are HTML already."""
+    head = "".join(f'<th scope="col">{one}</th>' for one in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f'<div class="c-scroll"><table class="c-table {kind}"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )

@@ -1,0 +1,52 @@
+"""Probes of ratings and of labelled statements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from annotation.errors import AnnotationError
+from annotation.judges.probed import compared, probed_verdicts
+from annotation.judges.probing import plan_probe
+from annotation.judges.run import run_judges
+from db.connect import reading
+from tests.annotation.judges.judged_study import STUB_JUDGE, Stub, describe, judges, run_stub, study_row
+from tests.annotation.judges.test_ratings_and_probes import answering, stored
+from tests.small_study import PROBES, RATING, make_study
+
+
+@pytest.mark.parametrize("kind", ["padding", "paraphrase", "authority"])
+def test_a_rating_is_compared_in_shares_of_its_own_scale(engine: Engine, tmp_path: Path, kind: str) -> None:
+    study = make_study(engine, tmp_path, protocol=RATING)
+    run_stub(engine, study, Stub(answering("score", lambda code, text: 4 if code == "clear" else 50)))
+    before = stored(engine)
+    (definition,) = judges(STUB_JUDGE)
+    plan_probe(engine, study, definition, kind, 50, describe=describe)
+    higher = Stub(answering("score", lambda code, text: 5 if code == "clear" else 60))
+    run_judges(engine, study, [definition], transport=higher, probe_kind=kind)
+    assert stored(engine) == before
+    with reading(engine) as session:
+        scores = compared(probed_verdicts(session, study_row(engine, study), definition, kind), kind)
+    assert scores.what == "score"
+    assert {round(x - y, 9) for x, y in zip(scores.probed, scores.unprobed, strict=True)} == {0.1}
+
+
+def test_statements_of_one_call_stay_together_and_are_compared_one_by_one(engine: Engine, tmp_path: Path) -> None:
+    study = make_study(engine, tmp_path, protocol=PROBES)
+    toml = STUB_JUDGE + "items_per_call = 3\n"
+    own, again = (Stub(answering("label", lambda code, text: "full")) for _ in range(2))
+    run_stub(engine, study, own, toml)
+    before = stored(engine)
+    (definition,) = judges(toml)
+    plan_probe(engine, study, definition, "paraphrase", 50, describe=describe)
+    run_judges(engine, study, [definition], transport=again, probe_kind="paraphrase")
+    assert len(again.requests) == len(own.requests) < len(before)
+    assert stored(engine) == before
+    with reading(engine) as session:
+        found = probed_verdicts(session, study_row(engine, study), definition, "paraphrase")
+    assert sorted({one.item_id for one in found}) == sorted({item for item, *_ in before})
+    assert {(one.own, one.probed) for one in found} == {("full", "full")}
+    with pytest.raises(AnnotationError, match="changes a report that is judged"):
+        plan_probe(engine, study, definition, "padding", 50, describe=describe)

@@ -1,0 +1,134 @@
+"""Panels beside judges in a report: measured weights never see the topics they are reported on."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.judges.judge_file import PanelDefinition
+from annotation.verdicts import COLUMNS
+from app.panels import fit_clusters, measured_weights, with_panels, without_explained
+from calibration.calibrate import calibrate
+from calibration.results import CalibrationSettings
+
+FEW = CalibrationSettings(resamples=99, seed=7)
+MEASURED: dict[str, Any] = {"rule": "weighted", "weights": "measured", "fit_share": 0.3}
+
+
+def study(topics: int = 20, criteria: int = 4) -> pd.DataFrame:
+    """One annotator; `good` agrees on nine in ten, `fair` on seven in ten, `constant` always says A."""
+    rng = random.Random(1)
+    rows = []
+    for topic in range(topics):
+        for number in range(criteria):
+            truth = "AB"[(topic + number) % 2]
+            other = "BA"["AB".index(truth)]
+            said = {
+                "ann": truth,
+                "good": truth if rng.random() < 0.9 else other,
+                "fair": truth if rng.random() < 0.7 else other,
+                "constant": "A",
+            }
+            for rater, label in said.items():
+                human = rater == "ann"
+                rows.append(
+                    {
+                        "item_id": f"item-{topic:05d}", "rater_id": rater, "rater_kind": "human" if human else "judge",
+                        "criterion": f"c{number}", "label": label, "cluster_id": f"t{topic:02d}", "system_a": "x",
+                        "system_b": "y", "presentation": "AB" if topic % 2 else "BA", "category": "", "run": 1,
+                        "pass_no": 1, "seconds": 1.0, "cost_usd": None if human else 0.01, "status": "ok",
+                        "rationale": "", "evidence": "", "len_a": 10, "len_b": 10,
+                    }
+                )  # fmt: skip
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def panel(**more: Any) -> PanelDefinition:
+    return PanelDefinition(**{"name": "three", "members": ("good", "fair", "constant"), **more})
+
+
+def test_a_panel_is_a_rater_of_the_report_with_the_summed_cost() -> None:
+    table, (said,) = with_panels(study(), [panel()], FEW, allow_tie=False)
+    own = table[table["rater_id"] == "three [panel]"]
+    assert len(own) == 80
+    assert own["cost_usd"].tolist() == pytest.approx([0.03] * 80)
+    assert (said.code, said.rater) == ("panel", "three [panel]")
+    assert "80 of 80 questions have a majority" in said.text
+    report = calibrate(table, FEW)
+    found = {
+        (one.statistic, one.rater): one.value
+        for one in report.estimates
+        if one.criterion == "all" and one.reference in ("each_annotator", "")
+    }
+    by_hand = (own["label"].to_numpy() == study().query("rater_id == 'ann'")["label"].to_numpy()).mean()
+    assert found["percent_agreement", "three [panel]"] == pytest.approx(by_hand)
+    assert found["cost_per_item", "three [panel]"] == pytest.approx(3 * found["cost_per_item", "good"])
+
+
+def test_a_member_no_better_than_a_constant_answer_has_no_vote() -> None:
+    weights = measured_weights(study(), panel(**MEASURED), FEW)
+    assert weights["constant"] == 0.0
+    assert weights["good"] > weights["fair"] > 0.5
+    truth = study().query("rater_id == 'ann'")["label"].to_numpy()
+    assert weights["good"] == pytest.approx((study().query("rater_id == 'good'")["label"].to_numpy() == truth).mean())
+
+
+def test_the_topics_that_fitted_the_weights_have_no_verdicts_of_the_panel() -> None:
+    frame = study()
+    held_out = fit_clusters(frame["cluster_id"], FEW.seed, 0.3)
+    assert len(held_out) == 6
+    table, (said,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=False)
+    own = table[table["rater_id"] == "three [panel]"]
+    assert set(own["cluster_id"]) == set(frame["cluster_id"]) - set(held_out)
+    assert "weights measured on 6 of 20 clusters" in said.text
+    assert all(name in said.text for name in held_out)
+    # what is reported on cannot reach the weights
+    outside = ~frame["cluster_id"].isin(held_out)
+    frame.loc[outside & (frame["rater_id"] == "ann"), "label"] = "A"
+    again, (same,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=False)
+    assert again[again["rater_id"] == "three [panel]"]["label"].tolist() == own["label"].tolist()
+    assert same.text == said.text
+    lost = [one.code for one in calibrate(table, FEW).warnings if one.rater == "three [panel]"]
+    assert "join_loss" in lost
+    explained = without_explained(calibrate(table, FEW).warnings, [panel(**MEASURED)], table)
+    assert not [one for one in explained if one.code == "join_loss" and one.rater == "three [panel]"]
+
+
+def test_that_a_panel_has_no_order_is_no_fault_but_that_of_others_is() -> None:
+    table, _ = with_panels(study(), [panel()], FEW, allow_tie=False)
+    warnings = calibrate(table, FEW).warnings
+    assert "order_unknown" in {one.code for one in warnings}
+    assert "order_unknown" not in {one.code for one in without_explained(warnings, [panel()], table)}
+    table.loc[table["rater_id"] == "good", "presentation"] = None
+    assert "order_unknown" in {one.code for one in without_explained(calibrate(table, FEW).warnings, [panel()], table)}
+
+
+def test_a_panel_that_nobody_can_weigh_decides_nothing_and_says_so() -> None:
+    frame = study()
+    frame.loc[frame["rater_kind"] == "judge", "label"] = "A"
+    table, (said,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=True)
+    own = table[table["rater_id"] == "three [panel]"]
+    assert set(own["status"]) == {"missing"}
+    assert own["label"].isna().all()
+    assert "no member beats a constant answer" in said.text
+    assert calibrate(table, FEW).data["statuses"]["three [panel]"] == {"missing": 56}
+
+
+def test_without_panels_nothing_changes() -> None:
+    frame = study()
+    table, warnings = with_panels(frame, [], FEW, allow_tie=False)
+    assert table is frame
+    assert warnings == ()
+
+
+@given(st.sets(st.text("abc", min_size=1), min_size=0, max_size=12), st.integers(0, 99), st.floats(0.01, 0.99))
+def test_fit_topics_are_drawn_by_the_seed_alone_and_some_are_left(names: set[str], seed: int, share: float) -> None:
+    drawn = fit_clusters(names, seed, share)
+    assert drawn == fit_clusters(sorted(names, reverse=True), seed, share)
+    assert set(drawn) < names or not names
+    assert len(drawn) >= min(1, max(0, len(names) - 1))

@@ -76,8 +76,7 @@ class Annotator:
         self.tally.bytes_up_and_down.append(len(json.dumps(entry)) + len(json.dumps(reply)))
         self.tally.errors += len(reply["refused"])
         self.tally.acked |= {ack["client_uuid"] for ack in reply["acks"]}
-        code = entry["criterion"]
-        return dict([(code, ack["rev"]) for ack in reply["acks"]])
+        return {entry["criterion"]: reply["acks"][0]["rev"]} if reply["acks"] else {}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         async with self.http.post(f"{self.address}{path}", json=body, headers=self.headers) as reply:

@@ -102,15 +102,14 @@ def _one(principal: Principal, line: pd.Series[str]) -> None:
 
 
 def _sent(principal: Principal, one: OneDisagreement) -> None:
-    """The judge's calls, read only when one is unfolded: each holds both reports again."""
+    """The judge's calls, folded: each holds both reports again."""
     for answer in one.judge:
         if answer.call_id is None:
             continue
-        fold = st.expander(_title(answer, one.judge), key=f"call_{answer.call_id}", on_change="rerun")
-        if fold.open:
-            with reading(database()) as session:
-                call = sent_call(session, principal, answer.call_id)
-            fold.html(f'<div class="c-page">{sent_html(call)}</div>')
+        with reading(database()) as session:
+            call = sent_call(session, principal, answer.call_id)
+        summary = f"<summary>{escape(_title(answer, one.judge))}</summary>"
+        st.html(f'<div class="c-page"><details class="c-fold">{summary}{sent_html(call)}</details></div>')
 
 
 def _title(answer: Given, all_of: Sequence[Given]) -> str:

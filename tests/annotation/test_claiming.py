@@ -13,7 +13,7 @@ from annotation.claiming import position, take
 from annotation.errors import AnnotationError
 from annotation.study_status import move_study
 from db.connect import reading, transaction
-from db.tables import Assignment, Item, Study
+from db.tables import Assignment, Item, Report, Study
 from tests.small_study import PROTOCOL, a_person, make_study
 
 
@@ -75,13 +75,12 @@ def test_a_person_sees_each_system_left_as_often_as_right(engine: Engine, tmp_pa
     study_id = make_study(engine, tmp_path, overlap=2)
     with transaction(engine) as session:
         principal = a_person(session, study_id)
-        from annotation.claiming import _systems_by_side
-
         lean: Counter[int] = Counter()
         while (mine := take(session, principal)) is not None:
-            left, right = _systems_by_side(session, [mine.id])[mine.id]
-            lean[left] += 1
-            lean[right] -= 1
+            item = session.get_one(Item, mine.item_id)
+            a, b = (session.get_one(Report, report).system_id for report in (item.report_a_id, item.report_b_id))
+            lean[a if mine.left == "A" else b] += 1
+            lean[b if mine.left == "A" else a] -= 1
             mine.status = "submitted"
             session.flush()
     assert max(abs(value) for value in lean.values()) <= 2

@@ -66,10 +66,10 @@ def test_disagreements_are_browsed_and_nothing_is_fetched(
     expect(page.get_by_text("2 of 4", exact=True)).to_be_visible()
     expect(page.locator(".c-pane mark").first).to_have_text("The moon does it.")
     page.get_by_text("The prompt that was sent, and the reply, pass 1").click()
-    page.get_by_text("Prompt proved by sha256").click()
-    expect(page.get_by_text("You compare two research reports")).to_be_visible()
-    page.get_by_text("Raw reply").click()
-    expect(page.get_by_text('"winner": "tie"').last).to_be_visible()
+    page.get_by_text("Prompt proved by sha256").first.click()
+    expect(page.get_by_text("You compare two research reports").first).to_be_visible()
+    page.get_by_text("Raw reply").first.click()
+    expect(page.get_by_text('"winner": "tie"').first).to_be_visible()
     expect(page.get_by_text("evil.example").first).to_be_attached()  # the rationale is there, as text
     assert page.locator("[data-testid=stMain] img").count() == 0
     assert outside == []

@@ -6,11 +6,13 @@ import asyncio
 import json
 import multiprocessing
 import random
+import sys
 import time
 import urllib.request
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -65,10 +67,16 @@ def work(url: str, study: int, base: str) -> None:
     run_judges(open_database(url), study, definitions(base), transport=plain_http, lease_s=LEASE_S)
 
 
+@pytest.fixture(autouse=True)
+def _plain_main(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new process runs the file of `__main__` again, and tests of Streamlit pages leave a page's script there."""
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+
+
 def worker(url: str, study: int, fake: Fake) -> BaseProcess:
     """One more worker, in a process that has everything imported."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["__main__", __name__])
+    context.set_forkserver_preload([__name__])
     process = context.Process(target=work, args=(url, study, fake.base), daemon=True)
     process.start()
     return process

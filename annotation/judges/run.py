@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 from sqlalchemy import Engine, update
 
@@ -81,6 +82,7 @@ def run_judges(
         ]  # fmt: skip
         interrupted = _on_signal(judges)
         drawing = asyncio.create_task(_draw(judges, on_progress, tick_s))
+        drawing.add_done_callback(partial(_stop_if_failed, judges))
         try:
             ends = await asyncio.gather(*(judge.run() for judge in judges), return_exceptions=True)
             for failed in (end for end in ends if end is not None):
@@ -106,14 +108,15 @@ def run_judges(
 
 
 async def _draw(judges: Sequence[JudgeWork], on_progress: OnProgress | None, tick_s: float) -> None:
-    try:
-        while on_progress is not None:
-            await asyncio.sleep(tick_s)
-            on_progress(tuple(judge.progress() for judge in judges))
-    except Exception:
+    while on_progress is not None:
+        await asyncio.sleep(tick_s)
+        on_progress(tuple(judge.progress() for judge in judges))
+
+
+def _stop_if_failed(judges: Sequence[JudgeWork], drawing: asyncio.Task[None]) -> None:
+    if not drawing.cancelled() and drawing.exception() is not None:
         for judge in judges:
             judge.stop("the display of its progress failed")
-        raise
 
 
 def _on_signal(judges: Sequence[JudgeWork]) -> threading.Event:

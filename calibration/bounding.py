@@ -112,7 +112,7 @@ def drawn(
         if math.isnan(interval[0]):
             notes.append(f"no interval: {100 * undefined:.1f} % of resamples undefined")
         elif undefined:
-            notes.append(f"{100 * undefined:.1f} % of resamples undefined and left out")
+            notes.append(f"{100 * undefined:.2g} % of resamples undefined and left out")
         if math.isclose(interval[0], interval[1], abs_tol=SAME):
             known = math.isclose(value, 1.0, abs_tol=SAME) and not math.isnan(perfect)
             interval = (perfect, value) if known else (math.nan, math.nan)

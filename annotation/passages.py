@@ -12,6 +12,7 @@ from typing import Any
 from annotation.rendering import CACHED, RENDERER_VERSION, Block, report_blocks
 
 ALIKE = 0.15  # cosine; 95 of 100 blocks of reports on different topics (Wiki Live Challenge sample) stay below it
+DIGITS = 9  # of a cosine that count
 HEADING = 3  # times a heading counts: so 81 of 100 paragraphs find the section of the same name there, not 69
 STEM = 6  # letters of a word that count, so that "erosion" meets "erosive"
 WORD = re.compile(r"[^\W_]+")
@@ -41,7 +42,8 @@ def alike_passages(a_blocks: Sequence[Block], b_blocks: Sequence[Block]) -> Pass
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     weights = TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(texts)
-    cosines = (weights[: len(a_blocks)] @ weights[len(a_blocks) :].T).toarray()
+    # equal cosines differ in their last digits by the order of summing, so that A against B chose another than B against A
+    cosines = (weights[: len(a_blocks)] @ weights[len(a_blocks) :].T).toarray().round(DIGITS)
     best = [tuple(int(row.argmax()) if row.max() >= ALIKE else None for row in rows) for rows in (cosines, cosines.T)]
     return Passages(*best)
 

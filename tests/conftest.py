@@ -11,10 +11,16 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from hypothesis import settings
 from sqlalchemy import Engine
 
 from db.connect import open_database
 from db.migrations import upgrade
+
+# The same examples on every machine, so that a failure can be had again; `explore` draws new ones and many more.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=2_000, deadline=None)
+settings.load_profile("same")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -110,21 +110,27 @@ def study_id(server: Server, tmp_path: Path) -> int:
     return make_study(server.engine, tmp_path / "reports", overlap=2, protocol=EIGHT, name=uuid.uuid4().hex)
 
 
-@pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    context = browser.new_context(viewport={"width": 1440, "height": 757})
-    context.set_default_timeout(15_000)
-    yield context
-    context.close()
-
-
 @pytest.fixture(scope="module")
 def warm(browser: Browser) -> Iterator[BrowserContext]:
-    """One context for a whole module: the app's files are fetched once. Each test opens a study of its own in it."""
+    """One context for a whole module: the app's files are fetched and compiled once."""
     context = browser.new_context(viewport={"width": 1440, "height": 757})
     context.set_default_timeout(20_000)
     yield context
     context.close()
+
+
+@pytest.fixture
+def context(warm: BrowserContext, server: Server) -> Iterator[BrowserContext]:
+    """The module's context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
+    yield warm
+    warm.set_offline(False)
+    for page in warm.pages:
+        page.close()
+    warm.clear_cookies()
+    page = warm.new_page()
+    devtools = warm.new_cdp_session(page)
+    devtools.send("Storage.clearDataForOrigin", {"origin": server.address, "storageTypes": "local_storage,indexeddb"})
+    page.close()
 
 
 @pytest.fixture

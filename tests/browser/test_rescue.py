@@ -150,6 +150,7 @@ def test_a_second_tab_reads_only_until_it_takes_over_and_overwrites_nothing(
     second = context.new_page()
     second.goto(server.address)
     expect(second.get_by_role("button", name="Take over")).to_be_visible(timeout=15_000)
+    second.get_by_role("button", name="Criterion 1:").click()
     box = second.get_by_role("textbox", name="Rationale: Criterion 1")
     expect(box).to_have_value("from the first tab")
     expect(box).not_to_be_editable()

@@ -39,13 +39,16 @@ _NAMED = r"[A-Z][\w.’'\-]+(?:[ ,&]+(?:and|et|al\.?|[A-Z][\w.’'\-]+)){0,8},[ 
 _YEAR = r"(?:(?:(?:1[5-9]|20)[0-9]{2}[a-z]?|n\.d\.)[,:]?[ \t]*)"
 _JOINT = re.compile(rf"[ \t\ufdd0]*(?:[;,，；、|·•&+/]|\band\b|和|及)?[ \t\ufdd0]*$|[ \t]*;[ \t]*{_NAMED}{_YEAR}$")
 _SOURCES_BEFORE = re.compile(  # a label that opens a sentence of its own: `… fell. Sources: [A](…), [B](…).`
-    rf"(?<=[.!?…。！？\"”’»)\]*_])[ \t]+[*_]{{0,2}}(?:sources?|references?|{LABELS_ABROAD})[*_]{{0,2}}"
+    rf"(?:(?<=[.!?…\"”’»)\]*_])[ \t]+|(?<=[。！？”」）])[ \t]*)[*_]{{0,2}}"
+    rf"(?:sources?|references?|{LABELS_ABROAD})[*_]{{0,2}}"
     r"[ \t]?[:：][*_]{0,2}[ \t]*$",
     re.IGNORECASE,
 )
 _REMARK = r"(?:[ \t]*\([^()\[\]\n]{1,120}\))?"
 _LABELLED_JOINT = re.compile(rf"{_REMARK}[ \t]*(?:[;,，；、|·•&+/]|\band\b|和|及){{0,2}}[ \t]*$")
-_LABELLED_END = re.compile(rf"{_REMARK}[*_]{{0,2}}(?:[.;。][*_]{{0,2}})?(?=[ \t]*(?:$|\n|\|))")
+_LABELLED_END = re.compile(
+    rf"{_REMARK}[*_]{{0,2}}(?:[.;。][*_]{{0,2}})?(?=[ \t]*(?:$|\n|\|))|。|\.(?=[ ]{{1,2}}[\"“*_(]{{0,3}}[A-ZÀ-ÖØ-Þ])"
+)
 _PAREN_BEFORE = re.compile(
     r"[(（\[【][ \t]*(?:(?:for [^()\n]{1,30}, )?(?:(?:sources?|see(?: also)?|ref(?:erence)?s?|citations?|cf\.?|via"
     r"|from|e\.g\.|data|credit|read(?: more)?|more"
@@ -72,6 +75,7 @@ _AFTER_RUN = re.compile(
 )
 _CLAUSE_STOP = re.compile(r"[ \t]*(?:[.,;:!?]|\n|$)")
 _CITED_CLAUSE_END = re.compile(r"[ \t]*(?:[.,;:!?)|。，；：！？）]|\n|$)")
+_LINE_STOP = re.compile(r"[ \t]*[.;]?[ \t\ufdd0]*(?:$|\n|\|)")
 _WORD_BEFORE = re.compile(r"[\w%)][ \t]$")
 _LINE_END = re.compile(r"[ \t\ufdd0]*(?:$|\n|\|)")
 _TITLE_LIKE = re.compile(r"[-–—|:·»]|\.[a-z]{2,4}\b|(?:\S+\s+){2}\S|[\u4e00-\u9fff]{6}")
@@ -249,10 +253,16 @@ def _plain(address: str) -> str:
 
 
 def _side_by_side(text: str, group: list[_Link]) -> bool:
-    """Two or more links with nothing but blanks between them, where the clause ends: no sentence reads like that."""
+    """Two or more links with only blanks or semicolons between them, where the clause ends: no sentence reads so."""
     start = group[0].start
-    ends = _CLAUSE_STOP.match(text, group[-1].end) and _WORD_BEFORE.search(text, max(0, start - 2), start)
-    return len(group) > 1 and bool(ends) and all(not text[a.end : b.start].strip() for a, b in pairwise(group))
+    if len(group) == 1 or not _WORD_BEFORE.search(text, max(0, start - 2), start):
+        return False
+    joints = {text[a.end : b.start].strip() for a, b in pairwise(group)}
+    if joints == {""}:
+        return bool(_CLAUSE_STOP.match(text, group[-1].end))
+    before = _STANDS_APART.search(text, max(0, start - 30), start)
+    apart = before and (before[1] or "").lower() not in _BINDING
+    return joints == {";"} and bool(apart) and bool(_LINE_STOP.match(text, group[-1].end))
 
 
 def _after_sentence(text: str, group: list[_Link]) -> bool:

@@ -47,7 +47,9 @@ __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 # 4: labels in parentheses that the list gives; PubMed numbers alone in a bracket; an entry's title and address apart.
 # 5: numbers that were buttons of a chat page, labelled runs of links that end a passage, closing lists of bare titles.
 # 6: names from the list in a bracket before a mark, linked numbers in a column of PubMed numbers or DOIs.
-VERSION = "6"
+# 7: numbers glued to a closing bracket, labelled links that are a sentence within a paragraph, links joined by
+# semicolons at a line's end, source ledgers.
+VERSION = "7"
 
 _NO_MARK = frozenset(("reference_heading", "reference_line", "provenance", "space", "encoding"))
 _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesting takes more

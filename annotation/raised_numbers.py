@@ -57,6 +57,11 @@ _SENTENCE_END = re.compile(
 )
 _BARE_WORD = re.compile(r"(?<!\w)[^\W\d_]{3,30}(?![\w-])")
 _GLUED_WORD = re.compile(r"(?<![\w\-./])([^\W\d_]{3,30})([*_]{0,3})([0-9]{1,3})(?=[*_\"”’)]{0,4}(?:[.,;:]?[ \t\n]|$))")
+_GLUED_BRACKET = re.compile(r"\)([0-9]{1,3})(?=[.,;:]?(?:[ \t\n]|$))")
+_REMARK = re.compile(  # a parenthesis of words, `(the toll)3`; not `(mol/L)2`
+    r"(?:^|[\s\ufdd0])\((?=[^()]*[^\W\d_]{3})(?![^\s()]*[/+]|[^()]*(?:[=^×·]|[ ][+*/][ ]))[^()\n]{3,200}$"
+)
+_CLAUSE_END = re.compile(r"[*_\"”’)]{0,4}(?:[.,;:]|[ \t]*(?:\n|$))")
 
 
 def raised_numbers(text: str) -> frozenset[int]:
@@ -112,11 +117,16 @@ def _glued(text: str, judged: Profile) -> Iterator[Span]:
     words = [m for m in _GLUED_WORD.finditer(text) if int(m[3]) in judged.listed and m[1] not in _COUNTED]
     if len(found) + len({m[1] for m in words}) < 5:
         return
+    for match in _GLUED_BRACKET.finditer(text):
+        if int(match[1]) in judged.listed and _REMARK.search(text, max(0, match.start() - 202), match.start()):
+            yield Span(match.start(1), match.end(), "glued")
     names = Counter(m[0] for m in words)  # a name that ends in a digit comes again and again
     bare = set(_BARE_WORD.findall(text))  # a capitalised word seen without its digit has none in its name
+    lowered = sum(m[1].islower() for m in words)
     for match in words:
         lower = match[1].islower() and len(match[1]) >= 4
-        if names[match[0]] <= 2 and (lower or match[1] in bare):
+        long = lowered >= 8 and len(match[1]) >= 8 and match[1].istitle() and _CLAUSE_END.match(text, match.end())
+        if names[match[0]] <= 2 and (lower or long or match[1] in bare or match[1].lower() in bare):
             yield Span(match.start(3), match.end(3), "glued")
 
 

@@ -27,7 +27,7 @@ _COMPANIONS_ = """
     numbered inline report article document answer research information data materials material documents websites
     websites: pages articles publications academic scholarly general all my our source-list details index section
     appendix with from by scientific news official annotated related important major core relevant sample
-    reference-list accessed inventory publication dates
+    reference-list accessed inventory ledger register registry log catalogue catalog publication dates
 """
 _FOREIGN_ = """
     参考文献 参考资料 参考来源 参考 引用 引文 引用来源 引用文献 关键引用 主要引用 资料来源 信息来源 数据来源 来源

@@ -65,6 +65,8 @@ ENTRIES = "[1] https://example.org/a\n[2] Ito, K. Wharves. https://example.org/b
         "**Sources consultées :**",
         "<h2>References</h2>",
         "<summary>Sources</summary>",
+        "## 6. Source ledger",
+        "## Citation log",
     ],
 )
 @pytest.mark.parametrize(

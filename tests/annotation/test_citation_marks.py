@@ -264,6 +264,21 @@ def test_numbers_glued_to_words_go_and_names_that_end_in_digits_stay() -> None:
     assert shown(marked + LIST).rstrip() == plain
 
 
+def test_numbers_glued_to_a_closing_bracket_of_words_go_and_formulas_stay() -> None:
+    plain = (
+        "Silt came from the hills, and tides moved sand. Tolls rose, and rents fell. The Harbour Board (HB) built "
+        "cranes under the act (Article 6\\) and paid the pilots (see below), who left."
+    )
+    marked = (
+        "Silt came from the hills1, and tides moved sand2. Tolls rose3, and rents fell4. The Harbour Board (HBO)5 built "
+        "cranes under the act (Article 6\\)3 and paid the pilots (see below)4, who left5."
+    )
+    assert shown(marked + LIST).rstrip() == plain.replace("(HB)", "(HBO)")
+    kept = "Of lime, Ca(OH)2 and Al(OH)3 set; f(tide)2 is (mol/L)2 or (x + y)2 in act (19)4, or (HBO)9."
+    assert shown(f"{marked} {kept}{LIST}").rstrip().endswith(kept)
+    assert shown("The Harbour Board (HBO)5 built cranes." + LIST).rstrip() == "The Harbour Board (HBO)5 built cranes."
+
+
 @pytest.mark.parametrize(
     ("marked", "plain"),
     [

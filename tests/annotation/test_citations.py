@@ -166,8 +166,10 @@ EVERY_STYLE = [
     "## Sources\n- Harbour Report 2025\n- Ice survey 2024\n- Charts\n- Tide tables\n- Logs\n",
     "Ships left [Tide Press - Silt] [1].\n\n| PMID | Port |\n|---|---|\n| [12345678](https://a.example) | Brill |\n\n"
     "## Sources\n[1] Tide Press - Silt: https://a.example\n",
+    "Hills1, sand2. Tolls1 rose3, rents3 fell1. The Board (HBO)2 paid (Article 6\\)3. Ships left. Source: [A](https://a.example). "
+    "Fog [A](https://a.example); [B](https://b.example)\n\n## 6. Source ledger\n1. https://a.example\n2. https://b.example\n3. https://c.example\n",
 ]
-GUARD = ("6", "b5af9a6eb994edf9bfd0590e749d19a82f5772324c8c06c838b16f934e2ccf13")
+GUARD = ("7", "c1a96a6476bb0abda7c35cc24cf56e6a8fcf953783c36c0bc2551def5043077f")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

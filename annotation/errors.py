@@ -1,9 +1,11 @@
-"""The one error of this folder: a code for programs, a sentence for people."""
+"""What this folder refuses with: a code for programs, a sentence for people."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+SHOWN_PROBLEMS = 20
 
 
 class AnnotationError(Exception):
@@ -21,3 +23,13 @@ class Stale(AnnotationError):
     def __init__(self, current: Mapping[str, Any]) -> None:
         super().__init__("stale", "this answer was changed somewhere else meanwhile; choose which to keep")
         self.current = current
+
+
+class ImportingError(Exception):
+    """Nothing was imported. `problems` holds every reason as `path:line: what is wrong; what to do`."""
+
+    def __init__(self, problems: str | Sequence[str]) -> None:
+        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
+        rest = len(self.problems) - SHOWN_PROBLEMS
+        more = [f"and {rest} more (all of them with --json)"] if rest > 0 else []
+        super().__init__("\n".join([*self.problems[:SHOWN_PROBLEMS], *more]))

@@ -42,7 +42,7 @@ def alike_passages(a_blocks: Sequence[Block], b_blocks: Sequence[Block]) -> Pass
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     weights = TfidfVectorizer(analyzer=list, sublinear_tf=True).fit_transform(texts)
-    # equal cosines differ in their last digits by the order of summing, so that A against B chose another than B against A
+    # equal cosines differ in their last digits by the order of summing: A against B chose another than B against A
     cosines = (weights[: len(a_blocks)] @ weights[len(a_blocks) :].T).toarray().round(DIGITS)
     best = [tuple(int(row.argmax()) if row.max() >= ALIKE else None for row in rows) for rows in (cosines, cosines.T)]
     return Passages(*best)

@@ -24,7 +24,8 @@ from annotation.labelling import Incomplete, reopen, save, skip, submit
 from annotation.page import assignment_page
 from annotation.people import Principal, csrf_token, note_seen, sign_in, sign_out, who
 from app.settings import database, settings
-from db.connect import DatabaseError, reading, transaction
+from db.connect import reading, transaction
+from db.errors import DatabaseError
 
 COOKIE = "calipers"
 BODY_MAX = 256 * 1024

@@ -6,7 +6,11 @@ import sys
 
 import typer
 
+from annotation.errors import AnnotationError, ImportingError
 from app.commands import blinding, doctor, judges, people, reports, results, studies
+from calibration.errors import CalibrationError
+from db.errors import DatabaseError
+from exports.errors import ExportError
 
 app = typer.Typer(
     name="calipers",
@@ -27,12 +31,6 @@ doctor.add_to(app)
 
 def main() -> None:
     """Entry point of the installed command."""
-    from annotation.errors import AnnotationError
-    from annotation.importing.records import ImportingError
-    from calibration.verdicts import CalibrationError
-    from db.connect import DatabaseError
-    from exports.tables import ExportError
-
     try:
         app()
     except (AnnotationError, ImportingError, CalibrationError, DatabaseError, ExportError) as error:

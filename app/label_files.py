@@ -10,11 +10,11 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.csv_rows import FIELD_LIMIT, OTHER_SEPARATORS
 from annotation.importing.json_rows import read_json_rows
 from annotation.importing.parquet_rows import read_parquet
-from annotation.importing.records import ImportingError, Row
+from annotation.importing.records import Row
 from annotation.verdicts import FORMULA
 
 FILE_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".parquet")

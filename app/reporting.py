@@ -21,8 +21,8 @@ from annotation.verdicts import load_verdicts
 from app.label_files import FILE_SUFFIXES, read_labels
 from app.panels import with_panels, without_explained
 from calibration.calibrate import calibrate
+from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
-from calibration.verdicts import CalibrationError
 from db.connect import reading
 from db.tables import Assignment, Criterion, Event, Label, Study
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from calibration.closed_forms import ratio
 from calibration.columns import aligned, numeric
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 
 
 def share(labels: Sequence[str], wanted: Collection[str]) -> float:

@@ -17,9 +17,10 @@ from calibration.answering import answering_estimates
 from calibration.bounding import Group
 from calibration.cautions import cautions
 from calibration.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
+from calibration.errors import CalibrationError
 from calibration.joining import Study, code, scale_of
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.verdicts import KNOWN_COLUMNS, CalibrationError, check_verdicts, normalise
+from calibration.verdicts import KNOWN_COLUMNS, check_verdicts, normalise
 
 
 def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> CalibrationReport:

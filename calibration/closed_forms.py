@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 
 Array = npt.NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from calibration.closed_forms import Array
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 
 Labels = npt.NDArray[Any]
 Codes = npt.NDArray[np.intp]

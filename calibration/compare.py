@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from calibration.bootstrap import cluster_se, cluster_t
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 
 
 @dataclass(frozen=True)

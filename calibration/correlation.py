@@ -14,9 +14,9 @@ from scipy import stats
 from calibration.closed_forms import Array, ratio
 from calibration.columns import Codes, grouped, numeric
 from calibration.concordance import rank_share, sign_counts
+from calibration.errors import CalibrationError
 from calibration.moments import FORMS, icc_of_sums, rater_sums
 from calibration.preferences import preferences_from_scores
-from calibration.verdicts import CalibrationError
 
 __all__ = [
     "icc",

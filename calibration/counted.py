@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 
 from calibration.bounding import Group
+from calibration.errors import CalibrationError
 from calibration.joining import Study
 from calibration.results import CalibrationSettings
-from calibration.verdicts import SYSTEM_PAIR, CalibrationError
+from calibration.verdicts import SYSTEM_PAIR
 
 
 def groups_of(study: Study, settings: CalibrationSettings, pooled: bool) -> list[Group]:

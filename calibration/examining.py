@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from calibration.errors import CalibrationError
 from calibration.findings import (
     Clustering,
     Join,
@@ -21,7 +22,7 @@ from calibration.findings import (
 )
 from calibration.roles import Column, as_text, columns_of, roles_of, verdict_columns
 from calibration.supporting import Support, supports
-from calibration.verdicts import REQUIRED, CalibrationError, check_verdicts
+from calibration.verdicts import REQUIRED, check_verdicts
 
 HOLDS = {
     "item_id": "one pair, report or probe",

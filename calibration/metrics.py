@@ -17,8 +17,9 @@ import numpy as np
 from calibration import closed_forms, correlation
 from calibration.closed_forms import Array
 from calibration.columns import Labels, aligned, categories_of, count_table, grouped
+from calibration.errors import CalibrationError
 from calibration.pairwise import SCORES, SWAP, best_answer, without_ties
-from calibration.verdicts import PAIRWISE, CalibrationError
+from calibration.verdicts import PAIRWISE
 
 
 def percent_agreement(a: Any, b: Any, ties: str = "three_class") -> float:

@@ -7,7 +7,8 @@ import hashlib
 import numpy as np
 import pandas as pd
 
-from calibration.verdicts import CalibrationError, check_verdicts, kind_of
+from calibration.errors import CalibrationError
+from calibration.verdicts import check_verdicts, kind_of
 
 SAME_SCORE = 1e-9
 GIVEN = ["cluster_id", "rater_id", "criterion", "run"]

@@ -12,7 +12,7 @@ from scipy import stats
 from calibration.bootstrap import wilson_effective
 from calibration.closed_forms import Array
 from calibration.compare import Difference, paired_difference
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 
 TOLERANCE, POWER = 0.05, 0.8
 Outcome = Literal["beyond", "within", "cannot tell"]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 
 Ties = Literal["three_class", "half_credit", "exclude"]
 

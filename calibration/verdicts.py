@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from calibration.errors import CalibrationError
+
 REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id")
 TEXT_DEFAULTS = {"system_a": "", "system_b": "", "presentation": "", "category": "", "status": "", "rationale": ""}
 NUMBERS = ("len_a", "len_b", "seconds", "cost_usd")
@@ -18,15 +20,6 @@ STATUSES = ("ok", "invalid", "missing", "refused")
 BOTH_ORDERS = " [both orders]"
 SYSTEM_PAIR = "systems: "  # opens the `category` of an estimate of one pair of systems
 RESERVED_RATERS = ("each_annotator", "majority", "others", "all", "")
-
-
-class CalibrationError(ValueError):
-    """Says what is wrong, in which row, and what to do. `code` is stable; `text` is for people."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-        self.text = text
 
 
 def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:

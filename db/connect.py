@@ -18,15 +18,12 @@ from sqlalchemy.orm import Session
 import db.judge_tables
 import db.people_tables
 import db.tables  # noqa: F401
+from db.errors import DatabaseError
 
 POOL_SIZE = 20
 BUSY_S = 30  # how long a writer waits for its turn on SQLite
 READ_ONLY = "calipers_read_only"
 _writers: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()
-
-
-class DatabaseError(Exception):
-    """The database cannot be used; the text says which one and what to do."""
 
 
 def open_database(url: str) -> Engine:

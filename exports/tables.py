@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from calibration.metrics import METRICS
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, shown
+from exports.errors import ExportError
 from exports.notes import TIE_RULES, methods, origin, remarks
 
 HEADLINE = {
@@ -23,15 +24,6 @@ BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
 ALPHAS = ("krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "krippendorff_alpha_nominal")
 PEOPLE = "each_annotator"
 AMONG = "annotators among themselves"
-
-
-class ExportError(ValueError):
-    """Says which number cannot be printed and what it lacks. `code` is stable; `text` is for people."""
-
-    def __init__(self, code: str, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-        self.text = text
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import csv
 import io
 from pathlib import Path
 
-from annotation.importing.records import ImportingError, Row, decode_as_read, nfc, read_bytes
+from annotation.errors import ImportingError
+from annotation.importing.records import Row, decode_as_read, nfc, read_bytes
 
 FIELD_LIMIT = 16_000_000  # reports exceed the csv module's default of 131,072 characters
 OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from annotation.errors import ImportingError
 from annotation.importing.json_rows import read_json_rows
 from annotation.importing.matching import number_hint
 from annotation.importing.records import (
-    ImportingError,
     Parsed,
     ReportRecord,
     SystemRecord,

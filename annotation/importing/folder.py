@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from annotation.errors import ImportingError
 from annotation.importing.csv_rows import read_rows
 from annotation.importing.matching import match, number_hint
 from annotation.importing.records import (
-    ImportingError,
     Parsed,
     ReportRecord,
     SystemRecord,

@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-from annotation.importing.records import ImportingError, Row, decode, read_bytes, shortened, storable_rows
+from annotation.errors import ImportingError
+from annotation.importing.records import Row, decode, read_bytes, shortened, storable_rows
 
 BETWEEN = re.compile(r"[\s,]*")  # between two entries of an array that is known to be well formed
 KINDS = {dict: "an object", list: "a list", bool: "true or false", type(None): "null", str: "one value"}

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation.errors import ImportingError
 from annotation.importing.deepresearch_bench import QUERIES, read_deepresearch_bench
 from annotation.importing.deepresearchgym import read_deepresearchgym
 from annotation.importing.dr3_eval import read_dr3_eval
 from annotation.importing.folder import read_folder
-from annotation.importing.records import ImportingError, Parsed
+from annotation.importing.records import Parsed
 from annotation.importing.reportbench import read_reportbench
 from annotation.importing.table import SUFFIXES, read_table
 from annotation.importing.wlc import read_wlc

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from annotation.importing.records import ImportingError, Row, storable_rows
+from annotation.errors import ImportingError
+from annotation.importing.records import Row, storable_rows
 
 
 def read_parquet(path: Path, shown: str, problems: list[str]) -> tuple[list[str], list[Row]]:

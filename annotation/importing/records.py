@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-SHOWN_PROBLEMS = 20
+from annotation.errors import ImportingError
+
 BOM = b"\xef\xbb\xbf"
 NO_ANSWER = ("No final answer", "No final report generated")  # what DR3-Eval's agents write in place of a report
 TITLE_LENGTH = 100
-
-
-class ImportingError(Exception):
-    """Nothing was imported. `problems` holds every reason as `path:line: what is wrong; what to do`."""
-
-    def __init__(self, problems: str | Sequence[str]) -> None:
-        self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
-        rest = len(self.problems) - SHOWN_PROBLEMS
-        more = [f"and {rest} more (all of them with --json)"] if rest > 0 else []
-        super().__init__("\n".join([*self.problems[:SHOWN_PROBLEMS], *more]))
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from annotation.errors import ImportingError
 from annotation.importing.json_rows import read_json, read_json_rows
 from annotation.importing.records import (
-    ImportingError,
     Parsed,
     ReportRecord,
     Row,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from annotation.importing.records import ImportingError, as_text, nfc, shortened
+from annotation.errors import ImportingError
+from annotation.importing.records import as_text, nfc, shortened
 
 FAILED = ("invalid", "missing", "refused", "truncated")  # an answer that is none keeps why, and never becomes a label
 TIE, NOT_APPLICABLE = "tie", "not_applicable"

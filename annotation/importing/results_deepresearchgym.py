@@ -12,8 +12,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from annotation.errors import ImportingError
 from annotation.importing.json_rows import read_json
-from annotation.importing.records import ImportingError, as_text, collecting, decode, nfc, read_bytes
+from annotation.importing.records import as_text, collecting, decode, nfc, read_bytes
 from annotation.importing.results import TIE, ResultOptions, ResultRow, Results, files, judge_of, named, said
 
 SCORES = re.compile(r"evaluation_results_detailed_(?P<judge>.+)\.json")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.importing.records import ImportingError, as_text, nfc
+from annotation.errors import ImportingError
+from annotation.importing.records import as_text, nfc
 from annotation.importing.results import ResultOptions, ResultRow, judge_of, said, whole, winner
 
 FIELDS = (

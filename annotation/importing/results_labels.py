@@ -7,7 +7,8 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
-from annotation.importing.records import ImportingError, Row, as_text, collecting, shortened
+from annotation.errors import ImportingError
+from annotation.importing.records import Row, as_text, collecting, shortened
 from annotation.importing.results import (
     FAILED,
     NOT_APPLICABLE,

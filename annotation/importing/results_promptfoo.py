@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from annotation.errors import ImportingError
 from annotation.importing.json_rows import read_json, read_json_rows
-from annotation.importing.records import ImportingError, as_text, collecting
+from annotation.importing.records import as_text, collecting
 from annotation.importing.results import ResultOptions, ResultRow, Results, files
 from annotation.importing.results_fields import log_row, metadata_places
 

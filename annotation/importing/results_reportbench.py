@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from annotation.errors import ImportingError
 from annotation.importing.csv_rows import read_csv
-from annotation.importing.records import ImportingError, Row, collecting, nfc, shortened
+from annotation.importing.records import Row, collecting, nfc, shortened
 from annotation.importing.reportbench import ARXIV_ID
 from annotation.importing.results import ResultOptions, ResultRow, Results, files, said, whole
 

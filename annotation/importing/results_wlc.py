@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from annotation.errors import ImportingError
 from annotation.importing.json_rows import read_json
-from annotation.importing.records import ImportingError, as_text, collecting, shortened
+from annotation.importing.records import as_text, collecting, shortened
 from annotation.importing.results import (
     TIE,
     ResultOptions,

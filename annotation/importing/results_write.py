@@ -16,8 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.answers import Answer, Answered, Said, newest_revisions, said_by
-from annotation.errors import AnnotationError
-from annotation.importing.records import ImportingError
+from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.results import ResultOptions, Results
 from annotation.importing.results_match import StudyPlaces
 from annotation.importing.results_raters import Name, make_raters, standing_raters

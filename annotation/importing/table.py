@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotation.errors import ImportingError
 from annotation.importing.csv_rows import read_csv
 from annotation.importing.json_rows import read_json_rows
 from annotation.importing.parquet_rows import read_parquet
 from annotation.importing.records import (
     BOM,
-    ImportingError,
     Parsed,
     ReportRecord,
     Row,

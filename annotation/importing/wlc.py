@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from annotation.errors import ImportingError
 from annotation.importing.csv_rows import read_rows
 from annotation.importing.json_rows import read_json, read_json_rows
 from annotation.importing.matching import match
 from annotation.importing.records import (
-    ImportingError,
     Parsed,
     ReportRecord,
     SystemRecord,

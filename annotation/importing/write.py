@@ -10,9 +10,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation.errors import ImportingError
 from annotation.importing.matching import number_hint
 from annotation.importing.prepare import SHORT, Prepared, prepare_report
-from annotation.importing.records import BOM, ImportingError, Parsed, ReportRecord
+from annotation.importing.records import BOM, Parsed, ReportRecord
 from annotation.people import Principal, study_for
 from annotation.slots import retire_outdated
 from annotation.studies import audit, protocol_of

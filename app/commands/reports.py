@@ -43,7 +43,7 @@ def import_reports(
     Example: calipers import reports my_reports --layout folder --study mystudy
     Example: calipers import reports answers.jsonl --layout table --map topic=id,system=model,text=response
     """
-    from annotation.importing.records import ImportingError
+    from annotation.errors import ImportingError
     from annotation.importing.table import TableOptions, parse_map, read_table
     from annotation.importing.write import import_reports as write
     from annotation.importing.write import prepare_all

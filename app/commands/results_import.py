@@ -64,7 +64,8 @@ def _import(
     kind: str, path: Path, study: str | None, layout: str, as_json: bool, dry_run: bool, revise: bool, columns: str,
     map_label: str, **chosen: str | float,
 ) -> None:  # fmt: skip
-    from annotation.importing.records import ImportingError, nfc
+    from annotation.errors import ImportingError
+    from annotation.importing.records import nfc
     from annotation.importing.results import LABELS_ARE as FRAMES
     from annotation.importing.results import ResultOptions, parse_fields
     from annotation.importing.results_layouts import RESULT_LAYOUTS, result_layout_lines

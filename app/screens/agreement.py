@@ -13,8 +13,8 @@ from app.reporting import label_version, study_report
 from app.screens.agreement_plot import forest_plot
 from app.screens.look import style
 from app.settings import database
+from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport
-from calibration.verdicts import CalibrationError
 from db.connect import reading
 from exports.as_html import as_html
 from exports.sentences import about, headline

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
+from annotation.errors import ImportingError
 from annotation.importing.deepresearch_bench import read_deepresearch_bench
 from annotation.importing.deepresearchgym import read_deepresearchgym
 from annotation.importing.dr3_eval import read_dr3_eval
 from annotation.importing.layouts import LAYOUTS, propose
-from annotation.importing.records import ImportingError, Parsed
+from annotation.importing.records import Parsed
 from annotation.importing.reportbench import read_reportbench
 from db.connect import reading
 from db.tables import Import, Report, System, Topic

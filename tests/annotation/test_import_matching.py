@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
+from annotation.errors import ImportingError
 from annotation.importing.folder import read_folder
 from annotation.importing.matching import match, number_hint
-from annotation.importing.records import ImportingError, Parsed, title_of
+from annotation.importing.records import Parsed, title_of
 from annotation.importing.wlc import read_wlc
 from tests.annotation.layout_trees import bring_in, put, text
 from tests.annotation.test_importing import write_wlc

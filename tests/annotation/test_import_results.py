@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine, select, update
 
-from annotation.errors import AnnotationError
-from annotation.importing.records import ImportingError
+from annotation.errors import AnnotationError, ImportingError
 from annotation.judges.accounts import refuse_taken_name
 from annotation.judges.standing import standings
 from annotation.studies import protocol_of

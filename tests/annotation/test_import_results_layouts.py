@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.importing.records import ImportingError
+from annotation.errors import ImportingError
 from annotation.protocol import read_protocol
 from annotation.studies import criteria_of
 from db.connect import reading, transaction

@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import Engine, event, select
 
 from annotation.claiming import take
-from annotation.errors import AnnotationError
-from annotation.importing.records import ImportingError
+from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.results import parse_fields
 from annotation.study_status import move_study
 from db.connect import transaction

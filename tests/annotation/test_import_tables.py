@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
-from annotation.importing.records import ImportingError, Parsed, nfc
+from annotation.errors import ImportingError
+from annotation.importing.records import Parsed, nfc
 from annotation.importing.table import TableOptions, parse_map, read_table
 from db.connect import reading
 from db.tables import Topic

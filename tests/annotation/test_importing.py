@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import Engine, select
 
+from annotation.errors import ImportingError
 from annotation.importing.folder import read_folder
-from annotation.importing.records import ImportingError
 from annotation.importing.wlc import read_wlc
 from annotation.importing.write import ImportReport, import_reports
 from annotation.people import local_admin

@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from annotation.errors import AnnotationError
-from annotation.importing.records import ImportingError
+from annotation.errors import AnnotationError, ImportingError
 from app.command_line import app
 from app.label_files import read_labels
 from calibration.examining import examine

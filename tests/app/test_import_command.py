@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from annotation.importing.records import ImportingError
+from annotation.errors import ImportingError
 from app.command_line import app
 from tests.annotation.layout_trees import bench_tree, json_lines, put, text
 from tests.small_study import PROTOCOL

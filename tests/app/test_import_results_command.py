@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 from typer.testing import CliRunner, Result
 
-from annotation.importing.records import ImportingError
+from annotation.errors import ImportingError
 from app.command_line import app
 from app.settings import database, settings
 from db.connect import open_database, reading

@@ -10,9 +10,9 @@ import pytest
 from calibration import agreeing
 from calibration.bootstrap import wilson_effective
 from calibration.calibrate import calibrate
+from calibration.errors import CalibrationError
 from calibration.metrics import cohen_kappa, percent_agreement, symmetrised_kappa
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.verdicts import CalibrationError
 from tests.calibration.studies import joined, made_pairs, made_ratings
 
 FEW = CalibrationSettings(resamples=99)

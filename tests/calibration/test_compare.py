@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.compare import paired_difference
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 
 
 def test_two_clusters_worked_by_hand() -> None:

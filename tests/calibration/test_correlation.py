@@ -11,7 +11,7 @@ from scipy import stats
 from calibration import closed_forms
 from calibration.columns import count_table
 from calibration.correlation import kendall_tau_b, pearson, spearman
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 
 NUMBERS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=30)
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
+from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.verdicts import CalibrationError
 from tests.calibration.studies import made_pairs, made_ratings
 
 FEW = CalibrationSettings(resamples=99)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibration.errors import CalibrationError
 from calibration.examining import examine
-from calibration.verdicts import KNOWN_COLUMNS, CalibrationError, check_verdicts
+from calibration.verdicts import KNOWN_COLUMNS, check_verdicts
 from tests.calibration.studies import made_pairs, made_ratings
 
 LABELS = Path(__file__).resolve().parents[3] / "shared" / "data" / "labels"

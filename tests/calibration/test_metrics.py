@@ -12,6 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from calibration import correlation
+from calibration.errors import CalibrationError
 from calibration.metrics import (
     METRICS,
     cohen_kappa,
@@ -25,7 +26,6 @@ from calibration.metrics import (
     symmetrised_kappa,
     why_undefined,
 )
-from calibration.verdicts import CalibrationError
 
 VERDICT = st.sampled_from(["A", "B", "tie"])
 COLUMNS = st.lists(st.tuples(VERDICT, VERDICT), min_size=1, max_size=40).map(

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from calibration.compare import Difference
+from calibration.errors import CalibrationError
 from calibration.probes import detectable, outcome_of, probe_effect
-from calibration.verdicts import CalibrationError
 from tests.fake_llm import log_odds_first, planted
 
 Array = npt.NDArray[np.float64]

@@ -17,9 +17,9 @@ from calibration.correlation import (
     rank_agreement_across_items,
     rank_agreement_within_topic,
 )
+from calibration.errors import CalibrationError
 from calibration.metrics import why_undefined
 from calibration.results import CalibrationSettings
-from calibration.verdicts import CalibrationError
 
 # Shrout & Fleiss 1979, Table 2: six targets (rows) rated by four judges; Table 4 gives the six forms
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]

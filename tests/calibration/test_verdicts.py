@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calibration.verdicts import CalibrationError, check_verdicts, kind_of, normalise
+from calibration.errors import CalibrationError
+from calibration.verdicts import check_verdicts, kind_of, normalise
 from tests.calibration.studies import made_pairs
 
 ROW = {

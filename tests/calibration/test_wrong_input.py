@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
+from calibration.errors import CalibrationError
 from calibration.metrics import krippendorff_alpha, light_kappa
 from calibration.results import CalibrationReport, CalibrationSettings
-from calibration.verdicts import CalibrationError
 from tests.calibration.studies import made_pairs, made_ratings
 
 FEW = CalibrationSettings(resamples=20)

@@ -17,7 +17,8 @@ from sqlalchemy.orm import Session
 import db.judge_tables as jt
 import db.people_tables as pt
 import db.tables as t
-from db.connect import DatabaseError, open_database, reading, transaction
+from db.connect import open_database, reading, transaction
+from db.errors import DatabaseError
 from db.migrations import upgrade
 from db.types import Record, now
 

@@ -18,8 +18,9 @@ from exports.as_latex import as_latex
 from exports.as_markdown import as_markdown
 from exports.cautions import folded
 from exports.criteria import criteria_table
+from exports.errors import ExportError
 from exports.summary import summary_table
-from exports.tables import ExportError, Table, agreement_table
+from exports.tables import Table, agreement_table
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import BOOTSTRAP, NAN, WILSON, toy_estimate, toy_report
 

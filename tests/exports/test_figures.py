@@ -17,10 +17,11 @@ from exports.answers import answers
 from exports.cells import shown
 from exports.criteria import criteria_table
 from exports.criteria_map import criteria_map
+from exports.errors import ExportError
 from exports.figures import FORMATS, as_bytes
 from exports.fitting import fitted, width_of
 from exports.forest import forest
-from exports.tables import ExportError, agreement_table
+from exports.tables import agreement_table
 from exports.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, PAPER, themed, tint
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import toy_estimate, toy_report

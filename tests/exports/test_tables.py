@@ -16,7 +16,8 @@ from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex, escape
 from exports.as_markdown import as_markdown
 from exports.cells import number, shown
-from exports.tables import ExportError, Table, agreement_table
+from exports.errors import ExportError
+from exports.tables import Table, agreement_table
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import NAN, WILSON, toy_estimate, toy_report
 

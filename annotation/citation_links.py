@@ -31,7 +31,8 @@ _NUMBER_ANCHOR = re.compile(
     r"|链接)s?\s?)?"
     r"(?:[0-9]{1,3}(?:\s?[,;–-]\s?[0-9]{1,3})*)?[\s\\\[\](（）)^†‡*:↩↗︎⤴🔗+→]*$"
     r"|\s*[(（][^()（）\n]{2,80}[)）]\s*$"  # a parenthesis of its own: `[(Carbon Trust)](address)`
-    r"|\s*(?:read|learn|see) more\W{0,4}$|\s*\+[0-9]{1,2}\s*$",
+    r"|\s*(?:read|learn|see) more\W{0,4}$|\s*\+[0-9]{1,2}\s*$"
+    r"|(?:[^\W\d_][^\[\]\n+]{1,50}\+[0-9]{1,2}){1,8}+(?:[^\W\d_][^\[\]\n+]{1,50})?$",  # chips: `Reuters+2AP News+2`
     re.IGNORECASE,
 )
 _ADDRESS_ANCHOR = re.compile(r"[\s<\\]*(?:https?://|ftp://|www\.)[^\n]*$", re.IGNORECASE)
@@ -65,7 +66,7 @@ _PAREN_AFTER = re.compile(
     r"|(?:[A-Z][a-z]{2,8}\.?[ \t]+)?(?:[0-9]{1,2},?[ \t]+)?(?:19|20)[0-9]{2}[a-z]?(?:-[0-9]{2}){0,2}"
     r"|n\.d\.)?)?[ \t]*[.;,]?[ \t]*[)）\]】]"
 )
-_SENTENCE_END = re.compile(r"[\w%°\"'”’)\]»*_][.!?…。！？]+[\"'”’)\]*_»\ufdd0]{0,12}[ \t\ufdd0]*$|[。！？]$")
+_SENTENCE_END = re.compile(r"[\w%°\"'”’)\]»*_\ufdd1][.!?…。！？]+[\"'”’)\]*_»\ufdd0]{0,12}[ \t\ufdd0]*$|[。！？]$")
 _ABBREVIATION = re.compile(
     r"(?:^|[\s(\ufdd0])(?:[A-Z]|e\.g|i\.e|al|cf|vs|v|ca|c|approx|Dr|Mr|Mrs|Ms|Prof|St|Jr|Sr|Inc|Ltd|Co|Corp|No|Vol"
     r"|Fig|pp?|[0-9]{1,3}|U\.S|U\.K|etc)\.[ \t\ufdd0]*$"
@@ -73,10 +74,10 @@ _ABBREVIATION = re.compile(
 _AFTER_RUN = re.compile(
     r"[ \t\ufdd0]*(?:$|\n|\||(?=[ \t]*[\"'“‘(*_]{0,3}[A-Z0-9À-ÖØ-Þ\u0391-\u042f\u3040-\u9fff\uac00-\ud7af]))"
 )
-_CLAUSE_STOP = re.compile(r"[ \t]*(?:[.,;:!?]|\n|$)")
+_CLAUSE_STOP = re.compile(r"[ \t]*(?:[.,;:!?|]|\n|$)")
 _CITED_CLAUSE_END = re.compile(r"[ \t]*(?:[.,;:!?)|。，；：！？）]|\n|$)")
 _LINE_STOP = re.compile(r"[ \t]*[.;]?[ \t\ufdd0]*(?:$|\n|\|)")
-_WORD_BEFORE = re.compile(r"[\w%)][ \t]$")
+_WORD_BEFORE = re.compile(r"[\w%)\ufdd1][ \t]$")
 _LINE_END = re.compile(r"[ \t\ufdd0]*(?:$|\n|\|)")
 _TITLE_LIKE = re.compile(r"[-–—|:·»]|\.[a-z]{2,4}\b|(?:\S+\s+){2}\S|[\u4e00-\u9fff]{6}")
 _RECORD = re.compile(  # what an entry of a list looks like: `Ito et al., …, 2019`, `*Title*, Press 2019`
@@ -92,6 +93,8 @@ _BINDING_WORDS = (
 _BINDING = frozenset(_BINDING_WORDS.split())
 _ADDRESS = re.compile(r"https?://[^\s<>\]]{1,2000}+")
 _REFERENCE_LINK = re.compile(r"\[([^\[\]\n]{1,200})\][ \t]?\[([^\[\]\n^]{1,60})\]")
+_REFERENCE_IMAGE = re.compile(r"!\[([^\[\]\n]{0,300}+)\]\[[^\[\]\n]{1,60}\]")
+_EMBEDDED = re.compile(r"^[ ]{0,3}\[[^\[\]\n]{1,60}\]:[ \t]*<?data:[^\s<>]*+>?[ \t]*$", re.MULTILINE)
 _ANCHOR_TAG = re.compile(r"<a\s[^<>\n]{0,2000}>([^<\n]{0,300}+)</a>", re.IGNORECASE)
 _IMAGE_TAG = re.compile(r"<img\s[^<>\n]{0,2000}>", re.IGNORECASE)
 _ALTERNATIVE = re.compile(r"\balt=[\"']([^\"'<>\n]{0,300})[\"']", re.IGNORECASE)
@@ -104,6 +107,14 @@ class _Link:
     close: int  # where the anchor ends
     end: int  # after `)`
     image: bool
+
+
+def find_images(text: str) -> Iterator[Span]:
+    """`![words][image1]` keeps its words, `[image1]: <data:…>` goes."""
+    for match in _REFERENCE_IMAGE.finditer(text) if "![" in text else ():
+        yield Span(match.start(), match.start(1), "url")
+        yield Span(match.end(1), match.end(), "url")
+    yield from (Span(m.start(), m.end(), "url") for m in (_EMBEDDED.finditer(text) if "data:" in text else ()))
 
 
 def find_links(text: str, labels: frozenset[str], listed: Sequence[str] = ()) -> Iterator[Span]:
@@ -173,14 +184,14 @@ def _links(text: str) -> Iterator[_Link]:
         if not _DESTINATION.match(text, destination):
             continue
         start = match.start()
-        end = _destination_end(text, start, destination)
+        end = destination_end(text, start, destination)
         if "\\]" in match[2] and text[start - 1 : start] == "[" and text[end : end + 1] != "]":
             start -= 1  # `[[title\] more](address)`: a bracket of the title was escaped, its partner was not
         yield _Link(start, match.start(2), match.end(2), end, bool(match[1]))
         place = max(end, place)
 
 
-def _destination_end(text: str, start: int, destination: int) -> int:
+def destination_end(text: str, start: int, destination: int) -> int:
     """Offset after the `)` that closes the link; addresses may hold blanks and unbalanced parentheses."""
     grouped = text[max(0, start - 1) : start] in ("(", "（") or text[max(0, start - 2) : start] in ("; ", ", ")
     clean = _CLEAN_END.match(text, destination)

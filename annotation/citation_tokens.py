@@ -21,6 +21,11 @@ _NAMED = (
     r"|来源|來源|引用|参考|參考|文献|出处|资料来源|图片|文件)"
 )
 _LABEL = rf"(?:sources?|{LABELS_ABROAD})"
+_IDENTIFIER = (  # what a retriever calls its documents: `source_id:57073447242`
+    r"(?:source|doc|document|chunk|citation|passage|snippet)_ids?[ ]?[:=][ ]?"
+    r"[\"']?(?=[\w-]{0,40}[0-9])\w[\w-]{0,60}[\"']?"
+    r"(?:,[ ]?(?=[\w-]{0,40}[0-9])\w[\w-]{0,60}){0,20}+"
+)
 _N = "[0-9]{1,4}"
 _TURN = r"turn[0-9]{1,3}[a-z_]{2,20}[0-9]{1,4}"
 _FILE = r"[^\[\]\n\"“”]{1,120}\.(?:md|pdf|txt|docx?|csv|tsv|xlsx?|pptx?|html?|json|jsonl|png|jpe?g|epub|rtf|mp[34])"
@@ -46,6 +51,10 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
         ("<argument", rf"{_ARGUMENT}(?:\s{{0,3}}{_ARGUMENT}){{0,9}}(?:\s{{0,3}}</grok:\w+>)?", 0, "tool_token"),
         ("<", r"</?(?:grok[:\-_]\w+|reference|argument|citation|citations|source|oai[:\-]\w+|co"
             r"|cite)(?=[\s>/])[^<>\n]{0,400}>", re.I, "tool_token"),
+        ("antml:", r"[{<＜]/?antml:\w+[^{}<>＜＞\n]{0,400}[}>＞]", 0, "tool_token"),
+        ("@ref", r"\\?\[[0-9]{1,3}(?:[,-][0-9]{1,3}){0,20}\\?\]\(@ref\)", 0, "tool_token"),
+        ("source_group_", r"\[{0,2}\bsource_group_\w{1,40}\]{0,2}", 0, "tool_token"),
+        ("_id", rf"[ \t]?\b{_IDENTIFIER}(?=[ \t]*(?:[.;,。，；)\]|]|\n|$))", re.I, "tool_token"),
         ("<ref", r"<ref(?:\s[^<>\n/]{0,200})?/>|<ref(?:\s[^<>\n/]{0,200})?>[^<\n]{0,600}</ref>", re.I, "tool_token"),
         ("index=", r"[(<]\s?cite\s+index=[\"“'][^\"”'\n]{0,120}[\"”']\s?>", 0, "tool_token"),
         ("{", r"\{\{(?:cite|sfn|citation|efn)[^{}\n]{0,600}\}\}|~?\\(?:no|paren|auto|foot|super|text|full|smart)?"
@@ -66,7 +75,7 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
             re.I,
             "named",
         ),
-        ("[", rf"\[{_NAMED}\s?[:：]\s?[^\[\]\n]{{1,200}}+\]", re.I, "named"),
+        ("[", rf"\[{_NAMED}(?:_ids?)?\s?[:：]\s?[^\[\]\n]{{1,200}}+\]", re.I, "named"),
         ("(", r"\((?:see )?(?:sources?|refs?|references?|citations?)\.?\s?[0-9]{1,3}"
             r"(?:\s?(?:[,;–-]|and|&)\s?[0-9]{1,3}){0,20}\)", re.I, "named"),
         (":", rf"\((?:data )?{_LABEL}[ ]?:[ ]?+(?!see\b|un|none\b)[^()\n:?!]{{2,120}}+\)", re.I, "named"),
@@ -85,8 +94,6 @@ _TURNS = re.compile(rf"{_TURN}(?:[ \t,]{{0,2}}{_TURN}){{0,20}}+(?:L[0-9]+(?:-L?[
 _TURN_LEAD = re.compile(r"(?:filecite|cite|navlist)$")
 _PRIVATE_USE = re.compile(r"[\ue000-\uf8ff]+")
 _GROK_BLOCK = ("<grok:render", "</grok:render>")
-_CHIP = re.compile(r"(?:^|(?<=\n))([^\n]{2,40})\n[ \t]*\+[0-9]{1,2}[ \t]*(?=\n|$)(?:\n+\1[ \t]*(?=\n|$))*")
-_CHIP_NAME = re.compile(r"[ \t]*[\w'’&.\- ]{2,40}$")
 
 
 def find_tokens(text: str) -> Iterator[Span]:
@@ -102,8 +109,6 @@ def find_tokens(text: str) -> Iterator[Span]:
             yield Span(lead.start() if lead else match.start(), match.end(), "tool_token")
     for match in _PRIVATE_USE.finditer(text):
         yield Span(match.start(), match.end(), "tool_token")
-    if "\n+" in text or "\n +" in text:
-        yield from _chips(text)
 
 
 def _blocks(text: str) -> Iterator[Span]:
@@ -115,10 +120,3 @@ def _blocks(text: str) -> Iterator[Span]:
         if end >= 0:
             yield Span(start, end + len(closer), "tool_token")
         start = text.find(opener, (end if end >= 0 else start) + len(opener))
-
-
-def _chips(text: str) -> Iterator[Span]:
-    """Source chips copied from a chat page: a site's name alone on a line, `+2` alone on the next."""
-    for match in _CHIP.finditer(text):
-        if _CHIP_NAME.match(match[1]) and len(match[1].split()) <= 5 and not match[1].rstrip().endswith((".", ":")):
-            yield Span(match.start(), match.end(), "tool_token")

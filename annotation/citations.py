@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from annotation.author_years import find_author_years
 from annotation.blinding import find_provenance
 from annotation.citation_addresses import find_addresses
-from annotation.citation_links import find_links
+from annotation.citation_links import find_images, find_links
 from annotation.citation_tokens import find_tokens
-from annotation.copied_marks import find_copied_marks
+from annotation.copied_cards import find_cards
+from annotation.copied_marks import find_chips, find_copied_marks
 from annotation.numbering import (
     bracket_numbers,
     find_damaged,
@@ -49,7 +50,9 @@ __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 # 6: names from the list in a bracket before a mark, linked numbers in a column of PubMed numbers or DOIs.
 # 7: numbers glued to a closing bracket, labelled links that are a sentence within a paragraph, links joined by
 # semicolons at a line's end, source ledgers.
-VERSION = "7"
+# 8: cards of sources with `Opens in a new window`, names of sites with a count (`Reuters+2`), a retriever's numbers,
+# links side by side in a table's cell, images by reference; a fence of plain text without sentences is code.
+VERSION = "8"
 
 _NO_MARK = frozenset(("reference_heading", "reference_line", "provenance", "space", "encoding"))
 _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesting takes more
@@ -100,12 +103,14 @@ def _strip_once(text: str) -> _Pass:
     copy = WorkingCopy(text)
     copy.claim(find_provenance(text))
     copy.shield([*code_zones(copy.text), *math_zones(copy.text)])
+    copy.claim(find_images(copy.text))
     labels = _defined_labels(copy.text)
     lists = find_lists(copy.text, bracket_numbers(copy.text) | raised_numbers(copy.text))
     copy.claim(lists.spans)
     listed = frozenset(lists.numbers)
+    copy.claim(find_cards(copy.text))
     copy.claim(find_tokens(copy.text))
-    copy.claim(find_copied_marks(copy.text))
+    copy.claim([*find_chips(copy.text), *find_copied_marks(copy.text)])
     copy.claim(find_linked_cells(copy.text))
     copy.claim(find_links(copy.text, labels, lists.entries))
     copy.claim(find_damaged(copy.text))

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from annotation.reference_entries import is_prose
+
 _FENCE = re.compile(r"^[ \t]{0,3}(?:>[ \t]?)?(`{3,}|~{3,})([^\n`]*)$", re.MULTILINE)
-_PROSE_FENCE = {"markdown", "md", "text", "txt", "plaintext"}  # a whole report wrapped in a fence is no code
+_MARKDOWN = {"markdown", "md"}  # a whole report wrapped in a fence is no code
+_PLAIN = {"text", "txt", "plaintext"}  # nor is one with sentences in it
 _INLINE_CODE = re.compile(r"(?<!`)(?:`[^`\n]{1,500}+`|``(?:[^`\n]|`(?!`)){1,500}+``)(?!`)")
 _DOLLARS = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]{1,300}+)(?<!\s)\$(?![0-9$])")
 _BACKSLASHED = re.compile(
@@ -24,12 +27,16 @@ def code_zones(text: str) -> list[tuple[int, int]]:
         if opened is None:
             opened = fence
         elif fence[1].startswith(opened[1]) and not fence[2].strip():
-            if opened[2].strip().lower() not in _PROSE_FENCE:
+            if not _is_report(opened[2].strip().lower(), text[opened.end() : fence.start()]):
                 zones.append((opened.start(), fence.end()))
             opened = None
     if "`" in text:
         zones += [match.span() for match in _INLINE_CODE.finditer(text)]
     return zones
+
+
+def _is_report(language: str, inside: str) -> bool:
+    return language in _MARKDOWN or (language in _PLAIN and any(map(is_prose, inside.split("\n"))))
 
 
 def math_zones(text: str) -> list[tuple[int, int]]:

@@ -25,6 +25,10 @@ _RECORD = re.compile(
     r"|\bURL:",
     re.IGNORECASE,
 )
+_SITE_LEAD = re.compile(  # `- **example.com**: Tide tables`
+    r"[ \t>]*(?:[-*•·+]|[0-9]{1,3}\\?[.)])[ \t]+[*_]{0,2}(?:[a-z0-9-]{1,63}\.){1,5}[a-z]{2,24}[*_]{0,2}"
+    r"(?:[:：]|[ ][-–—|])"
+)
 _YEAR = re.compile(r"(?<![0-9])(?:1[5-9]|20)[0-9]{2}[a-z]?(?![0-9])|\bn\.d\.|\(forthcoming\)|\bin press\b")
 _RECORD_WORDS = re.compile(
     r"\b(?:vol|no|pp?|ed|eds|et al|trans|chap|ch)\.|\b(?:journal|press|university|publish\w*|proceedings|conference"
@@ -86,7 +90,7 @@ def grade(line: str, cited: frozenset[int] = frozenset()) -> str:
         return "hard"
     if prose:
         return "text"
-    if _RECORD.search(line):
+    if _RECORD.search(line) or _SITE_LEAD.match(line):
         return "hard"
     if (
         len(line) <= 400

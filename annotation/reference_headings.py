@@ -28,6 +28,7 @@ _COMPANIONS_ = """
     websites: pages articles publications academic scholarly general all my our source-list details index section
     appendix with from by scientific news official annotated related important major core relevant sample
     reference-list accessed inventory ledger register registry log catalogue catalog publication dates
+    read but not unused
 """
 _FOREIGN_ = """
     参考文献 参考资料 参考来源 参考 引用 引文 引用来源 引用文献 关键引用 主要引用 资料来源 信息来源 数据来源 来源
@@ -80,6 +81,7 @@ _HINT = re.compile(
     r"источник|литерат|примеч|ссылк|джерел|літерат|المراجع|المصادر|tham|संदर्भ",
     re.IGNORECASE,
 )
+_SOURCES = re.compile(rf"\b(?:sources?|references?|citations?)\b|{LABELS_ABROAD}|ソース|소스|参考|引用", re.IGNORECASE)
 _LEAD = re.compile(
     r"(?:[#>\s*_\-•·–—:：【\[(（]|[\u2600-\u27bf\U0001f300-\U0001faff\ufe0f])*+"
     r"(?:(?:appendix|annex|section|附录)\s*[a-z0-9]*\s*[:：.]\s*|\(?[0-9]{1,3}(?:\\?\.[0-9]{1,3})*\\?[.)、．:]?\s+"
@@ -124,6 +126,11 @@ def announces_sources(line: str) -> str | None:
     if all(word.startswith(("source", "footnote")) for word in names) and "cited" not in words:
         return "weak" if _SUBJECTS.intersection(words) else "medium"
     return "strong"
+
+
+def hints_at_sources(line: str) -> bool:
+    """Does a short `line` without a full stop name sources at all? Weaker than `announces_sources`."""
+    return len(line) <= 80 and bool(_SOURCES.search(line)) and not line.rstrip().endswith((".", "。", "!", "?"))
 
 
 def _foreign_strength(words: list[str]) -> str | None:

@@ -85,3 +85,40 @@ def test_other_lists_below_such_a_heading_stay(text: str) -> None:
 def test_a_bracket_that_closes_behind_the_parenthesis_costs_no_word() -> None:
     text = "Controls came late (the pilots' notice [https://a.example/log/17).]\n"
     assert strip_citations(text).text == "Controls came late (the pilots' notice).\n"
+
+
+@pytest.mark.parametrize(
+    ("copied", "left"),
+    [
+        ("Tolls rose. Wikipedia+1\nIce came.", "Tolls rose.\nIce came."),
+        ("Tolls rose.Gannet Post+2Brill News+2\n\nIce came.", "Tolls rose.\n\nIce came."),
+        ("Tolls rose. Gannet Post+1 Then it thawed.", "Tolls rose. Then it thawed."),
+        ("Tolls rose.log.brill.example+1\n* Ice came.pilots+2\nFog.", "Tolls rose.\n* Ice came.\nFog."),
+        ("Tolls rose. Post+1\nIce came. Post\nThey read the Post\n", "Tolls rose.\nIce came.\nThey read the Post\n"),
+        (
+            "Tolls rose. [tides+1]\nIce came. [harbour-log+3] It thawed. [gannets]\nFog. [log.brill+2]",
+            "Tolls rose.\nIce came. It thawed.\nFog.",
+        ),
+        ("Tolls rose by 8%.[tides+3](https://a.example/1)\n", "Tolls rose by 8%.\n"),
+        ("Tolls rose [Post+2Log+2Gannet](https://a.example/1) in May.", "Tolls rose in May."),
+        (
+            "Tolls rose.\na.example\nIce came.\n\nb.example\n\nFog came. \nlog.c.example\nIt thawed.",
+            "Tolls rose.\nIce came.\n\nFog came.\nIt thawed.",
+        ),
+    ],
+)
+def test_names_of_sites_that_were_buttons_go(copied: str, left: str) -> None:
+    assert strip_citations(copied).text == left
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "They sing in C. They count foo.size+1\nand a[index+1] too.",
+        "ISO 9001+2 stays, as do Gannet+1 ships and the Post+2 others.",
+        "It has two sites.\nb.example\nIt thawed.\nc.example\n",  # two may be content
+        "They said [sic] so. [tides] stays.",
+    ],
+)
+def test_sums_and_single_names_stay(text: str) -> None:
+    assert strip_citations(text).text == text

@@ -156,3 +156,43 @@ def test_a_long_capitalised_word_loses_its_number_only_among_many_glued_ones() -
     assert strip_citations(f"{prose} {named}{LIST}").text.rstrip() == f"{clean} {shortened}"
     few = prose[: prose.index("Cranes")].replace("came1", "came").replace("left2", "left").replace("rose3", "rose")
     assert strip_citations(f"{few}{named}{LIST}").text.rstrip() == f"{few}{named}"
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        " source_id:57073447242", " (source_id: 12)", " [doc_id=ab12]", " chunk_ids: 4, 7", " [SOURCE_ID: Tide log, 1.2]",
+        "[1](@ref)", "[2,3](@ref)", "[[source_group_web_1]]", "[[source_group_web_4]][[source_group_web_10]]",
+    ],
+)  # fmt: skip
+def test_what_retrievers_and_chat_pages_call_their_sources_goes(mark: str) -> None:
+    assert (
+        strip_citations(f"The quay silted up{mark}.\n- Ships left{mark}\n").text
+        == "The quay silted up.\n- Ships left\n"
+    )
+
+
+def test_braces_and_broad_brackets_round_a_cited_passage_go() -> None:
+    braced = 'It {antml:cite index="0-2"}silted up{/antml:cite} in <cite index="1">May</cite>.'
+    assert strip_citations(braced).text == "It silted up in May."
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The resource_id: 12 stays.", "The field source_id: 12 names it.", "Set `doc_id=12`.", "A source_id: none."],
+)
+def test_a_field_that_the_text_is_about_stays(text: str) -> None:
+    assert strip_citations(text).text == text
+
+
+def test_images_by_reference_become_their_words() -> None:
+    image = "[image1]: <data:image/png;base64,iVBORw0KGgo=>"
+    report = f"The rise (![][image1]) is steep.\n\n![Toll by year][image1]\n\nFog [1].\n\n{image}\n"
+    assert strip_citations(report).text.rstrip() == "The rise is steep.\n\nToll by year\n\nFog [1]."
+
+
+def test_a_fence_of_plain_text_is_code_unless_it_holds_sentences() -> None:
+    address = "```text\nhttps://a.example/{id}/log.xml\n```\n"
+    report = "```text\nThe quay was deep but it has silted up [1], and ships have left.\n\n## References\n[1] https://a.example\n```\n"
+    assert strip_citations(address).text == address
+    assert "https" not in strip_citations(report).text

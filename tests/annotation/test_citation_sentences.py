@@ -33,9 +33,12 @@ def test_a_label_and_its_links_go_where_they_are_a_sentence(marked: str, plain: 
         (f"- Moss 3 (#61, *C*) {A}; {B}; {C}\n- Fog", "- Moss 3 (#61, *C*)\n- Fog"),
         (f"The bar silted up {A}; {B}.", "The bar silted up."),
         (f"Tolls rose by 8% {A} {B}.", "Tolls rose by 8%."),
+        (f"| Toll | 8% {A}  {B} |", "| Toll | 8% |"),
+        (f"| Toll | `T8` {A} {B} |", "| Toll | `T8` |"),
+        (f"The key is `T8`. {A} {B}\n\nFog.", "The key is `T8`.\n\nFog."),
     ],
 )
-def test_links_joined_by_semicolons_go_at_the_end_of_a_line(marked: str, plain: str) -> None:
+def test_links_side_by_side_or_joined_by_semicolons_go_at_the_end_of_a_line_or_cell(marked: str, plain: str) -> None:
     assert shown(marked) == plain
 
 

@@ -168,8 +168,11 @@ EVERY_STYLE = [
     "## Sources\n[1] Tide Press - Silt: https://a.example\n",
     "Hills1, sand2. Tolls1 rose3, rents3 fell1. The Board (HBO)2 paid (Article 6\\)3. Ships left. Source: [A](https://a.example). "
     "Fog [A](https://a.example); [B](https://b.example)\n\n## 6. Source ledger\n1. https://a.example\n2. https://b.example\n3. https://c.example\n",
+    "Ships left source_id:57. Fog[1,2](@ref) came[[source_group_web_1]]. Post+1\n\n| Toll | 8 [A](https://a.example) [B](https://b.example) |\n\n"
+    "Tides (![][image1]).\n\n[image1]: <data:image/png;base64,AA==>\n\nSources\n\n[\n\n![](https://a.example/i)\n\na.example\n\nLog\n\n"
+    "Opens in a new window](https://a.example)[**b.example** Ice新しいウィンドウで開く](https://b.example)\n",
 ]
-GUARD = ("7", "c1a96a6476bb0abda7c35cc24cf56e6a8fcf953783c36c0bc2551def5043077f")
+GUARD = ("8", "5d5917dfbe5161efd29d7291e21c8e25e73664779b9f4f7f327949d07692a1aa")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

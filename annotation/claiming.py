@@ -17,6 +17,9 @@ from db.tables import Assignment, Item, Report, Study
 from db.types import now
 
 LOOKED_AT = 500  # open slots that are ranked, highest priority first
+# made once: to make one costs more than to run the statement
+MINE, AGAIN = aliased(Assignment), aliased(Assignment)
+REPORT_A, REPORT_B = aliased(Report), aliased(Report)
 
 
 def take(session: Session, principal: Principal) -> Assignment | None:
@@ -87,7 +90,7 @@ def give_back(session: Session, assignment: Assignment, returned: str, reason: s
 
 def _resume(session: Session, study: Study, rater_id: int) -> Assignment | None:
     """Undo the return of one's own work while its slot is still open: closing a study throws nobody's answers away."""
-    mine, again = aliased(Assignment), aliased(Assignment)
+    mine, again = MINE, AGAIN
     row = session.execute(
         select(mine, again)
         .join(
@@ -216,12 +219,11 @@ def _my_sides(session: Session, rater_id: int) -> Counter[tuple[int, str]]:
 
 def _with_systems(assignments: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
     """The same rows of Assignment and Item, with what ranking them takes."""
-    a, b = aliased(Report), aliased(Report)
     return (
-        assignments.outerjoin(a, a.id == Item.report_a_id)
-        .outerjoin(b, b.id == Item.report_b_id)
+        assignments.outerjoin(REPORT_A, REPORT_A.id == Item.report_a_id)
+        .outerjoin(REPORT_B, REPORT_B.id == Item.report_b_id)
         .add_columns(Assignment.left, Assignment.reserved_for, Item.kind, Item.report_a_id)
-        .add_columns(a.system_id.label("system_a"), b.system_id.label("system_b"))
+        .add_columns(REPORT_A.system_id.label("system_a"), REPORT_B.system_id.label("system_b"))
     )
 
 

@@ -6,7 +6,7 @@ import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
@@ -26,13 +26,17 @@ FAILURES_WITHIN = timedelta(minutes=10)
 
 @dataclass(frozen=True)
 class Principal:
-    """Who acts, in which study, in which role. `rater_id` is None for the command line's local admin."""
+    """Who acts, in which study, in which role. `rater_id` is None for the command line's local admin.
+
+    `seen_at`: when this sign-in was last noted as being used; None where there is none.
+    """
 
     study_id: int
     role: str
     rater_id: int | None = None
     enrollment_id: int | None = None
     opaque_id: str = ""
+    seen_at: datetime | None = None
 
 
 def local_admin(study: Study) -> Principal:
@@ -159,13 +163,15 @@ def who(session: Session, cookie: str | None) -> Principal | None:
         return None
     if row.seen_at + IDLE < now() or row.created_at + ABSOLUTE < now():
         return None
-    return Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id)
+    return Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id, row.seen_at)
 
 
-def note_seen(session: Session, cookie: str) -> None:
+def note_seen(session: Session, principal: Principal, cookie: str) -> None:
     """Keep an active sign-in from idling out; writes at most once in five minutes."""
-    idle = SignIn.cookie_sha256 == _sha256(cookie), SignIn.seen_at < now() - SEEN_EVERY
-    session.execute(update(SignIn).where(*idle).values(seen_at=now()).execution_options(synchronize_session=False))
+    if principal.seen_at is None or principal.seen_at > now() - SEEN_EVERY:
+        return
+    mine = update(SignIn).where(SignIn.cookie_sha256 == _sha256(cookie))
+    session.execute(mine.values(seen_at=now()).execution_options(synchronize_session=False))
 
 
 def sign_out(session: Session, cookie: str) -> None:

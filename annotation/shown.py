@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,13 +29,12 @@ class ShownText:
 
 def shown_of_item(session: Session, protocol: Protocol, item: Item, left: str | None) -> list[ShownText]:
     """One or two texts, the left one first. A probe with neither report nor sources shows one that is empty."""
-
-    def report(name: str, key: int | None) -> ShownText:
-        # only these columns: a report's row also holds its original and all that was removed from it
-        columns = Report.shown_text, Report.shown_sha256, Report.stripper_version
-        return ShownText(name, *session.execute(select(*columns).where(Report.id == key)).one())
-
-    return in_order(protocol, item, left, report)
+    keys = item.report_a_id, item.report_b_id, item.reference_id
+    # only these columns: a report's row also holds its original and all that was removed from it
+    columns = Report.id, Report.shown_text, Report.shown_sha256, Report.stripper_version
+    stored = session.execute(select(*columns).where(Report.id.in_([key for key in keys if key is not None])))
+    reports: dict[int | None, Sequence[str]] = {key: shown for key, *shown in stored}
+    return in_order(protocol, item, left, lambda name, key: ShownText(name, *reports[key]))
 
 
 def in_order(

@@ -92,8 +92,9 @@ async def post_labels(request: Request) -> Response:
 
     def write() -> dict[str, Any]:
         with transaction(database()) as session:
-            saved = save(session, _principal(session, cookie), entries)
-            note_seen(session, cookie)
+            principal = _principal(session, cookie)
+            saved = save(session, principal, entries)
+            note_seen(session, principal, cookie)
         return {"acks": saved.acks, "refused": refused + saved.refused}
 
     return JSONResponse(await run_in_threadpool(write))

@@ -10,15 +10,17 @@ from starlette.middleware import Middleware
 
 from app import api
 from app.headers import SecurityHeaders
+from app.sending import send_at_once
 from app.settings import settings
 from db.migrations import upgrade
 
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
-    """Bring the schema up to date before the first request."""
+    """Bring the schema up to date before the first request, and let no reply wait."""
     logging.getLogger("calipers").setLevel(settings().log_level.upper())
     upgrade(settings().database_url)
+    send_at_once()
     yield
 
 

@@ -25,6 +25,14 @@ class Stale(AnnotationError):
         self.current = current
 
 
+class Incomplete(AnnotationError):
+    """A submit that was refused; `details` lists the criteria, for the page to go to."""
+
+    def __init__(self, code: str, text: str, details: list[Any]) -> None:
+        super().__init__(code, text)
+        self.details = details
+
+
 class ImportingError(Exception):
     """Nothing was imported. `problems` holds every reason as `path:line: what is wrong; what to do`."""
 

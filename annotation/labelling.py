@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from annotation.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
 from annotation.claiming import give_back, position, take
 from annotation.entries import AnswerEntry, Entry, EventEntry, PlaceEntry, PreferencesEntry, clean
-from annotation.errors import AnnotationError, Stale
+from annotation.errors import AnnotationError, Incomplete, Stale
 from annotation.evidence import check_spans
 from annotation.page import (
     Shown,
@@ -38,6 +38,20 @@ from db.tables import Assignment, Criterion, Event, Item, Label, Study
 from db.types import Record, now
 
 LABELS = Record.metadata.tables["labels"]
+# asked with every label, and dearer to build than to run
+SENT_BEFORE = select(Label.assignment_id, Label.revision).where(Label.client_uuid == bindparam("client_uuid"))
+ASKED_AS = (
+    select(Criterion)
+    .where(
+        Criterion.study_id == bindparam("study"),
+        Criterion.code == bindparam("code"),
+        Criterion.retired_at.is_(None),
+        Criterion.topic_id.is_(None)
+        | (Criterion.topic_id == select(Item.topic_id).where(Item.id == bindparam("item")).scalar_subquery()),
+    )
+    .order_by(Criterion.position)
+    .limit(1)
+)
 
 
 @dataclass
@@ -51,6 +65,7 @@ class Saved:
 def save(session: Session, principal: Principal, entries: Sequence[Entry]) -> Saved:
     """Store each entry or say why not. The caller acknowledges only after COMMIT."""
     saved = Saved()
+    _study = session.get_one(Study, principal.study_id)  # a session forgets, and reads again, what nobody holds
     for entry in entries:
         try:
             rev = _store(session, principal, entry)  # refuses before it writes anything
@@ -96,14 +111,6 @@ def submit(
     reply = _next(session, principal)
     assignment.reply = {"client_uuid": client_uuid, "reply": reply}
     return reply
-
-
-class Incomplete(AnnotationError):
-    """A submit that was refused; `details` lists the criteria, for the page to go to."""
-
-    def __init__(self, code: str, text: str, details: list[Any]) -> None:
-        super().__init__(code, text)
-        self.details = details
 
 
 def skip(session: Session, principal: Principal, aid: str, reason: str) -> dict[str, Any]:
@@ -197,9 +204,7 @@ def _store(session: Session, principal: Principal, entry: Entry) -> int:
 
 
 def _store_answer(session: Session, assignment: Assignment, shown: Shown, entry: AnswerEntry) -> int:
-    known = session.execute(
-        select(Label.assignment_id, Label.revision).where(Label.client_uuid == entry.client_uuid)
-    ).one_or_none()
+    known = session.execute(SENT_BEFORE, {"client_uuid": entry.client_uuid}).one_or_none()
     if known is not None and known.assignment_id == assignment.id:
         return int(known.revision)
     if known is not None:
@@ -279,14 +284,8 @@ def _asked(session: Session, study: Study, assignment: Assignment) -> list[Crite
 
 def _asked_as(session: Session, assignment: Assignment, code: str) -> Criterion:
     """The question asked under this id now, of the assignment's topic. Raises AnnotationError `invalid`."""
-    topic = select(Item.topic_id).where(Item.id == assignment.item_id).scalar_subquery()
-    asked = select(Criterion).where(
-        Criterion.study_id == assignment.study_id,
-        Criterion.code == code,
-        Criterion.retired_at.is_(None),
-        Criterion.topic_id.is_(None) | (Criterion.topic_id == topic),
-    )
-    found = session.scalar(asked.order_by(Criterion.position).limit(1))
+    asked = {"study": assignment.study_id, "item": assignment.item_id, "code": code}
+    found = session.scalar(ASKED_AS, asked)
     if found is None:
         raise AnnotationError("invalid", f"no criterion {code!r:.60} in this study; reload the page")
     return found

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.active_time import active_seconds
@@ -25,7 +25,21 @@ from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Item, Label, Study, Topic
 
 CHOICE_TEXTS = {"left": "Left", "right": "Right", "tie": "Tie", "not_applicable": "Not applicable"}
-LATER = aliased(Label)  # made once: to make one costs more than to run the statement
+# made once: statements asked with every label are dearer to build than to run
+LATER = aliased(Label)
+OWN = select(Assignment).where(
+    Assignment.aid == bindparam("aid"),
+    Assignment.study_id == bindparam("study"),
+    Assignment.rater_id == bindparam("rater"),
+    Assignment.source != "judge",
+)
+OWN_LOCKED = OWN.with_for_update()
+CURRENT_ANSWER = (
+    select(Label)
+    .where(Label.assignment_id == bindparam("assignment"), Label.criterion_id == bindparam("criterion"))
+    .order_by(Label.revision.desc())
+    .limit(1)
+)
 RIGHT_TO_LEFT = ("ar", "fa", "he", "ur")
 
 
@@ -51,13 +65,8 @@ class Shown:
 
 def own_assignment(session: Session, principal: Principal, aid: str, *, lock: bool = False) -> Assignment:
     """The principal's assignment called `aid`. A foreign one and an unknown one are refused alike."""
-    found = select(Assignment).where(
-        Assignment.aid == clean(aid),
-        Assignment.study_id == principal.study_id,
-        Assignment.rater_id == principal.rater_id,
-        Assignment.source != "judge",
-    )
-    assignment = session.scalar(found.with_for_update() if lock else found)
+    mine = {"aid": clean(aid), "study": principal.study_id, "rater": principal.rater_id}
+    assignment = session.scalar(OWN_LOCKED if lock else OWN, mine)
     if assignment is None or principal.rater_id is None:
         raise AnnotationError("not_found", "there is no such work for you; open your list of work again")
     return assignment
@@ -98,8 +107,7 @@ def current_answers(session: Session, assignment: Assignment) -> dict[str, Label
 
 def current_answer(session: Session, assignment: Assignment, criterion: Criterion) -> Label | None:
     """The highest revision of one criterion."""
-    rows = select(Label).where(Label.assignment_id == assignment.id, Label.criterion_id == criterion.id)
-    return session.scalar(rows.order_by(Label.revision.desc()).limit(1))
+    return session.scalar(CURRENT_ANSWER, {"assignment": assignment.id, "criterion": criterion.id})
 
 
 def describe_answer(label: Label, shown: Shown) -> dict[str, Any]:

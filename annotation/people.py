@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
@@ -144,21 +144,25 @@ def _count_failure(session: Session, caller: str) -> None:
     audit(session, None, None, f"invite_failed:{caller}")
 
 
+# asked with every request, and dearer to build than to run
+SIGNED_IN = (
+    select(
+        SignIn.revoked_at, SignIn.seen_at, SignIn.created_at, Invite.revoked_at.label("link_revoked_at"),
+        Enrollment.id, Enrollment.study_id, Enrollment.role, Enrollment.status, Rater.id.label("rater_id"),
+        Rater.opaque_id,
+    )
+    .join(Enrollment, Enrollment.id == SignIn.enrollment_id)
+    .join(Rater, Rater.id == Enrollment.rater_id)
+    .join(Invite, Invite.id == SignIn.invite_id)
+    .where(SignIn.cookie_sha256 == bindparam("cookie_sha256"))
+)  # fmt: skip
+
+
 def who(session: Session, cookie: str | None) -> Principal | None:
     """Whose cookie this is, looked up at every run and every request; None when signed out, expired or revoked."""
     if not cookie:
         return None
-    row = session.execute(
-        select(
-            SignIn.revoked_at, SignIn.seen_at, SignIn.created_at, Invite.revoked_at.label("link_revoked_at"),
-            Enrollment.id, Enrollment.study_id, Enrollment.role, Enrollment.status, Rater.id.label("rater_id"),
-            Rater.opaque_id,
-        )
-        .join(Enrollment, Enrollment.id == SignIn.enrollment_id)
-        .join(Rater, Rater.id == Enrollment.rater_id)
-        .join(Invite, Invite.id == SignIn.invite_id)
-        .where(SignIn.cookie_sha256 == _sha256(cookie))
-    ).first()  # fmt: skip
+    row = session.execute(SIGNED_IN, {"cookie_sha256": _sha256(cookie)}).first()
     if row is None or row.revoked_at is not None or row.link_revoked_at is not None or row.status == "withdrawn":
         return None
     if row.seen_at + IDLE < now() or row.created_at + ABSOLUTE < now():

@@ -18,9 +18,9 @@ from starlette.routing import Route
 
 from annotation.claiming import position, take
 from annotation.entries import ENTRIES_MAX, SubmitRequest, read_entry, sent_id
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, Incomplete
 from annotation.history import answer_history
-from annotation.labelling import Incomplete, reopen, save, skip, submit
+from annotation.labelling import reopen, save, skip, submit
 from annotation.page import assignment_page
 from annotation.people import Principal, csrf_token, note_seen, sign_in, sign_out, who
 from app.settings import database, settings

@@ -161,6 +161,7 @@ def evaluator(camera: Camera, link: str) -> None:
         for name, path in (("agreement", ""), *((name, name) for name in EVALUATOR)):
             page.goto(f"{camera.address}/{path}")
             page.get_by_test_id("stMarkdownContainer").first.wait_for()
+            page.wait_for_timeout(1_000)  # a spinner shows up after a moment
             page.get_by_test_id("stSpinner").wait_for(state="detached")
             page.wait_for_timeout(3_000)  # plots are drawn after their data
             camera.take(page, name)

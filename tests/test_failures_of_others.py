@@ -11,9 +11,9 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from annotation.claiming import position, take
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, Incomplete
 from annotation.history import answer_history
-from annotation.labelling import Incomplete, reopen, save, submit
+from annotation.labelling import reopen, save, submit
 from annotation.page import assignment_page
 from annotation.people import Principal, invite, local_admin, sign_in, sign_out, study_for, who
 from annotation.study_status import move_study

@@ -13,10 +13,10 @@ from sqlalchemy import Engine, func, select
 from annotation.answers import Answer, Answered
 from annotation.claiming import take
 from annotation.entries import read_entry
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, Incomplete
 from annotation.judges.assignments import open_assignments
 from annotation.judges.passes import Pass
-from annotation.labelling import Incomplete, record_answers, reopen, save, skip, submit
+from annotation.labelling import record_answers, reopen, save, skip, submit
 from annotation.page import assignment_page, current_answers, own_assignment
 from annotation.people import local_admin
 from annotation.slots import apply_plan, make_plan

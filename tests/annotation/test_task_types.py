@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
 from annotation.claiming import take
-from annotation.errors import AnnotationError
-from annotation.labelling import Incomplete, save, submit
+from annotation.errors import AnnotationError, Incomplete
+from annotation.labelling import save, submit
 from annotation.page import assignment_page
 from annotation.people import Principal
 from annotation.protocol import Scale, parse_protocol

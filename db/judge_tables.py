@@ -87,7 +87,7 @@ class JudgeCall(Record):
     next_try_at: Mapped[datetime | None]
     retried_after: Mapped[int | None]  # number of the last attempt before somebody asked for new ones
     reserved: Mapped[float] = mapped_column(default=0.0)
-    batch_id: Mapped[str | None]
+    batch_id: Mapped[str | None]  # the last it went out in; `pending:<uuid>` until the provider named it
     outcome: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
     done_at: Mapped[datetime | None]
@@ -127,7 +127,8 @@ class JudgeAttempt(Record):
     tokens_reasoning: Mapped[int | None]
     price: Mapped[dict[str, Any] | None]  # USD per million tokens in force at this try; NULL where unknown
     cost: Mapped[float | None]
-    seconds: Mapped[float]
+    seconds: Mapped[float]  # 0 for a line of a batch: nobody knows
+    batch_id: Mapped[str | None]  # the provider's batch that it was a line of
     created_at: Mapped[datetime] = mapped_column(default=now)
     __table_args__ = (
         UniqueConstraint("call_id", "attempt_no"),

@@ -26,8 +26,10 @@ QUOTE = "The moon does it."
 CHOICES = {"Ada": {"clear": "left", "deep": "left"}, "Ben": {"clear": "right", "deep": "tie"}}
 
 
-def make_disputed(engine: Engine, root: Path, *, blind_until: str = "open", judged: bool = True) -> int:
-    """Two items of two criteria, all answered by everybody; the study's id. `judged`: both judges have run."""
+def make_disputed(
+    engine: Engine, root: Path, *, blind_until: str = "open", judged: bool = True, people: bool = True
+) -> int:
+    """Two items of two criteria; the study's id. `judged`: both judges have run. `people`: both annotators are done."""
     for system in SYSTEMS:
         (root / system).mkdir(parents=True)
         for topic in TOPICS:
@@ -35,9 +37,9 @@ def make_disputed(engine: Engine, root: Path, *, blind_until: str = "open", judg
             (root / system / f"{topic}.md").write_text(text, encoding="utf-8")
     protocol = PROTOCOL.replace('blind_until = "open"', f'blind_until = "{blind_until}"')
     study = make_study(engine, root, overlap=2, protocol=protocol, name="disputed")
-    for name, choices in CHOICES.items():
+    for name, choices in CHOICES.items() if people else ():
         with transaction(engine) as session:
-            _annotate(session, a_person(session, study, name), choices)
+            annotate(session, a_person(session, study, name), choices)
     if judged:
         for name, winner in (("always-first", "first"), ("steady", "tie")):
             judge(engine, study, name, Stub(partial(_say, winner=winner)))
@@ -55,7 +57,7 @@ def _say(text: str, number: int, winner: str) -> str:
     return judgments(text, winner)
 
 
-def _annotate(session: Session, person: Principal, choices: dict[str, str]) -> None:
+def annotate(session: Session, person: Principal, choices: dict[str, str]) -> None:
     while (assignment := take(session, person)) is not None:
         page = assignment_page(session, person, assignment.aid)
         text = plain_text(shown_reports(session, assignment).left.shown_text)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, exists, select
+from sqlalchemy import ColumnElement, and_, exists, func, select, true
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
@@ -15,7 +15,8 @@ from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.makers import maker
 from annotation.judges.prices import Snapshot, snapshot, stored_price
 from annotation.judges.prompt import canonical_sha256, text_sha256
-from db.judge_tables import Judge, JudgeCall, JudgeConfig
+from annotation.judges.steps import REPLIES
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Study
 
@@ -36,22 +37,39 @@ class Resolved:
 
 @dataclass(frozen=True)
 class Account:
-    """A judge as a run needs it: what was resolved, and the ids of its rows."""
+    """A judge as a run needs it: what was resolved, and the ids of its rows.
+
+    `part`: which of its calls are worked on. Those without a reply go out in batches where the judge wants that; those
+    with one that must be asked again are ordinary requests.
+    """
 
     judge_id: int
     rater_id: int
     config_id: int
     resolved: Resolved
     probe_kind: str | None = None  # work on calls of this probe alone; None: on the judge's own
+    part: Literal["all", "unanswered", "answered"] = "all"
 
     @property
     def calls(self) -> ColumnElement[bool]:
-        """The calls that are worked on: with these settings, and of this probe or of none."""
+        """The calls of this account: with these settings, and of this probe or of none."""
         return and_(
             JudgeCall.judge_id == self.judge_id,
             JudgeCall.config_id == self.config_id,
             JudgeCall.probe_kind.is_(None) if self.probe_kind is None else JudgeCall.probe_kind == self.probe_kind,
         )
+
+    @property
+    def part_of_calls(self) -> ColumnElement[bool]:
+        """Which of `calls` are worked on."""
+        if self.part == "all":
+            return true()
+        answered = exists().where(
+            JudgeAttempt.call_id == JudgeCall.id,
+            JudgeAttempt.attempt_no > func.coalesce(JudgeCall.retried_after, 0),
+            JudgeAttempt.outcome.in_(REPLIES),
+        )
+        return answered if self.part == "answered" else ~answered
 
 
 def resolve(

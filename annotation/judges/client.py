@@ -43,7 +43,7 @@ class ModelFacts:
 
 async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mapping[str, Any], rung: Rung) -> Reply:
     """Send one request with `judge.params` as they stand; every provider error becomes an outcome."""
-    litellm = _litellm()
+    litellm = library()
     request: dict[str, Any] = {
         **judge.params,
         "model": judge.model,
@@ -58,17 +58,21 @@ async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mappi
         request["api_key"] = key
     if judge.api_base is not None:
         request["api_base"] = judge.api_base
-    if rung == "json_schema":
-        named = {"name": "judgments", "strict": True, "schema": dict(schema)}
-        request["response_format"] = {"type": "json_schema", "json_schema": named}
-    elif rung == "json_object":
-        request["response_format"] = {"type": "json_object"}
+    if rung != "plain":
+        request["response_format"] = response_format(schema, rung)
     started = time.monotonic()
     try:
         response = await litellm.acompletion(**request)
     except Exception as error:  # noqa: BLE001  (whatever a provider's adapter raises is an outcome)
         return failed_reply(error, time.monotonic() - started)
-    return _received(response, time.monotonic() - started)
+    return received(response, time.monotonic() - started)
+
+
+def response_format(schema: Mapping[str, Any], rung: Rung) -> dict[str, Any]:
+    """What a step of the ladder above `plain` asks the provider to keep to."""
+    if rung == "json_object":
+        return {"type": "json_object"}
+    return {"type": "json_schema", "json_schema": {"name": "judgments", "strict": True, "schema": dict(schema)}}
 
 
 async def close() -> None:
@@ -106,7 +110,7 @@ def describe(judge: JudgeDefinition) -> ModelFacts:
 
     Parameters the model does not take are dropped and named. Raises AnnotationError for an unknown provider.
     """
-    litellm = _litellm()
+    litellm = library()
     try:
         model, provider, _, _ = litellm.get_llm_provider(judge.model, api_base=judge.api_base)
     except litellm.BadRequestError:
@@ -126,7 +130,8 @@ def describe(judge: JudgeDefinition) -> ModelFacts:
     )
 
 
-def _litellm() -> Any:
+def library() -> Any:
+    """litellm, imported now if nobody has needed it yet."""
     # before the import, else it fetches the map of models over the network
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     import litellm
@@ -159,11 +164,14 @@ def _mapped_price(known: Mapping[str, Any]) -> Price | None:
         cached=per_million("cache_read_input_token_cost"),
         batch_input=per_million("input_cost_per_token_batches"),
         batch_output=per_million("output_cost_per_token_batches"),
+        batch_cached=per_million("cache_read_input_token_cost_batches"),
     )
 
 
-def _received(response: Any, seconds: float) -> Reply:
-    choice = response.choices[0] if response.choices else None
+def received(response: Any, seconds: float) -> Reply:
+    """A chat completion as a reply; `response` has its fields as attributes."""
+    choices = getattr(response, "choices", None)
+    choice = choices[0] if choices else None
     message = getattr(choice, "message", None)
     refusal = getattr(message, "refusal", None) or (getattr(message, "provider_specific_fields", None) or {}).get(
         "refusal"
@@ -177,7 +185,7 @@ def _received(response: Any, seconds: float) -> Reply:
         seconds=seconds,
         text=clean(refusal or getattr(message, "content", None) or ""),
         finish_reason=finish_reason,
-        model=response.model,
+        model=getattr(response, "model", None),
         system_fingerprint=getattr(response, "system_fingerprint", None),
         usage=Usage(
             input=getattr(usage, "prompt_tokens", None),

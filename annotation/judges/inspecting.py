@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.judges.material import rebuilt_prompt
+from annotation.judges.judge_file import Rung
+from annotation.judges.material import load_calls, rebuilt_prompt
+from annotation.judges.preparing import step_of
+from annotation.judges.steps import Ask
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Criterion, Item, Label, Study, Topic
 
@@ -36,6 +39,7 @@ class ShownAttempt:
     messages: tuple[Mapping[str, str], ...]
     unproved: str
     raw_reply: str | None
+    batch_id: str | None
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,10 @@ class ShownLabel:
 
 @dataclass(frozen=True)
 class ShownCall:
-    """A call with all that is stored about it. Items are shown as (item, topic, pass, repeat)."""
+    """A call with all that is stored about it. Items are shown as (item, topic, pass, repeat).
+
+    `to_send`: the messages that come next, of a call that has not ended, built as the worker that makes it builds them.
+    """
 
     call_id: int
     judge: str
@@ -68,12 +75,13 @@ class ShownCall:
     criteria: tuple[str, ...]
     attempts: tuple[ShownAttempt, ...]
     labels: tuple[ShownLabel, ...]
+    to_send: tuple[Mapping[str, str], ...] = ()
 
 
 def show_call(session: Session, study: Study, call_id: int) -> ShownCall:
     """Everything stored about one call of the study. Raises AnnotationError `not_found`."""
     row = session.execute(
-        select(JudgeCall, JudgeConfig, Judge.name)
+        select(JudgeCall, JudgeConfig, Judge)
         .join(JudgeConfig, JudgeConfig.id == JudgeCall.config_id)
         .join(Judge, Judge.id == JudgeCall.judge_id)
         .where(JudgeCall.id == call_id, Judge.study_id == study.id)
@@ -99,12 +107,22 @@ def show_call(session: Session, study: Study, call_id: int) -> ShownCall:
     ).all()
     served = tuple((f"item-{item:05d}", topic, pass_no, repeat) for item, topic, pass_no, repeat in items)
     return ShownCall(
-        call_id=call.id, judge=judge, model=config.model, params=config.params, state=call.state, outcome=call.outcome,
-        probe_kind=call.probe_kind, items=served,
+        call_id=call.id, judge=judge.name, model=config.model, params=config.params, state=call.state,
+        outcome=call.outcome, probe_kind=call.probe_kind, items=served,
         criteria=tuple(codes[key] for key in call.criteria),
         attempts=tuple(_attempt(session, attempt) for attempt in attempts),
         labels=() if call.probe_kind else _labels(session, call, codes),
+        to_send=_to_send(session, study, call, config.structured, judge.rung),
     )  # fmt: skip
+
+
+def _to_send(
+    session: Session, study: Study, call: JudgeCall, ladder: Sequence[Rung], rung: int
+) -> tuple[Mapping[str, str], ...]:
+    if call.state in ("done", "failed"):
+        return ()
+    step = step_of(load_calls(session, study, [call.id])[call.id], ladder[min(rung, len(ladder) - 1)])
+    return step.prompt.messages if isinstance(step, Ask) else ()
 
 
 def _attempt(session: Session, row: JudgeAttempt) -> ShownAttempt:
@@ -120,6 +138,7 @@ def _attempt(session: Session, row: JudgeAttempt) -> ShownAttempt:
         seconds=row.seconds, tokens_in=row.tokens_in, tokens_out=row.tokens_out, cost_usd=row.cost,
         model_reported=row.model_reported, finish_reason=row.finish_reason, error=row.error,
         prompt_sha256=row.prompt_sha256, messages=messages, unproved=unproved, raw_reply=row.raw_reply,
+        batch_id=row.batch_id,
     )  # fmt: skip
 
 

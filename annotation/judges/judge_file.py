@@ -26,19 +26,23 @@ RESERVED_PARAMS = (
     "fallbacks",
 )  # fmt: skip
 # described in the manual, not built yet: refusing is kinder than ignoring
-NOT_YET = {"batch_api": "the provider's batch API", "max_input_chars": "cutting long prompts"}
+NOT_YET = {"max_input_chars": "cutting long prompts"}
 SECRET_NAME = re.compile(r"(?i)(^|[_-])(api_?key|key|token|secret|password|passwd|authorization|bearer|credentials?)$")
 SECRET_VALUE = re.compile(r"^(sk-|sk_|xai-|gsk_|hf_|AIza|ghp_|Bearer )|^(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{32,}$")
 
 
 class Price(Part):
-    """USD per million tokens. `cached` is the price of input tokens read from the provider's cache; else as `input`."""
+    """USD per million tokens. `cached` is the price of input tokens read from the provider's cache; else as `input`.
+
+    `batch_…` are the prices of requests that are lines of a batch.
+    """
 
     input: Usd
     output: Usd
     cached: Usd | None = None
     batch_input: Usd | None = None
     batch_output: Usd | None = None
+    batch_cached: Usd | None = None
 
 
 class JudgeDefinition(Part):
@@ -62,6 +66,7 @@ class JudgeDefinition(Part):
     concurrency: int = Field(64, ge=1, le=128)
     timeout_s: float = Field(180, gt=0, allow_inf_nan=False)
     max_output_tokens: int = Field(8000, ge=16)
+    batch_api: bool = False  # first requests go through the provider's batch API
 
     @property
     def is_paced(self) -> bool:

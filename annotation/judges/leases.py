@@ -17,6 +17,7 @@ from db.types import Record, now
 CALLS, ATTEMPTS = Record.metadata.tables["judge_calls"], Record.metadata.tables["judge_attempts"]
 # said as the partial index says it, else SQLite reads every call that is done
 STILL_OPEN = text(f"judge_calls.{UNFINISHED}")
+HELD = ("leased", "submitted")
 RELEASED: Mapping[str, Any] = {"state": "planned", "worker": None, "lease_until": None, "reserved": 0.0}
 
 LOCKED = (
@@ -57,8 +58,8 @@ def clock(session: Session) -> datetime:
 
 
 def heartbeat(session: Session, worker: Worker, judge_ids: Sequence[int]) -> None:
-    """Push back the end of every lease this worker holds."""
-    held = CALLS.c.judge_id.in_(judge_ids), CALLS.c.state == "leased", STILL_OPEN, CALLS.c.worker == worker.id
+    """Push back the end of every lease this worker holds, also on calls whose batch it is creating."""
+    held = CALLS.c.judge_id.in_(judge_ids), CALLS.c.state.in_(HELD), STILL_OPEN, CALLS.c.worker == worker.id
     session.execute(CALLS.update().where(*held).values(lease_until=clock(session) + timedelta(seconds=worker.lease_s)))
 
 
@@ -73,12 +74,12 @@ def take_over_expired(session: Session, worker: Worker, account: Account) -> int
 
     Each of those becomes an `abandoned` attempt that keeps its reservation as spent.
     """
-    return _plan_again(session, account, CALLS.c.worker != worker.id, CALLS.c.lease_until < clock(session))
+    return _plan_again(session, account.judge_id, CALLS.c.worker != worker.id, CALLS.c.lease_until < clock(session))
 
 
-def let_go(session: Session, worker: Worker, account: Account) -> int:
+def let_go(session: Session, worker: Worker, judge_id: int) -> int:
     """Plan again what this worker still holds when it ends, as if it had died."""
-    return _plan_again(session, account, CALLS.c.worker == worker.id)
+    return _plan_again(session, judge_id, CALLS.c.worker == worker.id)
 
 
 def locked(session: Session, worker: Worker, call_ids: Sequence[int]) -> dict[int, Held]:
@@ -105,8 +106,8 @@ def pay(session: Session, judge_id: int, *, spent: float, released: float) -> No
         )
 
 
-def _plan_again(session: Session, account: Account, *whose: ColumnElement[bool]) -> int:
-    leased = CALLS.c.judge_id == account.judge_id, CALLS.c.state == "leased", STILL_OPEN
+def _plan_again(session: Session, judge_id: int, *whose: ColumnElement[bool]) -> int:
+    leased = CALLS.c.judge_id == judge_id, CALLS.c.state == "leased", STILL_OPEN
     held = select(CALLS.c.id, CALLS.c.outcome, CALLS.c.reserved).where(*leased, *whose)
     rows = session.execute(held.with_for_update(skip_locked=True)).all()
     out = [row.id for row in rows if row.outcome != "replied"]
@@ -119,6 +120,6 @@ def _plan_again(session: Session, account: Account, *whose: ColumnElement[bool])
         for call in out
     )  # fmt: skip
     reserved = sum(row.reserved for row in rows)
-    pay(session, account.judge_id, spent=reserved, released=reserved)
+    pay(session, judge_id, spent=reserved, released=reserved)
     session.execute(update(JudgeCall).where(JudgeCall.id.in_([row.id for row in rows])).values(**RELEASED))
     return len(out)

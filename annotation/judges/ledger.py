@@ -20,11 +20,12 @@ from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment,
 from db.tables import Assignment, Study
 
 CHUNK = 500  # lines
+TIMED = JudgeAttempt.seconds > 0  # a line of a batch is not
 COLUMNS = (
     "judge", "model", "call_id", "attempt_no", "items", "pass_no", "run", "criteria", "probe_kind", "kind", "outcome",
     "http_status", "at", "seconds", "model_reported", "system_fingerprint", "finish_reason", "tokens_in",
     "tokens_cached", "tokens_out", "tokens_reasoning", "price_input", "price_output", "price_cached", "cost_usd",
-    "rung", "prompt_sha256", "error",
+    "rung", "prompt_sha256", "batch_id", "error",
 )  # fmt: skip
 
 
@@ -34,7 +35,8 @@ class Money:
 
     `cost` covers every try, failed, re-asked and given up ones too; it is None as soon as one reply has no price.
     `unknown_costs`: tries that broke off, so that nobody knows whether they were billed; they are in no sum. `wasted`:
-    what was paid beyond the first reply of each call. `p50_s`, `p95_s`: of replies, nearest rank.
+    what was paid beyond the first reply of each call. `p50_s`, `p95_s`: of replies that were timed, so of no line of a
+    batch; nearest rank.
     """
 
     calls: int  # that were sent
@@ -69,14 +71,14 @@ def money_of(session: Session, judge: Judge) -> Money:
             func.sum(priced),
             func.count().filter(replied, priced.is_(None)),
             func.count().filter(JudgeAttempt.outcome.in_(COST_UNKNOWN)),
-            func.count().filter(replied),
+            func.count().filter(replied, TIMED),
             func.sum(JudgeAttempt.tokens_in),
             func.sum(JudgeAttempt.tokens_cached),
             func.sum(JudgeAttempt.tokens_out),
             func.sum(JudgeAttempt.tokens_reasoning),
         ).where(mine)
     ).one()
-    calls, attempts, paid, unpriced, unknown, replies, *tokens = totals
+    calls, attempts, paid, unpriced, unknown, timed, *tokens = totals
     cost = None if unpriced or paid is None else float(paid)
     items = session.scalar(
         _of_attempts(func.count(Assignment.item_id.distinct()))
@@ -94,7 +96,7 @@ def money_of(session: Session, judge: Judge) -> Money:
     return Money(
         calls, attempts, items or 0, valid or 0, cost, unknown,
         _per(cost, calls), _per(cost, items), _per(cost, valid), _per(None if cost is None else 1000 * cost, items),
-        wasted, _per(wasted, cost), *_latency(session, mine, replied, replies), *tokens,
+        wasted, _per(wasted, cost), *_latency(session, and_(mine, replied, TIMED), timed), *tokens,
     )  # fmt: skip
 
 
@@ -131,10 +133,10 @@ def _line(row: Any, served: Sequence[tuple[int, int, int]]) -> Sequence[object]:
     pass_no, run = served[0][1:] if served else (None, None)
     return (
         row.name, row.model, row.call_id, row.attempt_no, items, pass_no, run, len(row.criteria), row.probe_kind,
-        row.kind, row.outcome, row.http_status, row.created_at.isoformat(timespec="milliseconds"), row.seconds,
+        row.kind, row.outcome, row.http_status, row.created_at.isoformat(timespec="milliseconds"), row.seconds or None,
         row.model_reported, row.system_fingerprint, row.finish_reason, row.tokens_in, row.tokens_cached,
         row.tokens_out, row.tokens_reasoning, price.get("input"), price.get("output"), price.get("cached"), row.cost,
-        row.rung, row.prompt_sha256, row.error,
+        row.rung, row.prompt_sha256, row.batch_id, row.error,
     )  # fmt: skip
 
 
@@ -174,15 +176,13 @@ def _needed(session: Session, mine: ColumnElement[bool], replied: ColumnElement[
     return float(session.scalar(select(func.sum(JudgeAttempt.cost)).join(first, same)) or 0.0)
 
 
-def _latency(
-    session: Session, mine: ColumnElement[bool], replied: ColumnElement[bool], replies: int
-) -> tuple[float | None, float | None]:
+def _latency(session: Session, mine: ColumnElement[bool], replies: int) -> tuple[float | None, float | None]:
     """Nearest-rank median and 95th percentile of the seconds of replies."""
     if not replies:
         return None, None
     ranks = [math.ceil(share * replies) for share in (0.5, 0.95)]
     rank = func.row_number().over(order_by=JudgeAttempt.seconds).label("rank")
-    ordered = _of_attempts(JudgeAttempt.seconds, rank).where(mine, replied).subquery()
+    ordered = _of_attempts(JudgeAttempt.seconds, rank).where(mine).subquery()
     rows = session.execute(select(ordered.c.rank, ordered.c.seconds).where(ordered.c.rank.in_(ranks)))
     at = {number: seconds for number, seconds in rows}  # noqa: C416
     return at[ranks[0]], at[ranks[1]]

@@ -40,6 +40,7 @@ class CallRows:
     tried: tuple[Tried, ...]
     stale: bool
     probe_kind: str | None = None
+    key: str = ""
 
     def row_of(self, criterion: str) -> int:
         """The row of a criterion by its own id."""
@@ -105,7 +106,7 @@ def load_calls(
     rows = session.execute(
         select(
             JudgeCall.id.label("call"), JudgeCall.criteria, JudgeCall.shown_sha256, JudgeCall.config_id,
-            JudgeCall.probe_kind,
+            JudgeCall.probe_kind, JudgeCall.key,
             Assignment.id.label("assignment"), Assignment.left, Assignment.repeat_no, Topic.title, Topic.prompt,
             Item.id.label("item"), Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe,
             Item.context,
@@ -177,6 +178,7 @@ def load_calls(
             tried=tuple(tried.get(call, ())),
             stale=asked in retired or any(_sha256(texts) != first.shown_sha256 for texts in shown),
             probe_kind=first.probe_kind,
+            key=first.key,
         )  # fmt: skip
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -48,30 +48,38 @@ def failed_reply(error: BaseException, seconds: float) -> Reply:
     status = _http_status(chain)
     names = {type(cause).__name__ for cause in chain}
     text = without_secrets(f"{type(error).__name__}: {error}")
-    outcome: Outcome
+    outcome = _outcome(status, names, text)
+    return Reply(outcome, seconds, http_status=status, error=text[:2000], retry_after_s=_retry_after_s(chain))
+
+
+def failed_line(status: int, said: str) -> Reply:
+    """The outcome that an error in a line of a batch stands for."""
+    text = without_secrets(said)
+    return Reply(_outcome(status, set(), text), 0.0, http_status=status, error=text[:2000])
+
+
+def _outcome(status: int | None, names: Set[str], text: str) -> Outcome:
     if "UnsupportedParamsError" in names or KEY_WORDS.search(text):
-        outcome = "fatal"
-    elif "Timeout" in names or status == 408:
-        outcome = "timeout"
-    elif status == 429:
-        outcome = "fatal" if QUOTA_WORDS.search(text) else "rate_limited"
-    elif status == 413 or (
+        return "fatal"
+    if "Timeout" in names or status == 408:
+        return "timeout"
+    if status == 429:
+        return "fatal" if QUOTA_WORDS.search(text) else "rate_limited"
+    if status == 413 or (
         status in (400, 422) and ("ContextWindowExceededError" in names or TOO_LONG_WORDS.search(text))
     ):
-        outcome = "too_long"
-    elif status in (400, 422) and FILTER_WORDS.search(text):
-        outcome = "refused"
-    elif status in (400, 422) and FORMAT_WORDS.search(text):
-        outcome = "format_rejected"
-    elif status in (401, 402, 403, 404) or "AuthenticationError" in names or PARAM_WORDS.search(text):
-        outcome = "fatal"
-    elif status is not None and 400 <= status < 500:
-        outcome = "bad_request"
-    elif status is not None or names.intersection(CONNECT_FAILED):
-        outcome = "server_error"
-    else:
-        outcome = "dropped"  # the line broke after the request went out: it may have been billed
-    return Reply(outcome, seconds, http_status=status, error=text[:2000], retry_after_s=_retry_after_s(chain))
+        return "too_long"
+    if status in (400, 422) and FILTER_WORDS.search(text):
+        return "refused"
+    if status in (400, 422) and FORMAT_WORDS.search(text):
+        return "format_rejected"
+    if status in (401, 402, 403, 404) or "AuthenticationError" in names or PARAM_WORDS.search(text):
+        return "fatal"
+    if status is not None and 400 <= status < 500:
+        return "bad_request"
+    if status is not None or names & set(CONNECT_FAILED):
+        return "server_error"
+    return "dropped"  # the line broke after the request went out: it may have been billed
 
 
 def without_secrets(text: str) -> str:

@@ -10,6 +10,7 @@ from annotation.errors import AnnotationError
 from annotation.judges.judge_file import JudgeDefinition, Price
 
 PER = 1_000_000  # tokens a price is for
+BATCHES = "openai/"  # models whose provider, or whoever stands at `api_base`, speaks this batch API
 LIKELY_OUT, LOW_OUT = 90, 30  # tokens of one judgment with its rationale; the fewest a terse judge writes
 
 
@@ -42,7 +43,11 @@ class CallSize:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Calls, tokens and USD of a run that has not happened; costs are None without a price."""
+    """Calls, tokens and USD of a run that has not happened; costs are None without a price.
+
+    `batch`: the likely cost if first requests are lines of batches. `batch_worst` has one re-ask of each besides, which
+    is an ordinary request at the ordinary price.
+    """
 
     calls: int
     tokens_in: int
@@ -50,13 +55,18 @@ class Estimate:
     low: float | None
     likely: float | None
     worst: float | None
+    batch: float | None
+    batch_worst: float | None
 
 
 def snapshot(definition: JudgeDefinition, mapped: Price | None, map_name: str) -> Snapshot:
     """The user's price, else the map's, else none.
 
-    Raises AnnotationError `no_price` when the judge has a budget that nobody could keep.
+    Raises AnnotationError `no_price` when the judge has a budget that nobody could keep, or goes through batches that
+    have no price, and `no_batches` where there are none.
     """
+    if definition.batch_api:
+        refuse_batches(definition, definition.price or mapped)
     if definition.price is not None:
         return Snapshot(definition.price, "user")
     if mapped is not None:
@@ -68,6 +78,29 @@ def snapshot(definition: JudgeDefinition, mapped: Price | None, map_name: str) -
             "in USD per million tokens, or remove max_cost",
         )
     return Snapshot(None, "none")
+
+
+def refuse_batches(definition: JudgeDefinition, price: Price | None) -> None:
+    """Raises AnnotationError where the judge's requests cannot go through batches, or at no known price."""
+    if not definition.model.startswith(BATCHES):
+        raise AnnotationError(
+            "no_batches",
+            f"judge {definition.name!r}: batches are for {BATCHES} models and servers that speak that batch API "
+            f"(found {definition.model!r}); run it without batch_api and without --batch",
+        )
+    if price is not None and batch_price(price) is None:
+        raise AnnotationError(
+            "no_price",
+            f"judge {definition.name!r} has a price but none for batches; add batch_input = …, batch_output = … "
+            "to it in USD per million tokens",
+        )
+
+
+def batch_price(price: Price | None) -> Price | None:
+    """The price of a line of a batch, as a price of its own. None where it is not known."""
+    if price is None or price.batch_input is None or price.batch_output is None:
+        return None
+    return Price(input=price.batch_input, output=price.batch_output, cached=price.batch_cached)
 
 
 def cost(usage: Usage, price: Price | None) -> float | None:
@@ -90,18 +123,23 @@ def worst_cost(utf8_bytes: int, max_output_tokens: int, price: Price | None) -> 
 def estimate(calls: Iterable[CallSize], price: Price | None, max_output_tokens: int) -> Estimate:
     """What the calls will cost. Tokens are characters / 4; `worst` has one re-ask of each at `worst_cost`."""
     count = tokens_in = likely_out = low_out = 0
-    worst = 0.0
+    worst = batch_worst = 0.0
+    in_batch = batch_price(price)
     for size in calls:
         count += 1
         tokens_in += -(-size.characters // 4)
         likely_out += min(size.criteria * LIKELY_OUT, max_output_tokens)
         low_out += min(size.criteria * LOW_OUT, max_output_tokens)
         # a re-ask reads the first reply once more; one token of it is at most four bytes of its prompt
-        for utf8_bytes in (size.utf8_bytes, size.utf8_bytes + 4 * max_output_tokens):
-            worst += worst_cost(utf8_bytes, max_output_tokens, price)
+        asked_again = worst_cost(size.utf8_bytes + 4 * max_output_tokens, max_output_tokens, price)
+        worst += worst_cost(size.utf8_bytes, max_output_tokens, price) + asked_again
+        batch_worst += worst_cost(size.utf8_bytes, max_output_tokens, in_batch) + asked_again
     low = cost(Usage(tokens_in, 0, low_out), price)
     likely = cost(Usage(tokens_in, 0, likely_out), price)
-    return Estimate(count, tokens_in, likely_out, low, likely, None if price is None else worst)
+    return Estimate(
+        count, tokens_in, likely_out, low, likely, None if price is None else worst,
+        cost(Usage(tokens_in, 0, likely_out), in_batch), None if in_batch is None else batch_worst,
+    )  # fmt: skip
 
 
 def stored_price(stored: Mapping[str, Any]) -> Price | None:

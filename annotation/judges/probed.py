@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.answers import Answered
 from annotation.judges.accounts import Account
 from annotation.judges.judge_file import JudgeDefinition
-from annotation.judges.material import CallRows, Texts, load_calls
 from annotation.judges.probes import ONE_SIDED, changed_side, heavier_side
 from annotation.judges.probing import CHUNK, own_account, probe_account
-from annotation.judges.steps import settled_answers
-from annotation.studies import protocol_of
-from annotation.verdicts import unblind
+from annotation.judges.said import Said, said
 from db.judge_tables import JudgeCall, JudgeCallAssignment
-from db.tables import Assignment, Item, Study, Topic
+from db.tables import Assignment, Item, Study
 
 
 @dataclass(frozen=True)
@@ -90,10 +86,10 @@ def probed_verdicts(session: Session, study: Study, definition: JudgeDefinition,
     sides: dict[int, str | None] = {}
     own = own_account(session, study, definition)
     for start in range(0, len(items), CHUNK):
-        for said in _said(session, study, own, items[start:][:CHUNK]):
-            tries.setdefault(said.thing, {})[said.repeat] = said.verdict
-            if said.item not in sides:
-                sides[said.item] = _side(said, kind, study.seed)
+        for one in _said(session, study, own, items[start:][:CHUNK]):
+            tries.setdefault(one.thing, {})[one.repeat] = one.verdict
+            if one.item not in sides:
+                sides[one.item] = _side(one, kind, study.seed)
     found = []
     for one in probed:
         given = tries.get(one.thing, {})
@@ -108,66 +104,24 @@ def probed_verdicts(session: Session, study: Study, definition: JudgeDefinition,
     return found
 
 
-@dataclass(frozen=True)
-class _Said:
-    """One answer of one call. `texts`: as they were sent, A first; empty where nothing is paired."""
-
-    item: int
-    cluster: str
-    left: str | None
-    repeat: int
-    criterion: str
-    row: int
-    verdict: str | None
-    scale: tuple[float, float] | None
-    texts: tuple[str, ...]
-
-    @property
-    def thing(self) -> tuple[Any, ...]:
-        return self.item, self.left, self.row
-
-
-def _said(session: Session, study: Study, account: Account, items: Sequence[int] | None = None) -> Iterator[_Said]:
-    by_item = protocol_of(study).calibration.get("cluster") == "item"
-    served = (
-        select(JudgeCall.id, Assignment.id, Assignment.left, Assignment.repeat_no, Item.id, Topic.key)
+def _said(session: Session, study: Study, account: Account, items: Sequence[int] | None = None) -> Iterator[Said]:
+    """By item."""
+    calls = (
+        select(JudgeCall.id, Item.id)
         .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
         .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
         .join(Item, Item.id == Assignment.item_id)
-        .join(Topic, Topic.id == Item.topic_id)
         .where(account.calls, JudgeCall.state.in_(("done", "failed")), Item.excluded_at.is_(None))
         .order_by(Item.id, JudgeCall.id)
     )
-    places: dict[tuple[int, int], Sequence[Any]] = {
-        (call, key): place
-        for call, key, *place in session.execute(served if items is None else served.where(Item.id.in_(items)))
-    }
-    calls, texts = list(dict.fromkeys(call for call, _ in places)), Texts()
-    for start in range(0, len(calls), CHUNK):
-        for call, rows in load_calls(session, study, calls[start:][:CHUNK], texts).items():
-            asked = {one.own_code: one for one in rows.material.criteria}
-            for reply in () if rows.stale else _replies(rows):
-                left, repeat, item, topic = places[call, reply.assignment_ids[0]]
-                sent = rows.material.texts if left is not None else ()
-                for answer in reply.answers:
-                    one = asked[answer.criterion]
-                    yield _Said(
-                        item, f"item-{item:05d}" if by_item else topic, left, repeat, answer.criterion, one.row,
-                        unblind(answer.choice, left), (one.scale.min, one.scale.max) if one.scale else None,
-                        sent[::-1] if left == "B" else sent,
-                    )  # fmt: skip
+    found = session.execute(calls if items is None else calls.where(Item.id.in_(items)))
+    return said(session, study, list(dict.fromkeys(call for call, _ in found)))
 
 
-def _replies(rows: CallRows) -> tuple[Answered, ...]:
-    """What the call says about each of its assignments, be it a probe or not; nothing where no reply came."""
-    answers = settled_answers(rows.material, rows.tried)
-    return replace(rows, probe_kind=None).answered(answers) if answers is not None else ()
-
-
-def _side(said: _Said, kind: str, seed: int) -> str | None:
-    if said.left is None or kind == "paraphrase":
+def _side(one: Said, kind: str, seed: int) -> str | None:
+    if one.left is None or kind == "paraphrase":
         return None
-    return changed_side(kind, seed, said.item) if kind in ONE_SIDED else heavier_side(*said.texts)
+    return changed_side(kind, seed, one.item) if kind in ONE_SIDED else heavier_side(*one.texts)
 
 
 def _changed(verdicts: Sequence[ProbedVerdict]) -> Compared:

@@ -94,7 +94,8 @@ def plan_probe(
         for start in range(0, len(probes), CHUNK):
             keys = [probe.key for probe in probes[start:][:CHUNK]]
             known.update(key for _, key in session.execute(IDS, {"keys": keys}))
-        waiting = _waiting_sizes(session, study, definition, own, kind)
+        account = probe_account(session, study, definition, kind)
+        waiting = [] if account is None else waiting_sizes(session, study, account)
     new = [probe for probe in probes if probe.key not in known]
     if write and new:
         with transaction(engine) as session:
@@ -192,13 +193,8 @@ def _copy(
     return _Probe(canonical_sha256(identity), rows.assignment_ids, tuple(asked), sha256, size)
 
 
-def _waiting_sizes(
-    session: Session, study: Study, definition: JudgeDefinition, own: Account, kind: str
-) -> list[CallSize]:
-    """Of calls of this probe that were planned before and not made yet."""
-    account = probe_account(session, study, definition, kind)
-    if account is None:
-        return []
+def waiting_sizes(session: Session, study: Study, account: Account) -> list[CallSize]:
+    """Of the account's calls that were planned and not made yet."""
     unfinished = select(JudgeCall.id).where(account.calls, JudgeCall.state.in_(("planned", "leased")))
     ids = session.scalars(unfinished.order_by(JudgeCall.id)).all()
     return [

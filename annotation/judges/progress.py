@@ -42,7 +42,7 @@ OnProgress = Callable[[Snapshot], None]
 
 @dataclass(frozen=True)
 class JudgeSummary:
-    """One judge after a run, over all its calls with these settings. USD.
+    """One judge after a run, over all its calls with these settings. USD. `submitted` calls are in a provider's batch.
 
     `cost` is the sum of the known costs of its attempts, None without a price; `unknown_costs` counts attempts that may
     have been billed; `spent` is what counts against the budget, those included.
@@ -59,6 +59,7 @@ class JudgeSummary:
     spent: float
     seconds: float
     stopped: str | None
+    submitted: int = 0
 
     @property
     def complete(self) -> bool:
@@ -68,12 +69,14 @@ class JudgeSummary:
 
 @dataclass(frozen=True)
 class RunSummary:
-    """A whole run. `abandoned`: requests of processes that died, which may have been paid twice."""
+    """A whole run. `abandoned`: requests of processes that died, which may have been paid twice. `batches`: what became
+    of providers' batches, a sentence each."""
 
     judges: tuple[JudgeSummary, ...]
     seconds: float
     interrupted: bool
     abandoned: int
+    batches: tuple[str, ...] = ()
 
 
 def call_counts(session: Session, account: Account) -> dict[str, int]:
@@ -139,4 +142,5 @@ def summarise(session: Session, account: Account, *, seconds: float, stopped: st
         spent=session.get_one(Judge, account.judge_id).spent,
         seconds=seconds,
         stopped=stopped,
+        submitted=counts.get("submitted", 0),
     )

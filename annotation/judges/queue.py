@@ -3,7 +3,8 @@
 `settling.py` writes back what came of it. Both keep the judge's `spent` and `reserved` in step with the rows.
 
 While a call is leased, its `outcome` says how far it is: empty or `reasking` while a request is out, `replied` once
-the reply is stored.
+the reply is stored. While it is submitted in a provider's batch, `outcome` says what was sent: the step of the ladder
+and the sha256 of the prompt.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ def due(account: Account, at: datetime) -> Select[int]:
     waits = JudgeCall.next_try_at.is_not(None) & (JudgeCall.next_try_at > at)
     return (
         select(JudgeCall.id)
-        .where(account.calls, JudgeCall.state == "planned", STILL_OPEN, ~waits)
+        .where(account.calls, account.part_of_calls, JudgeCall.state == "planned", STILL_OPEN, ~waits)
         .order_by(JudgeCall.id)
     )
 
@@ -138,9 +139,9 @@ def claim(session: Session, account: Account, worker: Worker, work: Sequence[Wor
 
 
 def unfinished(session: Session, account: Account) -> Unfinished:
-    """What is left of this configuration's calls."""
+    """What is left of this configuration's calls, as far as they are worked on."""
     at = clock(session)
-    mine = account.calls, STILL_OPEN
+    mine = account.calls, account.part_of_calls, STILL_OPEN
     counts = dict(
         session.execute(
             select(JudgeCall.state, func.count()).where(*mine, JudgeCall.state.in_(("planned", "leased")))

@@ -12,14 +12,16 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
 from sqlalchemy import Engine, update
 
 from annotation.judges import client
-from annotation.judges.accounts import find_account
+from annotation.judges.accounts import Account, find_account
+from annotation.judges.batch_api import BatchApi
+from annotation.judges.batches import BatchRun, go_through_batches
 from annotation.judges.client import Transport
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.leases import Worker, heartbeat
@@ -27,7 +29,8 @@ from annotation.judges.progress import OnProgress, RunSummary, call_counts, summ
 from annotation.judges.prompt import shipped_template
 from annotation.judges.work import JudgeWork
 from annotation.studies import protocol_of
-from db.connect import DatabaseError, reading, transaction
+from db.connect import reading, transaction
+from db.errors import DatabaseError
 from db.judge_tables import Judge
 from db.tables import Study
 
@@ -45,10 +48,13 @@ def run_judges(
     probe_kind: str | None = None,
     lease_s: float = LEASE_S,
     tick_s: float = TICK_S,
+    batch_api: BatchApi | None = None,
 ) -> RunSummary:
     """Make the planned calls of these judges, at most `limit` each, and label what they say. Blocks until done.
 
-    With `probe_kind` these are the calls of that probe alone, and nothing is labelled.
+    With `probe_kind` these are the calls of that probe alone, and nothing is labelled. What waits in a provider's batch
+    is looked for first. A judge that goes through batches has its first requests submitted then, and is not waited for;
+    only what must be asked again is asked here.
 
     `on_progress` is called every `tick_s` seconds and once at the end. The first Ctrl-C or SIGTERM finishes what is in
     flight, the second gives it up. Raises AnnotationError when a judge was not planned or has no key.
@@ -60,8 +66,6 @@ def run_judges(
             replace(find_account(session, study, definition, template), probe_kind=probe_kind)
             for definition in definitions
         ]
-        counts = [call_counts(session, account) for account in accounts]
-        spent = {account.judge_id: session.get_one(Judge, account.judge_id).spent for account in accounts}
     if transport is client.ask:
         for definition in definitions:
             client.api_key(definition)
@@ -72,39 +76,70 @@ def run_judges(
     worker = Worker(f"worker-{secrets.token_hex(8)}", lease_s)
     started = time.monotonic()
 
-    async def work() -> tuple[list[JudgeWork], bool]:
-        judges = [
-            JudgeWork(
-                engine, study, account, worker, thread, transport, states=states, spent=spent[account.judge_id],
-                limit=limit,
-            )
-            for account, states in zip(accounts, counts, strict=True)
-        ]  # fmt: skip
+    judges: list[JudgeWork] = []
+    batches: dict[int, BatchRun] = {}
+
+    async def work() -> bool:
         interrupted = _on_signal(judges)
-        drawing = asyncio.create_task(_draw(judges, on_progress, tick_s))
-        drawing.add_done_callback(partial(_stop_if_failed, judges))
+        api = batch_api or BatchApi()
         try:
-            ends = await asyncio.gather(*(judge.run() for judge in judges), return_exceptions=True)
-            for failed in (end for end in ends if end is not None):
-                raise failed
-            if drawing.done():
-                drawing.result()
+            batches.update(await go_through_batches(engine, study, accounts, worker, api, interrupted.is_set, limit))
+            judges.extend(
+                _judge_work(engine, study, account, worker, thread, transport, batches.get(account.judge_id), limit)
+                for account in accounts
+            )
+            if interrupted.is_set():
+                for judge in judges:
+                    judge.stop("interrupted")
+            await _all(judges, on_progress, tick_s)
         finally:
-            drawing.cancel()
-            if transport is client.ask:
+            if transport is client.ask or batches:
                 await client.close()
-        return judges, interrupted.is_set()
+        return interrupted.is_set()
 
     beating = _heart(engine, worker, [account.judge_id for account in accounts])
     with ThreadPoolExecutor(1, thread_name_prefix="calipers-writer") as thread, beating:
-        judges, interrupted = asyncio.run(work())
+        interrupted = asyncio.run(work())
     if on_progress is not None:
         on_progress(tuple(judge.progress() for judge in judges))
     with reading(engine) as session:
         summaries = tuple(
-            summarise(session, judge.account, seconds=judge.seconds, stopped=judge.stopped) for judge in judges
-        )
-    return RunSummary(summaries, time.monotonic() - started, interrupted, sum(judge.abandoned for judge in judges))
+            summarise(
+                session, judge.account, seconds=judge.seconds,
+                stopped=judge.stopped or batches.get(judge.account.judge_id, BatchRun()).stopped,
+            )
+            for judge in judges
+        )  # fmt: skip
+    said = tuple(text for run in batches.values() for text in run.said)
+    abandoned = sum(judge.abandoned for judge in judges)
+    return RunSummary(summaries, time.monotonic() - started, interrupted, abandoned, said)
+
+
+def _judge_work(
+    engine: Engine, study: Study, account: Account, worker: Worker, thread: Executor, transport: Transport,
+    batches: BatchRun | None, limit: int | None,
+) -> JudgeWork:  # fmt: skip
+    """The ordinary requests of one judge: all, or where it goes through batches those that ask again."""
+    if account.resolved.definition.batch_api and account.probe_kind is None:
+        account = replace(account, part="answered")
+    with reading(engine) as session:
+        states, spent = call_counts(session, account), session.get_one(Judge, account.judge_id).spent
+    left = limit if limit is None or batches is None else limit - batches.submitted
+    return JudgeWork(engine, study, account, worker, thread, transport, states=states, spent=spent, limit=left)
+
+
+async def _all(judges: Sequence[JudgeWork], on_progress: OnProgress | None, tick_s: float) -> None:
+    """Every judge at once, until each has ended. Raises what one of them, or the display, raised."""
+    drawing = asyncio.create_task(_draw(judges, on_progress, tick_s))
+    drawing.add_done_callback(partial(_stop_if_failed, judges))
+    try:
+        ends = await asyncio.gather(*(judge.run() for judge in judges), return_exceptions=True)
+        for failed in (end for end in ends if end is not None):
+            raise failed
+        if drawing.done():
+            drawing.result()
+    finally:
+        drawing.cancel()
 
 
 async def _draw(judges: Sequence[JudgeWork], on_progress: OnProgress | None, tick_s: float) -> None:

@@ -100,7 +100,7 @@ def write_back(session: Session, worker: Worker, changes: Sequence[Change]) -> l
     for change in held:
         if isinstance(change, GivenBack):
             books.pay(change.call_id, 0.0)
-            books.write(change.call_id, **RELEASED)
+            books.write(change.call_id, **RELEASED, outcome=None)
     for judge, spent in sorted(books.spent.items()):
         pay(session, judge, spent=spent, released=books.released[judge])
     paid = _reserve(session, books, [change for change in held if isinstance(change, AskedAgain)])

@@ -10,6 +10,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.judges.accounts import not_of_a_probe
+from annotation.judges.batch_rows import OpenBatch, open_batches
 from annotation.judges.leases import clock
 from annotation.judges.ledger import Money, money_of
 from annotation.judges.progress import CURRENT_LABELS
@@ -39,6 +40,7 @@ class JudgeStanding:
     max_cost: float | None
     paused_s: float
     stopped: str | None
+    batches: tuple[OpenBatch, ...]  # what waits at the provider
 
     @property
     def unfinished(self) -> int:
@@ -97,6 +99,7 @@ def _standing(session: Session, judge: Judge, labels: Mapping[str, int]) -> Judg
         done=states.get("done", 0), failed=states.get("failed", 0), in_flight=states.get("leased", 0), labels=labels,
         coverage=labels.get("ok", 0) / asked if asked else None, repeat_agreement=agreement, repeated=repeated,
         money=money_of(session, judge), max_cost=judge.max_cost, paused_s=max(0.0, paused), stopped=judge.stopped,
+        batches=open_batches(session, [judge.id]),
     )  # fmt: skip
 
 

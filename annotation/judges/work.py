@@ -100,7 +100,7 @@ class JudgeWork:
         self._ready.clear()
         await asyncio.gather(*(self._writer.change(GivenBack(call)) for call in unsent))
         # nothing is left here unless something went wrong
-        self.abandoned += await self._writer.write(lambda session: let_go(session, self._worker, self.account))
+        self.abandoned += await self._writer.write(lambda session: let_go(session, self._worker, self.account.judge_id))
         await self._writer.close()
         self.seconds = time.monotonic() - self._started
 

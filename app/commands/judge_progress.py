@@ -43,9 +43,10 @@ def result(judge: JudgeSummary) -> str:
     failures = ", ".join(f"{judge.labels[kind]:,} {kind}" for kind in FAILURES if judge.labels.get(kind))
     cost = "price unknown" if judge.cost is None else f"{judge.cost:.4f} USD"
     stopped = f"; stopped: {judge.stopped}" if judge.stopped else ""
+    waiting = f", {judge.submitted:,} in batches" if judge.submitted else ""
     unknown = f" and {judge.unknown_costs} attempts of unknown cost" if judge.unknown_costs else ""
     return (
-        f"{judge.name}: {judge.done:,} of {judge.planned:,} calls done, {judge.failed:,} failed; "
+        f"{judge.name}: {judge.done:,} of {judge.planned:,} calls done, {judge.failed:,} failed{waiting}; "
         f"{judge.labels.get('ok', 0):,} labels ok{', ' + failures if failures else ''}; {judge.attempts:,} attempts, "
         f"{cost}{unknown}, {judge.seconds:.0f} s{stopped}"
     )

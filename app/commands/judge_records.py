@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands.judge_batches import remark
 from app.commands.printing import JSON, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -180,6 +181,7 @@ def _print_standings(found: Sequence[JudgeStanding]) -> None:
 
 def _remarks(one: JudgeStanding) -> list[str]:
     said = [f"{one.in_flight:,} calls in flight"] if one.in_flight else []
+    said += [remark(batch) for batch in one.batches]
     if failures := [f"{one.labels[status]:,} {status}" for status in STATUSES[1:] if one.labels.get(status)]:
         said.append(f"not usable: {', '.join(failures)}; ask again with: calipers judge retry")
     if one.stopped:
@@ -227,13 +229,17 @@ def _print_call(call: ShownCall) -> None:
     typer.echo(f"{items}; criteria {', '.join(call.criteria)}; parameters {dict(call.params)}")
     for one in call.attempts:
         cost = "cost unknown" if one.cost_usd is None else f"{one.cost_usd:.6f} USD"
-        head(f"attempt {one.attempt_no}: {one.kind}, {one.outcome}, {one.rung or '–'}, {one.seconds:.2f} s, {cost}")
+        when = f"in batch {one.batch_id}" if one.batch_id else f"{one.seconds:.2f} s"
+        head(f"attempt {one.attempt_no}: {one.kind}, {one.outcome}, {one.rung or '–'}, {when}, {cost}")
         typer.echo(f"prompt not shown: {one.unproved}" if one.unproved else f"prompt proved by {one.prompt_sha256}")
         for message in one.messages:
             head(f"[{message['role']}]")
             typer.echo(message["content"])
         head("[reply]")
         typer.echo(one.raw_reply if one.raw_reply is not None else one.error or "none")
+    for message in call.to_send:
+        head(f"[{message['role']}, not sent yet]")
+        typer.echo(message["content"])
     head("labels")
     rows = [
         (one.item, one.criterion, one.revision, one.status, one.choice, ", ".join(one.flags)) for one in call.labels

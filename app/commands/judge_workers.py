@@ -74,7 +74,8 @@ def run_together(
             for account in accounts
         )
     interrupted = any(end.get("interrupted", False) for end in ends)
-    return RunSummary(judges, seconds, interrupted, sum(end.get("abandoned", 0) for end in ends))
+    batches = tuple(text for end in ends for text in end.get("batches", ()))
+    return RunSummary(judges, seconds, interrupted, sum(end.get("abandoned", 0) for end in ends), batches)
 
 
 def shares(limit: int | None, workers: int) -> list[int | None]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands import judge_probe, judge_records
+from app.commands import judge_batches, judge_drift, judge_probe, judge_records
+from app.commands.judge_batches import BATCH, POLL_S
+from app.commands.judge_plans import show_plans
 from app.commands.judge_progress import live, result
-from app.commands.judge_records import usd
 from app.commands.printing import JSON, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.judge_file import JudgeDefinition
-    from annotation.judges.plan import JudgePlan
 
 PANEL = "Judges"
 STUDY = typer.Argument(..., help="Which study.")
@@ -41,6 +41,8 @@ def add_to(app: typer.Typer) -> None:
     judge.command("retry")(retry)
     judge_records.add_to(judge)
     judge_probe.add_to(judge)
+    judge_drift.add_to(judge)
+    judge_batches.add_to(judge)
     app.add_typer(judge, name="judge", rich_help_panel=PANEL)
 
 
@@ -52,7 +54,7 @@ def estimate(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY,
     from annotation.judges.plan import plan_judges
 
     engine, study_id, definitions = chosen_judges(study, judges, judge)
-    _show_plans(plan_judges(engine, study_id, definitions, write=False), as_json)
+    show_plans(plan_judges(engine, study_id, definitions, write=False), as_json)
 
 
 def run(
@@ -63,6 +65,7 @@ def run(
     concurrency: int = CONCURRENCY,
     max_cost: float = MAX_COST,
     workers: int = WORKERS,
+    batch: bool = BATCH,
     as_json: bool = JSON,
 ) -> None:
     """Plan what is missing, then work; running again goes on where the rows end.
@@ -71,15 +74,14 @@ def run(
     """
     from annotation.judges.plan import plan_judges
 
-    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost)
+    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
     plans = plan_judges(engine, study_id, definitions)
     if not as_json:
-        _show_plans(plans, False)
+        show_plans(plans, False)
     given = {"--judges": judges, "--concurrency": concurrency, "--max-cost": max_cost}
-    _work(
-        engine, study_id, definitions, limit, as_json, f"calipers judge resume {study} --judges {judges}", workers,
-        [study, *(f"--judge={name}" for name in judge), *(f"{k}={v}" for k, v in given.items() if v is not None)],
-    )  # fmt: skip
+    options = [f"{name}={value}" for name, value in given.items() if value is not None]
+    resumed = [study, *["--batch"] * batch, *(f"--judge={name}" for name in judge), *options]
+    _work(engine, study_id, definitions, limit, as_json, _resume(study, judges, batch), workers, resumed)
 
 
 def resume(
@@ -89,15 +91,18 @@ def resume(
     limit: int = LIMIT,
     concurrency: int = CONCURRENCY,
     max_cost: float = MAX_COST,
-    wait: bool = typer.Option(False, "--wait", help="Stay up; plan and carry out what is asked for in the app."),
+    batch: bool = BATCH,
+    wait: bool = typer.Option(
+        False, "--wait", help="Stay up; carry out what is asked for in the app, and fetch batches when they end."
+    ),
     as_json: bool = JSON,
 ) -> None:
-    """The same without planning: after a crash, a budget stop, or on another machine.
+    """The same without planning: after a crash, a budget stop, or on another machine. Fetches batches that ended.
 
     Example: calipers judge resume mystudy --judges judges.toml
     """
-    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost)
-    again = f"calipers judge resume {study} --judges {judges}"
+    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
+    again = _resume(study, judges, batch)
     if wait:
         _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait")
     _work(engine, study_id, definitions, limit, as_json, again)
@@ -125,11 +130,16 @@ def _carry_out_requests(
     if planned := planned_judges(engine, study_id, definitions):
         work(planned)
     typer.echo("waiting for requests from the app; end with Ctrl-C", err=True)
+    look_at = time.monotonic() + POLL_S
     while True:
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # a run takes it over, and leaves it unset
         request = next_request(engine, study_id, known)
         if request is None:
             time.sleep(WAIT_S)
+            if time.monotonic() > look_at:
+                if judge_batches.any_ended(engine, study_id, definitions):
+                    work(planned_judges(engine, study_id, definitions))
+                look_at = time.monotonic() + POLL_S
             continue
         chosen = [known[name] for name in request.judges] or list(definitions)
         try:
@@ -206,11 +216,20 @@ def retry(
         if not as_json:
             hopeless = f"; {one.hopeless:,} left alone: too long, or about texts that changed" if one.hopeless else ""
             typer.echo(f"{one.name}: {one.calls:,} calls are asked again{hopeless}")
-    _work(engine, study_id, definitions, limit, as_json, f"calipers judge resume {study} --judges {judges}")
+    _work(engine, study_id, definitions, limit, as_json, _resume(study, judges))
+
+
+def _resume(study: str, judges: Path, batch: bool = False) -> str:
+    return f"calipers judge resume {study} --judges {judges}{' --batch' if batch else ''}"
 
 
 def chosen_judges(
-    study: str, path: Path, only: Sequence[str], concurrency: int | None = None, max_cost: float | None = None
+    study: str,
+    path: Path,
+    only: Sequence[str],
+    concurrency: int | None = None,
+    max_cost: float | None = None,
+    batch: bool = False,
 ) -> tuple[Any, int, tuple[JudgeDefinition, ...]]:
     """The engine, the study's id, and the judges of the file that were asked for, with what was given in place."""
     from annotation.errors import AnnotationError
@@ -228,7 +247,7 @@ def chosen_judges(
     for name in only:
         if name not in known:
             raise AnnotationError("unknown_judge", f"{path}: no judge {name!r} (there are: {', '.join(known)})")
-    given = {"concurrency": concurrency, "max_cost": max_cost}
+    given = {"concurrency": concurrency, "max_cost": max_cost, "batch_api": batch or None}
     changed = {name: value for name, value in given.items() if value is not None}
     chosen = (d for d in definitions if not only or d.name in only)
     return engine, study_id, tuple(d.model_copy(update=changed) for d in chosen)
@@ -251,6 +270,8 @@ def _work(
     if as_json:
         print_json(asdict(summary))
     else:
+        for text in summary.batches:
+            typer.echo(text)
         for one in summary.judges:
             typer.echo(result(one))
         if summary.abandoned:
@@ -258,25 +279,3 @@ def _work(
     if summary.interrupted or not all(judge.complete for judge in summary.judges):
         typer.echo(f"not complete; go on with: {again}", err=True)
         raise typer.Exit(130 if summary.interrupted else 1)
-
-
-def _show_plans(plans: Sequence[JudgePlan], as_json: bool) -> None:
-    if as_json:
-        print_json([asdict(plan) for plan in plans])
-        return
-    print_table(
-        ("judge", "items", "calls", "new", "too long", "USD low", "likely", "worst", "price"),
-        [
-            (p.name, p.items, p.calls, p.added, p.too_long,
-             *(usd(money) for money in _money(p)), p.price_source)
-            for p in plans
-        ],
-        numbers=("items", "calls", "new", "too long", "USD low", "likely", "worst"),
-    )  # fmt: skip
-    for warning in dict.fromkeys(warning for plan in plans for warning in plan.warnings):
-        typer.echo(f"warning: {warning}", err=True)
-
-
-def _money(plan: JudgePlan) -> tuple[float | None, float | None, float | None]:
-    found: Mapping[str, Any] = asdict(plan.estimate)
-    return found.get("low"), found.get("likely"), found.get("worst")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -9,6 +10,9 @@ import pandas as pd
 
 from annotation.judges.inspecting import ShownAttempt, ShownCall
 from annotation.one_disagreement import Given, OneDisagreement
+
+TOO_LONG = "The prompt is longer than the model's context window."
+CHANGED = "A text or a question changed after it was planned, or no prompt can be built from them."
 
 
 def count_sentence(compared: pd.DataFrame) -> str:
@@ -34,7 +38,7 @@ def counts_table(compared: pd.DataFrame) -> str:
     )
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("Criterion", "Hard", "Soft", "Compared"))
     table = f'<table class="c-table"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="c-scroll">{table}</div>'
+    return f'<div class="c-scroll" tabindex="0" role="region" aria-label="Counts by criterion">{table}</div>'
 
 
 def line_html(line: Any) -> str:
@@ -67,9 +71,17 @@ def panes_html(one: OneDisagreement) -> str:
 
 
 def sent_html(call: ShownCall) -> str:
-    """Every try of a call: messages as sent, and the raw reply; text only, never read as Markdown or HTML."""
+    """Every try of a call: messages as sent, and the raw reply; then what is still to be sent. Text only, never read
+    as Markdown or HTML.
+    """
     head = f"Call {call.call_id} of {call.judge} ({call.model}), criteria {', '.join(call.criteria)}"
-    return f'<p class="c-soft">{escape(head)}</p>{"".join(map(_attempt, call.attempts))}'
+    tries = "".join(map(_attempt, call.attempts))
+    if call.to_send:
+        prompt = f"<summary>Prompt <small>as it will be sent</small></summary>{_messages(call.to_send)}"
+        tries += f'<h2>Not sent yet</h2><details class="c-fold" open>{prompt}</details>'
+    elif not call.attempts:
+        tries = f"<h2>Nothing was sent</h2><p>{TOO_LONG if call.outcome == 'input_too_long' else CHANGED}</p>"
+    return f'<p class="c-soft">{escape(head)}</p>{tries}'
 
 
 def _given(given: Given) -> str:
@@ -93,13 +105,19 @@ def _given(given: Given) -> str:
 
 def _attempt(attempt: ShownAttempt) -> str:
     proof = f"proved by sha256 {attempt.prompt_sha256}" if attempt.messages else attempt.unproved
-    messages = "".join(
-        f'<h3>{escape(message["role"])}</h3><pre class="c-raw">{escape(message["content"])}</pre>'
-        for message in attempt.messages
-    )
     reply = attempt.raw_reply if attempt.raw_reply is not None else attempt.error or "none"
     return (
         f"<h2>Try {attempt.attempt_no}: {escape(attempt.kind)}, {escape(attempt.outcome)}</h2>"
-        f'<details class="c-fold"><summary>Prompt <small>{escape(proof)}</small></summary>{messages}</details>'
-        f'<details class="c-fold"><summary>Raw reply</summary><pre class="c-raw">{escape(reply)}</pre></details>'
+        f'<details class="c-fold"><summary>Prompt <small>{escape(proof)}</small></summary>'
+        f"{_messages(attempt.messages)}</details>"
+        f'<details class="c-fold"><summary>Raw reply</summary>{_raw(reply)}</details>'
     )
+
+
+def _messages(messages: Iterable[Mapping[str, str]]) -> str:
+    return "".join(f"<h3>{escape(one['role'])}</h3>{_raw(one['content'])}" for one in messages)
+
+
+def _raw(text: str) -> str:
+    """Scrolls by itself, so the keyboard must get there."""
+    return f'<pre class="c-raw" tabindex="0">{escape(text)}</pre>'

@@ -25,7 +25,8 @@ def sentence(found: Sequence[JudgeStanding]) -> str:
     calls = f"made all {planned:,} calls" if done == planned else f"made {done:,} of {planned:,} calls"
     costs = [one.money.cost for one in found if one.money.cost is not None]
     unpriced = sum(one.money.cost is None and one.money.attempts > 0 for one in found)
-    money = f", for USD {sum(costs):,.2f}" if costs else ""
+    cents = 0 < sum(costs) < 0.01
+    money = f", for {'less than USD 0.01' if cents else f'USD {sum(costs):,.2f}'}" if costs else ""
     if costs and unpriced:
         money += f" and {unpriced} of unknown price"
     use = f"{usable:,} of {answers:,} answers are usable" if answers else "no answer has come in yet"
@@ -36,7 +37,8 @@ def still_open(runs: JudgeRuns) -> str:
     """What is left to do: being done, or waiting for somebody to start a worker."""
     left = sum(one.unfinished for one in runs.standings)
     in_flight = sum(one.in_flight for one in runs.standings)
-    resume = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml</code>"
+    wait = " --wait" if runs.requests else ""  # who does not wait carries out no request
+    resume = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml{wait}</code>"
     said = [f"{left:,} calls are still to be made"] if left else []
     said += [f"asked for and not finished: {escape(', '.join(runs.requests))}"] if runs.requests else []
     if in_flight:
@@ -49,7 +51,7 @@ def standing_table(runs: JudgeRuns, orders: Mapping[str, Orders]) -> str:
     heads = ("Judge", "Calls", "Usable", *map(str.capitalize, LOST), "USD", "Wasted", "Seconds, p50",
              "First shown wins", "Swap consistency")  # fmt: skip
     rows = [_standing(one, runs.waiting.get(one.judge, 0), orders.get(one.judge, Orders())) for one in runs.standings]
-    return _table(heads, rows)
+    return _table("Judges", heads, rows)
 
 
 def order_warnings(orders: Mapping[str, Orders]) -> str:
@@ -75,7 +77,7 @@ def failure_table(failures: Sequence[Failure], study: str) -> str:
     ]  # fmt: skip
     heads = ("Judge", "How many", "Kind", "Reason", "One example", "Call")
     foot = f"One call whole: <code>calipers judge show {escape(study)} CALL</code>"
-    return f'{_table(heads, rows, "c-remarks")}<p class="c-soft c-foot">{foot}</p>'
+    return f'{_table("What went wrong", heads, rows, "c-remarks")}<p class="c-soft c-foot">{foot}</p>'
 
 
 def asked_lists(asked: Iterable[Asked]) -> str:
@@ -143,11 +145,11 @@ def _percent(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:.0f} %"
 
 
-def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
-    """Cells are HTML already."""
+def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
+    """Cells are HTML already. `name`: what the table is called where it is not seen."""
     head = "".join(f'<th scope="col">{one}</th>' for one in heads)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return (
-        f'<div class="c-scroll"><table class="c-table {kind}"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="c-scroll" tabindex="0" role="region" aria-label="{name}">'
+        f'<table class="c-table {kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )

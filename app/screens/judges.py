@@ -11,10 +11,11 @@ from annotation.judge_runs import judge_runs
 from annotation.people import Principal, study_for, who
 from app.judge_orders import Orders, judge_orders
 from app.reporting import label_version
+from app.screens.judge_asking import ask, read_prompts
 from app.screens.judge_tables import asked_lists, failure_table, order_warnings, sentence, standing_table, still_open
 from app.screens.look import style
 from app.settings import database
-from calibration.verdicts import CalibrationError
+from calibration.errors import CalibrationError
 from db.connect import reading
 
 EVERY_S = 4  # while calls are unfinished
@@ -33,6 +34,8 @@ def show(principal: Principal, cookie: str) -> None:
         orders = {}
         st.html(f'<div class="c-page"><p class="c-soft">Nothing to say about the order: {escape(error.text)}</p></div>')
     st.fragment(draw_now, run_every=EVERY_S if running else None)(principal, cookie, orders, running)
+    ask(principal)
+    read_prompts(principal)
 
 
 def draw_now(principal: Principal, cookie: str, orders: dict[str, Orders], running: bool) -> None:

@@ -21,6 +21,7 @@ READING = 'Charter, "Bitstream Charter", "Sitka Text", Cambria, Georgia, serif'
 
 CSS = f"""
 [data-testid="stMainBlockContainer"] {{ padding-top: 72px; }}
+@media (max-width: 1100px) {{ [data-testid="stMainBlockContainer"] {{ padding-inline: 24px; }} }}
 .c-page, .c-empty {{ color: var(--c-ink); font: 14px/1.45 {FONT}; }}
 .c-empty {{ max-width: 34rem; margin: 18vh auto 0; padding-top: 24px; border-top: 2px solid var(--c-accent); }}
 .c-page h1, .c-empty h1 {{ font-size: 20px; font-weight: 600; line-height: 1.3; margin: 0 0 8px; padding: 0; }}
@@ -50,8 +51,9 @@ CSS = f"""
 .c-text mark.done {{ background: none; border-bottom-color: var(--c-line); }}
 .c-table small, .c-page summary small {{ color: var(--c-ink-soft); font-size: 12px; }}
 .c-under {{ display: block; min-height: 1.4em; }}
+.c-table td:first-child .c-under {{ white-space: normal; overflow-wrap: anywhere; min-width: 8rem; max-width: 16rem; }}
 .c-page .c-foot {{ font-size: 12px; margin-top: 8px; max-width: 60rem; }}
-.c-page .c-amber {{ color: var(--c-amber); }}
+.c-page .c-amber {{ color: var(--c-amber); max-width: 60rem; }}
 .c-red {{ color: var(--c-red); }}
 .c-page code, .c-empty code {{ color: inherit; background: var(--c-surface); font-size: 13px; padding: 2px 4px; }}
 .c-remarks .c-wrap, .c-remarks .c-raw-line {{ display: block; white-space: normal; overflow-wrap: anywhere;

@@ -11,7 +11,8 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, text
 
-from db.connect import DatabaseError, naming_the_database, open_database
+from db.connect import naming_the_database, open_database
+from db.errors import DatabaseError
 
 ADVISORY_LOCK = 0x63616C69  # "cali": two processes that start at once migrate one after the other
 

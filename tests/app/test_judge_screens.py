@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 import streamlit as st
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
+from annotation.judges import client
 from annotation.people import Principal, invite, local_admin, sign_in, sign_out, who
 from app.screens import judges
 from app.settings import database, settings
-from db.connect import transaction
+from db.connect import reading, transaction
+from db.judge_tables import JudgeRequest
 from db.tables import Study
 from tests.annotation.judges.judged_study import Stub, judgments
 from tests.disputed_study import SYSTEMS, judge, make_disputed
@@ -136,3 +138,57 @@ def test_a_blind_study_names_no_system_beside_an_answer(engine_here: Engine, tmp
     assert [box.label for box in screen.selectbox] == ["Judge", "Criterion", "Kind"]
     assert not any(name in shown(screen) for name in (*SYSTEMS, "Ada", "Ben"))
     assert "annotator-01" in shown(screen)
+
+
+def test_a_run_is_asked_for_only_after_its_cost_was_shown_and_no_model_library_is_needed(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    study = make_disputed(engine_here, tmp_path / "reports", judged=False)
+    monkeypatch.setattr(client, "library", lambda: pytest.fail("litellm was started in the app's process"))
+    judge(engine_here, study, "mini", Stub(lambda text, number: judgments(text, "first")), limit=1)
+    screen = judges_page(engine_here, study)
+    assert [button.label for button in screen.button] == ["Estimate"]
+    drawn(screen.button(key="estimate").click().run())
+    assert "mini would make 3 calls (3 planned before), likely USD 0.00" in shown(screen)
+    assert [button.label for button in screen.button] == ["Estimate", "Ask for these 3 calls", "Not now"]
+    assert requested(engine_here) == []
+    drawn(screen.button(key="not_now").click().run())
+    assert [button.label for button in screen.button] == ["Estimate"]
+    assert requested(engine_here) == []
+    drawn(screen.button(key="estimate").click().run())
+    drawn(screen.button(key="ask").click().run())
+    assert requested(engine_here) == [["mini"]]
+    assert "asked for and not finished: mini" in shown(screen)
+    assert "calipers judge resume disputed --judges judges.toml --wait" in shown(screen)
+    assert [button.label for button in screen.button] == [], "once is enough"
+
+
+def test_where_nothing_is_missing_nothing_can_be_asked_for(engine_here: Engine, tmp_path: Path) -> None:
+    screen = judges_page(engine_here, make_disputed(engine_here, tmp_path / "reports"))
+    drawn(screen.button(key="estimate").click().run())
+    assert "Nothing is missing: a run of always-first would make no calls" in shown(screen)
+    assert [button.label for button in screen.button] == ["Estimate", "Not now"]
+    drawn(screen.selectbox(key="judge_to_run").select("steady").run())
+    assert "Nothing is missing" not in shown(screen), "an estimate is of the judge that is chosen"
+
+
+def test_a_prompt_is_read_by_judge_item_and_call(engine_here: Engine, tmp_path: Path) -> None:
+    study = make_disputed(engine_here, tmp_path / "reports", judged=False)
+    judge(
+        engine_here, study, "mini", Stub(lambda text, number: judgments(text, "first")), limit=1, more="concurrency = 1"
+    )
+    screen = judges_page(engine_here, study)
+    call = screen.selectbox[-1]
+    assert call.options == ["pass 1 · 2 criteria · done", "pass 2 · 2 criteria · not sent yet"]
+    assert "You compare two research reports" not in shown(screen), "no prompt is read before it is asked for"
+    drawn(call.select_index(0).run())
+    assert "proved by sha256" in shown(screen)
+    drawn(screen.selectbox[-1].select_index(1).run())
+    assert "as it will be sent" in shown(screen)
+    assert "You compare two research reports" in shown(screen)
+    assert not any(name in shown(screen) for name in SYSTEMS)
+
+
+def requested(engine: Engine) -> list[list[str]]:
+    with reading(engine) as session:
+        return list(session.scalars(select(JudgeRequest.judges).order_by(JudgeRequest.id)))

@@ -15,6 +15,7 @@ from annotation.studies import find_study
 from db.connect import transaction
 from tests.annotation.judges.judged_study import Stub, judgments
 from tests.browser.conftest import Server
+from tests.browser.test_accessibility import AT_REST, violations
 from tests.disputed_study import judge, make_disputed
 
 pytestmark = pytest.mark.browser
@@ -87,6 +88,64 @@ def test_the_judges_page_draws_itself_again_until_all_is_done(
     expect(page.get_by_text("mini has made all 4 calls")).to_be_visible(timeout=20_000)
     expect(page.get_by_text("picks the report shown first in 100 % of 8 decisive answers")).to_be_visible()
     assert outside == []
+
+
+def test_a_run_is_asked_for_and_a_prompt_read_in_the_browser(
+    context: BrowserContext, server: Server, tmp_path: Path
+) -> None:
+    study = make(server, tmp_path / "reports", judged=False)
+    first = Stub(lambda text, number: judgments(text, "first"))
+    elsewhere(lambda: judge(server.engine, study, "mini", first, limit=2, more="concurrency = 1"))
+    page, outside = opened(context, server, study, "judges")
+    page.get_by_role("button", name="Estimate").click(timeout=60_000)
+    expect(page.get_by_text("mini would make 2 calls (2 planned before)")).to_be_visible()
+    page.get_by_role("button", name="Ask for these 2 calls").click()
+    expect(page.get_by_text("It is asked for. A worker carries it out")).to_be_visible()
+    expect(page.get_by_text("asked for and not finished: mini")).to_be_visible()
+    choose(page, "Item", -1)
+    choose(page, "Call", 0)
+    expect(page.get_by_text("Prompt as it will be sent")).to_be_visible()
+    expect(page.get_by_text("You compare two research reports").first).to_be_visible()
+    assert outside == []
+
+
+def test_axe_finds_nothing_on_either_screen(context: BrowserContext, server: Server, tmp_path: Path) -> None:
+    study = make(server, tmp_path / "reports", judged=True)
+    declines = Stub(lambda text, number: "I cannot compare these two reports.")
+    elsewhere(lambda: judge(server.engine, study, "declines", declines, limit=1))
+    page, _ = opened(context, server, study, "judges")
+    expect(page.get_by_text("What went wrong")).to_be_visible(timeout=60_000)
+    page.get_by_role("button", name="Estimate").click()
+    page.get_by_role("button", name="Not now").wait_for()
+    choose(page, "Call", 0)
+    page.get_by_text("Prompt proved by sha256").click()
+    page.get_by_text("Raw reply").click()
+    page.locator("summary", has_text="steady").click()
+    found = axe_at_two_widths(page, "Judges")
+    page.goto(f"{server.address}/disagreements")
+    expect(page.get_by_text("are answered differently")).to_be_visible()
+    page.get_by_text("Counts by criterion").click()
+    page.get_by_text("The prompt that was sent, and the reply, pass 1").click()
+    page.get_by_text("Prompt proved by sha256").first.click()
+    found |= axe_at_two_widths(page, "Disagreements")
+    assert {state: wrong for state, wrong in found.items() if wrong} == {}
+
+
+def choose(page: Page, box: str, option: int) -> None:
+    """An open list is closed when the page scrolls or draws itself anew, so only once it stands still."""
+    page.wait_for_function(AT_REST)
+    page.get_by_role("combobox", name=box).scroll_into_view_if_needed()
+    page.get_by_role("combobox", name=box).click()
+    page.get_by_role("option").nth(option).click()
+
+
+def axe_at_two_widths(page: Page, name: str) -> dict[str, list[str]]:
+    """Where tables fit, and where they scroll. A page that refreshes itself comes to rest between two times."""
+    found = {}
+    for width in (900, 1440):
+        page.set_viewport_size({"width": width, "height": 757})
+        found[f"{name} at {width}"] = violations(page)
+    return found
 
 
 def test_an_annotator_has_no_such_page(context: BrowserContext, server: Server, disputed: int) -> None:

@@ -20,7 +20,8 @@ FAKE = Path(__file__).resolve().parents[2] / "fake_llm.py"
 QUIET = {
     **{f"p_{fault}": 0.0 for fault in ("429", "500", "malformed", "truncate", "wrongcount", "refusal", "drop", "hang")},
     "latency_ms": 5.0, "jitter": 0.0, "rps": 0.0, "retry_after": 1.0, "retry_after_ms": 0, "cached_share": 0.0,
-    "reasoning_tokens": 0, "refusal_field": False,
+    "reasoning_tokens": 0, "refusal_field": False, "batch_s": 0.0, "batch_ends": "completed", "batch_create": "ok",
+    "batch_create_s": 0.0, "batch_listing": 1,
 }  # fmt: skip
 
 
@@ -35,12 +36,20 @@ class Fake:
         self._get("/reset", b"{}")
         self._before = len(self._ledger.read_text().splitlines())
 
+    def set(self, **settings: Any) -> None:
+        """Change settings and forget nothing."""
+        self._get("/config", json.dumps(settings).encode())
+
     def stats(self) -> dict[str, Any]:
         return dict(self._get("/stats"))
 
     def bill(self) -> list[dict[str, Any]]:
         """What it would charge since the last reset: one line per reply."""
         return [json.loads(line) for line in self._ledger.read_text().splitlines()[self._before :]]
+
+    def batches(self) -> list[dict[str, Any]]:
+        """Its batches, the newest first."""
+        return list(self._get("/v1/batches?limit=100")["data"])
 
     def _get(self, path: str, body: bytes | None = None) -> Any:
         with urllib.request.urlopen(self.base.removesuffix("/v1") + path, body, timeout=10) as reply:

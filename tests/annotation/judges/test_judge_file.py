@@ -75,7 +75,6 @@ batch_api = false
         (JUDGE + "price = {input = 1}", "price.output"),
         (JUDGE + "price = {input = inf, output = 1}", "price.input"),
         (JUDGE + "max_cost = 0", "max_cost"),
-        (JUDGE + "batch_api = true", "batch_api: the provider's batch API is not supported yet"),
         (JUDGE + "max_input_chars = 9000", "max_input_chars: cutting long prompts is not supported yet"),
         (JUDGE + "[[panel]]\nname = 'p'", "key 'members' is required but missing"),
         (JUDGE + "= 3", "not TOML"),

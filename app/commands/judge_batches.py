@@ -1,0 +1,93 @@
+"""Calls that wait in a provider's batch: which there are, and what a person may say about one nobody can look up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.printing import JSON, print_json, print_table
+
+if TYPE_CHECKING:
+    from annotation.judges.batch_rows import OpenBatch
+    from annotation.judges.judge_file import JudgeDefinition
+
+STUDY = typer.Argument(..., help="Which study.")
+BATCH = typer.Option(
+    False, "--batch", help="First requests through the provider's batch API: about half the price, hours not minutes."
+)
+POLL_S = 60.0  # between two looks at what waits
+
+
+def add_to(judge: typer.Typer) -> None:
+    """Register this file's verb of `calipers judge`."""
+    judge.command("batches")(batches)
+
+
+def batches(
+    study: str = STUDY,
+    release: str = typer.Option(None, metavar="BATCH", help="Nothing will come of this one; plan its calls again."),
+    attach: str = typer.Option(None, metavar="PENDING", help="A pending:… batch that you found at the provider."),
+    to: str = typer.Option(None, metavar="NAME", help="With --attach: the provider's name for it."),
+    as_json: bool = JSON,
+) -> None:
+    """Open batches of the provider, from the rows. They are fetched by: calipers judge resume.
+
+    Example: calipers judge batches mystudy
+    """
+    from annotation.judges.batch_by_hand import attach as attach_batch
+    from annotation.judges.batch_by_hand import release as release_batch
+    from annotation.studies import find_study
+    from app.commands.database import opened
+    from db.connect import reading
+
+    if (attach is None) != (to is None):
+        raise typer.BadParameter("give both, or neither", param_hint="--attach and --to")
+    engine = opened()
+    with reading(engine) as session:
+        study_id = find_study(session, study).id
+    if release is not None:
+        typer.echo(f"{release_batch(engine, study_id, release):,} calls are planned again", err=as_json)
+    if attach is not None:
+        typer.echo(f"{attach_batch(engine, study_id, attach, to):,} calls wait for {to}", err=as_json)
+    found = _open(engine, study_id)
+    if as_json:
+        print_json([asdict(one) for one in found])
+        return
+    print_table(
+        ("judge", "batch", "calls", "USD at most"),
+        [(one.judge, one.batch_id, one.calls, f"{one.reserved:.4f}") for one in found],
+        numbers=("calls", "USD at most"),
+    )
+    for one in found:
+        typer.echo(f"{one.judge}: {remark(one)}")
+
+
+def remark(batch: OpenBatch) -> str:
+    """What to do about an open batch."""
+    if batch.held:
+        return f"{batch.calls:,} calls are being sent as {batch.batch_id}"
+    if batch.is_pending:
+        return (
+            f"nobody knows yet whether {batch.calls:,} calls of {batch.batch_id} were sent; "
+            "look it up with: calipers judge resume"
+        )
+    return f"{batch.calls:,} calls wait for batch {batch.batch_id}; fetch it with: calipers judge resume"
+
+
+def any_ended(engine: Any, study_id: int, definitions: Sequence[JudgeDefinition]) -> bool:
+    """Whether a batch of these judges can be fetched, as their providers say."""
+    from annotation.judges.batches import any_ended as ask_providers
+
+    return bool(_open(engine, study_id)) and ask_providers(engine, study_id, definitions)
+
+
+def _open(engine: Any, study_id: int) -> Sequence[OpenBatch]:
+    from annotation.judges.standing import standings
+    from db.connect import reading
+    from db.tables import Study
+
+    with reading(engine) as session:
+        return [batch for one in standings(session, session.get_one(Study, study_id)) for batch in one.batches]

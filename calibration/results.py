@@ -76,6 +76,7 @@ class CalibrationSettings:
     plan_hash: str = ""
     per_system_pair: bool = False
     unclustered: bool = False  # beside the clustered intervals, never instead of them
+    bias_floor: float = 0.05  # of rates: a smaller bias does not matter
 
     def __post_init__(self) -> None:
         for name, allowed in _ALLOWED.items():
@@ -85,6 +86,10 @@ class CalibrationSettings:
                 )
         if not 0 < self.level < 1:
             raise CalibrationError("unknown_form", f"settings.level is {self.level}; use a number between 0 and 1")
+        if not 0 < self.bias_floor < 0.5:
+            raise CalibrationError(
+                "unknown_form", f"settings.bias_floor is {self.bias_floor}; use a rate between 0 and .5, such as .05"
+            )
         if self.resamples < 1 or self.margin <= 0:
             raise CalibrationError(
                 "unknown_form",

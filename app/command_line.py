@@ -7,7 +7,7 @@ import sys
 import typer
 
 from annotation.errors import AnnotationError, ImportingError
-from app.commands import blinding, doctor, judges, people, reports, results, studies
+from app.commands import blinding, doctor, judges, people, planning, reports, results, studies
 from calibration.errors import CalibrationError
 from db.errors import DatabaseError
 from exports.errors import ExportError
@@ -26,6 +26,7 @@ blinding.add_to(app)
 people.add_to(app)
 judges.add_to(app)
 results.add_to(app)
+planning.add_to(app)
 doctor.add_to(app)
 
 

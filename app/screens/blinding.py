@@ -13,7 +13,7 @@ from annotation.errors import AnnotationError
 from annotation.overrides import edit_text, exclude_report, resolve_flag, restore_passage
 from annotation.people import Principal, study_for
 from app.reporting import label_version
-from app.screens.look import style
+from app.screens.look import style, table
 from app.screens.marked_text import marked_original, marked_shown
 from app.settings import database
 from db.connect import reading, transaction
@@ -140,16 +140,14 @@ def _systems(found: BlindingAudit, lines: list[ReportLine]) -> str:
         (one.recall for one in found.identification if (one.text, one.features) == ("shown", "formatting")), {}
     )
     head = ["System", "Reports", "Removed, median", *kinds, "Recognised", "Waiting"]
-    rows = ""
+    rows = []
     for share in found.removed:
         counts = found.residue_counts[share.system]
         waiting = sum(line.open_flags for line in lines if line.system == share.system)
         known = f"{recall[share.system]:.0%}" if share.system in recall else "–"
         cells = [share.system, share.reports, f"{share.median:.1%}", *(counts[kind] for kind in kinds), known, waiting]
-        rows += f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in cells)}</tr>"
-    heads = "".join(f'<th scope="col">{escape(name)}</th>' for name in head)
-    grid = f'<table class="c-table"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="c-scroll" tabindex="0" role="region" aria-label="By system">{grid}</div>'
+        rows.append([escape(str(cell)) for cell in cells])
+    return table("By system", [escape(name) for name in head], rows)
 
 
 def _title(line: ReportLine) -> str:

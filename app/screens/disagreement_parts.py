@@ -10,6 +10,7 @@ import pandas as pd
 
 from annotation.judges.inspecting import ShownAttempt, ShownCall
 from annotation.one_disagreement import Given, OneDisagreement
+from app.screens.look import table
 
 TOO_LONG = "The prompt is longer than the model's context window."
 CHANGED = "A text or a question changed after it was planned, or no prompt can be built from them."
@@ -32,13 +33,11 @@ def counts_table(compared: pd.DataFrame) -> str:
     counts = pd.crosstab(compared["criterion"], compared["kind"]).reindex(columns=["hard", "soft", ""], fill_value=0)
     counts["all"] = counts.sum(axis=1)
     ordered = counts.sort_values(["hard", "soft"], ascending=False)
-    rows = "".join(
-        f"<tr><td>{escape(str(name))}</td><td>{row['hard']:,}</td><td>{row['soft']:,}</td><td>{row['all']:,}</td></tr>"
+    rows = [
+        (escape(str(name)), f"{row['hard']:,}", f"{row['soft']:,}", f"{row['all']:,}")
         for name, row in ordered.iterrows()
-    )
-    heads = "".join(f'<th scope="col">{head}</th>' for head in ("Criterion", "Hard", "Soft", "Compared"))
-    table = f'<table class="c-table"><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>'
-    return f'<div class="c-scroll" tabindex="0" role="region" aria-label="Counts by criterion">{table}</div>'
+    ]
+    return table("Counts by criterion", ("Criterion", "Hard", "Soft", "Compared"), rows)
 
 
 def line_html(line: Any) -> str:

@@ -9,6 +9,7 @@ from html import escape
 from annotation.judge_runs import Asked, Failure, JudgeRuns
 from annotation.judges.standing import JudgeStanding
 from app.judge_orders import Orders
+from app.screens.look import table
 from exports.cells import DASH, Cell, shown
 
 LOST = ("invalid", "refused", "truncated", "missing")
@@ -51,7 +52,7 @@ def standing_table(runs: JudgeRuns, orders: Mapping[str, Orders]) -> str:
     heads = ("Judge", "Calls", "Usable", *map(str.capitalize, LOST), "USD", "Wasted", "Seconds, p50",
              "First shown wins", "Swap consistency")  # fmt: skip
     rows = [_standing(one, runs.waiting.get(one.judge, 0), orders.get(one.judge, Orders())) for one in runs.standings]
-    return _table("Judges", heads, rows)
+    return table("Judges", heads, rows)
 
 
 def order_warnings(orders: Mapping[str, Orders]) -> str:
@@ -77,7 +78,7 @@ def failure_table(failures: Sequence[Failure], study: str) -> str:
     ]  # fmt: skip
     heads = ("Judge", "How many", "Kind", "Reason", "One example", "Call")
     foot = f"One call whole: <code>calipers judge show {escape(study)} CALL</code>"
-    return f'{_table("What went wrong", heads, rows, "c-remarks")}<p class="c-soft c-foot">{foot}</p>'
+    return f'{table("What went wrong", heads, rows, "c-remarks")}<p class="c-soft c-foot">{foot}</p>'
 
 
 def asked_lists(asked: Iterable[Asked]) -> str:
@@ -143,13 +144,3 @@ def _under(note: str) -> str:
 
 def _percent(share: float | None) -> str:
     return DASH if share is None else f"{100 * share:.0f} %"
-
-
-def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
-    """Cells are HTML already. `name`: what the table is called where it is not seen."""
-    head = "".join(f'<th scope="col">{one}</th>' for one in heads)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    return (
-        f'<div class="c-scroll" tabindex="0" role="region" aria-label="{name}">'
-        f'<table class="c-table {kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 import streamlit as st
 
 INK, INK_SOFT, LINE, ACCENT, AMBER, RED = "#1c1f23", "#5a5f66", "#ddd9d0", "#14606e", "#8a5a00", "#a3261b"
@@ -101,6 +103,19 @@ def style(theme: str = "light") -> None:
     `theme`: light, as the plots are; or dark, or system (as the browser prefers), for pages without plots.
     """
     st.html(f"<style>{_tokens(theme)}{CSS}</style>")
+
+
+def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: str = "") -> str:
+    """A table that scrolls where it is wider than the page. Cells are HTML already.
+
+    `name`: what it is called where it is not seen. A column without a head holds what one can do with its row.
+    """
+    head = "".join(f'<th scope="col">{one}</th>' if one else "<td></td>" for one in heads)
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+    return (
+        f'<div class="c-scroll" tabindex="0" role="region" aria-label="{name}">'
+        f'<table class="c-table {kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def _tokens(theme: str) -> str:

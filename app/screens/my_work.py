@@ -10,7 +10,7 @@ from annotation.own_work import OwnItem, OwnRemark, OwnWork, own_work
 from annotation.people import Principal, csrf_token
 from annotation.rendering import render_report
 from app.component import sign_out
-from app.screens.look import style
+from app.screens.look import style, table
 from app.settings import database
 from db.connect import reading
 
@@ -132,22 +132,20 @@ def duration(seconds: float) -> str:
 def _table(items: tuple[OwnItem, ...]) -> str:
     if not items:
         return ""
-    return (
-        '<h2>Your items, newest first</h2><div class="c-scroll"><table class="c-table"><thead><tr>'
-        '<th scope="col">Topic</th><th scope="col">State</th><th scope="col">Answered</th><th scope="col">Active</th>'
-        '<th scope="col">Submitted (UTC)</th><td></td></tr></thead>'
-        f"<tbody>{''.join(map(_row, items))}</tbody></table></div>"
-    )
+    heads = ("Topic", "State", "Answered", "Active", "Submitted (UTC)", "")
+    return f"<h2>Your items, newest first</h2>{table('Your items', heads, map(_row, items))}"
 
 
-def _row(item: OwnItem) -> str:
+def _row(item: OwnItem) -> tuple[str, ...]:
     submitted = f"{item.submitted_at:%Y-%m-%d %H:%M}" if item.submitted_at else "–"
     verb = "Continue" if item.state == "in work" else "Open"
     return (
-        f"<tr><td>{escape(item.topic)}{_remarks(item)}</td>"
-        f'<td><span class="w-state-{item.state.split()[0]}">{item.state}</span></td>'
-        f"<td>{item.answered}/{item.criteria}</td><td>{duration(item.active_s)}</td><td>{submitted}</td>"
-        f'<td><a href="/?open={item.aid}" target="_self" aria-label="{verb}: {escape(item.topic)}">{verb}</a></td></tr>'
+        f"{escape(item.topic)}{_remarks(item)}",
+        f'<span class="w-state-{item.state.split()[0]}">{item.state}</span>',
+        f"{item.answered}/{item.criteria}",
+        duration(item.active_s),
+        submitted,
+        f'<a href="/?open={item.aid}" target="_self" aria-label="{verb}: {escape(item.topic)}">{verb}</a>',
     )
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from sqlalchemy import Engine, select
 
 from annotation.people import invite, local_admin
@@ -29,6 +29,7 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 )  # fmt: skip
+expect.set_options(timeout=20_000)  # a machine that does other work too is slow, not wrong
 EIGHT = PROTOCOL.split("[[criterion]]")[0] + "".join(
     f'[[criterion]]\nid = "c{n}"\nlabel = "Criterion {n}"\ntext = "Which is better in {n}?"\ncategory = "Group {n % 2}"\n'
     for n in range(1, 9)

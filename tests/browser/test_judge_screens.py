@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Request, expect
+from playwright.sync_api import BrowserContext, Page, Request, TimeoutError, expect
 
 from annotation.studies import find_study
 from db.connect import transaction
@@ -103,8 +104,7 @@ def test_a_run_is_asked_for_and_a_prompt_read_in_the_browser(
     expect(page.get_by_text("It is asked for. A worker carries it out")).to_be_visible()
     expect(page.get_by_text("asked for and not finished: mini")).to_be_visible()
     choose(page, "Item", -1)
-    choose(page, "Call", 0)
-    expect(page.get_by_text("Prompt as it will be sent")).to_be_visible()
+    choose(page, "Call", 0, shows="Prompt as it will be sent")
     expect(page.get_by_text("You compare two research reports").first).to_be_visible()
     assert outside == []
 
@@ -117,7 +117,7 @@ def test_axe_finds_nothing_on_either_screen(context: BrowserContext, server: Ser
     expect(page.get_by_text("What went wrong")).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Estimate").click()
     page.get_by_role("button", name="Not now").wait_for()
-    choose(page, "Call", 0)
+    choose(page, "Call", 0, shows="Prompt proved by sha256")
     page.get_by_text("Prompt proved by sha256").click()
     page.get_by_text("Raw reply").click()
     page.locator("summary", has_text="steady").click()
@@ -131,12 +131,18 @@ def test_axe_finds_nothing_on_either_screen(context: BrowserContext, server: Ser
     assert {state: wrong for state, wrong in found.items() if wrong} == {}
 
 
-def choose(page: Page, box: str, option: int) -> None:
-    """An open list is closed when the page scrolls or draws itself anew, so only once it stands still."""
+def choose(page: Page, box: str, option: int, shows: str = "") -> None:
+    """Until it `shows`: an open list closes when the page draws itself anew, and what was chosen in a list that is
+    then replaced is forgotten."""
     page.wait_for_function(AT_REST)
-    page.get_by_role("combobox", name=box).scroll_into_view_if_needed()
-    page.get_by_role("combobox", name=box).click()
-    page.get_by_role("option").nth(option).click()
+    for patience in (2_000, 4_000, 8_000, 20_000):
+        page.get_by_role("combobox", name=box).click()
+        with contextlib.suppress(TimeoutError):
+            page.get_by_role("option").nth(option).click(timeout=patience)
+            if shows:
+                page.get_by_text(shows).first.wait_for(timeout=patience)
+            return
+    raise AssertionError(f"choosing in the list {box} never shows {shows!r}")
 
 
 def axe_at_two_widths(page: Page, name: str) -> dict[str, list[str]]:

@@ -1,0 +1,287 @@
+"""How large a study must be, what it costs, and why more criteria do not replace topics."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.printing import JSON, print_json, print_table, working
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.pilot import Pilot
+    from calibration.results import CalibrationSettings
+    from calibration.study_plan import Planned, StudyPlan
+
+ASSUMED = "Assumptions, where there is no pilot"
+GOALS = "What the study is to show"
+PRICES = "Prices; a pilot brings its own"
+DEFAULTS: dict[str, float] = {
+    "agreement": 0.8, "icc": 0.1, "criteria": 39, "annotators": 1, "pairs_per_topic": 1, "correlation": 0.0,
+    "true_gap": 0.0,
+}  # fmt: skip
+AIMS = {"interval": "agreement ±{}", "non_inferior": "gap below {}", "tell_apart": "judges {} apart"}
+
+SAFE = "so that 4 of 5 intervals are no wider; topics are for one as wide on average"
+SAFE_PILOT = "should topics vary as much as the pilot's upper 80 % limit, and 4 of 5 intervals are to be no wider"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's command."""
+    app.command("plan", rich_help_panel="Results")(plan)
+
+
+def plan(
+    pilot: str = typer.Argument("", help="A study's name, or a labels file; left out: plan from assumptions."),
+    protocol: str = typer.Option("", help="For a bare labels file: a shipped protocol's name, or a .toml file."),
+    judge: str = typer.Option("", help="Which judge of the pilot; left out: the one that varies most."),
+    other: str = typer.Option("", help="The judge to tell it from; left out: the one whose difference varies most."),
+    half_width: float = typer.Option(0.05, help="Half-width of the interval of agreement.", rich_help_panel=GOALS),
+    margin: float = typer.Option(
+        None, help="Margin of non-inferiority; the protocol's, else .05.", rich_help_panel=GOALS
+    ),
+    difference: float = typer.Option(0.05, help="Difference of two judges to be found.", rich_help_panel=GOALS),
+    power: float = typer.Option(0.8, help="Probability of success that is wanted.", rich_help_panel=GOALS),
+    level: float = typer.Option(None, help="Level; the protocol's, else .95.", rich_help_panel=GOALS),
+    tried: int = typer.Option(
+        None, help="Judges tried (Holm over all of them); those of the pilot, else 1.", min=1, rich_help_panel=GOALS
+    ),
+    topics: int = typer.Option(None, help="Also: what so many topics would give.", rich_help_panel=GOALS),
+    agreement: float = typer.Option(None, help="Of a judge with people: .8.", rich_help_panel=ASSUMED),
+    icc: float = typer.Option(None, help="How alike labels of one topic are: .1.", rich_help_panel=ASSUMED),
+    criteria: int = typer.Option(None, help="Criteria of a pair: 39.", min=1, rich_help_panel=ASSUMED),
+    annotators: int = typer.Option(None, help="Annotators of each pair: 1.", min=1, rich_help_panel=ASSUMED),
+    pairs_per_topic: int = typer.Option(None, help="Pairs of a topic: 1.", min=1, rich_help_panel=ASSUMED),
+    correlation: float = typer.Option(
+        None, help="Of two raters' topic means: 0, the cautious one.", rich_help_panel=ASSUMED
+    ),
+    true_gap: float = typer.Option(None, help="How much worse the judge truly is: 0.", rich_help_panel=ASSUMED),
+    minutes_per_pair: float = typer.Option(
+        math.nan, help="Of one annotator.", show_default=False, rich_help_panel=PRICES
+    ),
+    rate: float = typer.Option(math.nan, help="USD per annotator's hour.", show_default=False, rich_help_panel=PRICES),
+    judge_cost: float = typer.Option(
+        math.nan, help="USD per pair and judge.", show_default=False, rich_help_panel=PRICES
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """How many topics to label: for an interval, for a claim of non-inferiority, or to tell two judges apart.
+
+    Example: calipers plan --icc .1 --agreement .8 --criteria 39
+    """
+    given = {
+        name: value
+        for name, value in (
+            ("agreement", agreement), ("icc", icc), ("criteria", criteria), ("annotators", annotators),
+            ("pairs_per_topic", pairs_per_topic), ("correlation", correlation), ("true_gap", true_gap),
+        )
+        if value is not None
+    }  # fmt: skip
+    with working("simulating studies"):
+        from calibration.results import CalibrationSettings
+        from calibration.study_cost import Prices
+        from calibration.study_plan import Goals, plan_from_pilot
+
+        prices = Prices(minutes_per_pair, rate, judge_cost, judge_cost)
+        found, settings = _piloted(pilot, given, protocol, judge, other)
+        chosen = settings or CalibrationSettings()
+        goals = Goals(
+            half_width,
+            chosen.margin if margin is None else margin,
+            difference,
+            chosen.level if level is None else level,
+            power,
+            tried or (found.tried if found else 1),
+        )
+        planned = plan_from_pilot(found, goals, prices, topics) if found else _assumed(given, goals, prices, topics)
+    if as_json:
+        print_json(_plain(planned, DEFAULTS | given))
+    else:
+        _say(planned, DEFAULTS | given)
+
+
+def _assumed(given: dict[str, float], goals: Any, prices: Any, topics: int | None) -> StudyPlan:
+    from calibration.study_cost import Design
+    from calibration.study_plan import plan_from_assumptions
+
+    use = DEFAULTS | given
+    design = Design(use["pairs_per_topic"], use["criteria"] * use["annotators"], use["annotators"])
+    known = {name: use[name] for name in ("agreement", "icc", "correlation", "true_gap")}
+    return plan_from_assumptions(goals, design, prices, topics=topics, **known)
+
+
+def _piloted(
+    what: str, given: dict[str, float], protocol: str, judge: str, other: str
+) -> tuple[Pilot | None, CalibrationSettings | None]:
+    from annotation.errors import AnnotationError
+    from calibration.pilot import pilot_of
+
+    if not what:
+        named = next(
+            (name for name, value in (("protocol", protocol), ("judge", judge), ("other", other)) if value), ""
+        )
+        if named:
+            raise AnnotationError("bad_option", f"--{named} is for a pilot; name a study or a labels file")
+        return None, None
+    if given:
+        option = next(iter(given)).replace("_", "-")
+        raise AnnotationError(
+            "bad_option", f"--{option} is an assumption, and a pilot brings its own; give one or other"
+        )
+    verdicts, settings = _verdicts(what, protocol)
+    return pilot_of(verdicts, settings, judge, other), settings
+
+
+def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettings]:
+    from annotation.errors import AnnotationError
+    from annotation.people import local_admin, study_for
+    from annotation.protocol import read_protocol
+    from annotation.studies import find_study, protocol_of
+    from annotation.verdicts import load_verdicts
+    from app.commands.database import opened
+    from app.label_files import FILE_SUFFIXES, read_labels
+    from app.reporting import settings_of
+    from db.connect import reading
+
+    path = Path(what)
+    if path.suffix in FILE_SUFFIXES or path.is_file():
+        return read_labels(path), settings_of(read_protocol(protocol)[0] if protocol else None)
+    if protocol:
+        raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
+    with reading(opened()) as session:
+        named = find_study(session, what)
+        study = study_for(session, local_admin(named), "evaluator")
+        verdicts = load_verdicts(session, study)
+        if verdicts.empty:
+            raise AnnotationError("no_labels", f"nobody has handed in work in study {what!r} yet; invite annotators")
+        return verdicts, settings_of(protocol_of(study), study.seed)
+
+
+def _say(found: StudyPlan, assumed: dict[str, float]) -> None:
+    typer.echo(_rests_on(found, assumed) + "\n")
+    numbers = ("topics", "safe", "pairs", "hours", "people", "judge", "gives")
+    print_table(("to show", *numbers), [_row(one) for one in found.aims], numbers=numbers)
+    typer.echo("Gap: of the judge to a left-out annotator. People and judge: USD. Gives: half-width, or power.")
+    typer.echo(f"Safe: {SAFE_PILOT if found.pilot else SAFE}.")
+    for one in found.aims:
+        if one.why:
+            typer.echo(f"{_aim(one)}: no number of topics, {one.why}.")
+        elif not math.isnan(one.simulated):
+            topics = f"{one.needed.clusters:,} topics"
+            typer.echo(f"{_aim(one)}: shown in {_share(one.simulated)} of studies simulated with {topics}.")
+    typer.echo("")
+    if found.at:
+        at = found.at
+        typer.echo(
+            f"{at.topics:,} topics give agreement ±{_number(at.half_width, 3)}, power {_share(at.power)} for the gap "
+            f"and {_share(at.power_apart)} to tell the judges apart.\n"
+        )
+    if not found.rows:
+        typer.echo("What more criteria would give is unknown: the pilot's ICC is not estimable.")
+        return
+    typer.echo("Half-width of agreement, by labels of a topic (pairs x criteria x annotators) and topics")
+    columns = [f"{count:,} topics" for count in found.topics]
+    print_table(
+        ("labels of a topic", "worth", *columns),
+        [
+            ("any number" if math.isinf(one.labels_per_pair) else f"{one.labels_per_pair:,.4g}",
+             _number(one.effective_labels, 1), *(f"±{_number(width, 3)}" for width in one.half_widths))
+            for one in found.rows
+        ],
+        numbers=("worth", *columns),
+    )  # fmt: skip
+    typer.echo(_why(found))
+
+
+def _aim(one: Planned) -> str:
+    return AIMS[one.aim].format(_short(one.target))
+
+
+def _row(one: Planned) -> tuple[object, ...]:
+    cost = one.cost
+    if cost is None or one.needed.clusters is None:
+        return (_aim(one), *[None] * 7)
+    money = (_number(value, 0) for value in (cost.annotators, cost.judges))
+    gives = f"±{_number(one.reached, 3)}" if one.aim == "interval" else _share(one.reached)
+    return (
+        _aim(one), f"{one.needed.clusters:,}", None if one.cautious is None else f"{one.cautious:,}", f"{cost.pairs:,}",
+        _number(cost.hours, 1), *money, gives,
+    )  # fmt: skip
+
+
+def _rests_on(found: StudyPlan, assumed: dict[str, float]) -> str:
+    pilot = found.pilot
+    if pilot is None:
+        agreement, icc_assumed, gap = (_short(assumed[name]) for name in ("agreement", "icc", "true_gap"))
+        return (
+            f"Assumed: agreement {agreement}, ICC {icc_assumed}, {found.design.labels_per_topic:g} labels of a topic, "
+            f"true gap {gap}. A pilot would tell; ICCs run from .02 to .5."
+        )
+    icc = pilot.icc
+    interval = "" if math.isnan(icc.low) else f" ({_number(icc.low, 2)} to {_number(icc.high, 2)})"
+    told = "not estimable" if math.isnan(icc.value) else f"{_number(icc.value, 2)}{interval}"
+    to_tell = f" To tell it from: {pilot.other}." if pilot.other else ""
+    return (
+        f"Pilot of {pilot.scores.pilot} topics: {pilot.judge} agrees in {_share(pilot.agreement.value)} of "
+        f"{pilot.agreement.n:,} labels, ICC {told}, gap to a left-out annotator {_number(pilot.gap.mean, 3)}."
+        f"{to_tell}"
+    )
+
+
+def _why(found: StudyPlan) -> str:
+    if found.icc <= 0:
+        return "At an ICC of 0 labels of one topic count as independent; check that with a pilot."
+    limit = _number(1 / found.icc, 1)
+    return (
+        f"m labels of one topic are worth m / (1 + (m - 1) ICC), never more than 1 / ICC = {limit}:\n"
+        "more criteria, annotators or pairs of the same topic soon add nothing, another topic does."
+    )
+
+
+def _share(value: float) -> str:
+    return _number(100 * value, 0) if math.isnan(value) else f"{_number(100 * value, 0)} %"
+
+
+def _number(value: float, digits: int) -> str:
+    from exports.cells import DASH, number
+
+    return DASH if math.isnan(value) else number(value, digits)
+
+
+def _short(value: float) -> str:
+    text = f"{value:g}"
+    return text[1:] if text.startswith("0.") else text
+
+
+def _plain(found: StudyPlan, assumed: dict[str, float]) -> dict[str, Any]:
+    """As JSON: nan and inf are null; of a pilot's spreads mean, sd and note."""
+    from dataclasses import asdict, fields
+
+    pilot = found.pilot and {one.name: getattr(found.pilot, one.name) for one in fields(found.pilot)}
+    for name in ("scores", "gap", "difference"):
+        if pilot:
+            spread = pilot[name]
+            pilot[name] = {"mean": spread.mean, "sd": spread.sd, "clusters": spread.pilot, "note": spread.note}
+    for name in ("agreement", "icc", "seconds_per_pair", "pay_per_pair", "cost_per_pair", "other_cost_per_pair"):
+        if pilot and pilot[name] is not None:
+            pilot[name] = asdict(pilot[name])
+    return {
+        "pilot": _finite(pilot),
+        "assumed": None if pilot else assumed,
+        "aims": _finite([asdict(one) for one in found.aims]),
+        "topics": list(found.topics),
+        "labels_of_a_topic": _finite([asdict(one) for one in found.rows]),
+        "at": _finite(asdict(found.at)) if found.at else None,
+    }
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: _finite(inner) for key, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -1,0 +1,155 @@
+"""Rates of answers, repeats, drift and copied rationales: by hand, and what few rows cannot tell."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from calibration.answer_rates import answer_rates
+from calibration.correlation import icc
+from calibration.rationale_overlap import rationale_overlap, shingles
+from calibration.repeat_agreement import drift_bias, repeat_agreement
+from tests.calibration.biased import verdict
+
+
+def said(**raters: str) -> pd.DataFrame:
+    """One letter for each item: A, B, t(ie), n(ot applicable), r(efused), i(nvalid), m(issing); a blank is no row."""
+    words = {"t": "tie", "n": "not_applicable", "r": "", "i": "", "m": ""}
+    status = {"r": "refused", "i": "invalid", "m": "missing"}
+    return pd.DataFrame(
+        verdict(n, rater, words.get(letter, letter), status=status.get(letter, "ok"))
+        for rater, letters in raters.items()
+        for n, letter in enumerate(letters)
+        if letter != " "
+    )
+
+
+def test_each_rate_has_its_own_denominator() -> None:
+    judge, ada, ben, everyone = answer_rates(said(judge="AtnrimBB", ada="ttAAAAAA", ben="tBn     "))
+    assert [one.rater for one in (judge, ada, ben, everyone)] == ["judge", "ada", "ben", "each_annotator"]
+    # five ok answers, one tie and one not applicable; one refused, invalid and missing of eight rows
+    assert [one.value for one in (judge.tie, judge.not_applicable)] == [1 / 5, 1 / 5]
+    assert [one.value for one in (judge.refused, judge.invalid, judge.missing)] == [1 / 8] * 3
+    assert (everyone.tie.value, everyone.tie.n) == (3 / 11, 11)
+    # with the judge's 0, 1, 0, 0, 0 ties stand ada's 1, 1, 0, 0, 0 and ben's 1, 0, 0
+    assert (judge.tie_gap.estimate.value, judge.tie_gap.estimate.n) == (pytest.approx((1 + 1 - 2 - 1) / 8), 8)
+    assert math.isnan(everyone.tie_gap.estimate.value)
+
+
+def test_a_judge_that_ties_far_more_than_people_is_found_and_one_that_ties_as_they_do_is_not() -> None:
+    people = "ABABABAt" * 40
+    assert answer_rates(said(judge="tBtBtBtt" * 40, ada=people))[0].tie_gap.outcome == "found"
+    assert answer_rates(said(judge=people, ada=people))[0].tie_gap.outcome == "not_found"
+    assert answer_rates(said(judge="ABAB", ada="ABAB"))[0].tie_gap.outcome == "cannot_tell"
+
+
+def test_scores_have_no_ties() -> None:
+    rows = [verdict(n, rater, "7", system_b="") for n in range(3) for rater in ("judge", "ada")]
+    judge = answer_rates(pd.DataFrame(rows))[0]
+    assert (judge.tie.n, math.isnan(judge.tie.value), judge.not_applicable.value) == (0, True, 0.0)
+
+
+def runs(answers: list[str], rater: str = "judge", **given: object) -> pd.DataFrame:
+    """One item for each string, one letter a run."""
+    return pd.DataFrame(
+        verdict(n, rater, {"t": "tie"}.get(letter, letter), run=run, **given)
+        for n, letters in enumerate(answers)
+        for run, letter in enumerate(letters, 1)
+    )
+
+
+def test_repeats_are_the_share_of_pairs_of_runs_that_agree() -> None:
+    one = repeat_agreement(runs(["AAA", "AAB", "ABt", "AA", "A"]), "judge")
+    # pairs of runs: 3 of 3, 1 of 3, 0 of 3, 1 of 1; the last label has one run
+    assert (one.agreement.value, one.agreement.n, one.runs) == (pytest.approx((1 + 1 / 3 + 0 + 1) / 4), 4, 3)
+    assert (one.changed.estimate.value, one.changed.estimate.n) == (2 / 4, 4)
+
+
+def test_one_change_in_many_is_found_and_none_in_few_cannot_be_told() -> None:
+    assert repeat_agreement(runs(["AA"] * 199 + ["AB"]), "judge").changed.outcome == "found"
+    assert repeat_agreement(runs(["AA"] * 200), "judge").changed.outcome == "not_found"
+    few = repeat_agreement(runs(["AA"] * 20), "judge").changed
+    assert (few.outcome, few.detectable) == ("cannot_tell", pytest.approx(1 - 0.2 ** (1 / 20)))
+
+
+def test_a_judges_orders_are_no_repeats_and_a_persons_retest_is_one_in_either_order() -> None:
+    rows = [verdict(n, "judge", "AB"[n % 2], presentation=shown) for n in range(3) for shown in ("AB", "BA")]
+    rows += [verdict(n, "ada", "A", presentation=("AB", "BA")[run - 1], run=run) for n in range(3) for run in (1, 2)]
+    frame = pd.DataFrame(rows)
+    judge, ada, people = (repeat_agreement(frame, name) for name in ("judge", "ada", "each_annotator"))
+    assert (judge.agreement.n, math.isnan(judge.agreement.value), judge.runs) == (0, True, 1)
+    assert "too_few_units" in judge.agreement.note
+    assert (ada.agreement.value, ada.agreement.n) == (people.agreement.value, people.agreement.n) == (1.0, 3)
+
+
+def test_scores_also_have_the_intraclass_correlation_of_single_runs() -> None:
+    scores = [[7, 8], [3, 3], [5, 9], [2, 1]]
+    rows = [
+        verdict(n, "judge", str(x), run=run, system_b="")
+        for n, own in enumerate(scores)
+        for run, x in enumerate(own, 1)
+    ]
+    one = repeat_agreement(pd.DataFrame(rows), "judge")
+    assert one.icc_1_1 == pytest.approx(icc(scores, "ICC(1,1)"))
+    assert one.changed.estimate.value == 3 / 4
+    assert math.isnan(repeat_agreement(runs(["AA", "AB"]), "judge").icc_1_1)
+
+
+def test_drift_has_its_word_and_the_size_that_could_have_been_seen() -> None:
+    people = "AB" * 60
+    frame = said(ada=people, judge1=people, judge2="AA" * 60)
+    lost, same = drift_bias(frame, "judge1", "judge2"), drift_bias(frame, "judge1", "judge1")
+    assert (lost.effect, lost.outcome, lost.estimate.reference) == (-1 / 2, "found", "judge1")
+    assert (same.effect, same.outcome) == (0.0, "not_found")
+    assert drift_bias(said(ada="AB", judge1="AB", judge2="AB"), "judge1", "judge2").outcome == "cannot_tell"
+
+
+STOCK = "the first one is clearer and better sourced"
+
+
+def reasons(pairs: list[tuple[str, str]]) -> pd.DataFrame:
+    return pd.DataFrame(
+        verdict(n, rater, "A", rationale=text)
+        for n, pair in enumerate(pairs)
+        for rater, text in zip(("ada", "judge"), pair, strict=True)
+    )
+
+
+def test_copies_are_found_and_near_copies_too() -> None:
+    texts = [f"report {n} explains its method in part {n * n} and names {n + 7} limits of the study" for n in range(40)]
+    pairs = [(text, text if n % 2 else text.replace("and", "And") + "!") for n, text in enumerate(texts)]
+    (one,) = rationale_overlap(reasons(pairs))
+    assert (one.annotator, one.judge, one.compared, one.identical, one.near) == ("ada", "judge", 40, 20, 40)
+    assert one.identical_bias.effect == pytest.approx(0.5)
+    assert one.identical_bias.outcome == one.near_bias.outcome == "found"
+
+
+def test_a_stock_phrase_that_stands_everywhere_is_no_copy() -> None:
+    (one,) = rationale_overlap(reasons([(STOCK, STOCK)] * 100))
+    assert (one.identical, one.identical_bias.effect, one.identical_bias.outcome) == (100, 0.0, "not_found")
+
+
+def test_own_words_are_not_found_and_a_handful_cannot_tell() -> None:
+    pairs = [(f"ada wrote {n} of her own words here", f"judge has {n * 3} other reasons to give") for n in range(100)]
+    assert rationale_overlap(reasons(pairs))[0].near_bias.outcome == "not_found"
+    assert rationale_overlap(reasons(pairs[:8]))[0].near_bias.outcome == "cannot_tell"
+    assert rationale_overlap(reasons([("a", ""), ("", "b")])) == ()
+
+
+texts = st.lists(st.text("ab ", min_size=1, max_size=12).filter(lambda one: one.strip() != ""), min_size=2, max_size=6)
+
+
+@settings(max_examples=12)
+@given(texts)
+def test_near_identical_is_the_jaccard_similarity_of_shingles(rationales: list[str]) -> None:
+    pairs = list(zip(rationales, reversed(rationales), strict=True))
+    (one,) = rationale_overlap(reasons(pairs))
+    alike = [len(shingles(x) & shingles(y)) / len(shingles(x) | shingles(y)) >= 0.8 for x, y in pairs]
+    assert (one.near, one.identical) == (sum(alike), sum(x == y for x, y in pairs))
+    chance = np.mean([np.mean([x == y for k, (_, y) in enumerate(pairs) if k != n]) for n, (x, _) in enumerate(pairs)])
+    assert one.identical_bias.effect == pytest.approx(one.identical / len(pairs) - chance)

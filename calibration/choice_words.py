@@ -1,0 +1,138 @@
+"""The choice of a judge in sentences that a paper can print: each number with its uncertainty and what it rests on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from calibration.bounding import FEW_CLUSTERS
+from calibration.choice import Candidate, Status, open_candidates
+from calibration.noninferiority import Claim, ComparisonPlan
+
+WHY_NO_NUMBER = {
+    "gap_reaches_margin": "its gap is no smaller than the margin, so no number is likely to",
+    "too_many": "more than a million in all",
+    "too_few_units": "label more than one cluster first",
+}
+
+
+def sentence_of(
+    status: Status, chosen: Candidate | None, candidates: Sequence[Candidate], plan: ComparisonPlan, word: str
+) -> str:
+    """What was found, on what, and why not another judge. `word`: what clusters are, such as pairs."""
+    if not candidates:
+        return "There is no judge to choose: no row is a judge's."
+    parts = [_found(status, chosen, candidates, plan, word)]
+    if chosen and chosen.claim and chosen.claim.test.difference.clusters < FEW_CLUSTERS:
+        parts.append(f"These are fewer than {FEW_CLUSTERS} {word}, where the test errs more often than its level says.")
+    parts += _undecided(chosen, candidates, plan, word)
+    parts += [_no_better_than_constant(one) for one in candidates if one.reason == "baseline_not_beaten"]
+    priceless = [one.judge for one in candidates if one.reason == "cost_unknown" and one.standing == "adequate"]
+    if priceless and (chosen or len(priceless) > 1):
+        parts.append(f"Adequate, but of unknown cost and so not chosen: {', '.join(priceless)}; fill cost_usd.")
+    if plan.against == "best_judge":
+        parts.append(
+            "No label has a second annotator's beside it: judges are compared with each other, not with people."
+        )
+    return " ".join(parts)
+
+
+def usd(cost: float) -> str:
+    """A cost per item as a reader takes it in, such as `2.10 USD per 1,000 items`."""
+    per_thousand = 1000 * cost
+    digits = 2 if per_thousand >= 1 or per_thousand == 0 else 2 - math.floor(math.log10(per_thousand))
+    return f"{per_thousand:,.{digits}f} USD per 1,000 items"
+
+
+def _found(
+    status: Status, chosen: Candidate | None, candidates: Sequence[Candidate], plan: ComparisonPlan, word: str
+) -> str:
+    tried = f"the {len(candidates)} judges tried" if len(candidates) > 1 else "the one judge tried"
+    if chosen and chosen.claim:
+        return (
+            f"{chosen.judge} is the cheapest adequate judge of {len(candidates)} tried: at {usd(chosen.cost_per_item)} "
+            f"it agrees with {_agreement(chosen, word)}, and {_gap(chosen.claim, plan, word)}."
+        )
+    adequate = [one for one in candidates if one.standing == "adequate"]
+    rivals = adequate or [one for one in candidates if status == "none_adequate" or one.standing == "open"]
+    claims = [(one.claim.test.difference.value, one.judge, one, one.claim) for one in rivals if one.claim]
+    known = [one for one in claims if not math.isnan(one[0])]
+    if not known:
+        return f"Whether {tried} can replace an annotator cannot be told: too few labels have a reference beside them."
+    _, _, closest, claim = min(known, key=lambda one: one[:2])
+    told = f"agrees with {_agreement(closest, word)}, and {_gap(claim, plan, word)}."
+    if adequate:
+        lead = f"{closest.judge} is adequate, but nobody can say whether it is the cheapest, for its cost is unknown"
+        return f"{lead} (fill cost_usd): it {told}"
+    if status == "none_adequate":
+        none = f"None of {tried} is" if len(candidates) > 1 else "The one judge tried is not"
+        return f"{none} adequate. {closest.judge} comes closest: it {told}"
+    seen = f"{claim.test.difference.clusters:,} {word}"
+    return f"Cannot tell from {seen} whether {tried} can replace an annotator. {closest.judge} comes closest: it {told}"
+
+
+def _agreement(one: Candidate, word: str) -> str:
+    made = one.agreement
+    low, high = max(0.0, made.low), min(1.0, made.high)  # the band is symmetric and may pass 100 %
+    together = "simultaneous over all tried " if made.note.startswith("simultaneous") else ""
+    interval = f"{100 * made.level:g} % interval {together}{_percent(low)} to {_percent(high)} %"
+    if math.isnan(made.low):
+        interval = "no interval"
+    seen = f"{made.n:,} labels in {made.clusters:,} {word}"
+    return f"the annotators in {_percent(made.value)} % of labels ({interval}; {seen})"
+
+
+def _gap(claim: Claim, plan: ComparisonPlan, word: str) -> str:
+    test, gap = claim.test, claim.test.difference
+    who = "a left-out annotator" if plan.against == "ceiling" else claim.reference
+    tested = "no test possible"
+    if not math.isnan(test.p):
+        bound = f"upper bound {_points(test.upper)}"
+        if claim.outcome == "inferior":
+            bound = f"lower bound {_points(test.lower)}"
+        tested = (
+            f"one-sided {100 * plan.level:g} % {bound}, margin {_points(plan.margin)}, Holm-adjusted {_p(claim.p_holm)}"
+        )
+    side = "less" if gap.value < 0 else "more"
+    return f"{who} agrees {_points(abs(gap.value))} {side} ({tested}; {gap.n:,} labels in {gap.clusters:,} {word})"
+
+
+def _undecided(
+    chosen: Candidate | None, candidates: Sequence[Candidate], plan: ComparisonPlan, word: str
+) -> Iterator[str]:
+    """The open judges that would be chosen instead, and what would decide each."""
+    waiting = [one for one in open_candidates(candidates, chosen) if one.claim and one.claim.outcome == "cannot_tell"]
+    if waiting:
+        lead = "Cheaper but open, and decided" if chosen else "Decided"
+        each = "; ".join(f"{one.judge} {_more(one, word)}" for one in waiting)
+        yield f"{lead} with power {plan.power:g} if gap and spread stay as seen: {each}."
+
+
+def _more(one: Candidate, word: str) -> str:
+    price = "" if math.isnan(one.cost_per_item) else f"({usd(one.cost_per_item)}) "
+    needed = one.claim.needed if one.claim else None
+    if needed is None or needed.clusters is None:
+        return f"{price}by no known number ({WHY_NO_NUMBER[needed.note] if needed else 'no reference'})"
+    if not needed.more:
+        return f"{price}by {needed.clusters:,} {word}, fewer than are at hand: it had bad luck, and more would help"
+    return f"{price}after labelling {needed.more:,} more {word} ({needed.clusters:,} in all)"
+
+
+def _no_better_than_constant(one: Candidate) -> str:
+    return (
+        f"{one.judge} is not recommended: it agrees in {_percent(one.agreement.value)} % of labels, and a judge that "
+        f"gives one answer whatever the reports say in {_percent(one.baseline)} %: it is not above that by a clustered "
+        "standard error."
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _points(gap: float) -> str:
+    return f"{100 * gap + 0.0:.1f} points"
+
+
+def _p(p: float) -> str:
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")

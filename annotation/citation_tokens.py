@@ -31,7 +31,8 @@ _TURN = r"turn[0-9]{1,3}[a-z_]{2,20}[0-9]{1,4}"
 _FILE = r"[^\[\]\n\"“”]{1,120}\.(?:md|pdf|txt|docx?|csv|tsv|xlsx?|pptx?|html?|json|jsonl|png|jpe?g|epub|rtf|mp[34])"
 _ADDRESS = r"\((?:[^\s()]|\([^\s()]{0,300}\)){0,2000}+\)"
 
-# (a string without which the pattern cannot match, the pattern, the kind); the hint keeps plain reports fast
+# (a string without which the pattern cannot match, the pattern, the kind); the hint keeps plain reports fast, and so
+# does `(?:\\\[|\[)` in place of `\\?\[`: re looks for a first character, not everywhere
 _ARGUMENT = r"<argument name=[^>\n]{0,120}>[^<\n]{0,200}(?:</argument>)?"
 _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
     (hint, re.compile(pattern, flags), kind)
@@ -68,10 +69,10 @@ _PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
             r"|†)[^】【\n]{0,40}?】", 0, "lenticular"),
         ("【", r"【[0-9]{1,3}†(?:source|[A-Z]?[0-9:\-–]{0,8}(?:L?[0-9]{1,6}(?:-L?[0-9]{1,6})?)?)", 0, "lenticular"),
         ("†", r"\[[0-9]{1,3}(?::[0-9]{1,3})?†[^\]\n]{0,40}\]", 0, "lenticular"),
-        ("[^", r"\\?\[\^(?:[0-9]{1,3}(?:[_-][0-9]{1,3})?\^?|[A-Za-z][\w-]{0,39})\\?\](?!:)", 0, "footnote"),
+        ("[^", r"(?:\\\[|\[)\^(?:[0-9]{1,3}(?:[_-][0-9]{1,3})?\^?|[A-Za-z][\w-]{0,39})\\?\](?!:)", 0, "footnote"),
         (
             "[",
-            rf"\\?\[(?:see )?{_SOURCE}\s?(?:\bno\b)?[.:：#]?\s?{_N}(?:\s?[,;，、–-]\s?{_N}){{0,30}}\\?\]",
+            rf"(?:\\\[|\[)(?:see )?{_SOURCE}\s?(?:\bno\b)?[.:：#]?\s?{_N}(?:\s?[,;，、–-]\s?{_N}){{0,30}}\\?\]",
             re.I,
             "named",
         ),
@@ -107,8 +108,14 @@ def find_tokens(text: str) -> Iterator[Span]:
         lead = _TURN_LEAD.search(text, max(0, match.start() - 12), match.start())
         if lead or not text[match.start() - 1 : match.start()].isalnum():
             yield Span(lead.start() if lead else match.start(), match.end(), "tool_token")
-    for match in _PRIVATE_USE.finditer(text):
+    for match in _PRIVATE_USE.finditer(text) if _may_hold_private_use(text) else ():
         yield Span(match.start(), match.end(), "tool_token")
+
+
+def _may_hold_private_use(text: str) -> bool:
+    """A look at bytes is many times faster than one at characters: U+E000 to U+F8FF begin with these two in UTF-8."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    return b"\xee" in encoded or b"\xef" in encoded
 
 
 def _blocks(text: str) -> Iterator[Span]:

@@ -18,9 +18,10 @@ _SUPERSCRIPT = re.compile(
     r"(?:(?:[ʼ˒,⁻–-][ ]?|[ ])[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})*(?![⁰¹²³⁴⁵⁶⁷⁸⁹])"
 )
 _SUP_NUMBERS = re.compile(r"<sup>\\?\[?([0-9]{1,3}(?:[ ]?[,;–-][ ]?[0-9]{1,3}){0,9})\\?\]?</sup>")
-_SUPER_RUN = re.compile(r"([⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})")
+_SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+_SUPER_RUN = re.compile(rf"([{_SUPERSCRIPTS}]{{1,3}})")
 _WORD_OR_STOP = re.compile(r"(?:[.,;:!?)”\"]|[^\W\d_]{4})$")
-_SUPER_DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+_SUPER_DIGITS = str.maketrans(_SUPERSCRIPTS, "0123456789")
 _COUNTED_WORDS = (
     "phase step type level version table figure stage chapter part section model group class tier week year"
 )
@@ -67,7 +68,9 @@ _CLAUSE_END = re.compile(r"[*_\"”’)]{0,4}(?:[.,;:]|[ \t]*(?:\n|$))")
 def raised_numbers(text: str) -> frozenset[int]:
     """Every number of a superscript behind a word or a stop; `10³` and `m²` raise none."""
     found: set[int] = set()
-    for pattern in (_SUP_NUMBERS, _SUPER_RUN) if "<sup>" in text else (_SUPER_RUN,):
+    patterns = [_SUP_NUMBERS] if "<sup>" in text else []
+    patterns += [_SUPER_RUN] if any(digit in text for digit in _SUPERSCRIPTS) else []
+    for pattern in patterns:
         for match in pattern.finditer(text):
             if _WORD_OR_STOP.search(text, max(0, match.start() - 4), match.start()):
                 found.update(int(n) for n in _NUMBERS.findall(match[1].translate(_SUPER_DIGITS)))

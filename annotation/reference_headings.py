@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from functools import lru_cache
 
 # Patterns for the word in front of a source within a sentence or under a figure, in other languages than English.
 LABELS_ABROAD = (
@@ -96,6 +97,7 @@ _MARK_TAIL = re.compile(r"(?<=[:*：])\W{0,6}[0-9]{1,3}\s*$")
 _PARENTHESIS = re.compile(r"\s*[(（][^()（）]{0,40}[)）][\s#*_:：.]*$")
 
 
+@lru_cache(maxsize=512)  # a text is read again until nothing more goes
 def announces_sources(line: str) -> str | None:
     """`strong` (References, Works cited …), `medium` (Sources), `weak` (Notes, Bibliography …) or None.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 GIVE_UP_S = 15 * 60.0  # of 429s without a success
 FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
 LONGEST_PAUSE_S = 60.0
+APART_S = 0.012  # the first calls: sent at once they are answered at once, and each burst waits for one processor
 
 
 class Gate:
@@ -29,6 +30,7 @@ class Gate:
         self._next_start = self._paused_until = clock()
         self._pauses = self._failures = 0
         self._limited_since: float | None = None
+        self._answered = False
         self.workers = 1  # processes that share the limits
 
     def wait_s(self) -> float:
@@ -42,11 +44,13 @@ class Gate:
     def started(self, tokens: float) -> None:
         """A call of about `tokens` tokens went out; the next one keeps its distance."""
         gap = max(60 / self._rpm if self._rpm else 0.0, 60 * tokens / self._tpm if self._tpm else 0.0)
-        self._next_start = max(self._clock(), self._next_start) + self.workers * gap
+        apart = 0.0 if self._answered else APART_S
+        self._next_start = max(self._clock(), self._next_start) + max(self.workers * gap, apart)
 
     def succeeded(self) -> None:
         self._pauses = self._failures = 0
         self._limited_since = None
+        self._answered = True
 
     def limited(self, retry_after_s: float | None) -> None:
         """A 429: nobody sends until Retry-After is over, else for 1, 2, 4 … 60 s with jitter."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.judges.gate import Gate
+from annotation.judges.gate import APART_S, Gate
 from annotation.judges.steps import back_off_s
 
 
@@ -29,8 +29,21 @@ def test_calls_keep_the_distance_of_the_tighter_limit() -> None:
     slow.started(500)
     assert slow.wait_s() == pytest.approx(0.5)  # 500 tokens at 1,000 a second
     free, _ = gate()
+    free.succeeded()
     free.started(10**9)
     assert free.wait_s() == 0
+
+
+def test_the_first_calls_go_out_one_by_one_until_one_is_answered() -> None:
+    burst, clock = gate()
+    for _ in range(3):
+        assert burst.wait_s() == 0
+        burst.started(1)
+        assert burst.wait_s() == pytest.approx(APART_S)
+        clock.at += APART_S
+    burst.succeeded()
+    burst.started(1)
+    assert burst.wait_s() == 0
 
 
 def test_a_429_pauses_as_long_as_it_asks_else_ever_longer() -> None:

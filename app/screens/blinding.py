@@ -139,7 +139,8 @@ def _systems(found: BlindingAudit, lines: list[ReportLine]) -> str:
     recall = next(
         (one.recall for one in found.identification if (one.text, one.features) == ("shown", "formatting")), {}
     )
-    head = ["System", "Reports", "Removed, median", *kinds, "Recognised", "Waiting"]
+    named = (kind.replace("_", " ") for kind in kinds)
+    head = ["System", "Reports", "Removed, median", *named, "Recognised", "Waiting"]
     rows = []
     for share in found.removed:
         counts = found.residue_counts[share.system]

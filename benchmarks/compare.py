@@ -19,6 +19,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.promises import Promise, promise
 from calibration.bootstrap import wilson_effective
 from calibration.closed_forms import Array
 from calibration.compare import exact_mcnemar, holm, paired_difference
@@ -43,33 +44,6 @@ class Design:
     def code(self) -> Array:
         """The cluster of each label."""
         return np.repeat(np.arange(self.clusters), self.labels)
-
-
-@dataclass(frozen=True)
-class Promise:
-    """A share of simulated studies and the bounds it was promised to lie in."""
-
-    name: str
-    share: float
-    error: float  # Monte-Carlo standard error
-    low: float
-    high: float
-
-    @property
-    def kept(self) -> bool:
-        """Whether the share lies in the bounds."""
-        return self.low <= self.share <= self.high
-
-    def __str__(self) -> str:
-        found = f"{100 * self.share:5.1f} ± {100 * self.error:.1f}"
-        promised = f"promised {100 * self.low:.1f} to {100 * self.high:.1f}"
-        return f"{self.name:66} {found}  {promised}{'' if self.kept else '  BROKEN'}"
-
-
-def promise(name: str, found: Sequence[bool], low: float, high: float) -> Promise:
-    """From one outcome per study."""
-    share = float(np.mean(found))
-    return Promise(name, share, math.sqrt(share * (1 - share) / len(found)), low, high)
 
 
 def made_judge(rng: np.random.Generator, agreement: float, design: Design = Design()) -> Array:

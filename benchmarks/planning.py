@@ -12,13 +12,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.promises import Promise, promise
 from calibration.bootstrap import effective_sample, wilson_effective
 from calibration.closed_forms import Array
 from calibration.compare import Difference, paired_difference
@@ -40,32 +40,10 @@ AGREEMENT, LABELS, MARGIN, POWER = 0.8, 39, 0.05, 0.8
 DEVIATIONS = 3.5  # binomial standard errors that a share may lie from what was planned
 
 
-@dataclass(frozen=True)
-class Promise:
-    """A share of simulated studies, or a ratio, and the bounds it was promised to lie in."""
-
-    name: str
-    value: float
-    error: float  # Monte-Carlo standard error
-    low: float
-    high: float
-
-    @property
-    def kept(self) -> bool:
-        """Whether the value lies in the bounds."""
-        return self.low <= self.value <= self.high
-
-    def __str__(self) -> str:
-        found = f"{100 * self.value:6.1f} ± {100 * self.error:.1f}"
-        promised = f"promised {100 * self.low:.1f} to {100 * self.high:.1f}"
-        return f"{self.name:72} {found}  {promised}{'' if self.kept else '  BROKEN'}"
-
-
 def share(name: str, found: Sequence[bool], low: float, high: float) -> Promise:
     """Of one outcome per study; the bounds are widened by what chance does to a binomial share."""
-    value, n = float(np.mean(found)), len(found)
-    slack = [DEVIATIONS * math.sqrt(p * (1 - p) / n) for p in (low, high)]
-    return Promise(name, value, math.sqrt(value * (1 - value) / n), low - slack[0], high + slack[1])
+    slack = [DEVIATIONS * math.sqrt(p * (1 - p) / len(found)) for p in (low, high)]
+    return promise(name, found, low - slack[0], high + slack[1])
 
 
 def made_counts(rng: np.random.Generator, agreement: float, size: tuple[int, int], icc: float = 0.1) -> Array:

@@ -22,6 +22,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.promises import Promise, promise
 from calibration.bootstrap import expanded_percentile, resample, wilson_effective
 from calibration.bradley_terry import strengths
 from calibration.closed_forms import Array
@@ -43,33 +44,6 @@ class Design:
     accuracy: float = 0.85
     judge_alike: float = 0.1  # ICC of the judge's agreement
     favour: float = 0.1
-
-
-@dataclass(frozen=True)
-class Promise:
-    """A number from simulated studies and the bounds it was promised to lie in."""
-
-    name: str
-    value: float
-    error: float  # Monte-Carlo standard error
-    low: float
-    high: float
-
-    @property
-    def kept(self) -> bool:
-        """Whether the number lies in the bounds."""
-        return self.low <= self.value <= self.high
-
-    def __str__(self) -> str:
-        found = f"{100 * self.value:5.1f} ± {100 * self.error:.1f}"
-        promised = f"promised {100 * self.low:.0f} to {100 * self.high:.0f}"
-        return f"{self.name:82} {found}  {promised}{'' if self.kept else '  BROKEN'}"
-
-
-def promise(name: str, found: Sequence[bool], low: float, high: float) -> Promise:
-    """From one outcome per study."""
-    share = float(np.mean(found))
-    return Promise(name, share, math.sqrt(share * (1 - share) / len(found)), low, high)
 
 
 def mean_of(name: str, found: Sequence[float], low: float, high: float) -> Promise:

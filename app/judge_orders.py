@@ -11,9 +11,8 @@ from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.reporting import settings_of
 from calibration.answering import answering_estimates
-from calibration.joining import code
+from calibration.joining import study_of
 from calibration.results import Estimate
-from calibration.verdicts import check_verdicts
 from exports.order_words import order_words
 
 
@@ -38,7 +37,7 @@ def judge_orders(session: Session, principal: Principal) -> dict[str, Orders]:
     if judged.empty:
         return {}
     settings = settings_of(protocol_of(study), study.seed)
-    estimates = answering_estimates(code(check_verdicts(judged, settings.scales), settings), settings)
+    estimates = answering_estimates(study_of(judged, settings), settings)
     by_name = {(one.rater, one.statistic): one for one in estimates}
     return {
         judge: Orders(by_name.get((judge, "first_rate")), by_name.get((judge, "swap_consistency")))

@@ -22,8 +22,8 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from calibration.bias import Bias, Outcome, study_of
-from calibration.joining import Study
+from calibration.bias import Bias, Outcome
+from calibration.joining import Study, study_of
 from calibration.length_bias import length_bias
 from calibration.position_bias import position_bias
 from calibration.results import CalibrationSettings

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 
 from calibration.answering import WHOLE, clusters_of
-from calibration.bias import EVERYONE, Asked, Bias, bias_of, rows_of, study_of
+from calibration.bias import EVERYONE, Asked, Bias, bias_of, rows_of
 from calibration.bounding import Pair, share
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
-from calibration.joining import Mask, Study
+from calibration.joining import Mask, Study, study_of
 from calibration.results import CalibrationSettings, Estimate
 
 

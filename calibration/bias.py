@@ -19,11 +19,10 @@ from calibration.bootstrap import effective_of_sums, wilson_effective
 from calibration.bounding import Group, Pair
 from calibration.closed_forms import Array
 from calibration.compare import Difference, paired_difference
-from calibration.joining import Mask, Study, code
+from calibration.joining import Mask, Study
 from calibration.probes import POWER, detectable, outcome_of, probe_effect
 from calibration.probes import Outcome as Place
 from calibration.results import CalibrationSettings, Estimate
-from calibration.verdicts import check_verdicts
 
 Outcome = Literal["found", "not_found", "cannot_tell"]
 EVERYONE = "each_annotator"  # all annotators together, each label counting once
@@ -65,13 +64,6 @@ class Asked:
     category: str = "all"
     note: str = ""
     floor: float = 0.0  # 0: `settings.bias_floor`
-
-
-def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> Study:
-    """The study behind a table of verdicts, or the study itself, so that many biases check one table once."""
-    if isinstance(verdicts, Study):
-        return verdicts
-    return code(check_verdicts(verdicts, settings.scales), settings)
 
 
 def rows_of(study: Study, rater: str) -> pd.DataFrame:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pandas as pd
 
 from calibration.answer_rates import AnswerRates, answer_rates
-from calibration.bias import EVERYONE, Bias, study_of
-from calibration.joining import Study
+from calibration.bias import EVERYONE, Bias
+from calibration.joining import Study, study_of
 from calibration.length_bias import LengthBias, length_bias
 from calibration.position_bias import PositionBias, position_bias
 from calibration.rationale_overlap import RationaleOverlap, rationale_overlap

@@ -18,9 +18,9 @@ from calibration.bounding import Group
 from calibration.cautions import cautions
 from calibration.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
 from calibration.errors import CalibrationError
-from calibration.joining import Study, code, scale_of
+from calibration.joining import Study, scale_of, study_of
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.verdicts import KNOWN_COLUMNS, check_verdicts, normalise
+from calibration.verdicts import KNOWN_COLUMNS, normalise
 
 
 def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> CalibrationReport:
@@ -38,7 +38,7 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
             "unknown_form", "intervals over annotators are not computed yet; use generalise_to pairs"
         )
     named, aliases = normalise(verdicts)
-    study = code(check_verdicts(named, settings.scales), settings)
+    study = study_of(named, settings)
     refuse_lonely(study)
     groups = groups_of(study, settings, scale_of(study, study.criteria, settings) is not None)
     estimates = tuple(_estimates(study, groups, settings))

@@ -13,11 +13,11 @@ from calibration.beside import consistent_units
 from calibration.bounding import Pair, share
 from calibration.columns import Codes, tally
 from calibration.errors import CalibrationError
-from calibration.joining import Answers, Mask, Study, both_orders, code
+from calibration.joining import Answers, Mask, Study, both_orders, study_of
 from calibration.left_out import left_out, pooled, scores_of_left_out, stacked
 from calibration.noninferiority import NonInferiority, non_inferiority
 from calibration.results import CalibrationSettings, Estimate
-from calibration.verdicts import BOTH_ORDERS, check_verdicts
+from calibration.verdicts import BOTH_ORDERS
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def with_cascade(
     `cheap` has no label in both orders, or no label is shared.
     """
     settings = settings or CalibrationSettings()
-    study = code(check_verdicts(verdicts, settings.scales), settings)
+    study = study_of(verdicts, settings)
     settled = _settled(study, cheap)
     first = study.frame[study.frame["run"] == 1]
     one = both_orders(first[first["rater_id"] == cheap]).set_index("unit")

@@ -10,10 +10,9 @@ import pandas as pd
 
 from calibration.closed_forms import Array
 from calibration.compare import Difference, paired_difference
-from calibration.joining import code
+from calibration.joining import study_of
 from calibration.label_scores import scores_of
 from calibration.results import CalibrationSettings
-from calibration.verdicts import check_verdicts
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def drift(
     `paired_difference` is. Raises `CalibrationError`.
     """
     settings = settings or CalibrationSettings()
-    study = code(check_verdicts(verdicts, settings.scales), settings)
+    study = study_of(verdicts, settings)
     judges = {one.rater: one for one in study.judges}
     units = [one.unit for one in study.annotators]
     unit = np.concatenate([np.unique(one) for one in units] or [np.zeros(0, np.intp)])

@@ -18,7 +18,7 @@ import pandas as pd
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
 from calibration.results import CalibrationSettings
-from calibration.verdicts import BOTH_ORDERS, PAIRWISE, kind_of
+from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
 
@@ -93,6 +93,11 @@ class Comparison:
     scale: int
     coincidences: Array | None = None  # shape (clusters, K, K) where units have more than two ratings
     coincidence_scale: int = 1
+
+
+def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> Study:
+    """The study behind a table that nobody has checked yet; a study is itself."""
+    return verdicts if isinstance(verdicts, Study) else code(check_verdicts(verdicts, settings.scales), settings)
 
 
 def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:

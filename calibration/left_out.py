@@ -17,10 +17,9 @@ from calibration.closed_forms import Array, ratio
 from calibration.columns import Codes
 from calibration.counted import groups_of
 from calibration.errors import CalibrationError
-from calibration.joining import Answers, Scale, Study, code, people_votes, scale_of, votes
+from calibration.joining import Answers, Scale, Study, people_votes, scale_of, study_of, votes
 from calibration.pairwise import SCORES
 from calibration.results import CalibrationSettings
-from calibration.verdicts import check_verdicts
 
 SUFFIX = {"three_class": "", "half_credit": "_half_credit", "exclude": "_exclude_ties"}
 TIE_RULE = {
@@ -53,7 +52,7 @@ class LeftOutScores:
 
 def pooled(verdicts: pd.DataFrame, settings: CalibrationSettings) -> tuple[Study, Group, Scale]:
     """The study, all its units as one group, and their scale. Raises `mixed_label_types` where criteria share none."""
-    study = code(check_verdicts(verdicts, settings.scales), settings)
+    study = study_of(verdicts, settings)
     scale = scale_of(study, study.criteria, settings)
     if scale is None:
         raise CalibrationError(

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.bias import TINY, Asked, Bias, Outcome, bias_of, both_say, evened, study_of
+from calibration.bias import TINY, Asked, Bias, Outcome, bias_of, both_say, evened
 from calibration.closed_forms import Array
-from calibration.joining import Study
+from calibration.joining import Study, study_of
 from calibration.results import CalibrationSettings
 from calibration.with_people import with_people
 

@@ -17,12 +17,11 @@ from calibration.closed_forms import Array, ratio
 from calibration.columns import tally
 from calibration.compare import cluster_sums, scores_and_clusters
 from calibration.errors import CalibrationError
-from calibration.joining import Answers, Study, code, scale_of
+from calibration.joining import Answers, Study, scale_of, study_of
 from calibration.label_scores import LabelScores, label_scores
 from calibration.left_out import left_out_scores
 from calibration.planning import Spread
 from calibration.results import CalibrationSettings, Estimate
-from calibration.verdicts import check_verdicts
 
 EVERYTHING = np.ones(0, dtype=bool)
 
@@ -58,7 +57,7 @@ def pilot_of(
     and `no_annotator` where the table holds none, and `unknown_rater`.
     """
     settings = settings or CalibrationSettings()
-    study = code(check_verdicts(verdicts, settings.scales), settings)
+    study = study_of(verdicts, settings)
     if not study.annotators:
         raise CalibrationError("no_annotator", "the pilot has no labels of people; add some, or plan from assumptions")
     if not study.judges:

@@ -11,13 +11,13 @@ import pandas as pd
 from scipy import stats
 
 from calibration.answering import WHOLE, clusters_of, decisive, swap_table
-from calibration.bias import TINY, Asked, Bias, Outcome, bias_from, bias_of, evened, rows_of, study_of
+from calibration.bias import TINY, Asked, Bias, Outcome, bias_from, bias_of, evened, rows_of
 from calibration.bootstrap import cluster_t
 from calibration.bounding import Pair, share
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
 from calibration.compare import Difference
-from calibration.joining import Study
+from calibration.joining import Study, study_of
 from calibration.results import CalibrationSettings, Estimate
 from calibration.verdicts import SYSTEM_PAIR
 

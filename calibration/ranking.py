@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from calibration.bias import study_of
 from calibration.corrected import CorrectedWinRates, Straddling, judge_corrected_win_rates
 from calibration.corrected_strengths import judge_corrected_strengths
-from calibration.joining import Study
+from calibration.joining import Study, study_of
 from calibration.placing import Ranking
 from calibration.rank_stability import RankStability, rank_stability
 from calibration.results import CalibrationSettings

@@ -11,9 +11,9 @@ import pandas as pd
 from scipy import sparse
 
 from calibration.answering import clusters_of
-from calibration.bias import Asked, Bias, bias_of, study_of
+from calibration.bias import Asked, Bias, bias_of
 from calibration.closed_forms import Array
-from calibration.joining import Mask, Study
+from calibration.joining import Mask, Study, study_of
 from calibration.results import CalibrationSettings
 
 WORDS = 3  # to a shingle

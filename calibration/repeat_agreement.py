@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from calibration.answering import WHOLE, clusters_of
-from calibration.bias import EVERYONE, Asked, Bias, bias_from, share_of_faults, study_of
+from calibration.bias import EVERYONE, Asked, Bias, bias_from, share_of_faults
 from calibration.bounding import Pair, share
 from calibration.columns import tally
 from calibration.correlation import icc
 from calibration.drift import drift
-from calibration.joining import Study
+from calibration.joining import Study, study_of
 from calibration.results import CalibrationSettings, Estimate
 
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.bias import EVERYONE, study_of
+from calibration.bias import EVERYONE
 from calibration.bounding import Group
 from calibration.closed_forms import Array, ratio
 from calibration.columns import Codes, tally
 from calibration.errors import CalibrationError
-from calibration.joining import Answers, Mask, Study
+from calibration.joining import Answers, Mask, Study, study_of
 from calibration.pairwise import SCORES
 from calibration.results import CalibrationSettings
 from calibration.verdicts import PAIRWISE

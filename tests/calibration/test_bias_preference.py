@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from benchmarks.bias import Design, made_verdicts
-from calibration.bias import study_of
+from calibration.joining import study_of
 from calibration.results import CalibrationSettings
 from calibration.self_preference import family_preference, self_preference
 from tests.calibration.biased import verdict

@@ -109,8 +109,11 @@ def test_a_score_is_a_radio_group_with_its_anchors_and_survives_a_reload(
     page.reload()
     expect(group.get_by_role("radio", name="6", exact=True)).to_be_checked()
     expect(page.get_by_role("button", name="Criterion 1: 6")).to_be_visible()
-    page.keyboard.press("2")
     assert choices(server, study_id)["c1"][-1] == "6"
+    page.keyboard.press("2")  # a digit answers the open criterion anew
+    expect(page.get_by_role("button", name="Criterion 1: 2")).to_be_visible()
+    saved(page)
+    assert choices(server, study_id)["c1"][-2:] == ["6", "2"]
 
 
 def test_many_values_are_a_number_field_that_says_what_it_refuses(opened: Callable[..., Any], server: Any) -> None:

@@ -10,8 +10,8 @@ from annotation.people import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.reporting import settings_of
-from calibration.answering import answering_estimates
 from calibration.joining import study_of
+from calibration.position_bias import position_bias
 from calibration.results import Estimate
 from exports.order_words import order_words
 
@@ -37,9 +37,9 @@ def judge_orders(session: Session, principal: Principal) -> dict[str, Orders]:
     if judged.empty:
         return {}
     settings = settings_of(protocol_of(study), study.seed)
-    estimates = answering_estimates(study_of(judged, settings), settings)
-    by_name = {(one.rater, one.statistic): one for one in estimates}
+    coded = study_of(judged, settings)
+    found = {judge: position_bias(coded, judge, settings) for judge in sorted(set(judged["rater_id"]))}
     return {
-        judge: Orders(by_name.get((judge, "first_rate")), by_name.get((judge, "swap_consistency")))
-        for judge in sorted(set(judged["rater_id"]))
+        judge: Orders(*(one if one.n else None for one in (bias.first_rate.estimate, bias.swap_consistency)))
+        for judge, bias in found.items()
     }

@@ -1,6 +1,6 @@
 """How raters answered, whatever they agreed on.
 
-Usable answers, price and time per item, and the order they were shown.
+Usable answers, price and time per item, and whether a verdict survives the other order.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from calibration.bootstrap import cluster_t, se_of_sums
 from calibration.bounding import Group, Pair, made, share
@@ -24,15 +23,13 @@ WHOLE = Group((), "all", "all", np.ones(0, dtype=bool))
 
 
 def answering_estimates(study: Study, settings: CalibrationSettings) -> Iterator[Estimate]:
-    """`valid_share`, `first_rate`, `swap_consistency`, `cost_per_item` and `seconds_per_item` of judges and of
-    people."""
+    """`valid_share`, `swap_consistency`, `cost_per_item` and `seconds_per_item` of judges and of people."""
     for rater, rows in raters(study):
         if rater.endswith(BOTH_ORDERS):
             yield from _per_item(rater, rows, settings)
             continue
         if rows["rater_kind"].iloc[0] == "judge":
             yield _share("valid_share", rater, rows, (rows["status"] == "ok").to_numpy(), settings)
-        yield from _first_rate(study, rater, rows, settings)
         yield from _swap_consistency(study, rater, rows, settings)
         yield from _per_item(rater, rows, settings)
 
@@ -118,39 +115,6 @@ def swap_table(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
 def clusters_of(rows: pd.DataFrame) -> Codes:
     """The cluster of each row as a code, shape (rows,)."""
     return rows["cluster_id"].cat.codes.to_numpy().astype(np.intp)
-
-
-def p_of_half(first: Array, clusters: Codes) -> float:
-    """Cluster t-test of a share against .5, two-sided; without spread the sign test on clusters, 2 (1/2)^C.
-
-    `first`, `clusters`: shape (rows,). Undefined: fewer than two clusters.
-    """
-    sums, sizes = tally(clusters, 0, first), tally(clusters, 0)
-    se, count = se_of_sums(sums, sizes), int((sizes > 0).sum())
-    if count < 2:
-        return math.nan
-    if se == 0:
-        return 1.0 if first.mean() == 0.5 else 2 * 0.5**count
-    return float(2 * stats.t.sf(abs(first.mean() - 0.5) / se, count - 1))
-
-
-def _first_rate(study: Study, rater: str, rows: pd.DataFrame, settings: CalibrationSettings) -> Iterator[Estimate]:
-    shown = decisive(study, rows)
-    if not len(shown):
-        return
-    first = shown["first"].to_numpy(float)
-    cluster = clusters_of(shown)
-    sums, sizes = tally(cluster, 0, first), tally(cluster, 0)
-    pair, value = Pair(rater, "", WHOLE, sizes), float(first.mean())
-    interval = cluster_t(value, se_of_sums(sums, sizes), pair.clusters, settings.level)
-    p = p_of_half(first, cluster)
-    notes = ["share of winners shown first"]
-    if math.isnan(interval[0]):
-        few = "fewer than 2 clusters" if pair.clusters < 2 else f"no spread between clusters, sign test p = {p:.3g}"
-        notes.append(f"no interval: {few}")
-    else:
-        notes.append(f"cluster t-test against .5: p = {p:.3g}")
-    yield made("first_rate", pair, value, interval, "cluster_t", notes, settings)
 
 
 def _swap_consistency(

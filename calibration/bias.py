@@ -91,7 +91,7 @@ def bias_from(asked: Asked, found: Difference, method: str = "cluster_t") -> Bia
         found = replace(found, note="no_items")
     seen = detectable(found, asked.settings.level)
     if found.note == "zero_variance" and abs(found.value) <= 1:
-        found, method = _without_spread(found, asked.settings), "wilson_effective_n"
+        found, method = _without_spread(found, asked), "wilson_effective_n"
         seen = max(found.high - found.value, found.value - found.low)
     return named(asked, found, seen, method)
 
@@ -163,10 +163,14 @@ def share_of_faults(asked: Asked, faults: Array, sizes: Array) -> Bias:
     return named(asked, found, seen, "wilson_effective_n")
 
 
-def _without_spread(found: Difference, settings: CalibrationSettings) -> Difference:
-    """Bounds where every cluster shows the same, its labels spread evenly over the clusters; p by the sign test."""
+def _without_spread(found: Difference, asked: Asked) -> Difference:
+    """Bounds where every cluster shows the same, its labels spread evenly over the clusters; p by the sign test.
+
+    A rate, whose value without bias is not 0, lies within 0 to 1.
+    """
     x, y = max(found.value, 0.0), max(-found.value, 0.0)
     alike = np.arange(found.n) % found.clusters
-    bounds = probe_effect(np.full(found.n, y), np.full(found.n, x), alike, level=settings.level).difference
+    bounds = probe_effect(np.full(found.n, y), np.full(found.n, x), alike, level=asked.settings.level).difference
     p = 1.0 if abs(found.value) <= TINY else 2 * 0.5**found.clusters
-    return replace(found, low=bounds.low, high=bounds.high, p=p)
+    least, most = (-asked.null, 1 - asked.null) if asked.null else (-1.0, 1.0)
+    return replace(found, low=max(least, bounds.low), high=min(most, bounds.high), p=p)

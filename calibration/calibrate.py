@@ -6,6 +6,7 @@ Every estimate with its interval, every caution with its numbers.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,11 +15,17 @@ import pandas as pd
 
 from calibration.agreeing import agreement_estimates, count_tables
 from calibration.answering import answering_estimates
+from calibration.bias_audit import bias_audit
 from calibration.bounding import Group
+from calibration.card import card
 from calibration.cautions import cautions
+from calibration.ceiling import ceiling_estimates, ceiling_of
+from calibration.choose import choice_of
 from calibration.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
 from calibration.errors import CalibrationError
-from calibration.joining import Study, scale_of, study_of
+from calibration.joining import MANY_LABELS, Scale, Study, scale_of, study_of
+from calibration.placing import Ranking
+from calibration.ranking import rankings
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from calibration.verdicts import KNOWN_COLUMNS, normalise
 
@@ -40,19 +47,50 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
     named, aliases = normalise(verdicts)
     study = study_of(named, settings)
     refuse_lonely(study)
-    groups = groups_of(study, settings, scale_of(study, study.criteria, settings) is not None)
-    estimates = tuple(_estimates(study, groups, settings))
+    scale = scale_of(study, study.criteria, settings)
+    groups = groups_of(study, settings, scale is not None)
+    if scale is not None and len(scale.labels) > MANY_LABELS:
+        scale = None  # ratings too fine for agreement in one exact level: no ceiling, and nothing to choose by
+    audit, (ranked, taus) = bias_audit(study, settings), rankings(study, settings)
+    biases = tuple(one for one in audit.biases if not math.isnan(one.estimate.value))
+    estimates = (
+        *_agreement(study, groups, scale, settings),
+        *(one.estimate for one in biases),
+        *(one.agreement for one in audit.repeats if one.agreement.n),
+        *(system.estimate for one in ranked for system in one.systems),
+        *taus,
+    )
+    choice = choice_of(study, groups[0], scale, settings) if scale and study.judges and study.annotators else None
     data = _data(study, aliases)
     data["tables"] = [table for group in groups for table in count_tables(study, group, settings)]
-    return CalibrationReport(data, settings, cautions(study, settings, estimates), estimates)
+    data["rankings"] = [_ranked(one) for one in ranked]
+    warnings = cautions(study, settings, estimates, biases)
+    return CalibrationReport(
+        data, settings, warnings, estimates, choice, biases, card(choice, audit, estimates, settings)
+    )
 
 
-def _estimates(study: Study, groups: Sequence[Group], settings: CalibrationSettings) -> Iterator[Estimate]:
+def _agreement(
+    study: Study, groups: Sequence[Group], scale: Scale | None, settings: CalibrationSettings
+) -> Iterator[Estimate]:
     everything, *parts = groups
     yield from agreement_estimates(study, everything, settings)
+    if scale and len(study.annotators) > 1:
+        yield from ceiling_estimates(ceiling_of(study, everything, scale, settings))
     yield from answering_estimates(study, settings)
     for group in parts:
         yield from agreement_estimates(study, group, settings)
+
+
+def _ranked(one: Ranking) -> dict[str, Any]:
+    return {
+        "statistic": one.statistic,
+        "rater": one.rater,
+        "systems": [system.system for system in one.systems],
+        "ranks": [system.rank for system in one.systems],
+        "keeps_first": one.keeps_first,
+        "note": one.note,
+    }
 
 
 def _data(study: Study, aliases: dict[str, int]) -> dict[str, Any]:

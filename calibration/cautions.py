@@ -12,16 +12,17 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calibration.answering import clusters_of, decisive, p_of_half, raters
+from calibration.bias import Bias
 from calibration.bounding import FEW_CLUSTERS
 from calibration.joining import MANY_LABELS, Study, scale_of
 from calibration.judge_cautions import constant_answers, lost_answers, nested_labels
 from calibration.plan_cautions import plan_cautions
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
-from calibration.verdicts import BOTH_ORDERS
 
 
-def cautions(study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate]) -> tuple[ReportWarning, ...]:
+def cautions(
+    study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate], biases: Sequence[Bias]
+) -> tuple[ReportWarning, ...]:
     """Every warning that applies, the general ones first; those of one rater in the order of the report's raters."""
     out = [*_few(study, settings), *_kinds(study, settings), *_people(study), *_mirrored(study)]
     for judge in study.judges:
@@ -31,7 +32,7 @@ def cautions(study: Study, settings: CalibrationSettings, estimates: Sequence[Es
             *constant_answers(study, judge, settings, estimates),
         ]
     out += plan_cautions(study, settings, estimates)
-    return (*out, *_orders(study, estimates), *_dashes(estimates))
+    return (*out, *_orders(study, estimates, biases), *_dashes(estimates))
 
 
 def _few(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
@@ -105,7 +106,7 @@ def _mirrored(study: Study) -> Iterator[ReportWarning]:
         )
 
 
-def _orders(study: Study, estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
+def _orders(study: Study, estimates: Sequence[Estimate], biases: Sequence[Bias]) -> Iterator[ReportWarning]:
     frame = study.frame
     pairwise = frame[study.of_kind(frame, "pairwise")]
     unknown = pairwise[pairwise["presentation"] == ""]
@@ -126,15 +127,12 @@ def _orders(study: Study, estimates: Sequence[Estimate]) -> Iterator[ReportWarni
             text = f"{rater} saw A first in {100 * share:.0f} % of {len(shown)} items"
             text += ": a habit of side looks like a verdict"
             yield ReportWarning("unbalanced_order", f"{text}; balance the sides", str(rater))
-    for rater, rows in raters(study):
-        if rater.endswith(BOTH_ORDERS):
-            continue
-        shown = decisive(study, rows)
-        p = p_of_half(shown["first"].to_numpy(float), clusters_of(shown)) if len(shown) else 1.0
-        if p < 0.05:
-            rate = f"{100 * shown['first'].mean():.1f} % of {len(shown)} decisive rows"
-            text = f"{rater} prefers the report shown first in {rate} (cluster t-test, p = {p:.2g})"
-            yield ReportWarning("position_bias", f"{text}; label in both orders and report both", rater)
+    for bias in biases:
+        rate = bias.estimate
+        if (rate.statistic, rate.category) == ("first_rate", "all") and bias.p < 0.05:
+            text = f"{rate.rater} prefers the report shown first in {100 * rate.value:.1f} % of {rate.n} decisive rows "
+            text += f"(cluster t-test, p = {bias.p:.2g}); label in both orders and report both"
+            yield ReportWarning("position_bias", text, rate.rater)
     for one in estimates:
         if one.statistic == "swap_consistency" and one.value < 0.8:
             text = f"{one.rater} keeps its verdict in {100 * one.value:.1f} % of {one.n} labels made in both orders"

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from calibration.bradley_terry import bradley_terry
 from calibration.corrected import CorrectedWinRates, Straddling, judge_corrected_win_rates
 from calibration.corrected_strengths import judge_corrected_strengths
 from calibration.joining import Study, study_of
 from calibration.placing import Ranking
 from calibration.rank_stability import RankStability, rank_stability
-from calibration.results import CalibrationSettings
+from calibration.results import CalibrationSettings, Estimate
+from calibration.win_rates import win_rates
 
 
 @dataclass(frozen=True)
@@ -46,3 +48,22 @@ def side_by_side(
         judge_corrected_strengths(study, judge, settings, straddling),
         rank_stability(study, [judge], settings),
     )
+
+
+def rankings(study: Study, settings: CalibrationSettings) -> tuple[tuple[Ranking, ...], tuple[Estimate, ...]]:
+    """What a report holds: win rates and strengths by people, win rates by each judge alone and judge-corrected.
+
+    With them Kendall's tau between each judge's order of three systems or more and the people's. Empty where no pair
+    names its systems, or nobody labelled.
+    """
+    named = (study.unit_systems >= 0) & [study.kinds[study.criteria[one]] == "pairwise" for one in study.unit_criterion]
+    if not study.annotators or not named.any():
+        return (), ()
+    found = [win_rates(study, None, settings), bradley_terry(study, None, settings=settings)]
+    taus = []
+    for judge in study.judges:
+        rates = judge_corrected_win_rates(study, judge.rater, settings, "joint")
+        found += [win_rates(study, judge.rater, settings), rates.corrected]
+        if len(rates.people.systems) > 2:
+            taus += [pair.kendall for pair in rank_stability(study, [judge.rater], settings).pairs]
+    return tuple(found), tuple(taus)

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from calibration.errors import CalibrationError
+
+if TYPE_CHECKING:
+    from calibration.bias import Bias
+    from calibration.card import CardRow
+    from calibration.choice import Choice
 
 Ties = Literal["three_class", "half_credit", "exclude"]
 
@@ -105,4 +110,6 @@ class CalibrationReport:
     settings: CalibrationSettings
     warnings: tuple[ReportWarning, ...]
     estimates: tuple[Estimate, ...]
-    choice: None = None  # `choose.cheapest_adequate_judge` fills it
+    choice: Choice | None = None  # None where no agreement over all criteria exists to choose by
+    biases: tuple[Bias, ...] = ()  # every bias looked for; `estimates` holds their estimates too
+    card: tuple[CardRow, ...] = ()  # one row per judge and question, judges in the order of the candidates

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from calibration.choice import Choice
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell
 from exports.tables import Table
@@ -41,9 +42,18 @@ def report_json(report: CalibrationReport) -> str:
             "settings": asdict(report.settings),
             "warnings": [asdict(one) for one in report.warnings],
             "estimates": [asdict(one) for one in report.estimates],
-            "choice": report.choice,
+            "choice": _choice(report.choice),
+            "biases": [asdict(one) | {"effect": one.effect} for one in report.biases],
+            "card": [asdict(one) for one in report.card],
         }
     )
+
+
+def _choice(choice: Choice | None) -> dict[str, Any] | None:
+    if choice is None:
+        return None
+    standings = [asdict(one) | {"standing": one.standing} for one in choice.candidates]
+    return asdict(choice) | {"candidates": standings, "plan_sha256": choice.plan.plan_sha256}
 
 
 def _cell(cell: Cell) -> Any:

@@ -14,7 +14,7 @@ FEWEST = 6  # answers that all fall on one side: by chance 2 (1/2)^6 = .03
 def order_words(first_rate: Estimate | None, swap_consistency: Estimate | None) -> str:
     """`picks the report shown first in 100 % of 24 decisive answers; swap consistency 0`, or "".
 
-    Said where the interval of `first_rate` lies beyond .5 (or every answer fell on one side, which leaves no interval),
+    Said where the interval of `first_rate` lies beyond .5 (or every answer fell on one side),
     or where the verdict changes with the order in more than one of five labels.
     """
     if first_rate is not None and _leans(first_rate):
@@ -28,9 +28,8 @@ def order_words(first_rate: Estimate | None, swap_consistency: Estimate | None) 
 
 
 def _leans(rate: Estimate) -> bool:
-    if math.isnan(rate.low):
-        return rate.value in (0, 1) and rate.n >= FEWEST
-    return rate.low > 0.5 or rate.high < 0.5
+    one_side = rate.value in (0, 1) and rate.n >= FEWEST
+    return one_side or rate.low > 0.5 or rate.high < 0.5
 
 
 def _plain(estimate: Estimate) -> str:

@@ -169,8 +169,10 @@ def test_every_pair_of_systems_has_estimates_of_its_own_where_they_are_asked_for
     assert found(report, "cohen_kappa", "judge-x", category=category).value == pytest.approx(
         cohen_kappa(rows["a"], rows["b"])
     )
-    assert {one.category for one in report.estimates} == {"all", category, "systems: borealis, wikipedia"}
-    assert {one.category for one in calibrate(frame, FEW).estimates} == {"all"}
+    agreements = [one for one in report.estimates if one.statistic == "percent_agreement"]
+    assert {one.category for one in agreements} == {"all", category, "systems: borealis, wikipedia"}
+    plain = [one for one in calibrate(frame, FEW).estimates if one.statistic == "percent_agreement"]
+    assert {one.category for one in plain} == {"all"}
 
 
 def test_a_criterion_on_few_pairs_gets_its_count_table_instead_of_an_interval():
@@ -201,7 +203,7 @@ def test_the_written_report_holds_everything_and_no_nan():
     report = calibrate(made_pairs(pairs=10), replace(FEW, per_criterion=True))
     text = report_json(report)
     read = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
-    assert set(read) == {"format", "data", "settings", "warnings", "estimates", "choice"}
+    assert set(read) == {"format", "data", "settings", "warnings", "estimates", "choice", "biases", "card"}
     assert len(read["estimates"]) == len(report.estimates)
     assert set(read["estimates"][0]) == set(Estimate.__dataclass_fields__)
     assert set(read["settings"]) == set(CalibrationSettings.__dataclass_fields__)

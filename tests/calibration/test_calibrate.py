@@ -20,11 +20,12 @@ PEOPLE = ["ann1", "ann2", "ann3"]
 
 
 def estimate(report: CalibrationReport, statistic: str, rater: str, criterion: str = "all") -> Estimate:
+    reference = "others" if rater.startswith(("ann", "each_annotator")) else "each_annotator"
     (found,) = [
         one
         for one in report.estimates
         if (one.statistic, one.rater, one.criterion, one.category) == (statistic, rater, criterion, "all")
-        and one.reference in ("each_annotator", "others", "")
+        and one.reference in (reference, "")
     ]
     return found
 

@@ -245,7 +245,11 @@ def test_a_judge_that_always_takes_the_first_report_is_noticed_without_any_sprea
     frame.loc[biased, "label"] = frame.loc[biased, "presentation"].map({"AB": "A", "BA": "B"})
     report = calibrate(frame, FEW)
     assert [one.rater for one in report.warnings if one.code == "position_bias"] == ["judge-x"]
-    assert "no spread between clusters" in by_statistic(report, "judge-x", "")["first_rate"].note
+    (rate,) = [one.estimate for one in report.biases if (one.estimate.statistic, one.estimate.rater,
+               one.estimate.category) == ("first_rate", "judge-x", "all")]  # fmt: skip
+    assert (rate.value, rate.high, rate.method) == (1.0, 1.0, "wilson_effective_n")
+    assert rate.low > 0.5
+    assert "zero_variance" in rate.note
 
 
 def test_always_the_reference_wins_is_a_baseline_that_coin_naming_cannot_hide():

@@ -11,12 +11,11 @@ import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
 from annotation.people import Principal, study_for
 from annotation.scores import scale_of
 from annotation.studies import protocol_of
-from annotation.verdicts import load_verdicts, require_revealed
-from db.tables import Criterion, Item, Study, Topic
+from annotation.verdicts import load_verdicts, shows_systems
+from db.tables import Criterion, Item, Topic
 
 KEY = ["judge", "item_id", "criterion"]
 COLUMNS = (*KEY, "topic", "category", "kind", "unlike", "compared", "system_a", "system_b")
@@ -100,12 +99,3 @@ def compared_answers(session: Session, principal: Principal) -> pd.DataFrame:
     }
     found = found.assign(topic=found["item_id"].map(titles))
     return found if shows_systems(study) else found.assign(system_a="", system_b="")
-
-
-def shows_systems(study: Study) -> bool:
-    """Whether labels may stand beside systems by now."""
-    try:
-        require_revealed(study)
-    except AnnotationError:
-        return False
-    return True

@@ -9,16 +9,15 @@ from dataclasses import dataclass
 from sqlalchemy import RowMapping, or_, select
 from sqlalchemy.orm import Session
 
-from annotation.disagreements import shows_systems
 from annotation.errors import AnnotationError
 from annotation.highlighting import highlighted
 from annotation.judges.inspecting import ShownCall, show_call
 from annotation.people import Principal, study_for
 from annotation.protocol import Protocol
 from annotation.rendering import render_report
-from annotation.shown import ShownText, shown_of_item
+from annotation.shown import UNPROVED, ShownText, shown_of_item
 from annotation.studies import protocol_of
-from annotation.verdicts import current_labels, unblind
+from annotation.verdicts import current_labels, shows_systems, unblind
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
 from db.people_tables import Rater
 from db.tables import Criterion, Item, Report, Study, System, Topic
@@ -90,9 +89,8 @@ def look_at(session: Session, principal: Principal, judge: str, item_id: str, cr
     protocol = protocol_of(study)
     texts = shown_of_item(session, protocol, item, "A")
     asked = session.get_one(Criterion, rows[0]["criterion_row"])
-    shown = [
-        row for row in rows if {row["left_sha256"], row["right_sha256"]} <= {None, *(t.shown_sha256 for t in texts)}
-    ]
+    stand = {None, *(mark + text.shown_sha256 for text in texts for mark in ("", UNPROVED))}
+    shown = [row for row in rows if {row["left_sha256"], row["right_sha256"]} <= stand]
     calls = _calls(session, [(row["assignment_id"], row["criterion_row"]) for row in shown])
     given = [_given(row, texts, protocol, calls.get(row["assignment_id"])) for row in shown]
     systems = _systems(session, item) if shows_systems(study) else []

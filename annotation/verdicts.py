@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 
 from annotation.active_time import seconds_by_criterion
 from annotation.errors import AnnotationError
+from annotation.pairing import seeded
 from annotation.shown import UNPROVED, sources_sha256
 from annotation.studies import protocol_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
@@ -216,6 +217,23 @@ def _sum_known(costs: list[float | None]) -> float | None:
     """The sum, or None where one part is unknown: half a cost is not a cost."""
     known = [cost for cost in costs if cost is not None]
     return sum(known) if len(known) == len(costs) else None
+
+
+def with_systems_masked(verdicts: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """The same verdicts with `System 1`, `System 2` … for the names of systems, in an order drawn by `seed`."""
+    names = sorted({*verdicts["system_a"].dropna(), *verdicts["system_b"].dropna()} - {""})
+    seeded(seed, "masked systems").shuffle(names)
+    mask = {name: f"System {number}" for number, name in enumerate(names, start=1)}
+    return verdicts.assign(**{side: verdicts[side].map(mask) for side in ("system_a", "system_b")})
+
+
+def shows_systems(study: Study) -> bool:
+    """Whether labels may stand beside systems by now."""
+    try:
+        require_revealed(study)
+    except AnnotationError:
+        return False
+    return True
 
 
 def require_revealed(study: Study) -> None:

@@ -72,7 +72,9 @@ def without_explained(
     return [
         one
         for one in warnings
-        if not (one.code == "join_loss" and one.rater in fitted) and not (one.code == "order_unknown" and explained)
+        if not (one.code == "join_loss" and one.rater in fitted)
+        and not (one.code == "unpaired_judges" and any(name in one.text for name in fitted))
+        and not (one.code == "order_unknown" and explained)
     ]
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from annotation.errors import AnnotationError
+from calibration.comparison_cautions import changed_plan
 from calibration.results import CalibrationReport
 from exports.annotators import annotators_table
 from exports.answers import answers
@@ -12,23 +16,50 @@ from exports.as_csv import as_csv
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex
 from exports.as_markdown import as_markdown
+from exports.bias import bias_table
+from exports.bias_figure import bias_figure
 from exports.criteria import criteria_table
 from exports.criteria_map import criteria_map
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.figures import as_bytes
 from exports.forest import forest
+from exports.frontier import frontier
+from exports.judges import judges_table
+from exports.ranking import ranking_table
+from exports.ranking_figure import ranking_figure
 from exports.tables import Table, agreement_table
 from exports.theme import FULL_PAGE, ONE_COLUMN
 
+PLAN = "comparison-plan.json"
 FORMATS = {"tex": as_latex, "md": as_markdown, "csv": as_csv, "json": as_json}
-FIGURES = (forest, criteria_map, answers)
-DRAWN = ("agreement", "criteria", "answers")
-NAMES = (*DRAWN, *(f"{name}_column" for name in DRAWN), "annotators")
+TABLES = (agreement_table, criteria_table, annotators_table, judges_table, bias_table, ranking_table)
+FIGURES = (forest, criteria_map, answers, frontier, bias_figure, ranking_figure)
+DRAWN = ("agreement", "criteria", "answers", "frontier", "bias", "ranking")
+NAMES = (*DRAWN, *(f"{name}_column" for name in DRAWN), "annotators", "judges")
 
 
 def tables_of(report: CalibrationReport) -> list[Table]:
     """Every table the report has numbers for."""
-    return [agreement_table(report), *filter(None, (criteria_table(report), annotators_table(report)))]
+    return [table for make in TABLES if (table := make(report)) is not None]
+
+
+def with_kept_plan(report: CalibrationReport, out: Path) -> CalibrationReport:
+    """Keep the plan of the comparison in `out`, once and before any result, and warn where it is another by now."""
+    if report.choice is None:
+        return report
+    kept = out / PLAN
+    if not kept.exists():
+        out.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(report.choice.plan.kept, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        return report
+    try:
+        first = json.loads(kept.read_text(encoding="utf-8"))
+        changed = tuple(changed_plan(report.choice.plan, first))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise AnnotationError(
+            "bad_plan", f"{kept} is no comparison plan; move it away, or write to another folder"
+        ) from None
+    return replace(report, warnings=(*changed, *(one for one in report.warnings if one not in changed)))
 
 
 def write_report(

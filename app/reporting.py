@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
+from annotation.comparison_plans import keep_plan, kept_plans
 from annotation.errors import AnnotationError
-from annotation.judges.judge_file import PanelDefinition, read_judge_file
+from annotation.judges.judge_file import JudgeFile, read_judge_file
 from annotation.people import Principal, local_admin, study_for
 from annotation.protocol import Protocol, read_protocol
 from annotation.scores import scale_of, scale_points
 from annotation.studies import find_study, protocol_of
-from annotation.verdicts import load_verdicts
+from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
 from app.label_files import FILE_SUFFIXES, read_labels
 from app.panels import with_panels, without_explained
 from calibration.calibrate import calibrate
+from calibration.comparison_cautions import changed_plan
 from calibration.errors import CalibrationError
+from calibration.examples import without_examples
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
-from db.connect import reading
+from db.connect import reading, transaction
 from db.tables import Assignment, Criterion, Event, Label, Study
 
 OWNER_ACTS = (
     "init", "protocol", "status", "reveal", "import", "pairs", "resolve_flag", "edit_text", "restore_passage",
     "exclude_report",
 )  # fmt: skip
+NO_FILE = JudgeFile((), ())
 MANY_ROWS = 200_000  # beyond these, single criteria cost more seconds than the rest together
 NOT_SETTINGS = ("cluster",)  # of the protocol's `calibration` table: it decides cluster_id, not a statistic
 
@@ -57,22 +61,40 @@ def _declared_scales(protocol: Protocol) -> dict[str, tuple[str, ...]]:
 
 
 def study_report(
-    session: Session, principal: Principal, panels: Sequence[PanelDefinition] = (), **overrides: Any
+    session: Session, principal: Principal, file: JudgeFile = NO_FILE, **overrides: Any
 ) -> tuple[pd.DataFrame, CalibrationReport]:
-    """Verdicts, those of `panels` among them, and calibration report of the principal's study.
+    """Verdicts and calibration report of the principal's study, with the panels and without the examples of `file`.
 
-    Raises AnnotationError where nothing was handed in.
+    Systems have masked names while the study may not show them. Raises AnnotationError where nothing was handed in.
     """
     study = study_for(session, principal, "evaluator")
     protocol = protocol_of(study)
     verdicts = load_verdicts(session, study)
     if verdicts.empty:
         raise AnnotationError("no_labels", f"nobody has handed in work in study {study.name!r} yet; invite annotators")
+    if not shows_systems(study):
+        verdicts = with_systems_masked(verdicts, study.seed)
     settings = settings_of(protocol, study.seed, **overrides)
-    verdicts, derived = with_panels(verdicts, panels, settings, allow_tie=protocol.answers.allow_tie)
+    verdicts, left_out = without_examples(verdicts, {one.name: one.examples for one in file.judges})
+    verdicts, derived = with_panels(verdicts, file.panels, settings, allow_tie=protocol.answers.allow_tie)
     report = calibrate(verdicts, settings)
-    warnings = (*_about_the_study(session, study), *derived, *without_explained(report.warnings, panels, verdicts))
-    return verdicts, replace(report, warnings=warnings)
+    first = next(iter(kept_plans(session, study)), None)
+    changed = changed_plan(report.choice.plan, first) if report.choice else ()
+    told = without_explained(report.warnings, file.panels, verdicts)
+    about = (*_about_the_study(session, study), *changed, *left_out, *derived)
+    return verdicts, replace(report, warnings=(*about, *told))
+
+
+def shown_report(
+    engine: Engine, principal: Principal, file: JudgeFile = NO_FILE, **overrides: Any
+) -> CalibrationReport:
+    """`study_report` for somebody who will look at it: the plan of its comparison is kept first."""
+    with reading(engine) as session:
+        report = study_report(session, principal, file, **overrides)[1]
+    if report.choice is not None:
+        with transaction(engine) as session:
+            keep_plan(session, study_for(session, principal, "evaluator"), report.choice.plan.kept)
+    return report
 
 
 def _about_the_study(session: Session, study: Study) -> list[ReportWarning]:
@@ -119,13 +141,14 @@ def report_of(
     resamples: int = 9_999,
     seed: int | None = None,
     per_criterion: bool | None = None,
+    families: Mapping[str, str] | None = None,
 ) -> CalibrationReport:
     """Calibrate the file or study called `what`. Raises the folder's own error, naming the file or study.
 
     `judges`: the judges.toml whose panels take part. `per_criterion`: None is what the protocol says, else yes for
-    tables of up to 200,000 rows.
+    tables of up to 200,000 rows. `families`: judge or system to model family, instead of the protocol's.
     """
-    overrides: dict[str, Any] = {"resamples": resamples}
+    overrides: dict[str, Any] = {"resamples": resamples, **({"families": families} if families else {})}
     if per_criterion is not None:
         overrides["per_criterion"] = per_criterion
     path = Path(what)
@@ -139,13 +162,24 @@ def report_of(
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
     from app.commands.database import opened
 
-    with reading(opened()) as session:
+    engine = opened()
+    with reading(engine) as session:
         study = find_study(session, what)
         overrides |= {} if seed is None else {"seed": seed}
         if "per_criterion" not in protocol_of(study).calibration:
             overrides = {"per_criterion": True} | overrides
-        panels = () if judges is None else read_judge_file(judges, protocol_of(study)).panels
-        return study_report(session, local_admin(study), panels, **overrides)[1]
+        file = NO_FILE if judges is None else read_judge_file(judges, protocol_of(study))
+        principal = local_admin(study)
+    return shown_report(engine, principal, file, **overrides)
+
+
+def families_of(pairs: Sequence[str]) -> dict[str, str]:
+    """`NAME=FAMILY` as a mapping. Raises `bad_option` on anything else."""
+    parts = {pair: pair.rpartition("=") for pair in pairs}
+    wrong = next((pair for pair, (name, _, family) in parts.items() if not name or not family), None)
+    if wrong is not None:
+        raise AnnotationError("bad_option", f"--family {wrong!r} is not NAME=FAMILY, such as gpt-4=openai")
+    return {name: family for name, _, family in parts.values()}
 
 
 def _each_criterion(protocol: Protocol | None, labels: pd.DataFrame, overrides: dict[str, Any]) -> dict[str, Any]:

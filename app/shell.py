@@ -32,15 +32,9 @@ def pages_of(cookie: str | None) -> list[Page]:
         )
         return [labelling, own]
     # with what they compute, three times the memory: not for a server that only annotators use
-    from app.screens import agreement, blinding, disagreements, judges, progress
+    from app.screens.evaluator import evaluator_pages
 
-    return [
-        st.Page(partial(agreement.show, principal), title="Agreement", url_path="agreement", default=True),
-        st.Page(partial(progress.show, principal), title="Progress", url_path="progress"),
-        st.Page(partial(judges.show, principal, cookie), title="Judges", url_path="judges"),
-        st.Page(partial(disagreements.show, principal), title="Disagreements", url_path="disagreements"),
-        st.Page(partial(blinding.show, principal), title="Blinding", url_path="blinding"),
-    ]
+    return evaluator_pages(principal, cookie)
 
 
 st.set_page_config(page_title="calipers", layout="wide", initial_sidebar_state="collapsed")

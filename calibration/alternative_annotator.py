@@ -25,6 +25,7 @@ from calibration.left_out import LeftOut, left_out, pooled
 from calibration.results import CalibrationSettings, Estimate
 
 FALSE_DISCOVERIES = 0.05
+FEWEST_ITEMS = 30  # labels of an annotator who takes part
 PASSES_FROM = 0.5  # of the annotators
 SAME_SCORE = 1e-9  # scores that differ by less are a tie, which both win
 
@@ -75,7 +76,7 @@ def alt_test(
     judge: str,
     epsilon: float,
     score: str = "exact_match",
-    min_items: int = 30,
+    min_items: int = FEWEST_ITEMS,
     clustered: bool = True,
     settings: CalibrationSettings | None = None,
 ) -> AltTest:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from calibration.agreeing import agreement_estimates, count_tables
+from calibration.alternative_annotator import FEWEST_ITEMS, AltTest, alt_test_of
 from calibration.answering import answering_estimates
 from calibration.bias_audit import bias_audit
 from calibration.bounding import Group
@@ -22,11 +24,13 @@ from calibration.cautions import cautions
 from calibration.ceiling import ceiling_estimates, ceiling_of
 from calibration.choose import choice_of
 from calibration.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
-from calibration.errors import CalibrationError
+from calibration.effective_judges import effective_judges
 from calibration.joining import MANY_LABELS, Scale, Study, scale_of, study_of
+from calibration.panel_sensitivity import panel_sensitivity, sensitivity_data
 from calibration.placing import Ranking
 from calibration.ranking import rankings
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.two_way import over_annotators
 from calibration.verdicts import KNOWN_COLUMNS, normalise
 
 
@@ -39,11 +43,6 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
     first offending row.
     """
     settings = settings or CalibrationSettings()
-    if settings.generalise_to != "pairs":
-        # a setting that is accepted and then ignored would print an interval narrower than it says
-        raise CalibrationError(
-            "unknown_form", "intervals over annotators are not computed yet; use generalise_to pairs"
-        )
     named, aliases = normalise(verdicts)
     study = study_of(named, settings)
     refuse_lonely(study)
@@ -53,21 +52,28 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
         scale = None  # ratings too fine for agreement in one exact level: no ceiling, and nothing to choose by
     audit, (ranked, taus) = bias_audit(study, settings), rankings(study, settings)
     biases = tuple(one for one in audit.biases if not math.isnan(one.estimate.value))
+    alt_tests = _alt_tests(study, groups[0], scale, settings)
     estimates = (
         *_agreement(study, groups, scale, settings),
         *(one.estimate for one in biases),
         *(one.agreement for one in audit.repeats if one.agreement.n),
         *(system.estimate for one in ranked for system in one.systems),
         *taus,
+        *(one.advantage for one in alt_tests),
     )
+    if settings.generalise_to == "pairs_and_annotators":
+        estimates = tuple(over_annotators(study, groups, estimates, settings))
     choice = choice_of(study, groups[0], scale, settings) if scale and study.judges and study.annotators else None
     data = _data(study, aliases)
     data["tables"] = [table for group in groups for table in count_tables(study, group, settings)]
+    panel = panel_sensitivity(study, choice, settings)
+    data["panel_sensitivity"] = sensitivity_data(panel)
+    if choice is not None and len(study.judges) > 1:
+        data["effective_judges"] = asdict(effective_judges(study, None, settings))
     data["rankings"] = [_ranked(one) for one in ranked]
-    warnings = cautions(study, settings, estimates, biases)
-    return CalibrationReport(
-        data, settings, warnings, estimates, choice, biases, card(choice, audit, estimates, settings)
-    )
+    data["alt_tests"] = [_tested(one) for one in alt_tests]
+    warnings = cautions(study, settings, estimates, biases, choice, panel)
+    return CalibrationReport(data, settings, warnings, estimates, choice, biases, card(choice, audit, estimates))
 
 
 def _agreement(
@@ -80,6 +86,22 @@ def _agreement(
     yield from answering_estimates(study, settings)
     for group in parts:
         yield from agreement_estimates(study, group, settings)
+
+
+def _alt_tests(
+    study: Study, everything: Group, scale: Scale | None, settings: CalibrationSettings
+) -> tuple[AltTest, ...]:
+    if scale is None or len(study.annotators) < 2:
+        return ()
+    return tuple(
+        alt_test_of(study, everything, scale, judge, settings.epsilon, "exact_match", FEWEST_ITEMS, True, settings)
+        for judge in study.judges
+    )
+
+
+def _tested(one: AltTest) -> dict[str, Any]:
+    found = {name: getattr(one, name) for name in ("judge", "epsilon", "method", "omega", "passed", "note")}
+    return found | {"annotators": [asdict(single) for single in one.annotators]}
 
 
 def _ranked(one: Ranking) -> dict[str, Any]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from calibration.bias import Bias
 from calibration.bias_audit import BiasAudit
 from calibration.choice import Candidate, Choice
+from calibration.noninferiority import Claim, ComparisonPlan
 from calibration.probes import Outcome
-from calibration.results import CalibrationSettings, Estimate
+from calibration.results import CalibrationReport, Estimate
 from calibration.verdicts import BOTH_ORDERS
 
 Question = Literal["agreement", "ceiling gap", "order", "length", "self-preference", "repeats", "answers"]
@@ -31,9 +32,7 @@ class CardRow:
     sentence: str
 
 
-def card(
-    choice: Choice | None, audit: BiasAudit, estimates: Sequence[Estimate], settings: CalibrationSettings
-) -> tuple[CardRow, ...]:
+def card(choice: Choice | None, audit: BiasAudit, estimates: Sequence[Estimate]) -> tuple[CardRow, ...]:
     """Every judge's rows, in the order of the candidates; a question its labels cannot answer says what is missing.
 
     A judge made of both orders has rows for agreement and ceiling gap: the rest is said of the judge itself.
@@ -42,15 +41,43 @@ def card(
     candidates = choice.candidates if choice else ()
     for one in candidates:
         rows += _agreement(one)
-        if one.claim is not None and choice is not None:
-            rows += _gap(one, one.agreement, choice.plan.margin)
+        rows += _gap(one, choice.plan) if choice else ()
         if not one.judge.endswith(BOTH_ORDERS):
-            rows += _habits(one.judge, audit, estimates, settings)
+            rows += _habits(one.judge, audit, estimates)
     if choice is None:
         for repeated in audit.repeats:
             if any(found.rater == repeated.rater and found.statistic == "valid_share" for found in estimates):
-                rows += _habits(repeated.rater, audit, estimates, settings)
+                rows += _habits(repeated.rater, audit, estimates)
     return tuple(rows)
+
+
+def card_of(report: CalibrationReport, judge: str) -> tuple[CardRow, ...]:
+    """One judge's rows; where it is made of both orders, with the habits of the judge itself."""
+    own = [one for one in report.card if one.judge == judge]
+    asked = {one.question for one in own}
+    itself = judge.removesuffix(BOTH_ORDERS)
+    return (*own, *(one for one in report.card if one.judge == itself and one.question not in asked))
+
+
+def gap_of(claim: Claim, plan: ComparisonPlan) -> Estimate:
+    """How much more the reference agrees than the judge: above 0 the judge is worse."""
+    found, exact = claim.test.difference, claim.test.method == "exact_bound"
+    reason = "every cluster shows the same gap" if exact else found.note
+    return Estimate(
+        "gap_to_ceiling" if plan.against == "ceiling" else "gap_to_best_judge",
+        claim.judge,
+        claim.reference,
+        "all",
+        "all",
+        found.value,
+        found.low,
+        found.high,
+        plan.level,
+        found.n,
+        found.clusters,
+        "none" if math.isnan(found.low) else claim.test.method,
+        f"no interval: {reason}" if math.isnan(found.low) else "reference minus judge, on the same labels",
+    )
 
 
 def _agreement(one: Candidate) -> Iterator[CardRow]:
@@ -70,17 +97,12 @@ def _agreement(one: Candidate) -> Iterator[CardRow]:
     yield CardRow(one.judge, "agreement", made, limit, outcome, told[outcome])
 
 
-def _gap(one: Candidate, made: Estimate, margin: float) -> Iterator[CardRow]:
-    if one.claim is None:
+def _gap(one: Candidate, plan: ComparisonPlan) -> Iterator[CardRow]:
+    if one.claim is None or math.isnan(one.claim.test.difference.value):
         return
-    found, claim = one.claim.test.difference, one.claim
-    who = "a left-out annotator" if claim.reference == "human_ceiling" else claim.reference
-    estimate = replace(
-        made, statistic="gap_to_ceiling" if claim.reference == "human_ceiling" else "gap_to_best_judge",
-        reference="others" if claim.reference == "human_ceiling" else claim.reference, value=found.value,
-        low=found.low, high=found.high, n=found.n, clusters=found.clusters,
-        method="none" if math.isnan(found.low) else "cluster_t", note=found.note or f"{who} minus {one.judge}",
-    )  # fmt: skip
+    claim, estimate = one.claim, gap_of(one.claim, plan)
+    who = "a left-out annotator" if plan.against == "ceiling" else claim.reference
+    found = claim.test.difference
     outcome = WITHIN[claim.outcome]
     gap = f"{who} agrees {_points(abs(found.value))} {'less' if found.value < 0 else 'more'}"
     more = claim.needed.more if claim.needed else None
@@ -90,12 +112,10 @@ def _gap(one: Candidate, made: Estimate, margin: float) -> Iterator[CardRow]:
         "cannot tell": f"{_capital(gap)}; whether that is below the margin cannot be told"
         + (f", label {more:,} more {'clusters' if more > 1 else 'cluster'}." if more else "."),
     }
-    yield CardRow(one.judge, "ceiling gap", estimate, f"gap below {_points(margin)}", outcome, told[outcome])
+    yield CardRow(one.judge, "ceiling gap", estimate, f"gap below {_points(plan.margin)}", outcome, told[outcome])
 
 
-def _habits(
-    judge: str, audit: BiasAudit, estimates: Sequence[Estimate], settings: CalibrationSettings
-) -> Iterator[CardRow]:
+def _habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> Iterator[CardRow]:
     for position in (one for one in audit.position if one.rater == judge):
         yield _bias("order", [position.headline], "fill presentation with AB or BA, or run the judge in both orders")
     for length in (one for one in audit.length if one.rater == judge):

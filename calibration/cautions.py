@@ -14,14 +14,22 @@ import numpy as np
 
 from calibration.bias import Bias
 from calibration.bounding import FEW_CLUSTERS
+from calibration.choice import Choice
+from calibration.comparison_cautions import choice_cautions, reference_cautions, system_cautions
 from calibration.joining import MANY_LABELS, Study, scale_of
 from calibration.judge_cautions import constant_answers, lost_answers, nested_labels
+from calibration.panel_sensitivity import PanelSensitivity
 from calibration.plan_cautions import plan_cautions
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
 
 
 def cautions(
-    study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate], biases: Sequence[Bias]
+    study: Study,
+    settings: CalibrationSettings,
+    estimates: Sequence[Estimate],
+    biases: Sequence[Bias] = (),
+    choice: Choice | None = None,
+    panel: PanelSensitivity | None = None,
 ) -> tuple[ReportWarning, ...]:
     """Every warning that applies, the general ones first; those of one rater in the order of the report's raters."""
     out = [*_few(study, settings), *_kinds(study, settings), *_people(study), *_mirrored(study)]
@@ -31,6 +39,9 @@ def cautions(
             *lost_answers(study, judge, settings),
             *constant_answers(study, judge, settings, estimates),
         ]
+    out += choice_cautions(study, choice, settings, panel)
+    out += reference_cautions(estimates, {judge.rater for judge in study.judges})
+    out += system_cautions(estimates)
     out += plan_cautions(study, settings, estimates)
     return (*out, *_orders(study, estimates, biases), *_dashes(estimates))
 

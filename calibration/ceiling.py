@@ -126,19 +126,20 @@ def _beside(
         parts.append(scores_of_left_out(study, one, scale, settings))
     name = "" if judge is None else judge.rater
     rows = [stacked(parts), *parts]
-    draws = _draws(study, group, scale, rows, settings)
+    draws = half_credit_draws(study, group, scale, rows, settings)
     found = [
-        _compared(study, group, scale, name, who, part, draws[:, place], settings)
+        compared(study, group, scale, name, who, part, draws[:, place], settings)
         for place, (who, part) in enumerate(zip(["each_annotator", *names], rows, strict=True))
         if len(part.human) or not place
     ]
     return found[0], tuple(found[1:])
 
 
-def _compared(
+def compared(
     study: Study, group: Group, scale: Scale, judge: str, annotator: str, rows: LeftOutScores, draws: Array,
     settings: CalibrationSettings,
 ) -> BesideAnnotator:  # fmt: skip
+    """A judge ("": none) and an annotator on these rows. `draws`: of `half_credit_draws`, shape (resamples, 2)."""
     everyone = annotator == "each_annotator"
     note = _note(scale, rows, settings)
     sizes = tally(rows.cluster, len(study.clusters))
@@ -170,7 +171,7 @@ def _mean(
     return drawn(statistic + SUFFIX[ties], pair, value, draws, "" if pair.n else "no_items", settings, note)
 
 
-def _draws(
+def half_credit_draws(
     study: Study, group: Group, scale: Scale, rows: Sequence[LeftOutScores], settings: CalibrationSettings
 ) -> Array:
     """Mean scores of human and judge in every resample, shape (resamples, parts, 2); none where shares are bounded."""

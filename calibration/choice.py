@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -64,6 +65,24 @@ class Choice:
     candidates: tuple[Candidate, ...]  # the cheapest first, unknown costs last
     pairs_needed: int | None
     plan: ComparisonPlan
+
+    @property
+    def foremost(self) -> Candidate | None:
+        """The chosen judge, or the one that comes closest; None where no gap is known."""
+        chosen = next((one for one in self.candidates if one.judge == self.judge), None)
+        return chosen or closest(self.candidates)
+
+
+def closest(candidates: Sequence[Candidate]) -> Candidate | None:
+    """The best standing, and of these the smallest gap to the reference; None where no gap is known."""
+    known = [one for one in candidates if one.claim and not math.isnan(one.claim.test.difference.value)]
+    standings: tuple[Standing, ...] = ("adequate", "open", "ruled_out")
+
+    def distance(one: Candidate) -> tuple[int, float, str]:
+        gap = one.claim.test.difference.value if one.claim else math.nan
+        return standings.index(one.standing), gap, one.judge
+
+    return min(known, key=distance, default=None)
 
 
 def gate(choice: Choice, judge: str = "") -> Status:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Sequence
 
 from calibration.bounding import FEW_CLUSTERS
-from calibration.choice import Candidate, Status, open_candidates
+from calibration.choice import Candidate, Status, closest, open_candidates
 from calibration.noninferiority import Claim, ComparisonPlan
 
 WHY_NO_NUMBER = {
-    "gap_reaches_margin": "its gap is no smaller than the margin, so no number is likely to",
-    "too_many": "more than a million in all",
-    "too_few_units": "label more than one cluster first",
+    "gap_reaches_margin": "no number of {word} is likely to show it adequate, its gap being no smaller than the margin",
+    "too_many": "decided by more than a million {word}",
+    "too_few_units": "label more than one of the {word} first",
 }
 
 
@@ -37,6 +37,26 @@ def sentence_of(
     return " ".join(parts)
 
 
+def sentence_about(one: Candidate, plan: ComparisonPlan) -> str:
+    """One named judge, whatever it costs and whoever else was tried."""
+    standing = {
+        "adequate": "is adequate",
+        "ruled_out": "is not adequate",
+        "open": "may be adequate or not: cannot tell",
+    }
+    word = f"{plan.cluster}s"
+    parts = [f"{one.judge} {standing[one.standing]}: it agrees with {_agreement(one, word)}"]
+    if one.claim:
+        parts.append(f"and {_gap(one.claim, plan, word)}")
+    told = f"{', '.join(parts)}."
+    if one.reason == "baseline_not_beaten":
+        told += f" {_no_better_than_constant(one)}"
+    if one.standing == "open" and one.claim and one.claim.outcome == "cannot_tell":
+        clause = _deciding(one, plan, word)
+        told += f" {clause[0].upper()}{clause[1:]}."
+    return told
+
+
 def usd(cost: float) -> str:
     """A cost per item as a reader takes it in, such as `2.10 USD per 1,000 items`."""
     per_thousand = 1000 * cost
@@ -53,29 +73,29 @@ def _found(
             f"{chosen.judge} is the cheapest adequate judge of {len(candidates)} tried: at {usd(chosen.cost_per_item)} "
             f"it agrees with {_agreement(chosen, word)}, and {_gap(chosen.claim, plan, word)}."
         )
-    adequate = [one for one in candidates if one.standing == "adequate"]
-    rivals = adequate or [one for one in candidates if status == "none_adequate" or one.standing == "open"]
-    claims = [(one.claim.test.difference.value, one.judge, one, one.claim) for one in rivals if one.claim]
-    known = [one for one in claims if not math.isnan(one[0])]
-    if not known:
+    nearest = closest(candidates)
+    if nearest is None or nearest.claim is None:
         return f"Whether {tried} can replace an annotator cannot be told: too few labels have a reference beside them."
-    _, _, closest, claim = min(known, key=lambda one: one[:2])
-    told = f"agrees with {_agreement(closest, word)}, and {_gap(claim, plan, word)}."
-    if adequate:
-        lead = f"{closest.judge} is adequate, but nobody can say whether it is the cheapest, for its cost is unknown"
+    claim, told = nearest.claim, f"agrees with {_agreement(nearest, word)}, and {_gap(nearest.claim, plan, word)}."
+    if nearest.standing == "adequate":
+        lead = f"{nearest.judge} is adequate, but nobody can say whether it is the cheapest, for its cost is unknown"
         return f"{lead} (fill cost_usd): it {told}"
+    alone = len(candidates) == 1
+    end = f": it {told}" if alone else f". {nearest.judge} comes closest: it {told}"
     if status == "none_adequate":
-        none = f"None of {tried} is" if len(candidates) > 1 else "The one judge tried is not"
-        return f"{none} adequate. {closest.judge} comes closest: it {told}"
-    seen = f"{claim.test.difference.clusters:,} {word}"
-    return f"Cannot tell from {seen} whether {tried} can replace an annotator. {closest.judge} comes closest: it {told}"
+        return (
+            f"{nearest.judge}, the one judge tried, is not adequate{end}"
+            if alone
+            else f"None of {tried} is adequate{end}"
+        )
+    which = f"{nearest.judge}, the one judge tried," if alone else tried
+    return f"Cannot tell from {claim.test.difference.clusters:,} {word} whether {which} can replace an annotator{end}"
 
 
 def _agreement(one: Candidate, word: str) -> str:
     made = one.agreement
-    low, high = max(0.0, made.low), min(1.0, made.high)  # the band is symmetric and may pass 100 %
     together = "simultaneous over all tried " if made.note.startswith("simultaneous") else ""
-    interval = f"{100 * made.level:g} % interval {together}{_percent(low)} to {_percent(high)} %"
+    interval = f"{100 * made.level:g} % interval {together}{_percent(made.low)} to {_percent(made.high)} %"
     if math.isnan(made.low):
         interval = "no interval"
     seen = f"{made.n:,} labels in {made.clusters:,} {word}"
@@ -103,19 +123,26 @@ def _undecided(
     """The open judges that would be chosen instead, and what would decide each."""
     waiting = [one for one in open_candidates(candidates, chosen) if one.claim and one.claim.outcome == "cannot_tell"]
     if waiting:
-        lead = "Cheaper but open, and decided" if chosen else "Decided"
-        each = "; ".join(f"{one.judge} {_more(one, word)}" for one in waiting)
-        yield f"{lead} with power {plan.power:g} if gap and spread stay as seen: {each}."
+        each = "; ".join(f"{_named(one)}: {_deciding(one, plan, word)}" for one in waiting)
+        yield f"{'Cheaper but open is ' if chosen else ''}{each}."
 
 
-def _more(one: Candidate, word: str) -> str:
-    price = "" if math.isnan(one.cost_per_item) else f"({usd(one.cost_per_item)}) "
+def _named(one: Candidate) -> str:
+    return one.judge if math.isnan(one.cost_per_item) else f"{one.judge} ({usd(one.cost_per_item)})"
+
+
+def _deciding(one: Candidate, plan: ComparisonPlan, word: str) -> str:
+    """What would decide an open judge."""
     needed = one.claim.needed if one.claim else None
     if needed is None or needed.clusters is None:
-        return f"{price}by no known number ({WHY_NO_NUMBER[needed.note] if needed else 'no reference'})"
+        return WHY_NO_NUMBER[needed.note].format(word=word) if needed else "nothing to compare it with"
     if not needed.more:
-        return f"{price}by {needed.clusters:,} {word}, fewer than are at hand: it had bad luck, and more would help"
-    return f"{price}after labelling {needed.more:,} more {word} ({needed.clusters:,} in all)"
+        return f"decided by {needed.clusters:,} {word}, fewer than are at hand: it had bad luck, and more would help"
+    power = f"{plan.power:g}".removeprefix("0")
+    return (
+        f"decided after labelling {needed.more:,} more {word} ({needed.clusters:,} in all), with power {power} if gap "
+        "and spread stay as seen"
+    )
 
 
 def _no_better_than_constant(one: Candidate) -> str:

@@ -10,7 +10,9 @@ import numpy as np
 from calibration.bootstrap import effective_of_sums, se_of_sums
 from calibration.closed_forms import Array
 from calibration.columns import tally
-from calibration.joining import Answers, Study
+from calibration.constant_baseline import constant_baseline
+from calibration.joining import Answers, Study, scale_of
+from calibration.left_out import ties_rule
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
 from calibration.verdicts import BOTH_ORDERS
 
@@ -131,23 +133,23 @@ def constant_answers(
         if (one.rater, one.reference) == (judge.rater, "each_annotator") and one.criterion == one.category == "all"
     }
     agreed = own.get(HEADLINE[settings.ties], own.get("percent_agreement"))
-    names = ("constant_judge_baseline", "constant_judge_baseline_by_system")
-    best = max((own[name] for name in names if name in own), key=lambda one: one.value, default=None)
-    if agreed is None or best is None or math.isnan(agreed.value) or math.isnan(best.value):
+    scale = scale_of(study, study.criteria, settings)
+    if agreed is None or scale is None or math.isnan(agreed.value):
         return
+    best = constant_baseline(study, np.unique(judge.unit), scale, ties_rule(scale, settings))
     se = se_of_sums(*agreement_by_cluster(study, judge))
     se = 0.0 if math.isnan(se) else se
-    if agreed.value <= best.value + se:
+    if agreed.value <= best + se:
         yield ReportWarning(
             "baseline_not_beaten",
-            f"agreement {agreed.value:.3f} is not above {best.value:.3f}, which a judge that always gives the same "
+            f"agreement {agreed.value:.3f} is not above {best:.3f}, which a judge that always gives the same "
             f"answer reaches, by one clustered standard error ({se:.3f}): it has not shown that it reads the reports",
             judge.rater,
         )
-    if best.value >= 0.9:
+    if best >= 0.9:
         yield ReportWarning(
             "skewed_reference",
-            f"always giving the same answer agrees in {best.value:.3f}: high agreement says little here; look at kappa",
+            f"always giving the same answer agrees in {best:.3f}: high agreement says little here; look at kappa",
             judge.rater,
         )
     pooled, within = own.get("cohen_kappa"), own.get("stratified_kappa")

@@ -7,7 +7,8 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from functools import cache
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -48,8 +49,14 @@ class ComparisonPlan:
     @property
     def plan_sha256(self) -> str:
         """SHA-256 over every field; the order of judges and of criteria does not matter."""
+        return str(self.kept["plan_sha256"])
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """Every field and the hash, as JSON can hold them: what is stored before a result is shown."""
         fields = asdict(self) | {"judges": sorted(self.judges), "criteria": sorted(self.criteria)}
-        return hashlib.sha256(json.dumps(fields, ensure_ascii=False, sort_keys=True).encode()).hexdigest()
+        text = json.dumps(fields, ensure_ascii=False, sort_keys=True)
+        return fields | {"plan_sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 
 @dataclass(frozen=True)
@@ -104,20 +111,23 @@ def non_inferiority(
     return NonInferiority(_outcome(lower, upper, margin), found, upper, lower, p, margin, method)
 
 
-def against_ceiling(judges: Mapping[str, LeftOutScores], plan: ComparisonPlan) -> tuple[Claim, ...]:
+def against_ceiling(
+    judges: Mapping[str, LeftOutScores], plan: ComparisonPlan, advise: bool = True
+) -> tuple[Claim, ...]:
     """Each judge against the left-out annotator on identical references; Holm over the judges.
 
-    `judges`: every judge planned, with its and the annotator's scores. Raises `unknown_form` where they are others.
+    `judges`: every judge planned, with its and the annotator's scores. `advise`: whether an open claim says how many
+    clusters would decide it. Raises `unknown_form` where the judges are others.
     """
     each = []
     for judge, rows in judges.items():
         (own, human), code = scores_and_clusters([rows.judge, rows.human], rows.cluster)
         each.append(_Contest(judge, own, (("human_ceiling", human),), code))
-    return _claims(each, plan)
+    return _claims(each, plan, advise)
 
 
 def against_best(
-    judges: Mapping[str, npt.ArrayLike], clusters: npt.ArrayLike, plan: ComparisonPlan
+    judges: Mapping[str, npt.ArrayLike], clusters: npt.ArrayLike, plan: ComparisonPlan, advise: bool = True
 ) -> tuple[Claim, ...]:
     """Each judge against the best of the others, whichever that truly is; Holm over the judges.
 
@@ -125,12 +135,24 @@ def against_best(
     (labels,). Non-inferior to the best is non-inferior to all: p and `upper` are the largest over the others (Berger
     1982), so the best observed is never taken for the best there is. `lower` is the largest at level
     1 - (1 - level) / (judges - 1): inferior to one is inferior to the best. A single judge has no other: no claims.
-    Raises `misaligned` and, where the judges are not those planned, `unknown_form`.
+    `advise` as in `against_ceiling`. Raises `misaligned` and, where the judges are not those planned, `unknown_form`.
     """
     columns, code = scores_and_clusters(list(judges.values()), clusters)
     named = list(zip(judges, columns, strict=True))
     each = [_Contest(judge, own, tuple(one for one in named if one[0] != judge), code) for judge, own in named]
-    return _claims(each if len(each) > 1 else [], plan)
+    return _claims(each if len(each) > 1 else [], plan, advise)
+
+
+def among(claims: Sequence[Claim], plan: ComparisonPlan) -> tuple[Claim, ...]:
+    """The same tests as if only these judges had been tried: Holm over them alone, and no advice.
+
+    For claims against the ceiling: the best of the others is another one where others are left.
+    """
+    adjusted = holm([one.test.p for one in claims])
+    return tuple(
+        replace(one, p_holm=float(p), outcome=_claimed(one.test, float(p), plan), needed=None)
+        for one, p in zip(claims, adjusted, strict=True)
+    )
 
 
 @dataclass(frozen=True)
@@ -141,7 +163,7 @@ class _Contest:
     code: Codes
 
 
-def _claims(each: Sequence[_Contest], plan: ComparisonPlan) -> tuple[Claim, ...]:
+def _claims(each: Sequence[_Contest], plan: ComparisonPlan, advise: bool) -> tuple[Claim, ...]:
     if each and {one.judge for one in each} != {*plan.judges}:
         raise CalibrationError(
             "unknown_form", f"the plan compares {', '.join(plan.judges)}; give all of them and no other judge"
@@ -150,17 +172,18 @@ def _claims(each: Sequence[_Contest], plan: ComparisonPlan) -> tuple[Claim, ...]
     p = np.array([test.p for _, test in tests])
     out = []
     for one, (reference, test), p_holm, step in zip(each, tests, holm(p), _steps(p), strict=True):
-        outcome: Outcome = "cannot_tell"
-        if test.lower > plan.margin:
-            outcome = "inferior"
-        elif p_holm < 1 - plan.level:
-            outcome = "non_inferior"
-        needed = None
-        if outcome == "cannot_tell":
+        outcome, needed = _claimed(test, float(p_holm), plan), None
+        if advise and outcome == "cannot_tell":
             references, level = [scores for _, scores in one.references], 1 - (1 - plan.level) / step
             needed = clusters_needed(one.own, references, one.code, plan.margin, level, plan.power)
         out.append(Claim(one.judge, reference, test, float(p_holm), outcome, needed))
     return tuple(out)
+
+
+def _claimed(test: NonInferiority, p_holm: float, plan: ComparisonPlan) -> Outcome:
+    if test.lower > plan.margin:
+        return "inferior"
+    return "non_inferior" if p_holm < 1 - plan.level else "cannot_tell"
 
 
 def _hardest(one: _Contest, plan: ComparisonPlan) -> tuple[str, NonInferiority]:
@@ -182,7 +205,7 @@ def _bounds(found: Difference, level: float, one_sided: float, exact: bool) -> t
         return (1 + found.value) * root - 1, 1 - (1 - found.value) * root
     if found.note:
         return math.nan, math.nan
-    half = float(stats.t.ppf(one_sided, found.clusters - 1)) * _standard_error(found, level)
+    half = _t_quantile(one_sided, found.clusters) * _standard_error(found, level)
     return found.value - half, found.value + half
 
 
@@ -195,7 +218,12 @@ def _p(found: Difference, margin: float, level: float, exact: bool) -> float:
 
 
 def _standard_error(found: Difference, level: float) -> float:
-    return float((found.high - found.low) / 2 / stats.t.ppf((1 + level) / 2, found.clusters - 1))
+    return float((found.high - found.low) / 2 / _t_quantile((1 + level) / 2, found.clusters))
+
+
+@cache
+def _t_quantile(p: float, clusters: int) -> float:
+    return float(stats.t.ppf(p, clusters - 1))
 
 
 def _nan_first(value: float) -> float:

@@ -12,6 +12,7 @@ from calibration.bias import Asked, Bias, Outcome, bias_of, both_say, evened
 from calibration.closed_forms import Array
 from calibration.joining import Study, study_of
 from calibration.results import CalibrationSettings
+from calibration.verdicts import SYSTEM_PAIR
 from calibration.with_people import with_people
 
 
@@ -72,8 +73,8 @@ def self_preference(
     own_names = [name for name in names if family and families.get(name) == family]
     gained = {name: _gained(both, a == name, b == name) for name in names}
 
-    def asked(statistic: str, null: float = 0.0, note: str = "") -> Asked:
-        return Asked(statistic, judge, settings, null, "people", note=note)
+    def asked(statistic: str, null: float = 0.0, note: str = "", category: str = "all") -> Asked:
+        return Asked(statistic, judge, settings, null, "people", category, note)
 
     systems = tuple(
         SystemPreference(
@@ -81,7 +82,7 @@ def self_preference(
             families.get(name, ""),
             _mean_score(both["own"].to_numpy(), a == name, b == name),
             _mean_score(both["people"].to_numpy(), a == name, b == name),
-            bias_of(asked("self_preference", note=f"system {name}"), gained[name], cluster),
+            bias_of(asked("self_preference", category=f"{SYSTEM_PAIR}{name}"), gained[name], cluster),
         )
         for name in names
     )

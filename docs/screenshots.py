@@ -31,7 +31,10 @@ from tests.conftest import chromium  # noqa: E402
 from tests.small_study import BESIDE, PROBES, add_probes, make_study  # noqa: E402
 
 WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
-EVALUATOR = ("progress", "judges", "disagreements", "blinding")
+EVALUATOR = (
+    "agreement", "reliability", "bias", "ranking", "disagreements", "judges", "progress", "blinding", "planner",
+)  # fmt: skip
+TALL = (1440, 2200)  # a page that is read from its sentence down to its warnings
 CLAIMS = (
     "The first pneumatic bicycle tyre was made in 1888.",
     "A rider on a high-wheeler sat more than two metres above the road.",
@@ -158,13 +161,20 @@ def other_tasks(camera: Camera, server: Server) -> None:
 def evaluator(camera: Camera, link: str) -> None:
     """The evaluator's pages."""
     with camera.page(link) as page:
-        for name, path in (("agreement", ""), *((name, name) for name in EVALUATOR)):
-            page.goto(f"{camera.address}/{path}")
-            page.get_by_test_id("stMarkdownContainer").first.wait_for()
-            page.wait_for_timeout(1_000)  # a spinner shows up after a moment
-            page.get_by_test_id("stSpinner").wait_for(state="detached")
-            page.wait_for_timeout(3_000)  # plots are drawn after their data
+        for name, path in (("choice", ""), *((name, name) for name in EVALUATOR)):
+            reached(page, f"{camera.address}/{path}")
             camera.take(page, name)
+        page.set_viewport_size({"width": TALL[0], "height": TALL[1]})
+        reached(page, camera.address)
+        camera.take(page, "choice-whole")
+
+
+def reached(page: Page, address: str) -> None:
+    """One of the evaluator's pages, and everything on it is drawn."""
+    page.goto(address)
+    page.get_by_test_id("stMain").wait_for()
+    page.wait_for_timeout(1_000)  # the script begins after the page
+    page.wait_for_function("document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'")
 
 
 def main() -> int:

@@ -9,6 +9,11 @@ import math
 
 from calibration.results import Estimate
 
+
+class Probability(float):
+    """A p value: three decimals, `<.001` below. Every digit is kept where digits are kept."""
+
+
 Cell = str | int | float | Estimate | None
 
 DASH = "–"
@@ -33,6 +38,8 @@ def shown(cell: Cell) -> tuple[str, str]:
         return str(cell), ""
     if isinstance(cell, int):
         return f"{cell:,}".replace("-", MINUS), ""
+    if isinstance(cell, Probability) and not math.isnan(cell):
+        return ("<.001" if cell < 0.001 else number(cell, 3)), ""
     return (DASH, "") if math.isnan(cell) else (number(cell, 2), "")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
-from exports.theme import themed
+from exports.theme import TEXT, themed
 
 ELLIPSIS = "…"
+LEAST_CUT = 8  # letters that all names begin with, from which they are left out
 
 
 @cache
@@ -42,6 +44,25 @@ def fitted(name: str, room: float, points: float, lines: int = 2) -> str:
         start, end = name[: len(name) // 2], name[len(name) // 2 :]
         return f"{_shortened(start, room, points, tail=False)}\n{_shortened(end, room, points, tail=True)}"
     return _cut(name, room, points)
+
+
+def told_apart(names: Sequence[str], rooms: Sequence[float], points: float = TEXT) -> list[str]:
+    """One line for each name, in the first of `rooms` (inches) that leaves each of them its own.
+
+    What all of them begin with, up to a sign between words, is left out where it is long.
+    """
+    cut = 0
+    for at, mark in enumerate(min(names) if len(names) > 1 else ""):
+        if len({name[: at + 1] for name in names}) > 1:
+            break
+        cut = at + 1 if mark in "/:_- " else cut
+    short = [f"{ELLIPSIS}{name[cut:]}" if cut > LEAST_CUT else name for name in names]
+    found = short
+    for room in rooms:
+        found = [fitted(name, room, points, lines=1) for name in short]
+        if len({*found}) == len({*names}):
+            break
+    return found
 
 
 def _shortened(half: str, room: float, points: float, tail: bool) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from calibration.results import Estimate
 from exports.cells import shown
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import RLock
 from typing import Any
 
 ONE_COLUMN, FULL_PAGE = 3.3, 6.9  # inches
@@ -15,6 +16,7 @@ BAR = 1.2  # points, of an interval
 # matplotlib brings DejaVu with it, so the same figure is the same bytes on every machine; the others stand in for
 # signs it lacks, where they are installed
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "Noto Sans CJK JP", "PingFang SC", "Microsoft YaHei", "Noto Sans")
+ONE_AT_A_TIME = RLock()  # matplotlib keeps its settings for the whole process, and pages are drawn in threads
 
 RC: dict[str, Any] = {
     "font.family": ["DejaVu Sans"],
@@ -52,15 +54,15 @@ def themed() -> Iterator[None]:
 
     installed = {font.name for font in font_manager.fontManager.ttflist}
     families = [name for name in FONTS if name in installed]
-    with warnings.catch_warnings(), style.context(["default", {**RC, "font.family": families}]):
+    with ONE_AT_A_TIME, warnings.catch_warnings(), style.context(["default", {**RC, "font.family": families}]):
         # a name in a script that no font here has is drawn as boxes; the tables beside the figure have it in words
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
 
-def tint(share: float) -> str:
-    """From paper (0) to the first colour of the plots (1), as `#rrggbb`."""
+def tint(share: float, colour: str = OKABE_ITO[0]) -> str:
+    """From paper (0) to the first colour of the plots (1), or another `colour`, as `#rrggbb`."""
     share = min(1.0, max(0.0, share))
-    full, none = (tuple(int(code[at : at + 2], 16) for at in (1, 3, 5)) for code in (OKABE_ITO[0], PAPER))
+    full, none = (tuple(int(code[at : at + 2], 16) for at in (1, 3, 5)) for code in (colour, PAPER))
     mixed = (round(low + share * (high - low)) for low, high in zip(none, full, strict=True))
     return "#" + "".join(f"{part:02x}" for part in mixed)

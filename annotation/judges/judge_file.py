@@ -67,6 +67,7 @@ class JudgeDefinition(Part):
     timeout_s: float = Field(180, gt=0, allow_inf_nan=False)
     max_output_tokens: int = Field(8000, ge=16)
     batch_api: bool = False  # first requests go through the provider's batch API
+    examples: tuple[str, ...] = ()  # item_ids it was shown or trained on with their answers: no estimate rests on them
 
     @property
     def is_paced(self) -> bool:

@@ -20,14 +20,6 @@ if TYPE_CHECKING:
 ASSUMED = "Assumptions, where there is no pilot"
 GOALS = "What the study is to show"
 PRICES = "Prices; a pilot brings its own"
-DEFAULTS: dict[str, float] = {
-    "agreement": 0.8, "icc": 0.1, "criteria": 39, "annotators": 1, "pairs_per_topic": 1, "correlation": 0.0,
-    "true_gap": 0.0,
-}  # fmt: skip
-AIMS = {"interval": "agreement ±{}", "non_inferior": "gap below {}", "tell_apart": "judges {} apart"}
-
-SAFE = "so that 4 of 5 intervals are no wider; topics are for one as wide on average"
-SAFE_PILOT = "should topics vary as much as the pilot's upper 80 % limit, and 4 of 5 intervals are to be no wider"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -82,6 +74,7 @@ def plan(
         if value is not None
     }  # fmt: skip
     with working("simulating studies"):
+        from app.plan_words import DEFAULTS
         from calibration.results import CalibrationSettings
         from calibration.study_cost import Prices
         from calibration.study_plan import Goals, plan_from_pilot
@@ -105,6 +98,7 @@ def plan(
 
 
 def _assumed(given: dict[str, float], goals: Any, prices: Any, topics: int | None) -> StudyPlan:
+    from app.plan_words import DEFAULTS
     from calibration.study_cost import Design
     from calibration.study_plan import plan_from_assumptions
 
@@ -162,23 +156,25 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
 
 
 def _say(found: StudyPlan, assumed: dict[str, float]) -> None:
-    typer.echo(_rests_on(found, assumed) + "\n")
+    from app.plan_words import aim_words, percent, rests_on, rounded, safe_words, why_topics
+
+    typer.echo(rests_on(found, assumed) + "\n")
     numbers = ("topics", "safe", "pairs", "hours", "people", "judge", "gives")
     print_table(("to show", *numbers), [_row(one) for one in found.aims], numbers=numbers)
     typer.echo("Gap: of the judge to a left-out annotator. People and judge: USD. Gives: half-width, or power.")
-    typer.echo(f"Safe: {SAFE_PILOT if found.pilot else SAFE}.")
+    typer.echo(f"Safe: {safe_words(found)}.")
     for one in found.aims:
         if one.why:
-            typer.echo(f"{_aim(one)}: no number of topics, {one.why}.")
+            typer.echo(f"{aim_words(one)}: no number of topics, {one.why}.")
         elif not math.isnan(one.simulated):
             topics = f"{one.needed.clusters:,} topics"
-            typer.echo(f"{_aim(one)}: shown in {_share(one.simulated)} of studies simulated with {topics}.")
+            typer.echo(f"{aim_words(one)}: shown in {percent(one.simulated)} of studies simulated with {topics}.")
     typer.echo("")
     if found.at:
         at = found.at
         typer.echo(
-            f"{at.topics:,} topics give agreement ±{_number(at.half_width, 3)}, power {_share(at.power)} for the gap "
-            f"and {_share(at.power_apart)} to tell the judges apart.\n"
+            f"{at.topics:,} topics give agreement ±{rounded(at.half_width, 3)}, power {percent(at.power)} for the gap "
+            f"and {percent(at.power_apart)} to tell the judges apart.\n"
         )
     if not found.rows:
         typer.echo("What more criteria would give is unknown: the pilot's ICC is not estimable.")
@@ -189,72 +185,25 @@ def _say(found: StudyPlan, assumed: dict[str, float]) -> None:
         ("labels of a topic", "worth", *columns),
         [
             ("any number" if math.isinf(one.labels_per_pair) else f"{one.labels_per_pair:,.4g}",
-             _number(one.effective_labels, 1), *(f"±{_number(width, 3)}" for width in one.half_widths))
+             rounded(one.effective_labels, 1), *(f"±{rounded(width, 3)}" for width in one.half_widths))
             for one in found.rows
         ],
         numbers=("worth", *columns),
     )  # fmt: skip
-    typer.echo(_why(found))
-
-
-def _aim(one: Planned) -> str:
-    return AIMS[one.aim].format(_short(one.target))
+    typer.echo(why_topics(found))
 
 
 def _row(one: Planned) -> tuple[object, ...]:
+    from app.plan_words import aim_words, gives, rounded
+
     cost = one.cost
     if cost is None or one.needed.clusters is None:
-        return (_aim(one), *[None] * 7)
-    money = (_number(value, 0) for value in (cost.annotators, cost.judges))
-    gives = f"±{_number(one.reached, 3)}" if one.aim == "interval" else _share(one.reached)
+        return (aim_words(one), *[None] * 7)
+    money = (rounded(value, 0) for value in (cost.annotators, cost.judges))
     return (
-        _aim(one), f"{one.needed.clusters:,}", None if one.cautious is None else f"{one.cautious:,}", f"{cost.pairs:,}",
-        _number(cost.hours, 1), *money, gives,
+        aim_words(one), f"{one.needed.clusters:,}", None if one.cautious is None else f"{one.cautious:,}",
+        f"{cost.pairs:,}", rounded(cost.hours, 1), *money, gives(one),
     )  # fmt: skip
-
-
-def _rests_on(found: StudyPlan, assumed: dict[str, float]) -> str:
-    pilot = found.pilot
-    if pilot is None:
-        agreement, icc_assumed, gap = (_short(assumed[name]) for name in ("agreement", "icc", "true_gap"))
-        return (
-            f"Assumed: agreement {agreement}, ICC {icc_assumed}, {found.design.labels_per_topic:g} labels of a topic, "
-            f"true gap {gap}. A pilot would tell; ICCs run from .02 to .5."
-        )
-    icc = pilot.icc
-    interval = "" if math.isnan(icc.low) else f" ({_number(icc.low, 2)} to {_number(icc.high, 2)})"
-    told = "not estimable" if math.isnan(icc.value) else f"{_number(icc.value, 2)}{interval}"
-    to_tell = f" To tell it from: {pilot.other}." if pilot.other else ""
-    return (
-        f"Pilot of {pilot.scores.pilot} topics: {pilot.judge} agrees in {_share(pilot.agreement.value)} of "
-        f"{pilot.agreement.n:,} labels, ICC {told}, gap to a left-out annotator {_number(pilot.gap.mean, 3)}."
-        f"{to_tell}"
-    )
-
-
-def _why(found: StudyPlan) -> str:
-    if found.icc <= 0:
-        return "At an ICC of 0 labels of one topic count as independent; check that with a pilot."
-    limit = _number(1 / found.icc, 1)
-    return (
-        f"m labels of one topic are worth m / (1 + (m - 1) ICC), never more than 1 / ICC = {limit}:\n"
-        "more criteria, annotators or pairs of the same topic soon add nothing, another topic does."
-    )
-
-
-def _share(value: float) -> str:
-    return _number(100 * value, 0) if math.isnan(value) else f"{_number(100 * value, 0)} %"
-
-
-def _number(value: float, digits: int) -> str:
-    from exports.cells import DASH, number
-
-    return DASH if math.isnan(value) else number(value, digits)
-
-
-def _short(value: float) -> str:
-    text = f"{value:g}"
-    return text[1:] if text.startswith("0.") else text
 
 
 def _plain(found: StudyPlan, assumed: dict[str, float]) -> dict[str, Any]:

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from app.commands.printing import JSON, working
 
+if TYPE_CHECKING:
+    from calibration.results import CalibrationReport
+
 PANEL = "Results"
+GATE = {"chosen": 0, "none_adequate": 3, "cannot_tell": 4}
+FAMILY = typer.Option([], help="NAME=FAMILY of a judge or system, repeatable: shows whether a judge favours its own.")
 JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
 
 
@@ -32,32 +38,64 @@ def calibrate(
     per_criterion: bool = typer.Option(
         None, help="Each criterion by itself; what the protocol says, else yes up to 200,000 rows."
     ),
+    gate: bool = typer.Option(
+        False, "--gate", help="Exit with what was decided: 0 a judge is adequate, 3 none is, 4 cannot tell."
+    ),
+    judge: str = typer.Option("", help="Whose card to print; with --gate: decide on this judge alone."),
+    family: list[str] = FAMILY,
     as_json: bool = JSON,
 ) -> None:
-    """Agreement of every judge with the annotators, with intervals over whole clusters, and warnings in words.
+    """The cheapest judge that agrees with the annotators, every judge's agreement, and warnings in words.
+
+    Intervals are over whole clusters. With --gate the last line is the decision; 1 and 2 still mean that it broke.
 
     Example: calipers calibrate labels.csv --out report
+    Example: calipers calibrate labels.csv --gate --judge gpt-mini
     """
     from app.commands.terminal import print_report
-    from app.report_files import write_report
-    from app.reporting import report_of
+    from app.report_files import with_kept_plan, write_report
+    from app.reporting import families_of, report_of
+    from calibration.choice import gate as decided
     from exports.as_json import report_json
     from exports.sentences import compared
 
     with working("resampling clusters") as advance:
         report = report_of(
-            what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion
-        )
+            what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
+            families=families_of(family),
+        )  # fmt: skip
         if out is not None:
+            report = with_kept_plan(report, out)
             written = write_report(report, out, lambda done, of: advance(done, of, "drawing figures"))
+    if judge and report.choice is not None:
+        decided(report.choice, judge)  # refuses a name that no judge has
     if as_json:
         typer.echo(report_json(report), nl=False)
     else:
-        print_report(report)
+        print_report(report, judge)
         if out is not None:
             typer.echo(f"\nWritten to {out}: {_listed(written)}")
     if not compared(report):
         raise typer.Exit(1)
+    if gate:
+        _decide(report, judge, quiet=as_json)
+
+
+def _decide(report: CalibrationReport, judge: str, quiet: bool) -> None:
+    """The decision as the last line (JSON holds it already) and as the exit code."""
+    from annotation.errors import AnnotationError
+    from calibration.choice import gate
+    from calibration.choice_words import sentence_about
+
+    if report.choice is None or not report.choice.candidates:
+        raise AnnotationError(
+            "nothing_to_gate", "nothing to decide: the gate needs a judge and annotators on criteria that share a scale"
+        )
+    status = gate(report.choice, judge)
+    named = next((one for one in report.choice.candidates if one.judge == judge), None)
+    if not quiet:
+        typer.echo(f"\n{sentence_about(named, report.choice.plan) if named else report.choice.sentence}")
+    raise typer.Exit(GATE[status])
 
 
 def _listed(written: Sequence[Path]) -> str:
@@ -108,15 +146,16 @@ def export_report(
     out: Path = typer.Option(..., help="Folder for the report, its tables and its figures."),
     protocol: str = typer.Option("", help="For a bare labels file: a shipped protocol's name, or a .toml file."),
     judges: Path = JUDGES,
+    family: list[str] = FAMILY,
 ) -> None:
     """Write the calibration report, its tables (LaTeX, Markdown, CSV, JSON) and its figures (PDF, SVG, PNG).
 
     Example: calipers export report mystudy --out report
     """
-    from app.report_files import write_report
-    from app.reporting import report_of
+    from app.report_files import with_kept_plan, write_report
+    from app.reporting import families_of, report_of
 
     with working("resampling clusters") as advance:
-        report = report_of(what, protocol=protocol, judges=judges)
+        report = with_kept_plan(report_of(what, protocol=protocol, judges=judges, families=families_of(family)), out)
         written = write_report(report, out, lambda done, of: advance(done, of, "drawing figures"))
     typer.echo(f"Written to {out}: {_listed(written)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
     from rich.text import Text
 
+    from calibration.card import CardRow
     from calibration.results import CalibrationReport
 
 SOFT = "dim"
@@ -19,19 +21,24 @@ NAME = 16  # columns that a rater's name has at least
 MARGIN = 14  # columns, of the titles before their values
 
 
-def print_report(report: CalibrationReport) -> None:
-    """As wide as the terminal, or 80 columns into a pipe; colours only where a person watches."""
+def print_report(report: CalibrationReport, judge: str = "") -> None:
+    """As wide as the terminal, or 80 columns into a pipe; colours only where a person watches.
+
+    `judge`: whose card; left out: of the chosen judge, or of the one that comes closest.
+    """
     from rich.console import Console
     from rich.measure import Measurement
     from rich.text import Text
 
+    from calibration.card import card_of
     from exports.cautions import folded
     from exports.sentences import headline
     from exports.summary import summary_table
 
     console = Console(highlight=False)
     # not rich's own folding, which would part a value from its interval at their no-break space
-    console.print("\n".join(wrap(headline(report), console.width)), style="bold", markup=False)
+    opening = report.choice.sentence if report.choice and report.choice.candidates else headline(report)
+    console.print("\n".join(wrap(opening, console.width)), style="bold", markup=False)
     table = summary_table(report)
     if table.rows:
         roomy = console.options.update(max_width=500)
@@ -45,10 +52,32 @@ def print_report(report: CalibrationReport) -> None:
         else:
             console.print(_blocks(table))
         console.print(_reading(report), style=SOFT)
+    foremost = report.choice.foremost if report.choice else None
+    rows = card_of(report, judge or (foremost.judge if foremost else ""))
+    if rows:
+        console.print(f"\n{rows[0].judge}, question by question", style="bold", markup=False)
+        console.print(_card(rows))
     cautions = folded(report)
     if cautions:
         console.print("\nBefore you use a number", style="bold")
         console.print(_list([Text.assemble(one.text, (f"  {one.code}", SOFT)) for one in cautions]))
+
+
+def _card(rows: Sequence[CardRow]) -> Grid:
+    """Question, outcome, and the sentence with its limit."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid.grid(padding=(0, 2))
+    for _ in range(2):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for one in rows:
+        firm = "" if one.outcome == "within" else "bold"
+        grid.add_row(
+            one.question, Text(one.outcome, style=firm), Text.assemble(one.sentence, (f" (limit: {one.limit})", SOFT))
+        )
+    return grid
 
 
 def _grid(table: Table, between: str) -> Grid:

@@ -54,7 +54,7 @@ def show(principal: Principal) -> None:
 
 
 def _filters(compared: pd.DataFrame) -> Filters:
-    """Only those that have something to choose from."""
+    """Only those that have something to choose from; the address holds what was chosen, so that a link can."""
     systems = sorted({*compared["system_a"].fillna(""), *compared["system_b"].fillna("")} - {""})
     offered = {
         "judge": ("Judge", sorted(set(compared["judge"]))),
@@ -67,7 +67,13 @@ def _filters(compared: pd.DataFrame) -> Filters:
     columns = st.columns(5)
     chosen = {
         name: column.selectbox(
-            title, ["", *options], format_func=lambda one: one or "All", key=f"by_{name}", on_change=_go, args=(0,)
+            title,
+            ["", *options],
+            format_func=lambda one: one or "All",
+            key=name,
+            on_change=_go,
+            args=(0,),
+            bind="query-params",
         )
         for column, (name, (title, options)) in zip(columns, useful.items(), strict=False)
     }

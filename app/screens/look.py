@@ -1,4 +1,4 @@
-"""The look of evaluator and owner pages, in one place: the tokens of the reading room, for HTML and for plots."""
+"""The look of evaluator and owner pages, in one place: the tokens of the reading room as CSS."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import streamlit as st
 
 INK, INK_SOFT, LINE, ACCENT, AMBER, RED = "#1c1f23", "#5a5f66", "#ddd9d0", "#14606e", "#8a5a00", "#a3261b"
-OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 LIGHT = {
     "paper": "#fcfbf8", "surface": "#f3f1ec", "ink": INK, "ink-soft": INK_SOFT, "line": LINE, "edge": "#878379",
     "accent": ACCENT, "accent-wash": "#e2eff1", "on-accent": "#fcfbf8", "amber": AMBER, "red": RED, "green": "#2c6a45",
@@ -17,7 +16,6 @@ DARK = {
     "edge": "#767c84", "accent": "#6cc3d1", "accent-wash": "#1c343a", "on-accent": "#15171a", "amber": "#e0b050",
     "red": "#f08a7e", "green": "#7cc79a",
 }  # fmt: skip
-BAND = "#d9d6cf"  # the people's own agreement, behind the judges'
 FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif'
 READING = 'Charter, "Bitstream Charter", "Sitka Text", Cambria, Georgia, serif'
 
@@ -40,6 +38,8 @@ CSS = f"""
   white-space: nowrap; vertical-align: baseline; }}
 .c-table th:first-child, .c-table td:first-child {{ text-align: left; }}
 .c-table .ci {{ color: var(--c-ink-soft); font-size: 12px; margin-left: 4px; }}
+.c-table .c-said {{ text-align: left; }}
+.c-table .c-wraps {{ white-space: normal; min-width: 9rem; max-width: 16rem; overflow-wrap: anywhere; }}
 .c-remarks th, .c-remarks td {{ text-align: left; }}
 .c-table .c-words {{ white-space: normal; min-width: 24rem; }}
 .c-scroll {{ overflow-x: auto; }}
@@ -90,6 +90,13 @@ CSS = f"""
 .c-raw {{ white-space: pre-wrap; overflow-wrap: anywhere; max-height: 60vh; overflow: auto; font-size: 12px;
   background: var(--c-surface); padding: 12px; border-radius: 6px; }}
 .c-fold h3 {{ font-size: 12px; font-weight: 600; margin: 12px 0 4px; padding: 0; }}
+.c-to, .c-to:visited {{ color: inherit !important; text-decoration: none !important; border-radius: 2px; }}
+.c-to:hover {{ color: var(--c-accent) !important; text-decoration: underline !important; }}
+.c-to:focus-visible {{ color: var(--c-accent) !important; outline: 2px solid var(--c-accent); outline-offset: 2px; }}
+.c-scroll + .c-fold {{ border-top: 0; }}
+.c-plot {{ margin: 0; }}
+.c-plot figcaption {{ color: var(--c-ink-soft); font-size: 14px; max-width: 46rem; margin: 0 0 8px; }}
+.c-plot img {{ display: block; max-width: 100%; height: auto; mix-blend-mode: multiply; }}
 .c-warnings {{ padding: 0 !important; margin: 0 !important; list-style: none; max-width: 60rem; }}
 .c-warnings li {{ border-left: 2px solid var(--c-amber); padding: 2px 0 2px 12px; margin: 0 0 8px !important;
   font-size: 14px; }}

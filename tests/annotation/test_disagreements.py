@@ -21,7 +21,9 @@ from annotation.people import Principal
 from annotation.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Study
+from tests.annotation.result_trees import bring_results, labels_file
 from tests.disputed_study import EVIL, QUOTE, SYSTEMS, make_disputed
+from tests.small_study import make_study
 
 
 def verdicts(*answers: tuple[str, str], **columns: Any) -> pd.DataFrame:
@@ -174,3 +176,16 @@ def test_only_evaluators_may_look_and_what_is_gone_is_said_to_be_gone(engine: En
     for item, criterion in (("item-99999", "deep"), ("item-00001", "none")):
         looking = partial(look_at, judge="steady", item_id=item, criterion=criterion)
         assert refusal(Principal(disputed, "admin"), looking) == "not_found"
+
+
+def test_answers_made_elsewhere_are_shown_beside_each_other_though_nobody_proved_their_texts(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study = make_study(engine, tmp_path / "reports")
+    rows = [{"label": "A"}, {"rater_id": "Ada", "rater_kind": "human", "label": "B"}]
+    bring_results(engine, study, labels_file(tmp_path / "labels.csv", rows), "labels", kind="labels")
+    with reading(engine) as session:
+        (line,) = compared_answers(session, Principal(study, "evaluator")).to_dict("records")
+        one = look_at(session, Principal(study, "evaluator"), line["judge"], line["item_id"], line["criterion"])
+    assert line["kind"] == "hard"
+    assert sorted(answer.choice for answer in (*one.judge, *one.people)) == ["Left", "Right"]

@@ -126,14 +126,14 @@ def test_a_bare_labels_file_is_calibrated_without_a_database(shell: Shell) -> No
             lines.append(f"{n:03d},{rater},{kind},c,{'AB'[(n + (rater == 'gpt' and n % 5 == 0)) % 2]},{n:03d}")
     (shell.folder / "labels.csv").write_text("\n".join(lines) + "\n")
     said = shell("calibrate", "labels.csv", "--out", "report", "--resamples", "199")
-    assert "gpt agrees with the annotators on" in said.replace("\N{NO-BREAK SPACE}", " ")
-    tables = [
-        f"{name}.{form}" for name in ("agreement", "annotators", "criteria") for form in ("csv", "json", "md", "tex")
-    ]
-    drawn = ("agreement", "agreement_column", "answers", "answers_column")  # one criterion makes no map
-    figures = [f"{name}.{form}" for name in drawn for form in ("pdf", "png", "svg")]
+    assert "gpt, the one judge tried, is not adequate: it agrees" in said
+    written = ("agreement", "annotators", "bias", "criteria", "judges")  # no systems are named: there is no ranking
+    tables = [f"{name}.{form}" for name in written for form in ("csv", "json", "md", "tex")]
+    drawn = ("agreement", "answers", "bias")  # one criterion makes no map, and no cost no frontier
+    both_widths = [*drawn, *(f"{name}_column" for name in drawn)]
+    figures = [f"{name}.{form}" for name in both_widths for form in ("pdf", "png", "svg")]
     assert sorted(path.name for path in (shell.folder / "report").iterdir()) == sorted(
-        [*tables, *figures, "calibration-report.json", "captions.md"]
+        [*tables, *figures, "calibration-report.json", "captions.md", "comparison-plan.json"]
     )
     report: dict[str, Any] = json.loads((shell.folder / "report" / "calibration-report.json").read_text())
     assert report["format"] == "calipers-report/1"

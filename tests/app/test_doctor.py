@@ -163,6 +163,7 @@ def test_calibrate_writes_tables_and_figures_and_clears_those_of_an_earlier_repo
     assert calipers("calibrate", labels, "--resamples", 99, "--out", out).exit_code == 0
     first = {path.name for path in out.iterdir()}
     assert {"criteria.tex", "criteria.pdf", "criteria_column.svg", "annotators.md", "answers.png"} <= first
+    assert {"judges.tex", "bias.csv", "bias_column.pdf"} <= first
     (out / "paper.tex").write_text("mine")
     made_pairs(criteria=1, annotators=1).to_csv(labels, index=False)
     assert calipers("calibrate", labels, "--resamples", 99, "--out", out).exit_code == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,37 +10,13 @@ from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
 from annotation.judges import client
-from annotation.people import Principal, invite, local_admin, sign_in, sign_out, who
+from annotation.people import sign_out
 from app.screens import judges
-from app.settings import database, settings
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest
-from db.tables import Study
 from tests.annotation.judges.judged_study import Stub, judgments
+from tests.app.drawing import drawn, evaluator, page, shown
 from tests.disputed_study import SYSTEMS, judge, make_disputed
-
-
-@pytest.fixture
-def engine_here(migrated_sqlite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
-    path = tmp_path / "calipers.db"
-    path.write_bytes(migrated_sqlite.read_bytes())
-    monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{path}")
-    settings.cache_clear()
-    database.cache_clear()
-    yield database()
-    database().dispose()
-    settings.cache_clear()
-    database.cache_clear()
-
-
-def evaluator(engine: Engine, study: int) -> tuple[Principal, str]:
-    with transaction(engine) as session:
-        token = invite(session, local_admin(session.get_one(Study, study)), "Eva", "evaluator")
-        cookie = sign_in(session, token, "127.0.0.1")
-        principal = who(session, cookie)
-    assert principal is not None
-    assert cookie is not None
-    return principal, cookie
 
 
 def judges_page(engine: Engine, study: int) -> AppTest:
@@ -54,49 +29,35 @@ def judges_page(engine: Engine, study: int) -> AppTest:
 
 
 def disagreements_page(engine: Engine, study: int) -> AppTest:
-    def run(principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
-        from app.screens import disagreements
-
-        disagreements.show(principal)
-
-    return drawn(AppTest.from_function(run, args=evaluator(engine, study)[:1], default_timeout=60).run())
-
-
-def drawn(screen: AppTest) -> AppTest:
-    assert not screen.exception
-    return screen
-
-
-def shown(screen: AppTest) -> str:
-    return "".join(str(element.proto) for element in screen.main)
+    return page(engine, study, "disagreements")
 
 
 def test_no_judge_yet_is_a_screen_with_the_next_command(engine_here: Engine, tmp_path: Path) -> None:
     study = make_disputed(engine_here, tmp_path / "reports", judged=False)
-    page = shown(judges_page(engine_here, study))
-    assert "No judge has run yet" in page
-    assert "calipers judge run disputed --judges judges.toml" in page
+    words = shown(judges_page(engine_here, study))
+    assert "No judge has run yet" in words
+    assert "calipers judge run disputed --judges judges.toml" in words
     assert "Nothing to compare yet" in shown(disagreements_page(engine_here, study))
 
 
 def test_an_always_first_judge_is_said_to_be_one(engine_here: Engine, tmp_path: Path) -> None:
     study = make_disputed(engine_here, tmp_path / "reports")
-    page = shown(judges_page(engine_here, study))
+    words = shown(judges_page(engine_here, study))
     # two items, two orders, two criteria
-    assert "picks the report shown first in 100 % of 8 decisive answers; swap consistency 0." in page
-    assert page.count("picks the report") == 1  # steady decided nothing
-    assert "2 judges have made all 8 calls" in page
-    assert "Nothing went wrong" in page
-    assert "still to be made" not in page
+    assert "picks the report shown first in 100 % of 8 decisive answers; swap consistency 0." in words
+    assert words.count("picks the report") == 1  # steady decided nothing
+    assert "2 judges have made all 8 calls" in words
+    assert "Nothing went wrong" in words
+    assert "still to be made" not in words
 
 
 def test_open_calls_are_counted_with_the_command_that_makes_them(engine_here: Engine, tmp_path: Path) -> None:
     study = make_disputed(engine_here, tmp_path / "reports", judged=False)
     judge(engine_here, study, "mini", Stub(lambda text, number: judgments(text, "first")), limit=1)
-    page = shown(judges_page(engine_here, study))
-    assert "mini has made 1 of 4 calls" in page
-    assert "3 calls are still to be made" in page
-    assert "calipers judge resume disputed --judges judges.toml" in page
+    words = shown(judges_page(engine_here, study))
+    assert "mini has made 1 of 4 calls" in words
+    assert "3 calls are still to be made" in words
+    assert "calipers judge resume disputed --judges judges.toml" in words
 
 
 def test_a_page_that_refreshes_itself_stops_for_whoever_signed_out(
@@ -122,13 +83,13 @@ def test_disagreements_are_filtered_and_walked_through(engine_here: Engine, tmp_
     assert [button.label for button in screen.button] == ["Previous", "Next", *map(str, range(1, 9))]
     drawn(screen.button(key="next").click().run())
     assert "2 of 8" in shown(screen)
-    drawn(screen.selectbox(key="by_kind").select("soft").run())
+    drawn(screen.selectbox(key="kind").select("soft").run())
     assert "4 of 4 questions" in shown(screen)
     assert "1 of 4" in shown(screen)  # a filter starts at the first again
     drawn(screen.button(key="go_3").click().run())
     assert "4 of 4" in shown(screen)
     assert screen.button(key="next").disabled
-    drawn(screen.selectbox(key="by_judge").select("always-first").run())
+    drawn(screen.selectbox(key="judge").select("always-first").run())
     assert "Take a filter away" in shown(screen)
 
 

@@ -183,7 +183,7 @@ def test_the_evaluators_screens_with_the_demos_answers(tab: Page, server: Any) -
     tab.goto(f"{server.address}/invite/{demo_links(server.engine)['evaluator']}")
     expect(tab.get_by_text("What to know before you use a number")).to_be_visible(timeout=60_000)
     tab.get_by_text("How this was computed").click()
-    expect(tab.get_by_text("settings")).to_be_visible()
+    expect(tab.get_by_text("settings", exact=True)).to_be_visible()
     found: dict[str, list[str]] = {}
     for name, words in (
         ("Agreement", "What to know before"), ("Progress", "slots are handed in"), ("Blinding", "As it is shown")
@@ -198,8 +198,8 @@ def test_the_evaluators_screens_with_the_demos_answers(tab: Page, server: Any) -
 
 def test_the_admins_screens_of_a_new_study(tab: Page, server: Any, study: Callable[[str], int]) -> None:
     tab.goto(server.link(study(PROTOCOL), "Eve", "admin"))
-    expect(tab.get_by_text("No agreement to show yet")).to_be_visible()
-    found = {"Agreement, empty": violations(tab)}
+    expect(tab.get_by_text("No judge to choose yet")).to_be_visible()
+    found = {"Choice, empty": violations(tab)}
     tab.get_by_text("Blinding", exact=True).first.click()
     tab.get_by_text("Change this report by hand").click()
     tab.get_by_label("Reason, kept with the report").wait_for()

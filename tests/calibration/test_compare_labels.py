@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 
 import numpy as np
@@ -183,8 +184,9 @@ def test_judges_that_share_fewer_than_95_percent_of_their_labels_are_noticed(uns
 
 def test_a_plan_that_is_not_the_stored_one_is_noticed() -> None:
     plan = ComparisonPlan(("x", "y"), ("c",), 0.05)
-    assert not list(changed_plan(plan, plan.plan_sha256))
-    assert not list(changed_plan(plan, ""))
-    (one,) = changed_plan(dataclasses.replace(plan, margin=0.1), plan.plan_sha256)
+    turned = dataclasses.replace(plan, judges=("y", "x"))
+    assert not list(changed_plan(turned, json.loads(json.dumps(plan.kept))))
+    assert not list(changed_plan(plan, None))
+    (one,) = changed_plan(dataclasses.replace(plan, margin=0.1, judges=("y", "z")), plan.kept)
     assert one.code == "changed_after_labels"
-    assert "margin 0.1" in one.text
+    assert "judges added: z; judges left out: x; margin 0.05 became 0.1" in one.text

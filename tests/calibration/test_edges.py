@@ -291,11 +291,6 @@ def test_seven_and_seven_point_nought_are_one_rating():
     assert calibrate(frame.assign(label=mixed), FEW).estimates == calibrate(frame, FEW).estimates
 
 
-def test_a_setting_that_is_not_computed_is_refused_and_not_ignored():
-    with pytest.raises(CalibrationError, match="generalise_to"):
-        calibrate(made_pairs(), replace(FEW, generalise_to="pairs_and_annotators"))
-
-
 def test_a_probe_with_too_many_different_answers_says_so():
     frame = made_pairs(pairs=40, annotators=1).drop(columns=["system_a", "system_b", "presentation"])
     frame["label"] = "answer " + frame["item_id"]

@@ -75,8 +75,9 @@ def with_draws(frame: pd.DataFrame, settings: CalibrationSettings) -> list[tuple
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounding, "expanded_percentile", number)
         report = calibrate(frame, settings)
-    # strengths of systems have the witnesses of test_bradley_terry
-    drawn = [one for one in report.estimates if one.statistic != "bradley_terry"]
+    # these two have the witnesses of test_bradley_terry and test_alternative_annotator
+    apart = ("bradley_terry", "advantage_probability")
+    drawn = [one for one in report.estimates if one.statistic not in apart]
     return [(one, kept[int(one.low)]) for one in drawn if one.method == "cluster_bootstrap_expanded"]
 
 

@@ -1,0 +1,46 @@
+"""Biases of judges: what was found, what was not, and what these labels could not have shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from annotation.people import Principal
+from app.screens.plots import plot
+from app.screens.report_page import answer, open_report, warnings_and_making
+from app.screens.report_tables import sortable
+from exports.bias import Asked, bias_table, headlines
+from exports.bias_figure import bias_figure
+from exports.tables import PEOPLE
+
+NOTHING = "No bias can be looked for yet: that takes a judge's answers, and people's beside them."
+NAMED = 4  # findings named in the sentence
+
+
+def show(principal: Principal) -> None:
+    """Every question that was asked of every judge."""
+    opened = open_report(principal, "No bias to show yet")
+    if opened is None:
+        return
+    report = opened.report
+    answer(sentence([one for one in headlines(report) if one.bias.estimate.rater != PEOPLE]))
+    plot(bias_figure(report), "bias")
+    table = bias_table(report)
+    if table is not None:
+        sortable(table, report, "biases")
+    warnings_and_making(report)
+
+
+def sentence(asked: Sequence[Asked]) -> str:
+    """How many biases were looked for in judges, which were found, and how many could not be told."""
+    if not asked:
+        return NOTHING
+    found = [one for one in asked if one.bias.outcome == "found"]
+    open_ones = sum(one.bias.outcome == "cannot_tell" for one in asked)
+    absent = len(asked) - len(found) - open_ones
+    names = "; ".join(f"{one.rater} {one.title}" for one in found[:NAMED])
+    names += f"; and {len(found) - NAMED:,} more" if len(found) > NAMED else ""
+    said = f"{len(found):,} found ({names})" if found else "none found"
+    return (
+        f"Of {len(asked):,} biases looked for in judges: {said}, {absent:,} shown to be too small to matter, "
+        f"{open_ones:,} that these labels cannot tell."
+    )

@@ -1,0 +1,38 @@
+"""The pages of an evaluator: what the labels say, how far the work is, and the next study."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+from annotation.people import Principal
+from app.screens import (
+    agreement,
+    bias,
+    blinding,
+    choice,
+    disagreements,
+    judges,
+    planner,
+    progress,
+    ranking,
+    reliability,
+)
+
+
+def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
+    """In the order of the navigation."""
+    return [
+        st.Page(partial(choice.show, principal), title="Choice", url_path="choice", default=True),
+        st.Page(partial(agreement.show, principal), title="Agreement", url_path="agreement"),
+        st.Page(partial(reliability.show, principal), title="Reliability", url_path="reliability"),
+        st.Page(partial(bias.show, principal), title="Bias", url_path="bias"),
+        st.Page(partial(ranking.show, principal), title="Ranking", url_path="ranking"),
+        st.Page(partial(disagreements.show, principal), title="Disagreements", url_path="disagreements"),
+        st.Page(partial(judges.show, principal, cookie), title="Judges", url_path="judges"),
+        st.Page(partial(progress.show, principal), title="Progress", url_path="progress"),
+        st.Page(partial(blinding.show, principal), title="Blinding", url_path="blinding"),
+        st.Page(partial(planner.show, principal), title="Planner", url_path="planner"),
+    ]

@@ -1,0 +1,112 @@
+"""Which system is best: by people, by one judge alone, and by the judge corrected with people's labels."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from annotation.people import Principal
+from app.screens.plots import plot
+from app.screens.report_page import answer, open_report, section, warnings_and_making
+from app.screens.report_tables import sortable, table_html
+from calibration.results import CalibrationReport
+from exports.cells import DASH, Cell, shown
+from exports.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
+from exports.ranking_figure import ranking_figure
+from exports.tables import PEOPLE, Column, Table
+
+NOTHING = "No system can be ranked: that takes pairs of reports whose systems are known, and people's verdicts on them."
+MASKED = "Systems are numbered, not named, until the study is closed or revealed."
+FIRM = (
+    Column("by", "Order by"), Column("statistic", "Made of"), Column("first", "First"), Column("stays", "Stays first"),
+    Column("note", "Remark"),
+)  # fmt: skip
+ALIKE = (
+    Column("one", "One"), Column("other", "Other"), Column("tau", "Kendall's τ"), Column("n", "n"),
+    Column("clusters", "Clusters"),
+)  # fmt: skip
+
+
+def show(principal: Principal) -> None:
+    """Side by side, for the judge that is chosen here."""
+    opened = open_report(principal, "No ranking to show yet")
+    if opened is None:
+        return
+    report = opened.report
+    if placing(report, WIN_RATE, PEOPLE) is None:
+        answer(NOTHING)
+        warnings_and_making(report)
+        return
+    answer(sentence(report), "" if opened.names_systems else MASKED)
+    judge = _judge(report)
+    plot(ranking_figure(report, judge=judge), "ranking")
+    table = ranking_table(report, judge)
+    if table is not None:
+        sortable(table, report, "systems")
+    section(f"<h2>How firm the first place is</h2>{table_html(firmness(report, judge), report)}")
+    alike = orders(report)
+    if alike.rows:
+        sortable(alike, report, "orders")
+    warnings_and_making(report)
+
+
+def sentence(report: CalibrationReport) -> str:
+    """Who is first by people, how far, and how firmly."""
+    people = placing(report, WIN_RATE, PEOPLE)
+    if people is None:
+        return NOTHING
+    first = by_people(people)[0]
+    value, interval = shown(people.estimates[first])
+    firm = "" if math.isnan(people.keeps_first) else (
+        f", and stays first in {_percent(people.keeps_first)} of resamples of whole clusters"
+    )  # fmt: skip
+    return f"By people {first} is first: it wins {f'{value} {interval}'.strip()} of its comparisons{firm}."
+
+
+def firmness(report: CalibrationReport, judge: str) -> Table:
+    """The first system of each order, and how often it is first again when whole clusters are drawn anew."""
+    asked = (
+        ("people", "win rates", WIN_RATE, PEOPLE), ("people", "Bradley–Terry strengths", STRENGTH, PEOPLE),
+        (f"{judge} alone", "win rates", WIN_RATE, judge),
+        (f"{judge} alone", "Bradley–Terry strengths", STRENGTH, judge),
+        (f"{judge}, corrected by people", "win rates", CORRECTED, judge),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for by, made_of, statistic, rater in asked:
+        found = placing(report, statistic, rater)
+        if found is not None:
+            rows.append((by, made_of, by_people(found)[0], _percent(found.keeps_first), found.note))
+    remarked = any(row[-1] for row in rows)
+    shown_rows = tuple(row if remarked else row[:-1] for row in rows)
+    return Table("first", "How firm the first place is", FIRM if remarked else FIRM[:-1], shown_rows, ())
+
+
+def orders(report: CalibrationReport) -> Table:
+    """Kendall's tau-b of every two raters' orders of the systems."""
+    found = [one for one in report.estimates if one.statistic == "kendall_tau_b_systems"]
+    rows: list[tuple[Cell, ...]] = [
+        (_named(one.rater), _named(one.reference), one, one.n, one.clusters) for one in found
+    ]
+    note = (
+        "1: the same order; 0: none in common; −1: reversed. Few systems make it coarse, and a bias can leave it at 1."
+    )
+    return Table("orders", "Whether raters order the systems alike", ALIKE, tuple(rows), (note,) if rows else ())
+
+
+def _judge(report: CalibrationReport) -> str:
+    """The one that is looked at; "" where none ranked a system."""
+    judges: list[str] = list(dict.fromkeys(one["rater"] for one in report.data["rankings"] if one["rater"] != PEOPLE))
+    if not judges:
+        return ""
+    first = judge_shown(report)
+    index = judges.index(first) if first in judges else 0
+    return str(st.selectbox("Judge", judges, index=index, key="ranking_by", width=280))
+
+
+def _named(rater: str) -> str:
+    return "people" if rater == PEOPLE else rater
+
+
+def _percent(share: float) -> str:
+    return DASH if math.isnan(share) else f"{100 * share:.0f} %"

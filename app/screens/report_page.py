@@ -1,0 +1,88 @@
+"""What every page of a report opens and ends with: the study's name and its report, the warnings, how it was made."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from html import escape
+
+import streamlit as st
+
+from annotation.errors import AnnotationError
+from annotation.people import Principal, study_for
+from annotation.studies import protocol_of
+from annotation.verdicts import shows_systems
+from app.reporting import label_version, shown_report
+from app.screens.look import style
+from app.settings import database
+from calibration.errors import CalibrationError
+from calibration.results import CalibrationReport
+from db.connect import reading
+from exports.cautions import folded
+
+SIMULATED = '<span class="c-simulated">Simulated answers: people and judges of this study are made up</span>'
+SETTINGS = ("level", "resamples", "seed", "ties", "not_applicable", "references", "margin", "bias_floor")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A study's report. `names_systems`: its systems are called by their names, for the study may show them."""
+
+    report: CalibrationReport
+    names_systems: bool
+    study_id: int
+    version: tuple[int, ...]  # of its labels: what is computed from them is cached by it
+
+
+def open_report(principal: Principal, nothing: str) -> Opened | None:
+    """The page's head and the report as it stands now; None where there is none, which the page then says.
+
+    `nothing`: what to call that.
+    """
+    style()
+    with reading(database()) as session:
+        study = study_for(session, principal, "evaluator")
+        title, name, simulated = protocol_of(study).title, study.name, study.is_simulated
+        version, named = label_version(session, study), shows_systems(study)
+    mark = SIMULATED if simulated else ""
+    st.html(f'<div class="c-page"><p class="c-soft">{escape(title)} · {escape(name)}</p>{mark}</div>')
+    try:
+        with st.spinner("Computing intervals…"):
+            return Opened(_report(study.id, version, principal), named, study.id, version)
+    except (AnnotationError, CalibrationError) as error:
+        st.html(f'<div class="c-empty"><h1>{escape(nothing)}</h1><p>{escape(error.text)}</p></div>')
+        return None
+
+
+def answer(sentence: str, *more: str) -> None:
+    """The page's answer; `more`: what must stand right under it."""
+    below = "".join(f'<p class="c-soft">{escape(one)}</p>' for one in more if one)
+    st.html(f'<div class="c-page"><p class="c-answer">{escape(sentence)}</p>{below}</div>')
+
+
+def long_answer(sentence: str) -> None:
+    """Where the first of several sentences is the answer, and the others say what it rests on."""
+    first, end, others = sentence.partition("). ")
+    answer(first + end.rstrip())
+    if others:
+        section(f"<p>{escape(others)}</p>")
+
+
+def section(html: str) -> None:
+    """A part of the page, HTML already."""
+    st.html(f'<div class="c-page">{html}</div>')
+
+
+def warnings_and_making(report: CalibrationReport) -> None:
+    """The end of the page."""
+    said = "".join(f"<li><code>{escape(one.code)}</code>{escape(one.text)}</li>" for one in folded(report))
+    if said:
+        section(f'<h2>What to know before you use a number</h2><ul class="c-warnings">{said}</ul>')
+    with st.expander("How this was computed"):
+        settings = asdict(report.settings)
+        st.json({"settings": {name: settings[name] for name in SETTINGS}, "data": dict(report.data)}, expanded=1)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _report(study_id: int, version: tuple[int, ...], _principal: Principal) -> CalibrationReport:
+    """Cached by study and state of its labels, for all who may see it; `version` is part of the key only."""
+    return shown_report(database(), _principal)

@@ -1,0 +1,26 @@
+"""A database of its own for screens that run in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from sqlalchemy import Engine
+
+from app.settings import database, settings
+
+
+@pytest.fixture
+def engine_here(migrated_sqlite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Engine]:
+    path = tmp_path / "calipers.db"
+    path.write_bytes(migrated_sqlite.read_bytes())
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{path}")
+    settings.cache_clear()
+    database.cache_clear()
+    st.cache_data.clear()  # kept by study, and another test's study has the same number
+    yield database()
+    database().dispose()
+    settings.cache_clear()
+    database.cache_clear()

@@ -1,0 +1,49 @@
+"""Screens drawn without a browser: who looks at them, and what is on them."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine
+from streamlit.testing.v1 import AppTest
+
+from annotation.people import Principal, invite, local_admin, sign_in, who
+from db.connect import transaction
+from db.tables import Study
+
+
+def evaluator(engine: Engine, study: int) -> tuple[Principal, str]:
+    with transaction(engine) as session:
+        token = invite(session, local_admin(session.get_one(Study, study)), "Eva", "evaluator")
+        cookie = sign_in(session, token, "127.0.0.1")
+        principal = who(session, cookie)
+    assert principal is not None
+    assert cookie is not None
+    return principal, cookie
+
+
+def page(engine: Engine, study: int, name: str, **address: str) -> AppTest:
+    """The evaluator's page of this name, for a new evaluator. `address`: what stands behind the question mark."""
+
+    def run(name, principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+        from importlib import import_module
+
+        import_module(f"app.screens.{name}").show(principal)
+
+    arguments = (name, evaluator(engine, study)[0])
+    screen = AppTest.from_function(run, args=arguments, default_timeout=120)
+    for key, value in address.items():
+        screen.query_params[key] = value
+    return drawn(screen.run())
+
+
+def drawn(screen: AppTest) -> AppTest:
+    assert not screen.exception
+    return screen
+
+
+def shown(screen: AppTest) -> str:
+    return "".join(str(element.proto) for element in screen.main)
+
+
+def html_of(screen: AppTest) -> list[str]:
+    """The parts of the page that are HTML of our own."""
+    return [str(element.proto.body) for element in screen.main if element.type == "html"]

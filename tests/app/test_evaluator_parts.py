@@ -1,0 +1,164 @@
+"""What the evaluator's pages are made of: order of rows, addresses of labels, sentences, plots as they are embedded."""
+
+from __future__ import annotations
+
+import base64
+import math
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.plan_words import why_topics
+from app.screens.bias import sentence as bias_sentence
+from app.screens.choice import closest
+from app.screens.links import behind, labels_address
+from app.screens.planner import aims_html, sentence, worth_html
+from app.screens.plots import plot_html
+from app.screens.reliability import cells_table
+from app.screens.reliability import sentence as map_sentence
+from app.screens.report_tables import in_order, table_html
+from calibration.choose import cheapest_adequate_judge
+from calibration.reliability_map import Cell, ReliabilityMap
+from calibration.results import CalibrationSettings, Estimate
+from calibration.study_cost import Design, Prices
+from calibration.study_plan import Goals, plan_from_assumptions
+from exports.figures import as_bytes
+from exports.forest import forest
+from exports.tables import Column, Table
+from tests.calibration.priced import EIGHT, priced
+from tests.exports.toy import toy_report
+
+cells = st.one_of(st.none(), st.floats(allow_nan=True, allow_infinity=False), st.integers(-9, 9))
+words = st.text("abC", max_size=3)
+
+
+def table_of(values: list[Any]) -> Table:
+    return Table("t", "T", (Column("name", "Name"), Column("value", "Value")), tuple((f"r{n}", v) for n, v in enumerate(values)), ())  # fmt: skip
+
+
+@given(st.one_of(st.lists(cells), st.lists(words)), st.booleans())
+def test_sorting_keeps_every_row_leaves_equal_ones_as_they_were_and_the_unknown_last(
+    values: list[Any], falling: bool
+) -> None:
+    found = in_order(table_of(values), 1, falling=falling).rows
+    assert sorted(found, key=lambda row: str(row[0])) == sorted(table_of(values).rows, key=lambda row: str(row[0]))
+    unknown = [value is None or value == "" or (isinstance(value, float) and math.isnan(value)) for _, value in found]
+    assert unknown == sorted(unknown)
+    known = [value.casefold() if isinstance(value, str) else value for _, value in found][: unknown.count(False)]
+    assert known == sorted(known, reverse=falling)
+    for one, other in pairwise(found):
+        if one[1] == other[1]:
+            assert int(str(one[0])[1:]) < int(str(other[0])[1:])
+
+
+@pytest.mark.parametrize(
+    ("filters", "address"),
+    [
+        ({}, "disagreements"),
+        ({"judge": "mini"}, "disagreements?judge=mini"),
+        ({"judge": "a&b=c d", "criterion": "all", "category": ""}, "disagreements?judge=a%26b%3Dc+d"),
+        ({"judge": "m", "category": "Kunst & Maß"}, "disagreements?judge=m&category=Kunst+%26+Ma%C3%9F"),
+    ],
+)
+def test_an_address_names_what_narrows_the_labels_and_nothing_else(filters: dict[str, str], address: str) -> None:
+    assert labels_address(**filters) == address
+
+
+@pytest.mark.parametrize(
+    ("changes", "address"),
+    [
+        ({}, "disagreements?judge=mini"),
+        ({"rater": "mini [both orders]"}, "disagreements?judge=mini"),
+        ({"rater": "each_annotator", "reference": "mini"}, "disagreements?judge=mini"),
+        ({"criterion": "c1", "category": "Art"}, "disagreements?judge=mini&criterion=c1&category=Art"),
+        ({"category": "systems: atlas"}, "disagreements?judge=mini&system=atlas"),
+        ({"category": "systems: atlas, borealis"}, "disagreements?judge=mini"),  # a pair is no filter
+        ({"rater": "each_annotator", "reference": "others"}, ""),
+    ],
+)
+def test_a_number_leads_to_the_labels_of_its_judge(changes: dict[str, str], address: str) -> None:
+    report = toy_report()
+    report = replace(report, data={**report.data, "judges": ["mini"], "systems": ["atlas", "borealis"]})
+    number = Estimate("percent_agreement", "mini", "each_annotator", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "m", "")
+    assert behind(replace(number, **changes), report) == address
+
+
+def test_a_table_escapes_names_and_addresses_and_folds_how_to_read_it() -> None:
+    evil = "<b>\"'&"
+    report = toy_report()
+    report = replace(report, data={**report.data, "judges": [evil], "systems": []})
+    number = Estimate("s", evil, "each_annotator", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "m", "")
+    table = Table("t", evil, (Column("a", evil), Column("b", "B")), ((evil, number),), (evil,))
+    found = table_html(table, report)
+    assert "<b>" not in found
+    assert 'href="disagreements?judge=%3Cb%3E%22%27%26">.70</a>' in found
+    assert "<summary>How to read this table</summary>" in found
+
+
+def test_a_plot_is_a_picture_with_its_caption_as_text_and_the_papers_own_bytes() -> None:
+    figure = forest(toy_report())
+    assert figure is not None
+    hostile = replace(figure, caption='Which "judge" <b>?')
+    found = plot_html(hostile)
+    assert found.count("Which &quot;judge&quot; &lt;b&gt;?") == 2  # above it, and for who cannot see it
+    embedded = found.split("base64,")[1].split('"')[0]
+    assert base64.b64decode(embedded) == as_bytes(figure, "svg")
+
+
+@pytest.mark.parametrize(
+    ("judges", "pairs", "first"),
+    [
+        (("small", "mini", "huge"), 120, "mini"),  # the chosen one
+        (("tiny", "small"), 120, "small"),  # none is adequate, and this one is less far
+    ],
+)
+def test_the_card_is_first_of_the_judge_that_the_sentence_speaks_of(
+    judges: tuple[str, ...], pairs: int, first: str
+) -> None:
+    verdicts = priced({name: EIGHT[name] for name in judges}, pairs=pairs)
+    choice = cheapest_adequate_judge(verdicts, CalibrationSettings(resamples=99))
+    assert closest(choice) == first
+    assert any(said.startswith(f"{first} ") for said in choice.sentence.split(". ")[:2])
+
+
+def test_a_study_without_a_bias_to_look_for_says_what_that_takes() -> None:
+    assert bias_sentence([]).startswith("No bias can be looked for yet")
+
+
+def cell(criterion: str, category: str, judge: float, person: float, half: float = 0.05) -> Cell:
+    def made(statistic: str, value: float) -> Estimate:
+        return Estimate(statistic, "mini", "others", criterion, category, value, value - half, value + half, 0.95, 60, 30, "m", "-")  # fmt: skip
+
+    agreement, ceiling, gap = made("a", judge), made("c", person), made("g", person - judge)
+    return Cell(criterion, category, agreement, ceiling, gap)
+
+
+def test_a_map_is_summed_up_by_the_cell_furthest_behind_people() -> None:
+    inner = (cell("clear", "Art", 0.7, 0.8), cell("deep", "Art", 0.81, 0.8))
+    found = ReliabilityMap("mini", ("clear", "deep"), ("Art",), (*inner, cell("all", "all", 0.2, 0.9)))
+    assert map_sentence(found) == (
+        "mini is furthest behind a left-out annotator on clear in Art: .70 against .80, a gap of .10 [.05, .15], the "
+        "largest of 2."
+    )
+    assert len(cells_table(found).rows) == 3
+    ahead = replace(found, cells=inner[1:])
+    assert map_sentence(ahead).startswith("In none of 1 cells with a value is mini behind")
+    thin = replace(found, cells=(cell("clear", "Art", 0.7, 0.8, math.nan),))
+    assert "no cell has the clusters that an interval takes" in map_sentence(thin)
+    assert map_sentence(replace(found, cells=())).startswith("Nothing to compare yet")
+
+
+def test_a_plan_says_topics_hours_money_and_why_topics_count() -> None:
+    # STATISTICS.md: 39 criteria, an ICC of .1 and an agreement of .8 take 33 topics for a half-width of .05
+    found = plan_from_assumptions(Goals(), Design(), Prices(30, 40, 0.5, 0.5), topics=50)
+    assert sentence(found).startswith("It takes 33 topics to know agreement to ±5 points, ")
+    assert "<td>agreement ±.05</td><td>33</td><td>39</td><td>33</td><td>16</td><td>660</td>" in aims_html(found)
+    assert "never more than 1 / ICC = 10.0" in why_topics(found)
+    assert "any number" in worth_html(found)
+    hopeless = plan_from_assumptions(Goals(margin=0.05), Design(), true_gap=0.06)
+    assert "no known number to show a gap below 5 points" in sentence(hopeless)
+    assert "no number of topics, the gap is as large as the margin" in aims_html(hopeless)

@@ -1,0 +1,221 @@
+"""Every page of the evaluator, from a study without a label to one that chooses among priced judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from sqlalchemy import Engine
+
+import app.reporting
+import app.screens.planner
+import app.screens.reliability
+from tests.app.drawing import drawn, html_of, page, shown
+from tests.calibration.priced import EIGHT, priced
+from tests.calibration.studies import made_ratings
+from tests.disputed_study import SYSTEMS, make_disputed
+from tests.small_study import PROBES, RATING, make_study
+
+# what a study's own rows bring beside these made ones
+OTHERS = {
+    "system_b": None,
+    "category": "",
+    "presentation": None,
+    "run": 1,
+    "pass_no": 1,
+    "status": "ok",
+    "rationale": None,
+}
+PAGES = ("choice", "agreement", "reliability", "bias", "ranking")
+READERS = (app.reporting, app.screens.planner, app.screens.reliability)
+
+
+@pytest.fixture
+def study_of(engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[pd.DataFrame], int]:
+    """study_of(verdicts) -> a study whose labels are these."""
+
+    def make(verdicts: pd.DataFrame) -> int:
+        full = verdicts.assign(**{name: value for name, value in OTHERS.items() if name not in verdicts})
+        for reader in READERS:
+            monkeypatch.setattr(reader, "load_verdicts", lambda session, study: full)
+        return make_study(engine_here, tmp_path / "reports")
+
+    return make
+
+
+@pytest.fixture
+def priced_judges(study_of: Callable[[pd.DataFrame], int]) -> int:
+    """Three judges: one that is no good, the cheapest adequate one, and a dearer one."""
+    verdicts = priced({name: EIGHT[name] for name in ("small", "mini", "huge")}, pairs=80)
+    number = verdicts["item_id"].str[-2:].astype(int)
+    verdicts["category"] = number.mod(2).map({0: "Art", 1: "History"})
+    verdicts["system_b"] = number.mod(3).map({0: "borealis", 1: "cirrus", 2: "cirrus"})
+    verdicts["system_a"] = number.mod(3).map({0: "atlas", 1: "atlas", 2: "borealis"})
+    return study_of(verdicts)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_before_anybody_handed_in_work_a_page_says_so_and_what_to_do(
+    engine_here: Engine, tmp_path: Path, name: str
+) -> None:
+    words = shown(page(engine_here, make_study(engine_here, tmp_path / "reports"), name))
+    assert "yet</h1>" in words
+    assert "invite annotators" in words
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("choice", "No judge can be chosen yet"),
+        ("agreement", "no judge can be compared with them yet"),
+        ("reliability", "that takes a judge, and two annotators"),
+        ("bias", "No bias can be looked for yet"),
+        ("ranking", "is first: it wins"),
+    ],
+)
+def test_people_alone_are_reported_and_what_a_judge_would_add_is_said(
+    engine_here: Engine, tmp_path: Path, name: str, said: str
+) -> None:
+    study = make_disputed(engine_here, tmp_path / "reports", judged=False)
+    assert said in shown(page(engine_here, study, name))
+
+
+@pytest.mark.parametrize("protocol", [RATING, PROBES], ids=["rating", "probes"])
+def test_studies_of_scores_and_of_claims_have_the_same_pages(
+    engine_here: Engine, tmp_path: Path, protocol: str
+) -> None:
+    study = make_study(engine_here, tmp_path / "reports", protocol=protocol)
+    for name in PAGES:
+        assert "yet</h1>" in shown(page(engine_here, study, name)), name
+
+
+def test_scores_rank_no_system_and_every_other_page_stands(
+    engine_here: Engine, study_of: Callable[[pd.DataFrame], int]
+) -> None:
+    study = study_of(made_ratings())
+    words = {name: shown(page(engine_here, study, name)) for name in PAGES}
+    assert "No system can be ranked" in words["ranking"]
+    assert "data:image/svg+xml" in words["agreement"]
+    assert all("What to know before you use a number" in said for said in words.values())
+
+
+def test_one_judge_is_looked_at_like_several(engine_here: Engine, study_of: Callable[[pd.DataFrame], int]) -> None:
+    study = study_of(priced({"mini": EIGHT["mini"]}, pairs=24))
+    words = {name: shown(page(engine_here, study, name)) for name in PAGES}
+    assert "mini" in words["choice"]
+    assert all("disagreements?judge=mini" in said for said in words.values())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_while_a_study_is_blind_no_page_names_a_system(engine_here: Engine, tmp_path: Path, name: str) -> None:
+    study = make_disputed(engine_here, tmp_path / "reports", blind_until="closed")
+    words = shown(page(engine_here, study, name))
+    assert not any(system in words for system in SYSTEMS)
+    assert ("Systems are numbered, not named" in words) is (name == "ranking")
+
+
+def test_the_choice_stands_first_then_the_plot_the_judges_and_the_card_of_the_chosen_one(
+    engine_here: Engine, priced_judges: int
+) -> None:
+    screen = page(engine_here, priced_judges, "choice")
+    words = shown(screen)
+    assert "mini is the cheapest adequate judge of 3 tried" in words
+    places = [words.index(part) for part in ("cheapest adequate", "data:image/svg+xml", "Sort by", "The card of one")]
+    assert places == sorted(places)
+    assert screen.selectbox(key="card_of").value == "mini"
+    assert "It agrees in" in words
+    assert "disagreements?judge=mini" in words
+    drawn(screen.selectbox(key="card_of").select("huge").run())
+    assert "disagreements?judge=huge" in shown(screen)
+
+
+def test_judges_are_sorted_by_any_column_either_way(engine_here: Engine, priced_judges: int) -> None:
+    screen = page(engine_here, priced_judges, "choice")
+
+    def order() -> list[str]:
+        table = next(part for part in html_of(screen) if "Outcome</th>" in part and "chosen" in part)
+        return sorted(("small", "mini", "huge"), key=lambda name: table.index(f">{name}</td>"))
+
+    assert order() == ["small", "mini", "huge"]  # the cheapest first
+    by = screen.selectbox(key="judges_by")
+    assert screen.toggle(key="judges_falling").disabled
+    drawn(by.select("Agreement").run())
+    drawn(screen.toggle(key="judges_falling").set_value(True).run())
+    assert order() == ["huge", "mini", "small"]
+    drawn(screen.selectbox(key="judges_by").select("Judge").run())
+    assert order() == ["small", "mini", "huge"]
+    drawn(screen.toggle(key="judges_falling").set_value(False).run())
+    assert order() == ["huge", "mini", "small"]
+
+
+def test_a_map_shows_each_criterion_and_category_beside_people_and_leads_to_its_labels(
+    engine_here: Engine, priced_judges: int
+) -> None:
+    screen = page(engine_here, priced_judges, "reliability")
+    words = shown(screen)
+    assert "mini is furthest behind a left-out annotator on" in words
+    assert "disagreements?judge=mini&amp;criterion=c0&amp;category=Art" in words
+    drawn(screen.selectbox(key="reliability_of").select("small").run())
+    assert "small is furthest behind" in shown(screen)
+
+
+def test_a_ranking_is_shown_by_people_by_a_judge_and_corrected_with_how_firm_it_is(
+    engine_here: Engine, priced_judges: int
+) -> None:
+    screen = page(engine_here, priced_judges, "ranking")
+    words = shown(screen)
+    assert "is first: it wins" in words
+    assert "mini, corrected by people" in words
+    assert "Stays first" in words
+    assert "order the systems alike" in words
+    drawn(screen.selectbox(key="ranking_by").select("huge").run())
+    assert "huge, corrected by people" in shown(screen)
+
+
+def test_biases_are_counted_in_a_sentence_that_says_what_cannot_be_told(
+    engine_here: Engine, priced_judges: int
+) -> None:
+    words = shown(page(engine_here, priced_judges, "bias"))
+    assert "biases looked for in judges" in words
+    assert "that these labels cannot tell" in words
+
+
+def test_a_slider_changes_the_plan_and_the_study_can_be_its_pilot(engine_here: Engine, priced_judges: int) -> None:
+    screen = page(engine_here, priced_judges, "planner")
+    # STATISTICS.md: 39 criteria, an ICC of .1, agreement of .8
+    assert "It takes 33 topics to know agreement to" in shown(screen)
+    drawn(screen.slider(key="plan_half_width").set_value(10.0).run())
+    assert "It takes 11 topics to know agreement to" in shown(screen)
+    assert "never more than 1 / ICC = 10.0" in shown(screen)
+    drawn(screen.number_input(key="plan_minutes").set_value(30.0).run())
+    assert "25 hours of annotators" in shown(screen)  # of 50 topics
+    drawn(screen.radio(key="plan_basis").set_value("This study's labels").run())
+    assert "Pilot of 80 topics: small agrees" in shown(screen)  # its agreement varies most
+    drawn(screen.selectbox(key="plan_of_judge").select("huge").run())
+    assert "Pilot of 80 topics: huge agrees" in shown(screen)
+    assert screen.slider(key="plan_tried_True").value == 3
+
+
+def test_a_study_that_is_no_pilot_says_what_is_missing(engine_here: Engine, tmp_path: Path) -> None:
+    screen = page(engine_here, make_study(engine_here, tmp_path / "reports"), "planner")
+    drawn(screen.radio(key="plan_basis").set_value("This study's labels").run())
+    assert "nobody has handed in work in this study yet" in shown(screen)
+
+
+def test_an_address_narrows_the_disagreements_and_what_it_does_not_know_is_left_out(
+    engine_here: Engine, tmp_path: Path
+) -> None:
+    study = make_disputed(engine_here, tmp_path / "reports")
+    screen = page(engine_here, study, "disagreements", judge="steady", criterion="deep", kind="nonsense", more="x")
+    assert screen.selectbox(key="judge").value == "steady"
+    assert "2 of 2 questions are answered differently" in shown(screen)
+    assert screen.selectbox(key="kind").value == ""
+
+
+def test_a_hostile_name_stays_text_on_every_page(engine_here: Engine, study_of: Callable[[pd.DataFrame], int]) -> None:
+    evil = '<img src=x onerror="alert(1)">&'
+    study = study_of(priced({evil: EIGHT["mini"], "huge": EIGHT["huge"]}, pairs=24))
+    for name in PAGES:
+        assert "<img src=x" not in "".join(html_of(page(engine_here, study, name))), name

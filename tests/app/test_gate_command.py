@@ -1,0 +1,99 @@
+"""`calipers calibrate --gate`: a pipeline reads the decision from the exit code and the last line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+from annotation.errors import AnnotationError
+from app.command_line import app
+from calibration.errors import CalibrationError
+from tests.calibration.priced import priced
+
+GOOD, DEAR, BAD = {"mini": (0.85, 0.001)}, {"large": (0.85, 0.005)}, {"tiny": (0.2, 0.0001)}
+
+
+def calibrated(folder: Path, labels: pd.DataFrame, *words: str) -> Result:
+    labels.to_csv(folder / "labels.csv", index=False)
+    return CliRunner().invoke(app, ["calibrate", str(folder / "labels.csv"), "--resamples", "199", *words])
+
+
+@pytest.mark.parametrize(
+    ("labels", "judge", "code", "last"),
+    [
+        (priced(GOOD | DEAR | BAD), "", 0, "mini is the cheapest adequate judge of 3 tried"),
+        (priced(GOOD | DEAR | BAD), "large", 0, "large is adequate: it agrees with the annotators in"),
+        (priced(GOOD | BAD), "tiny", 3, "tiny is not adequate: it agrees with the annotators in"),
+        (priced(BAD), "", 3, "tiny, the one judge tried, is not adequate: it agrees with"),
+        (
+            priced(GOOD, pairs=10),
+            "",
+            4,
+            "Cannot tell from 10 pairs whether mini, the one judge tried, can replace an annotator: it",
+        ),
+        (priced(GOOD | BAD, pairs=10), "mini", 4, "mini may be adequate or not: cannot tell: it agrees with"),
+    ],
+)
+def test_the_exit_code_and_the_last_line_are_the_decision(
+    tmp_path: Path, labels: pd.DataFrame, judge: str, code: int, last: str
+) -> None:
+    done = calibrated(tmp_path, labels, "--gate", *(["--judge", judge] if judge else []))
+    assert done.exit_code == code, done.output
+    assert done.stdout.rstrip().split("\n")[-1].startswith(last)
+
+
+def test_ten_pairs_say_how_many_more_would_decide(tmp_path: Path) -> None:
+    done = calibrated(tmp_path, priced(GOOD, pairs=10), "--gate")
+    assert "after labelling" in done.stdout.rstrip().split("\n")[-1]
+
+
+def test_without_the_gate_a_decision_is_no_exit_code(tmp_path: Path) -> None:
+    assert calibrated(tmp_path, priced(BAD)).exit_code == 0
+
+
+def test_json_holds_the_decision_and_nothing_stands_behind_it(tmp_path: Path) -> None:
+    done = calibrated(tmp_path, priced(GOOD | DEAR | BAD), "--gate", "--json")
+    assert done.exit_code == 0
+    report = json.loads(done.stdout)
+    assert (report["choice"]["status"], report["choice"]["judge"]) == ("chosen", "mini")
+    assert len(report["choice"]["plan_sha256"]) == 64
+    assert {one["question"] for one in report["card"] if one["judge"] == "mini"} == {
+        "agreement", "ceiling gap", "order", "length", "repeats", "answers",
+    }  # fmt: skip
+
+
+def test_what_cannot_be_decided_at_all_breaks_and_does_not_decide(tmp_path: Path) -> None:
+    people = priced({}, pairs=12)
+    assert isinstance(calibrated(tmp_path, people, "--gate").exception, AnnotationError)
+    unknown = calibrated(tmp_path, priced(GOOD, pairs=12), "--gate", "--judge", "nobody")
+    assert isinstance(unknown.exception, CalibrationError)
+    assert "there are mini" in str(unknown.exception)
+
+
+def test_the_plan_is_kept_before_the_first_result_and_a_later_change_is_said(tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    assert calibrated(tmp_path, priced(GOOD, pairs=12), "--out", str(out)).exit_code == 0
+    kept = (out / "comparison-plan.json").read_bytes()
+    assert json.loads(kept)["judges"] == ["mini"]
+    again = calibrated(tmp_path, priced(GOOD | DEAR, pairs=12), "--out", str(out))
+    assert again.exit_code == 0
+    assert (out / "comparison-plan.json").read_bytes() == kept
+    warnings = json.loads((out / "calibration-report.json").read_text())["warnings"]
+    (changed,) = [one["text"] for one in warnings if one["code"] == "changed_after_labels"]
+    assert "judges added: large" in changed
+    (out / "comparison-plan.json").write_text("[]")
+    broken = calibrated(tmp_path, priced(GOOD, pairs=12), "--out", str(out))
+    assert isinstance(broken.exception, AnnotationError)
+    assert "comparison-plan.json is no comparison plan" in str(broken.exception)
+
+
+def test_a_family_shows_whether_a_judge_favours_its_own(tmp_path: Path) -> None:
+    labels = priced(GOOD, pairs=12)
+    done = calibrated(tmp_path, labels, "--family", "mini=acme", "--family", "atlas=acme", "--json")
+    (row,) = [one for one in json.loads(done.stdout)["card"] if one["question"] == "self-preference"]
+    assert row["estimate"]["n"] == 12 * 3 * 3
+    assert isinstance(calibrated(tmp_path, labels, "--family", "acme").exception, AnnotationError)

@@ -1,0 +1,75 @@
+"""A study's report: no name of a system before the study may show them, and a plan that is kept before any result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Engine, select
+
+from annotation.comparison_plans import keep_plan, kept_plans
+from annotation.judges.judge_file import JudgeDefinition, JudgeFile
+from annotation.people import Principal, local_admin
+from app.reporting import shown_report
+from calibration.results import CalibrationReport
+from db.connect import reading, transaction
+from db.tables import Study
+from exports.as_json import report_json
+from tests.disputed_study import SYSTEMS, make_disputed
+
+
+def admin_of(engine: Engine) -> Principal:
+    with reading(engine) as session:
+        return local_admin(session.scalars(select(Study)).one())
+
+
+def test_a_report_of_a_blind_study_names_no_system(engine: Engine, tmp_path: Path) -> None:
+    make_disputed(engine, tmp_path / "reports", blind_until="closed")
+    blind = shown_report(engine, admin_of(engine), resamples=99)
+    text = report_json(blind)
+    assert blind.data["systems"] == ["System 1", "System 2"]
+    assert not any(name in text for name in SYSTEMS)
+    with transaction(engine) as session:
+        session.scalars(select(Study)).one().status = "closed"
+    named = shown_report(engine, admin_of(engine), resamples=99)
+    assert named.data["systems"] == sorted(SYSTEMS)
+    assert named.choice is not None
+    assert blind.choice is not None
+    assert named.choice.sentence == blind.choice.sentence
+
+
+def test_no_estimate_of_a_judge_rests_on_its_own_examples(engine: Engine, tmp_path: Path) -> None:
+    make_disputed(engine, tmp_path / "reports")
+    principal = admin_of(engine)
+    whole = shown_report(engine, principal, resamples=99)
+    shown_to_it = JudgeDefinition(name="steady", model="openai/steady", examples=("item-00001",))
+    report = shown_report(engine, principal, JudgeFile((shown_to_it,), ()), resamples=99)
+    (told,) = [one for one in report.warnings if one.code == "examples_in_reference"]
+    assert told.rater == "steady"
+    assert "1 of the items" in told.text
+
+    def labels(found: CalibrationReport, judge: str) -> int:
+        return next(one.n for one in found.estimates if (one.statistic, one.rater) == ("valid_share", judge))
+
+    assert labels(report, "steady") == labels(whole, "steady") / 2
+    assert labels(report, "always-first") == labels(whole, "always-first")
+
+
+def test_the_plan_is_kept_when_a_report_is_first_shown_and_a_change_is_said_for_good(
+    engine: Engine, tmp_path: Path
+) -> None:
+    make_disputed(engine, tmp_path / "reports")
+    principal = admin_of(engine)
+    first = shown_report(engine, principal, resamples=99)
+    shown_report(engine, principal, resamples=99)
+    assert first.choice is not None
+    with reading(engine) as session:
+        (kept,) = kept_plans(session, session.scalars(select(Study)).one())
+    assert kept["plan_sha256"] == first.choice.plan.plan_sha256
+    wider = shown_report(engine, principal, resamples=99, margin=0.2)
+    (told,) = [one.text for one in wider.warnings if one.code == "changed_after_labels"]
+    assert "margin 0.05 became 0.2" in told
+    with transaction(engine) as session:
+        study = session.scalars(select(Study)).one()
+        assert [one["margin"] for one in kept_plans(session, study)] == [0.05, 0.2]
+        keep_plan(session, study, kept_plans(session, study)[-1])
+        assert len(kept_plans(session, study)) == 2

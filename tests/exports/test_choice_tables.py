@@ -1,0 +1,165 @@
+"""The tables of the choice: judges with what became of them, biases with their sizes, systems in their order."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from calibration.calibrate import calibrate
+from calibration.results import CalibrationSettings, Estimate
+from exports.as_csv import as_csv
+from exports.as_json import as_json
+from exports.as_latex import as_latex
+from exports.as_markdown import as_markdown
+from exports.bias import bias_table
+from exports.card import card_table
+from exports.cells import Probability, shown
+from exports.judges import judges_table, outcome_words
+from exports.ranking import judge_shown, ranking_table
+from tests.calibration.priced import EIGHT, priced
+from tests.calibration.ranked import drawn_study
+from tests.calibration.studies import made_pairs, made_ratings
+from tests.exports.toy import toy_report
+from tests.exports.toy_choice import CANDIDATES, candidate, toy_choice
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+FORMS = [("tex", as_latex), ("md", as_markdown), ("csv", as_csv), ("json", as_json)]
+FEW = CalibrationSettings(resamples=30)
+
+
+@pytest.mark.parametrize("make", [judges_table, bias_table, ranking_table])
+@pytest.mark.parametrize(("suffix", "write"), FORMS)
+def test_the_tables_are_the_ones_a_person_has_read(make, suffix, write):
+    table = make(toy_choice())
+    assert write(table) == (GOLDEN / f"{table.name}.{suffix}").read_text(encoding="utf-8")
+
+
+def test_a_report_without_choice_biases_or_systems_has_no_such_table():
+    bare = toy_report()
+    assert (judges_table(bare), bias_table(bare), ranking_table(bare), card_table(bare, "tiny")) == (None,) * 4
+
+
+@pytest.mark.parametrize(
+    ("one", "words"),
+    [
+        (CANDIDATES[0], "ruled out: gap above the margin"),
+        (CANDIDATES[1], "open: cannot tell yet"),
+        (CANDIDATES[2], "adequate: chosen"),
+        (CANDIDATES[3], "open: constant answer too close"),
+        (CANDIDATES[4], "adequate: cost unknown"),
+        (candidate("j", 0.8, 0.0, 0.001, 0.1, "dearer"), "adequate: dearer"),
+        (candidate("j", 0.8, 0.0, 0.001, 0.1, "lower_agreement"), "adequate: agrees less at that price"),
+        (candidate("j", 0.4, 0.0, 0.001, 0.1, "baseline_not_beaten"), "ruled out: no better than a constant answer"),
+        (replace(candidate("j", 0.8, 0.0, 0.001, 0.1, "no_reference"), claim=None), "open: no reference"),
+    ],
+)
+def test_the_outcome_of_a_judge_is_said_with_its_reason(one, words):
+    assert outcome_words(one) == words
+
+
+def test_the_first_note_under_the_judges_is_the_sentence_of_the_choice():
+    report = toy_choice()
+    assert judges_table(report).notes[0] == report.choice.sentence
+
+
+def test_judges_without_costs_have_no_column_of_costs():
+    unpriced = tuple(replace(one, cost_per_item=math.nan, on_frontier=False) for one in CANDIDATES)
+    report = toy_choice()
+    report = replace(report, estimates=tuple(one for one in report.estimates if one.statistic != "cost_per_item"))
+    keys = [
+        one.key for one in judges_table(replace(report, choice=replace(report.choice, candidates=unpriced))).columns
+    ]
+    assert not {"cost_per_1000_items", "on_frontier"} & {*keys}
+
+
+def test_every_candidate_has_its_row_and_numbers_of_the_choice():
+    report = calibrate(priced(EIGHT, pairs=60), FEW)
+    table = judges_table(report)
+    keys = [column.key for column in table.columns]
+    for row, one in zip(table.rows, report.choice.candidates, strict=True):
+        cells = dict(zip(keys, row, strict=True))
+        assert (cells["judge"], cells["agreement"]) == (one.judge, one.agreement)
+        assert cells["gap"].value == one.claim.test.difference.value
+        assert cells["clusters_needed"] == one.clusters_needed
+
+
+def test_the_bias_table_says_found_not_found_or_cannot_tell_and_never_that_there_is_none():
+    for report in (toy_choice(), calibrate(made_pairs(24, 2, 2, both_orders=True), FEW)):
+        table = bias_table(report)
+        at = [column.key for column in table.columns].index("outcome")
+        assert {row[at] for row in table.rows} <= {"found", "not found", "cannot tell"}
+        assert "no bias" not in as_markdown(table).lower()
+
+
+def test_an_effect_is_the_measure_minus_what_it_is_without_bias():
+    rows = {row[:2]: row for row in bias_table(toy_choice()).rows}
+    effect, against = rows["report shown first wins", "gpt-5_mini"][2:4]
+    assert (effect.value, effect.low, effect.high, against) == pytest.approx((0.11, 0.06, 0.16, 0.5))
+    assert rows["report shown first wins", "tiny"][2].statistic == "first_rate"  # the other is undefined there
+
+
+def test_a_bias_that_the_labels_cannot_show_is_said_to_be_one():
+    (note,) = [note for note in bias_table(toy_choice()).notes if note.startswith("Cannot tell, for")]
+    assert "changes its answer (=cmd|'&%$ #1, small, tiny, unpriced)" in note
+
+
+def test_the_systems_of_the_own_family_and_only_findings_of_others_have_rows():
+    said = [row[0] for row in bias_table(toy_choice()).rows]
+    assert "gpt-4 (own), beyond people" in said
+    assert not any("atlas" in one for one in said)
+    assert "Systems of other families without a row: 1 cannot tell." in bias_table(toy_choice()).notes
+
+
+def test_the_ranking_holds_every_system_in_the_order_of_the_people():
+    report = calibrate(drawn_study(), FEW)
+    table = ranking_table(report)
+    people = [row[1].value for row in table.rows]
+    assert sorted(row[0] for row in table.rows) == ["atlas", "borealis", "cirrus"]
+    assert people == sorted(people, reverse=True)
+    assert any("Kendall's τ" in note and "judge-x" in note and "judge-y" in note for note in table.notes)
+
+
+def test_the_ranking_shows_the_chosen_judge_else_the_one_that_agrees_most():
+    report = toy_choice()
+    assert judge_shown(report) == "gpt-5_mini"
+    assert judge_shown(replace(report, choice=replace(report.choice, judge=None))) == "gpt-5_mini"
+    assert judge_shown(toy_report()) == ""
+
+
+def test_a_card_has_one_row_for_each_question():
+    report = calibrate(priced(EIGHT, pairs=40), FEW)
+    table = card_table(report, "mini")
+    assert [row[0] for row in table.rows] == [one.question for one in report.card if one.judge == "mini"]
+    assert card_table(report, "nobody") is None
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [made_pairs(), made_pairs(pairs=3), made_pairs(annotators=1), made_ratings(), made_ratings(40, 3), drawn_study(4)],
+)
+def test_the_tables_of_any_study_can_be_written_and_every_dash_has_its_reason(frame):
+    report = calibrate(frame, FEW)
+    cards = [card_table(report, judge) for judge in report.data["judges"]]
+    for table in filter(None, (judges_table(report), bias_table(report), ranking_table(report), *cards)):
+        for _, write in FORMS:
+            assert write(table)
+        json.loads(as_json(table))
+        for cell in (cell for row in table.rows for cell in row):
+            assert not (isinstance(cell, float) and math.isnan(cell))
+            if isinstance(cell, Estimate) and math.isnan(cell.low):
+                assert cell.note
+
+
+@pytest.mark.parametrize(("p", "text"), [(0.0004, "<.001"), (0.0365, ".036"), (1.0, "1.000"), (math.nan, "–")])
+def test_a_probability_is_never_printed_as_nothing(p, text):
+    assert shown(Probability(p)) == (text, "")
+
+
+def test_no_digit_of_a_probability_is_lost_in_csv_and_json():
+    row = next(row for row in json.loads(as_json(judges_table(toy_choice())))["rows"] if row["judge"] == "gpt-5_mini")
+    assert row["p_holm"] == 5 * 0.00004
+    assert repr(5 * 0.00004) in as_csv(judges_table(toy_choice()))

@@ -18,6 +18,8 @@ from exports.as_latex import as_latex
 from exports.as_markdown import as_markdown
 from exports.bias import bias_table
 from exports.bias_figure import bias_figure
+from exports.categories import categories_table
+from exports.comparisons import comparisons_table
 from exports.criteria import criteria_table
 from exports.criteria_map import criteria_map
 from exports.figures import FORMATS as FIGURE_FORMATS
@@ -32,10 +34,13 @@ from exports.theme import FULL_PAGE, ONE_COLUMN
 
 PLAN = "comparison-plan.json"
 FORMATS = {"tex": as_latex, "md": as_markdown, "csv": as_csv, "json": as_json}
-TABLES = (agreement_table, criteria_table, annotators_table, judges_table, bias_table, ranking_table)
+TABLES = (
+    agreement_table, criteria_table, annotators_table, judges_table, comparisons_table, bias_table, ranking_table,
+    categories_table,
+)  # fmt: skip
 FIGURES = (forest, criteria_map, answers, frontier, bias_figure, ranking_figure)
 DRAWN = ("agreement", "criteria", "answers", "frontier", "bias", "ranking")
-NAMES = (*DRAWN, *(f"{name}_column" for name in DRAWN), "annotators", "judges")
+NAMES = (*DRAWN, *(f"{name}_column" for name in DRAWN), "annotators", "judges", "comparisons", "categories")
 
 
 def tables_of(report: CalibrationReport) -> list[Table]:

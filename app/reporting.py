@@ -19,6 +19,7 @@ from annotation.protocol import Protocol, read_protocol
 from annotation.scores import scale_of, scale_points
 from annotation.studies import find_study, protocol_of
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
+from app.cascades import with_cascades, with_people_behind
 from app.label_files import FILE_SUFFIXES, read_labels
 from app.panels import with_panels, without_explained
 from calibration.calibrate import calibrate
@@ -61,7 +62,11 @@ def _declared_scales(protocol: Protocol) -> dict[str, tuple[str, ...]]:
 
 
 def study_report(
-    session: Session, principal: Principal, file: JudgeFile = NO_FILE, **overrides: Any
+    session: Session,
+    principal: Principal,
+    file: JudgeFile = NO_FILE,
+    cascades: Sequence[str] = (),
+    **overrides: Any,
 ) -> tuple[pd.DataFrame, CalibrationReport]:
     """Verdicts and calibration report of the principal's study, with the panels and without the examples of `file`.
 
@@ -77,7 +82,8 @@ def study_report(
     settings = settings_of(protocol, study.seed, **overrides)
     verdicts, left_out = without_examples(verdicts, {one.name: one.examples for one in file.judges})
     verdicts, derived = with_panels(verdicts, file.panels, settings, allow_tie=protocol.answers.allow_tie)
-    report = calibrate(verdicts, settings)
+    verdicts, made = with_cascades(verdicts, cascades, settings)
+    report = with_people_behind(calibrate(verdicts, settings), verdicts, cascades, made)
     first = next(iter(kept_plans(session, study)), None)
     changed = changed_plan(report.choice.plan, first) if report.choice else ()
     told = without_explained(report.warnings, file.panels, verdicts)
@@ -86,11 +92,11 @@ def study_report(
 
 
 def shown_report(
-    engine: Engine, principal: Principal, file: JudgeFile = NO_FILE, **overrides: Any
+    engine: Engine, principal: Principal, file: JudgeFile = NO_FILE, cascades: Sequence[str] = (), **overrides: Any
 ) -> CalibrationReport:
     """`study_report` for somebody who will look at it: the plan of its comparison is kept first."""
     with reading(engine) as session:
-        report = study_report(session, principal, file, **overrides)[1]
+        report = study_report(session, principal, file, cascades, **overrides)[1]
     if report.choice is not None:
         with transaction(engine) as session:
             keep_plan(session, study_for(session, principal, "evaluator"), report.choice.plan.kept)
@@ -142,11 +148,13 @@ def report_of(
     seed: int | None = None,
     per_criterion: bool | None = None,
     families: Mapping[str, str] | None = None,
+    cascades: Sequence[str] = (),
 ) -> CalibrationReport:
     """Calibrate the file or study called `what`. Raises the folder's own error, naming the file or study.
 
     `judges`: the judges.toml whose panels take part. `per_criterion`: None is what the protocol says, else yes for
     tables of up to 200,000 rows. `families`: judge or system to model family, instead of the protocol's.
+    `cascades`: such as `mini then large`, which takes part as one more judge.
     """
     overrides: dict[str, Any] = {"resamples": resamples, **({"families": families} if families else {})}
     if per_criterion is not None:
@@ -157,7 +165,9 @@ def report_of(
             raise AnnotationError("bad_option", "--judges is for a study; a labels file already holds its raters")
         labels = read_labels(path)
         chosen = read_protocol(protocol)[0] if protocol else None
-        return calibrate(labels, settings_of(chosen, seed or 0, **_each_criterion(chosen, labels, overrides)))
+        settings = settings_of(chosen, seed or 0, **_each_criterion(chosen, labels, overrides))
+        labels, made = with_cascades(labels, cascades, settings)
+        return with_people_behind(calibrate(labels, settings), labels, cascades, made)
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
     from app.commands.database import opened
@@ -170,7 +180,7 @@ def report_of(
             overrides = {"per_criterion": True} | overrides
         file = NO_FILE if judges is None else read_judge_file(judges, protocol_of(study))
         principal = local_admin(study)
-    return shown_report(engine, principal, file, **overrides)
+    return shown_report(engine, principal, file, cascades, **overrides)
 
 
 def families_of(pairs: Sequence[str]) -> dict[str, str]:

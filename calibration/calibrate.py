@@ -20,12 +20,15 @@ from calibration.answering import answering_estimates
 from calibration.bias_audit import bias_audit
 from calibration.bounding import Group
 from calibration.card import card
+from calibration.category_effects import effects_by_people
 from calibration.cautions import cautions
 from calibration.ceiling import ceiling_estimates, ceiling_of
 from calibration.choose import choice_of
 from calibration.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
 from calibration.effective_judges import effective_judges
 from calibration.joining import MANY_LABELS, Scale, Study, scale_of, study_of
+from calibration.judge_pairs import judge_pairs, pair_estimate
+from calibration.left_out import ties_rule
 from calibration.panel_sensitivity import panel_sensitivity, sensitivity_data
 from calibration.placing import Ranking
 from calibration.ranking import rankings
@@ -52,6 +55,7 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
         scale = None  # ratings too fine for agreement in one exact level: no ceiling, and nothing to choose by
     audit, (ranked, taus) = bias_audit(study, settings), rankings(study, settings)
     biases = tuple(one for one in audit.biases if not math.isnan(one.estimate.value))
+    pairs = judge_pairs(study, ties_rule(scale, settings), settings) if scale and study.annotators else ()
     alt_tests = _alt_tests(study, groups[0], scale, settings)
     estimates = (
         *_agreement(study, groups, scale, settings),
@@ -60,6 +64,7 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
         *(system.estimate for one in ranked for system in one.systems),
         *taus,
         *(one.advantage for one in alt_tests),
+        *(pair_estimate(one, settings) for one in pairs),
     )
     if settings.generalise_to == "pairs_and_annotators":
         estimates = tuple(over_annotators(study, groups, estimates, settings))
@@ -71,6 +76,10 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
     if choice is not None and len(study.judges) > 1:
         data["effective_judges"] = asdict(effective_judges(study, None, settings))
     data["rankings"] = [_ranked(one) for one in ranked]
+    data["judge_pairs"] = [
+        {name: getattr(one, name) for name in ("judge", "other", "p_holm", "outcome", "shared")} for one in pairs
+    ]
+    data["category_effects"] = {name: asdict(one) for name, one in effects_by_people(study, settings).items()}
     data["alt_tests"] = [_tested(one) for one in alt_tests]
     warnings = cautions(study, settings, estimates, biases, choice, panel)
     return CalibrationReport(data, settings, warnings, estimates, choice, biases, card(choice, audit, estimates))

@@ -25,7 +25,7 @@ from calibration.joining import Study
 from calibration.moments import moments, pearson_of_moments
 from calibration.paired_scores import Joined
 from calibration.results import CalibrationSettings, Estimate
-from calibration.win_scores import WHOLE, Units, cluster_rates, units_of, win_scores, win_sums
+from calibration.win_scores import WHOLE, Units, cluster_rates, has_ranking, units_of, win_scores, win_sums
 
 SMALL = 3  # topics; one of a category has no spread, two hardly any
 TINY = 1e-12
@@ -116,6 +116,20 @@ def category_effects(
         centred[own] -= np.nanmean(all_of) if (~np.isnan(all_of)).any() else 0.0
     named = np.array([name or None for name in category], dtype=object)
     return {system: category_anova(one, named, settings.level) for system, one in zip(names, centred.T, strict=True)}
+
+
+def effects_by_people(study: Study, settings: CalibrationSettings) -> dict[str, CategoryAnova]:
+    """`category_effects` of every system but a reference that stands in all pairs.
+
+    Empty where no pair names its systems, nobody labelled, or there are fewer than two categories of topics.
+    """
+    if len({*study.categories} - {""}) < 2 or not has_ranking(study):
+        return {}
+    known = np.unique(study.unit_systems[study.unit_systems >= 0])
+    first, *others = ({*divmod(int(pair), len(study.systems))} for pair in known)
+    in_all = first.intersection(*others) if others else set()
+    named = first.union(*others) - in_all
+    return category_effects(study, None, [study.systems[place] for place in sorted(named)], settings)
 
 
 def topic_difficulty(

@@ -14,6 +14,7 @@ from calibration.placing import Ranking
 from calibration.rank_stability import RankStability, rank_stability
 from calibration.results import CalibrationSettings, Estimate
 from calibration.win_rates import win_rates
+from calibration.win_scores import has_ranking
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,7 @@ def rankings(study: Study, settings: CalibrationSettings) -> tuple[tuple[Ranking
     With them Kendall's tau between each judge's order of three systems or more and the people's. Empty where no pair
     names its systems, or nobody labelled.
     """
-    named = (study.unit_systems >= 0) & [study.kinds[study.criteria[one]] == "pairwise" for one in study.unit_criterion]
-    if not study.annotators or not named.any():
+    if not has_ranking(study):
         return (), ()
     found = [win_rates(study, None, settings), bradley_terry(study, None, settings=settings)]
     taus = []

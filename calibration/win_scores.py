@@ -41,6 +41,12 @@ class Units:
         return len(self.study.clusters)
 
 
+def has_ranking(study: Study) -> bool:
+    """Whether people labelled and some pair names its systems."""
+    pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
+    return bool(study.annotators) and bool((pairwise[study.unit_criterion] & (study.unit_systems >= 0)).any())
+
+
 def units_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> Units:
     """The units of pairwise criteria that name two systems. Raises `not_pairwise` where there are none."""
     study = study_of(verdicts, settings)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from calibration.results import CalibrationReport, Estimate, ReportWarning
 from exports.cells import shown
@@ -32,6 +34,12 @@ def compared(report: CalibrationReport) -> bool:
     )
 
 
+def opening(report: CalibrationReport) -> str:
+    """The choice of a judge; where there is none to choose, the headline."""
+    known = report.choice is not None and report.choice.candidates and compared(report)
+    return report.choice.sentence if known and report.choice else headline(report)
+
+
 def headline(report: CalibrationReport) -> str:
     """Which judge agrees most with the annotators, beside how far they agree among themselves. Chooses nothing."""
     judges, people = pooled_agreement(report)
@@ -59,3 +67,17 @@ def about(warning: ReportWarning) -> str:
 def _said(estimate: Estimate) -> str:
     value, interval = shown(estimate)
     return f"{value} {interval}".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def cascade_words(cascade: Mapping[str, Any]) -> str:
+    """What a cascade passes on and costs; of one that ends at a person also whether it may stand in for one."""
+    labels, items = (Estimate(**cascade[name]) for name in ("escalated", "escalated_items"))
+    usd = cascade["usd_per_1000_items"]
+    cost = "its cost is unknown" if math.isnan(usd) else f"it costs {usd:,.2f} USD per 1,000 items"
+    told = {
+        "non_inferior": "; it is shown to agree with the others as an annotator does, short of the margin",
+        "inferior": "; it agrees less than an annotator does, beyond the margin",
+        "cannot_tell": "; whether it may stand in for an annotator cannot be told",
+    }
+    share = f"{_said(labels)} of labels and {_said(items)} of items go on"
+    return f"{cascade['name']}: {share}, and {cost}{told.get(cascade.get('outcome', ''), '')}."

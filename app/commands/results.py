@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 PANEL = "Results"
 GATE = {"chosen": 0, "none_adequate": 3, "cannot_tell": 4}
+CASCADE = typer.Option(
+    [], help="'CHEAP then DEAR' or 'CHEAP then a person', repeatable: CHEAP decides where its two orders agree."
+)
 FAMILY = typer.Option([], help="NAME=FAMILY of a judge or system, repeatable: shows whether a judge favours its own.")
 JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
 
@@ -43,6 +46,7 @@ def calibrate(
     ),
     judge: str = typer.Option("", help="Whose card to print; with --gate: decide on this judge alone."),
     family: list[str] = FAMILY,
+    cascade: list[str] = CASCADE,
     as_json: bool = JSON,
 ) -> None:
     """The cheapest judge that agrees with the annotators, every judge's agreement, and warnings in words.
@@ -62,7 +66,7 @@ def calibrate(
     with working("resampling clusters") as advance:
         report = report_of(
             what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
-            families=families_of(family),
+            families=families_of(family), cascades=cascade,
         )  # fmt: skip
         if out is not None:
             report = with_kept_plan(report, out)
@@ -147,6 +151,7 @@ def export_report(
     protocol: str = typer.Option("", help="For a bare labels file: a shipped protocol's name, or a .toml file."),
     judges: Path = JUDGES,
     family: list[str] = FAMILY,
+    cascade: list[str] = CASCADE,
 ) -> None:
     """Write the calibration report, its tables (LaTeX, Markdown, CSV, JSON) and its figures (PDF, SVG, PNG).
 
@@ -156,6 +161,7 @@ def export_report(
     from app.reporting import families_of, report_of
 
     with working("resampling clusters") as advance:
-        report = with_kept_plan(report_of(what, protocol=protocol, judges=judges, families=families_of(family)), out)
+        made = report_of(what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade)
+        report = with_kept_plan(made, out)
         written = write_report(report, out, lambda done, of: advance(done, of, "drawing figures"))
     typer.echo(f"Written to {out}: {_listed(written)}")

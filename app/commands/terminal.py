@@ -32,13 +32,12 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
 
     from calibration.card import card_of
     from exports.cautions import folded
-    from exports.sentences import headline
+    from exports.sentences import cascade_words, opening
     from exports.summary import summary_table
 
     console = Console(highlight=False)
     # not rich's own folding, which would part a value from its interval at their no-break space
-    opening = report.choice.sentence if report.choice and report.choice.candidates else headline(report)
-    console.print("\n".join(wrap(opening, console.width)), style="bold", markup=False)
+    console.print("\n".join(wrap(opening(report), console.width)), style="bold", markup=False)
     table = summary_table(report)
     if table.rows:
         roomy = console.options.update(max_width=500)
@@ -57,6 +56,8 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
     if rows:
         console.print(f"\n{rows[0].judge}, question by question", style="bold", markup=False)
         console.print(_card(rows))
+    for cascade in report.data.get("cascades", ()):
+        console.print("\n".join(wrap(cascade_words(cascade), console.width)), markup=False)
     cautions = folded(report)
     if cautions:
         console.print("\nBefore you use a number", style="bold")

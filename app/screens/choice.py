@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import streamlit as st
@@ -11,9 +10,10 @@ from annotation.people import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, long_answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html
-from calibration.choice import Candidate, Choice
+from calibration.choice import Choice
 from calibration.results import CalibrationReport
 from exports.card import card_table
+from exports.comparisons import comparisons_table
 from exports.frontier import frontier
 from exports.judges import judges_table
 from exports.sentences import headline
@@ -22,7 +22,6 @@ NONE_YET = (
     "No judge can be chosen yet: that takes a judge and an annotator who answered the same questions, on criteria that "
     "share a scale. How far each of them is stands under Progress and Judges."
 )
-STANDINGS = ("adequate", "open", "ruled_out")
 
 
 def show(principal: Principal) -> None:
@@ -41,24 +40,17 @@ def show(principal: Principal) -> None:
     notes = tuple(note for note in table.notes if note != choice.sentence)  # it stands above already
     sortable(replace(table, notes=notes), report, "judges")
     _card(report, choice)
+    two_by_two = comparisons_table(report)
+    if two_by_two is not None:
+        sortable(two_by_two, report, "comparisons")
     warnings_and_making(report)
-
-
-def closest(choice: Choice) -> str:
-    """The chosen judge; else the one that the sentence says comes closest: the best standing, then the smallest gap."""
-    return choice.judge or min(choice.candidates, key=_distance).judge
-
-
-def _distance(one: Candidate) -> tuple[int, float, str]:
-    gap = one.claim.test.difference.value if one.claim else math.nan
-    return STANDINGS.index(one.standing), math.inf if math.isnan(gap) else gap, one.judge
 
 
 def _card(report: CalibrationReport, choice: Choice) -> None:
     judges = list(dict.fromkeys(row.judge for row in report.card))
     if not judges:
         return
-    first = closest(choice)
+    first = choice.foremost.judge if choice.foremost else ""
     section("<h2>The card of one judge</h2>")
     judge = st.selectbox("Judge", judges, index=judges.index(first) if first in judges else 0, key="card_of", width=280)
     table = card_table(report, judge)

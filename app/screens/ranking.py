@@ -11,6 +11,7 @@ from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html
 from calibration.results import CalibrationReport
+from exports.categories import categories_table
 from exports.cells import DASH, Cell, shown
 from exports.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
 from exports.ranking_figure import ranking_figure
@@ -48,6 +49,9 @@ def show(principal: Principal) -> None:
     alike = orders(report)
     if alike.rows:
         sortable(alike, report, "orders")
+    by_category = categories_table(report)
+    if by_category is not None:
+        sortable(by_category, report, "categories")
     warnings_and_making(report)
 
 

@@ -11,7 +11,6 @@ from annotation.people import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.reporting import settings_of
-from app.screens.choice import closest
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.report_tables import sortable
@@ -48,7 +47,8 @@ def show(principal: Principal) -> None:
         answer(NOBODY)
         warnings_and_making(report)
         return
-    first = closest(report.choice) if report.choice and report.choice.candidates else judges[0]
+    foremost = report.choice.foremost if report.choice else None
+    first = foremost.judge if foremost else judges[0]
     head = st.container()
     judge = st.selectbox("Judge", judges, index=judges.index(first), key="reliability_of", width=280)
     try:

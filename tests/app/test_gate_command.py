@@ -97,3 +97,23 @@ def test_a_family_shows_whether_a_judge_favours_its_own(tmp_path: Path) -> None:
     (row,) = [one for one in json.loads(done.stdout)["card"] if one["question"] == "self-preference"]
     assert row["estimate"]["n"] == 12 * 3 * 3
     assert isinstance(calibrated(tmp_path, labels, "--family", "acme").exception, AnnotationError)
+
+
+def test_a_cascade_is_one_more_candidate_and_a_person_may_stand_at_its_end(tmp_path: Path) -> None:
+    labels = priced({"mini": (0.6, 0.001)} | DEAR, pairs=40)
+    mini = labels["rater_id"] == "mini"
+    turned = labels[mini].assign(presentation="BA")
+    turned.loc[turned["item_id"] < "p010", "label"] = "tie"  # where its two orders differ, the next one decides
+    both = pd.concat([labels.assign(presentation=labels["rater_id"].map({"mini": "AB"})), turned])
+    asked = ["--cascade", "mini then large", "--cascade", "mini then a person"]
+    report = json.loads(calibrated(tmp_path, both, *asked, "--json").stdout)
+    assert "mini then large" in [one["judge"] for one in report["choice"]["candidates"]]
+    judges, person = report["data"]["cascades"]
+    assert (judges["name"], person["name"]) == ("mini then large", "mini then a person")
+    assert 0 < judges["escalated"]["value"] == person["escalated"]["value"] <= 10 / 40
+    # two calls of mini for every item, and large for the ten that go on
+    assert judges["usd_per_1000_items"] == pytest.approx(1000 * 3 * (2 * 0.001 + 10 / 40 * 0.005))
+    assert person["outcome"] in ("non_inferior", "inferior", "cannot_tell")
+    said = " ".join(calibrated(tmp_path, both, *asked).stdout.split())
+    assert "of items go on, and it costs 9.75 USD per 1,000 items." in said
+    assert isinstance(calibrated(tmp_path, both, "--cascade", "mini").exception, AnnotationError)

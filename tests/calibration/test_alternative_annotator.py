@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 from benchmarks.ceiling import EPSILON, Design, differences, made_studies
 from calibration.alternative_annotator import advantage_p, alt_test
-from calibration.bootstrap import cluster_se
+from calibration.bootstrap import cluster_se, cluster_weights, expanded_percentile
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
 from tests.calibration.left_out_by_hand import alt_test_as_published
@@ -117,6 +117,21 @@ def test_the_average_advantage_has_a_clustered_interval() -> None:
     found = alt_test(made_pairs(pairs=40), "judge-x", 0.2, settings=CalibrationSettings(resamples=999)).advantage
     assert found.low < found.value < found.high
     assert (found.clusters, found.method) == (40, "cluster_bootstrap_expanded")
+
+
+def test_its_interval_is_that_of_explicitly_resampled_clusters() -> None:
+    frame, settings = made_pairs(pairs=12, criteria=2, missing=0.1), CalibrationSettings(resamples=30)
+    one = CalibrationSettings(resamples=1)
+    parts = [rows for _, rows in sorted(frame.groupby("cluster_id"))]
+    draws = []
+    for weights in np.concatenate(list(cluster_weights(len(parts), 30, settings.seed))):
+        copies = [(number, rows) for rows, count in zip(parts, weights, strict=True) for number in range(count)]
+        again = [
+            rows.assign(**{name: rows[name] + f"-{n}" for name in ("item_id", "cluster_id")}) for n, rows in copies
+        ]
+        draws.append(alt_test(pd.concat(again), "judge-x", 0.2, min_items=1, settings=one).rho)
+    found = alt_test(frame, "judge-x", 0.2, min_items=1, settings=settings).advantage
+    assert (found.low, found.high) == pytest.approx(expanded_percentile(np.array(draws), len(parts)), abs=1e-12)
 
 
 def test_negative_rmse_prefers_the_nearer_score() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from calibration.calibrate import calibrate
+from calibration.category_effects import category_effects
 from calibration.results import CalibrationSettings, Estimate
 from exports.as_csv import as_csv
 from exports.as_json import as_json
@@ -17,7 +18,9 @@ from exports.as_latex import as_latex
 from exports.as_markdown import as_markdown
 from exports.bias import bias_table
 from exports.card import card_table
+from exports.categories import categories_table
 from exports.cells import Probability, shown
+from exports.comparisons import comparisons_table
 from exports.judges import judges_table, outcome_words
 from exports.ranking import judge_shown, ranking_table
 from tests.calibration.priced import EIGHT, priced
@@ -163,3 +166,36 @@ def test_no_digit_of_a_probability_is_lost_in_csv_and_json():
     row = next(row for row in json.loads(as_json(judges_table(toy_choice())))["rows"] if row["judge"] == "gpt-5_mini")
     assert row["p_holm"] == 5 * 0.00004
     assert repr(5 * 0.00004) in as_csv(judges_table(toy_choice()))
+
+
+def test_judges_are_compared_two_by_two_on_the_labels_that_both_were_asked():
+    report = calibrate(priced({"bad": (0.3, 0.002), "good": (0.9, 0.001), "other": (0.88, 0.001)}, pairs=40), FEW)
+    table = comparisons_table(report)
+    rows = {row[:2]: dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows}
+    assert set(rows) == {("bad", "good"), ("bad", "other"), ("good", "other")}
+    agreed = {
+        one.rater: one.value
+        for one in report.estimates
+        if (one.statistic, one.reference, one.criterion) == ("percent_agreement", "each_annotator", "all")
+    }
+    for (judge, other), row in rows.items():
+        assert row["agreement_difference"].value == pytest.approx(agreed[judge] - agreed[other])
+        assert (row["n"], row["clusters"], row["shared"]) == (40 * 3 * 3, 40, 1.0)
+    assert rows["bad", "good"]["outcome"] == "agrees less"
+    assert rows["good", "other"]["outcome"] == "cannot tell"
+    assert any("Holm over 3 pairs" in note for note in table.notes)
+    assert all(write(table) for _, write in FORMS)
+    assert comparisons_table(calibrate(priced({"good": (0.9, 0.001)}, pairs=24), FEW)) is None
+
+
+def test_systems_by_category_of_topic_are_those_of_the_public_function():
+    frame = drawn_study(topics=30)
+    frame = frame.assign(category=frame["cluster_id"].map(lambda name: "AB"[int(name[-1]) % 2]))
+    table = categories_table(calibrate(frame, FEW))
+    effects = category_effects(frame, settings=FEW)
+    rows = {row[0]: dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows}
+    assert set(rows) == set(effects)
+    for name, one in effects.items():
+        assert (rows[name]["eta_squared"], rows[name]["omega_squared"]) == (one.eta_squared, one.omega_squared)
+        assert (rows[name]["p"], rows[name]["n"], rows[name]["categories"]) == (one.p, 30, 2)
+    assert categories_table(calibrate(frame.assign(category=""), FEW)) is None

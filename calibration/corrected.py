@@ -74,20 +74,28 @@ def judge_corrected_win_rates(
     settings = settings or CalibrationSettings()
     units = units_of(verdicts, settings)
     halves = halves_of(units, judge, straddling)
-    columns = [_means(halves, index, straddling) for index in range(len(units.systems))]
-    found = [corrected_mean(one, straddling) for one in columns]
-    notes = [_note(one, fit, halves.note) for one, fit in zip(columns, found, strict=True)]
-    estimates = [
-        _estimate(judge, one, fit, note, settings) for one, fit, note in zip(columns, found, notes, strict=True)
-    ]
-    draws = _draws(columns, found, settings)
+    ranking, tuning = corrected_ranking(units, judge, halves, settings, straddling)
     return CorrectedWinRates(
         judge,
         win_rate_ranking(EVERYONE, units.systems, halves.people, settings),
         win_rate_ranking(judge, units.systems, halves.judged + halves.elsewhere, settings),
-        placed(units.systems, estimates, draws),
-        {name: fit.tuning for name, fit in zip(units.systems, found, strict=True)},
+        ranking,
+        tuning,
     )
+
+
+def corrected_ranking(
+    units: Units, judge: str, halves: Halves, settings: CalibrationSettings, straddling: Straddling
+) -> tuple[Ranking, dict[str, float]]:
+    """The third ranking of `judge_corrected_win_rates` alone, and lambda of each system."""
+    columns = [_means(halves, index, straddling) for index in range(len(units.systems))]
+    found = [corrected_mean(one, straddling) for one in columns]
+    estimates = [
+        _estimate(judge, one, fit, _note(one, fit, halves.note), settings)
+        for one, fit in zip(columns, found, strict=True)
+    ]
+    ranking = placed(units.systems, estimates, _draws(columns, found, settings))
+    return ranking, {name: fit.tuning for name, fit in zip(units.systems, found, strict=True)}
 
 
 def halves_of(units: Units, judge: str, straddling: Straddling) -> Halves:

@@ -21,7 +21,6 @@ from calibration.results import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
-
 Mask = npt.NDArray[np.bool_]
 
 
@@ -66,7 +65,8 @@ class Study:
 
     def of_kind(self, rows: pd.DataFrame, kind: str) -> pd.Series[bool]:
         """Which of the rows belong to a criterion of this kind."""
-        return rows["criterion"].isin([name for name, own in self.kinds.items() if own == kind])
+        wanted = np.array([self.kinds[name] == kind for name in self.criteria])
+        return pd.Series(wanted[rows["criterion"].cat.codes.to_numpy()], index=rows.index)
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import pandas as pd
 
 from calibration.bradley_terry import bradley_terry
-from calibration.corrected import CorrectedWinRates, Straddling, judge_corrected_win_rates
+from calibration.corrected import CorrectedWinRates, Straddling, corrected_ranking, halves_of, judge_corrected_win_rates
 from calibration.corrected_strengths import judge_corrected_strengths
 from calibration.joining import Study, study_of
 from calibration.placing import Ranking
 from calibration.rank_stability import RankStability, rank_stability
 from calibration.results import CalibrationSettings, Estimate
 from calibration.win_rates import win_rates
-from calibration.win_scores import has_ranking
+from calibration.win_scores import has_ranking, units_of
 
 
 @dataclass(frozen=True)
@@ -61,9 +61,10 @@ def rankings(study: Study, settings: CalibrationSettings) -> tuple[tuple[Ranking
         return (), ()
     found = [win_rates(study, None, settings), bradley_terry(study, None, settings=settings)]
     taus = []
+    units = units_of(study, settings)
     for judge in study.judges:
-        rates = judge_corrected_win_rates(study, judge.rater, settings, "joint")
-        found += [win_rates(study, judge.rater, settings), rates.corrected]
-        if len(rates.people.systems) > 2:
+        corrected, _ = corrected_ranking(units, judge.rater, halves_of(units, judge.rater, "joint"), settings, "joint")
+        found += [win_rates(study, judge.rater, settings), corrected]
+        if len(units.systems) > 2:
             taus += [pair.kendall for pair in rank_stability(study, [judge.rater], settings).pairs]
     return tuple(found), tuple(taus)

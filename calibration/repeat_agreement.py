@@ -62,6 +62,8 @@ def repeat_agreement(
 
 def _pairs_alike(rows: pd.DataFrame, key: list[str]) -> tuple[np.typing.NDArray[np.float64], pd.DataFrame]:
     """Of each repeated label the share of pairs of runs that agree, and its cluster and number of runs."""
+    if rows.empty:
+        return np.zeros(0), rows.assign(runs=0)
     counts = rows.groupby([*key, "label"], observed=True).size()
     squares = (counts * (counts - 1)).groupby(level=key, observed=True).sum()
     one = rows.groupby(key, observed=True).agg(runs=("run", "size"), cluster_id=("cluster_id", "first"))

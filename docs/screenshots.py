@@ -174,7 +174,8 @@ def reached(page: Page, address: str) -> None:
     page.goto(address)
     page.get_by_test_id("stMain").wait_for()
     page.wait_for_timeout(1_000)  # the script begins after the page
-    page.wait_for_function("document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'")
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.wait_for_timeout(1_000)  # pictures are laid out
 
 
 def main() -> int:

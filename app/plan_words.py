@@ -13,7 +13,7 @@ DEFAULTS: dict[str, float] = {
     "true_gap": 0.0,
 }  # fmt: skip
 AIMS = {"interval": "agreement ±{}", "non_inferior": "gap below {}", "tell_apart": "judges {} apart"}
-SAFE = "so that 4 of 5 intervals are no wider; topics are for one as wide on average"
+SAFE = "so many that 4 of 5 studies find an interval no wider; with the other number it is as wide on average"
 SAFE_PILOT = "should topics vary as much as the pilot's upper 80 % limit, and 4 of 5 intervals are to be no wider"
 
 
@@ -45,6 +45,7 @@ def rests_on(found: StudyPlan, assumed: Mapping[str, float]) -> str:
     interval = "" if math.isnan(icc.low) else f" ({rounded(icc.low, 2)} to {rounded(icc.high, 2)})"
     told = "not estimable" if math.isnan(icc.value) else f"{rounded(icc.value, 2)}{interval}"
     to_tell = f" To tell it from: {pilot.other}." if pilot.other else ""
+    to_tell += " Another judge may need fewer topics: choose one." if pilot.tried > 1 else ""
     return (
         f"Pilot of {pilot.scores.pilot} topics: {pilot.judge} agrees in {percent(pilot.agreement.value)} of "
         f"{pilot.agreement.n:,} labels, ICC {told}, gap to a left-out annotator {rounded(pilot.gap.mean, 3)}."

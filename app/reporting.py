@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -70,16 +70,20 @@ def study_report(
 ) -> tuple[pd.DataFrame, CalibrationReport]:
     """Verdicts and calibration report of the principal's study, with the panels and without the examples of `file`.
 
-    Systems have masked names while the study may not show them. Raises AnnotationError where nothing was handed in.
+    Systems have masked names and no families while the study may not show them. Raises AnnotationError where nothing
+    was handed in.
     """
     study = study_for(session, principal, "evaluator")
     protocol = protocol_of(study)
     verdicts = load_verdicts(session, study)
     if verdicts.empty:
         raise AnnotationError("no_labels", f"nobody has handed in work in study {study.name!r} yet; invite annotators")
+    _refuse_unknown(overrides.get("families", {}), verdicts)
+    settings, blind = settings_of(protocol, study.seed, **overrides), tuple[ReportWarning, ...]()
     if not shows_systems(study):
         verdicts = with_systems_masked(verdicts, study.seed)
-    settings = settings_of(protocol, study.seed, **overrides)
+        blind = tuple(_without_families(settings))
+        settings = replace(settings, families={})
     verdicts, left_out = without_examples(verdicts, {one.name: one.examples for one in file.judges})
     verdicts, derived = with_panels(verdicts, file.panels, settings, allow_tie=protocol.answers.allow_tie)
     verdicts, made = with_cascades(verdicts, cascades, settings)
@@ -87,7 +91,7 @@ def study_report(
     first = next(iter(kept_plans(session, study)), None)
     changed = changed_plan(report.choice.plan, first) if report.choice else ()
     told = without_explained(report.warnings, file.panels, verdicts)
-    about = (*_about_the_study(session, study), *changed, *left_out, *derived)
+    about = (*_about_the_study(session, study), *changed, *left_out, *derived, *blind)
     return verdicts, replace(report, warnings=(*about, *told))
 
 
@@ -121,6 +125,13 @@ def _about_the_study(session: Session, study: Study) -> list[ReportWarning]:
             ReportWarning("revealed", f"labels were joined with systems before the study closed, on {when}")
         )
     return warnings
+
+
+def _without_families(settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    """Families name systems, and a judge's preference for its own would tell which masked one that is."""
+    if settings.families:
+        text = "systems are numbered until the study is closed or revealed: no judge's preference for its own family "
+        yield ReportWarning("still_blind", f"{text}is looked for, since that would tell which system is of it")
 
 
 def label_version(session: Session, study: Study) -> tuple[int, ...]:
@@ -164,6 +175,7 @@ def report_of(
         if judges is not None:
             raise AnnotationError("bad_option", "--judges is for a study; a labels file already holds its raters")
         labels = read_labels(path)
+        _refuse_unknown(families or {}, labels)
         chosen = read_protocol(protocol)[0] if protocol else None
         settings = settings_of(chosen, seed or 0, **_each_criterion(chosen, labels, overrides))
         labels, made = with_cascades(labels, cascades, settings)
@@ -190,6 +202,17 @@ def families_of(pairs: Sequence[str]) -> dict[str, str]:
     if wrong is not None:
         raise AnnotationError("bad_option", f"--family {wrong!r} is not NAME=FAMILY, such as gpt-4=openai")
     return {name: family for name, _, family in parts.values()}
+
+
+def _refuse_unknown(families: Mapping[str, str], labels: pd.DataFrame) -> None:
+    """A name that is nobody's would be passed over in silence. Judges alone are listed: systems may be masked."""
+    known = {*labels.reindex(columns=["rater_id", "system_a", "system_b"]).stack().astype(str)}
+    wrong = next((name for name in families if name not in known), None)
+    if wrong is not None and {"rater_id", "rater_kind"} <= {*labels.columns}:
+        judges = ", ".join(sorted({*labels.loc[labels["rater_kind"] == "judge", "rater_id"].astype(str)}))
+        raise AnnotationError(
+            "bad_option", f"--family: no judge or system is called {wrong!r}; the judges are {judges}"
+        )
 
 
 def _each_criterion(protocol: Protocol | None, labels: pd.DataFrame, overrides: dict[str, Any]) -> dict[str, Any]:

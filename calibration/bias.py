@@ -101,15 +101,18 @@ def named(asked: Asked, found: Difference, seen: float, method: str) -> Bias:
     settings, known = asked.settings, not math.isnan(found.low)
     floor = asked.floor or settings.bias_floor
     notes = [asked.note, found.note, "" if known or math.isnan(found.value) else "no interval"]
+    value, low, high = (one + asked.null for one in (found.value, found.low, found.high))
+    if asked.null and known:  # a rate: t may pass its ends, and a rate by least squares is past them already
+        low, high = max(low, min(value, 0.0)), min(high, max(value, 1.0))
     estimate = Estimate(
         asked.statistic,
         asked.rater,
         asked.reference,
         "all",
         asked.category,
-        found.value + asked.null,
-        found.low + asked.null,
-        found.high + asked.null,
+        value,
+        low,
+        high,
         settings.level,
         found.n,
         found.clusters,

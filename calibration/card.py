@@ -63,8 +63,9 @@ def gap_of(claim: Claim, plan: ComparisonPlan) -> Estimate:
     """How much more the reference agrees than the judge: above 0 the judge is worse."""
     found, exact = claim.test.difference, claim.test.method == "exact_bound"
     reason = "every cluster shows the same gap" if exact else found.note
+    statistic = "gap_to_ceiling" if plan.against == "ceiling" else "gap_to_best_judge"
     return Estimate(
-        "gap_to_ceiling" if plan.against == "ceiling" else "gap_to_best_judge",
+        statistic + "_missing_as_wrong" * plan.missing_as_wrong,
         claim.judge,
         claim.reference,
         "all",

@@ -46,10 +46,11 @@ def with_cascade(
     both orders where it has both (unequal verdicts are a tie), else as it answered. Every item costs both calls of
     `cheap`; one with such a label costs the dear judge's whole item too, whose reports must be read for one criterion
     as for all. Only labels asked of both judges take part. Of repeats the first counts. Raises `unknown_form` where
-    `cheap` has no label in both orders, or no label is shared.
+    one is no judge, `cheap` has no label in both orders, or no label is shared.
     """
     settings = settings or CalibrationSettings()
     study = study_of(verdicts, settings)
+    _refuse_unknown(study, cheap, dear)
     settled = _settled(study, cheap)
     first = study.frame[study.frame["run"] == 1]
     one = both_orders(first[first["rater_id"] == cheap]).set_index("unit")
@@ -84,6 +85,7 @@ def cascade_with_person(
     """
     settings = settings or CalibrationSettings()
     study, group, scale = pooled(verdicts, settings)
+    _refuse_unknown(study, cheap)
     settled, judge = _settled(study, cheap), _named(study, f"{cheap}{BOTH_ORDERS}")
     parts = []
     for one in left_out(study, group, scale, judge, missing_as_wrong=True):
@@ -98,6 +100,13 @@ def cascade_with_person(
     calls = both.groupby("item_id", observed=True)["cost_usd"].agg(lambda costs: costs.sum(skipna=False))
     usd = 1000 * (float(calls.mean(skipna=False)) + told.escalated_items.value * usd_per_item)
     return CascadeWithPerson(name, told.escalated, told.escalated_items, usd, test)
+
+
+def _refuse_unknown(study: Study, *names: str) -> None:
+    judges = [one.rater for one in study.judges if not one.rater.endswith(BOTH_ORDERS)]
+    wrong = next((name for name in names if name not in judges), None)
+    if wrong is not None:
+        raise CalibrationError("unknown_form", f"no judge is called {wrong!r}; there are {', '.join(judges)}")
 
 
 def _settled(study: Study, cheap: str) -> Mask:

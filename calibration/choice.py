@@ -41,8 +41,12 @@ class Candidate:
 
     @property
     def standing(self) -> Standing:
-        """`adequate`: non-inferior and better than a constant answer. `ruled_out`: inferior, or no better than that."""
-        if self.outcome == "inferior" or self.agreement.value <= self.baseline:
+        """`adequate`: non-inferior and better than a constant answer. `ruled_out`: inferior, or no better than that.
+
+        One cluster rules nobody out.
+        """
+        constant = self.agreement.clusters > 1 and self.agreement.value <= self.baseline
+        if self.outcome == "inferior" or constant:
             return "ruled_out"
         return "adequate" if self.outcome == "non_inferior" and self.beats_baseline else "open"
 

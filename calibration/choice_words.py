@@ -10,7 +10,7 @@ from calibration.choice import Candidate, Status, closest, open_candidates
 from calibration.noninferiority import Claim, ComparisonPlan
 
 WHY_NO_NUMBER = {
-    "gap_reaches_margin": "no number of {word} is likely to show it adequate, its gap being no smaller than the margin",
+    "gap_reaches_margin": "no number of {word} is likely to show adequacy, the gap seen reaching the margin",
     "too_many": "decided by more than a million {word}",
     "too_few_units": "label more than one of the {word} first",
 }
@@ -42,11 +42,13 @@ def sentence_about(one: Candidate, plan: ComparisonPlan) -> str:
     standing = {
         "adequate": "is adequate",
         "ruled_out": "is not adequate",
-        "open": "may be adequate or not: cannot tell",
+        "open": "may be adequate or not (cannot tell)",
     }
     word = f"{plan.cluster}s"
+    if math.isnan(one.agreement.value):
+        return f"{one.judge} {standing[one.standing]}: it was asked nothing that an annotator labelled."
     parts = [f"{one.judge} {standing[one.standing]}: it agrees with {_agreement(one, word)}"]
-    if one.claim:
+    if one.claim and not math.isnan(one.claim.test.difference.value):
         parts.append(f"and {_gap(one.claim, plan, word)}")
     told = f"{', '.join(parts)}."
     if one.reason == "baseline_not_beaten":
@@ -89,16 +91,17 @@ def _found(
             else f"None of {tried} is adequate{end}"
         )
     which = f"{nearest.judge}, the one judge tried," if alone else tried
-    return f"Cannot tell from {claim.test.difference.clusters:,} {word} whether {which} can replace an annotator{end}"
+    seen = _counted(claim.test.difference.clusters, word)
+    return f"Cannot tell from {seen} whether {which} can replace an annotator{end}"
 
 
 def _agreement(one: Candidate, word: str) -> str:
     made = one.agreement
-    together = "simultaneous over all tried " if made.note.startswith("simultaneous") else ""
-    interval = f"{100 * made.level:g} % interval {together}{_percent(made.low)} to {_percent(made.high)} %"
+    together = ", simultaneous over all tried, " if made.note.startswith("simultaneous") else " "
+    interval = f"{100 * made.level:g} % interval{together}{_percent(made.low)} to {_percent(made.high)} %"
     if math.isnan(made.low):
         interval = "no interval"
-    seen = f"{made.n:,} labels in {made.clusters:,} {word}"
+    seen = f"{_counted(made.n, 'labels')} in {_counted(made.clusters, word)}"
     return f"the annotators in {_percent(made.value)} % of labels ({interval}; {seen})"
 
 
@@ -107,14 +110,21 @@ def _gap(claim: Claim, plan: ComparisonPlan, word: str) -> str:
     who = "a left-out annotator" if plan.against == "ceiling" else claim.reference
     tested = "no test possible"
     if not math.isnan(test.p):
-        bound = f"upper bound {_points(test.upper)}"
-        if claim.outcome == "inferior":
-            bound = f"lower bound {_points(test.lower)}"
+        bound = (
+            _most(test.lower, "least", "most") if claim.outcome == "inferior" else _most(test.upper, "most", "least")
+        )
         tested = (
-            f"one-sided {100 * plan.level:g} % {bound}, margin {_points(plan.margin)}, Holm-adjusted {_p(claim.p_holm)}"
+            f"{bound}, by the one-sided {100 * plan.level:g} % bound; margin {_points(plan.margin)}, Holm-adjusted "
+            f"{_p(claim.p_holm)}"
         )
     side = "less" if gap.value < 0 else "more"
-    return f"{who} agrees {_points(abs(gap.value))} {side} ({tested}; {gap.n:,} labels in {gap.clusters:,} {word})"
+    seen = f"{_counted(gap.n, 'labels')} in {_counted(gap.clusters, word)}"
+    return f"{who} agrees {_points(abs(gap.value))} {side} ({tested}; {seen})"
+
+
+def _most(bound: float, above: str, below: str) -> str:
+    """A bound of how much more the annotator agrees, in words that no sign can turn: `at most 1.9 points more`."""
+    return f"at {below} {_points(-bound)} less" if bound < 0 else f"at {above} {_points(bound)} more"
 
 
 def _undecided(
@@ -122,9 +132,13 @@ def _undecided(
 ) -> Iterator[str]:
     """The open judges that would be chosen instead, and what would decide each."""
     waiting = [one for one in open_candidates(candidates, chosen) if one.claim and one.claim.outcome == "cannot_tell"]
-    if waiting:
-        each = "; ".join(f"{_named(one)}: {_deciding(one, plan, word)}" for one in waiting)
-        yield f"{'Cheaper but open is ' if chosen else ''}{each}."
+    alike: dict[str, list[str]] = {}
+    for one in waiting:
+        alike.setdefault(_deciding(one, plan, word), []).append(_named(one))
+    if alike:
+        lead = "Still open" if not chosen else "Cheaper but open is" if len(waiting) == 1 else "Cheaper but open are"
+        each = "; ".join(f"{', '.join(names)}: {what}" for what, names in alike.items())
+        yield f"{lead}{' ' if chosen else ': '}{each}."
 
 
 def _named(one: Candidate) -> str:
@@ -137,11 +151,12 @@ def _deciding(one: Candidate, plan: ComparisonPlan, word: str) -> str:
     if needed is None or needed.clusters is None:
         return WHY_NO_NUMBER[needed.note].format(word=word) if needed else "nothing to compare it with"
     if not needed.more:
-        return f"decided by {needed.clusters:,} {word}, fewer than are at hand: it had bad luck, and more would help"
+        enough = _counted(needed.clusters, word)
+        return f"decided by {enough}, fewer than are at hand: it had bad luck, and more would help"
     power = f"{plan.power:g}".removeprefix("0")
     return (
-        f"decided after labelling {needed.more:,} more {word} ({needed.clusters:,} in all), with power {power} if gap "
-        "and spread stay as seen"
+        f"decided after labelling {_counted(needed.more, word, 'more ')} ({needed.clusters:,} in all), with power "
+        f"{power} if gap and spread stay as seen"
     )
 
 
@@ -151,6 +166,11 @@ def _no_better_than_constant(one: Candidate) -> str:
         f"gives one answer whatever the reports say in {_percent(one.baseline)} %: it is not above that by a clustered "
         "standard error."
     )
+
+
+def _counted(count: int, word: str, more: str = "") -> str:
+    """`1 pair`, `2 pairs`, `2 more pairs`."""
+    return f"{count:,} {more}{word.removesuffix('s') if count == 1 else word}"
 
 
 def _percent(share: float) -> str:

@@ -63,7 +63,7 @@ def decided(candidates: Sequence[Candidate]) -> tuple[Status, Candidate | None]:
 
 
 def _reason(one: Candidate, chosen: Candidate | None) -> Reason:
-    if one.claim is None:
+    if one.claim is None or math.isnan(one.agreement.value):
         return "no_reference"
     if one.outcome == "inferior":
         return "inferior"

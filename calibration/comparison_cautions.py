@@ -41,11 +41,6 @@ def choice_cautions(
                 "intervals speak of other annotators too, but the choice and its test hold for this panel only; say so"
             )
             yield ReportWarning("fixed_panel", text)
-        if settings.generalise_to == "pairs_and_annotators":
-            text = (
-                "intervals speak of other annotators too, but the choice and its test hold for this panel only; say so"
-            )
-            yield ReportWarning("fixed_panel", text)
     yield from panel_cautions(panel or panel_sensitivity(study, choice, settings))
 
 
@@ -60,7 +55,8 @@ def system_cautions(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
         few, one = min(found, key=lambda pair: pair[0])
         text = f"{one.statistic} of {one.rater} and {one.reference} is {one.value:.2f} over {few} systems"
         text += f" (one of {len(found)} such)" if len(found) > 1 else ""
-        text += f", fewer than {FEW_SYSTEMS}: print the level, systems, and set it beside no correlation over reports"
+        text += f", fewer than {FEW_SYSTEMS}: say that it is over systems, and never compare it with a correlation "
+        text += "over reports"
         yield ReportWarning("few_systems", text)
 
 
@@ -93,9 +89,9 @@ def selected_judge(tried: Sequence[str], chosen: str) -> Iterator[ReportWarning]
     if len({*tried}) > 1:
         yield ReportWarning(
             "selected_judge",
-            f"{chosen} is one of {len({*tried})} judges, prompts or settings that were tried: the own interval of the "
-            "one picked for its result covers 61-72 % for the best of 10; quote the max-t interval, and how many were "
-            "tried",
+            f"{chosen} is one of {len({*tried})} judges, prompts or settings that were tried: its own 95 % interval "
+            "is too narrow for one picked for its result (of a best of 10 it holds the truth 61 to 72 times in 100); "
+            "quote the interval that is simultaneous over all tried, and how many were tried",
             chosen,
         )
 

@@ -31,10 +31,13 @@ def nested_labels(study: Study, judge: Answers) -> Iterator[ReportWarning]:
     made = effective_of_sums(agree, n, float(agree.sum()))
     if made.deff > 1.5 or total / clusters >= 2:
         icc = "unknown" if math.isnan(made.icc) else f"{round(made.icc, 3) + 0.0:.3f}"
+        worth = f"design effect {made.deff:.2f}) are worth {made.n_eff:.0f} independent ones; "
+        if math.isnan(made.deff):
+            worth = "design effect unknown); "
         yield ReportWarning(
             "nested_labels",
-            f"N = {total:.0f} comparisons in C = {clusters} clusters (N/C = {total / clusters:.1f}, icc {icc}, "
-            f"design effect {made.deff:.2f}) are worth {made.n_eff:.0f} independent ones; "
+            f"N = {total:.0f} comparisons in C = {clusters} {'cluster' if clusters == 1 else 'clusters'} "
+            f"(N/C = {total / clusters:.1f}, icc {icc}, {worth}"
             "only intervals that resample clusters are shown; more clusters help where more labels in each do not",
             judge.rater,
         )

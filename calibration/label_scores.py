@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
-from calibration.joining import Answers, Study
+from calibration.joining import Answers, Mask, Study
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,24 @@ def label_scores(study: Study, ties: str = "three_class", missing_as_wrong: bool
 
     `ties`: `three_class`, the share of passes with the same label; `half_credit`, a tie against a winner counts one
     half; `exclude`, among passes that name a winner, nan for an annotator's tie. `missing_as_wrong`: a unit that the
-    judge was asked and gave no usable answer to scores 0; a unit it was never asked, or where not_applicable was
-    dropped, is nan either way.
+    judge was asked and gave no usable answer to scores 0, where the annotator's label counts; a unit it was never
+    asked, or where not_applicable was dropped, is nan either way.
     """
     unit = np.concatenate([np.zeros(0, np.intp), *(np.unique(one.unit) for one in study.annotators)])
-    judges = {}
+    judges, left_out = {}, _tied(study) if ties == "exclude" else np.zeros(len(unit), bool)
     for judge in study.judges:
         scores = scores_of(study, judge, ties)
         if missing_as_wrong:
-            scores[np.isin(unit, judge.unreadable)] = 0.0
+            scores[np.isin(unit, judge.unreadable) & ~left_out] = 0.0
         judges[judge.rater] = scores
     return LabelScores(judges, study.unit_cluster[unit])
+
+
+def _tied(study: Study) -> Mask:
+    """Rows where the annotator's label is a tie, in any pass."""
+    tie = study.labels.index("tie") if "tie" in study.labels else -1
+    parts = [np.isin(np.unique(one.unit), one.unit[one.label == tie]) for one in study.annotators]
+    return np.concatenate([np.zeros(0, bool), *parts])
 
 
 def scores_of(study: Study, judge: Answers | None, ties: str = "three_class") -> Array:

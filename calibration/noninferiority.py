@@ -211,7 +211,7 @@ def _bounds(found: Difference, level: float, one_sided: float, exact: bool) -> t
 
 def _p(found: Difference, margin: float, level: float, exact: bool) -> float:
     if exact:
-        return ((1 - margin) / (1 - found.value)) ** found.clusters if found.value < margin else 1.0
+        return (max(0.0, 1 - margin) / (1 - found.value)) ** found.clusters if found.value < margin else 1.0
     if found.note:
         return math.nan
     return float(stats.t.cdf((found.value - margin) / _standard_error(found, level), found.clusters - 1))

@@ -95,10 +95,11 @@ class CalibrationSettings:
             raise CalibrationError(
                 "unknown_form", f"settings.bias_floor is {self.bias_floor}; use a rate between 0 and .5, such as .05"
             )
-        if self.resamples < 1 or self.margin <= 0:
+        if self.resamples < 1 or not 0 < self.margin < 1:
             raise CalibrationError(
                 "unknown_form",
-                f"settings.resamples is {self.resamples} and settings.margin {self.margin}; both must be above 0",
+                f"settings.resamples is {self.resamples} and settings.margin {self.margin}; use a number above 0, and "
+                "a share between 0 and 1, such as .05",
             )
 
 

@@ -126,7 +126,11 @@ def over_annotators(
         group, judge = by_name.get((one.criterion, one.category)), judges.get(one.rater)
         if (one.statistic, one.reference) in WIDENED and group and judge and one.n:
             yield _widened(one, group, _found(study, group, judge, one.statistic, settings))
-        elif people & {one.rater, one.reference} and one.method != "none" and FIXED_PANEL not in one.note:
+        elif (
+            (people & {one.rater, one.reference} or one.statistic == "agreement_difference")
+            and one.method != "none"
+            and FIXED_PANEL not in one.note
+        ):
             yield replace(one, note="; ".join(filter(None, [one.note, FIXED_PANEL])))
         else:
             yield one

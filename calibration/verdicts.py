@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,10 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     """
     absent = [name for name in REQUIRED if name not in frame.columns]
     if absent:
-        raise CalibrationError(
-            "missing_column",
-            f"the table has no column {', '.join(map(repr, absent))}; it needs {', '.join(REQUIRED)}",
-        )
+        told = f"the table has no column {', '.join(map(repr, absent))}; it needs {', '.join(REQUIRED)}"
+        meant = get_close_matches(absent[0], [str(name) for name in frame.columns if name not in REQUIRED], 1)
+        told += f" (is {meant[0]!r} a misspelt {absent[0]!r}?)" if meant else ""
+        raise CalibrationError("missing_column", told)
     if frame.empty:
         raise CalibrationError("empty_table", "the table has no rows; give it at least one label")
     out = frame.reset_index(drop=True).copy()

@@ -109,7 +109,7 @@ def answer(report: CalibrationReport, question: Question, rater: str) -> Bias | 
         for one in report.biases:
             found = one.estimate
             same = (found.statistic, found.rater, found.category) == (statistic, rater, "all")
-            if same and found.category == "all" and not math.isnan(found.value):
+            if same and not math.isnan(found.value):
                 return one
     return None
 

@@ -35,11 +35,11 @@ def comparisons_table(report: CalibrationReport) -> Table | None:
         outcome = OUTCOMES[one["outcome"]]
         rows.append((one["judge"], one["other"], estimate, p, outcome, one["shared"], estimate.n, estimate.clusters))
     used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
+    holm = f", by Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     notes = (
         "Agrees more by: agreement of the judge minus that of the other, on the annotators' labels that both were "
         "asked; an answer that could not be used counts as disagreement.",
-        f"p: two-sided, of no difference, by Holm over {len(pairs)} pairs. cannot tell: no difference was shown, and "
-        "neither was its absence.",
+        f"p: two-sided, of no difference{holm}. cannot tell: no difference was shown, and neither was its absence.",
         *methods(used, report),
         *remarks([column.title for column in columns], rows, names=2),
         origin(report),

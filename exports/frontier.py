@@ -97,7 +97,7 @@ def _caption(
         f"{100 * report.settings.level:g} % intervals{at_once}"
     ]
     if sum(one.on_frontier for one in tried) > 1:
-        parts.append("no other judge costs no more and agrees no less than one on the line")
+        parts.append("the line joins the judges that no other matches in agreement at the same or a lower cost")
     if chosen:
         parts.append("the filled point is the chosen judge")
     if ceiling:

@@ -114,7 +114,7 @@ def _reading(choice: Choice, data: Mapping[str, Any]) -> Iterator[str]:
     yield from _alternative_annotators(data.get("alt_tests", ()))
     yield from _effective(data.get("effective_judges"))
     if any(one.on_frontier for one in choice.candidates):
-        yield "On the frontier: no other judge costs no more and agrees no less."
+        yield "On the frontier: no other judge agrees as much at the same or a lower cost."
     if any(one.clusters_needed is not None for one in choice.candidates):
         kept = "if gap and spread stay as seen"
         yield f"Clusters needed: in all, to decide an open judge with power {plan.power:g} {kept}."
@@ -138,7 +138,7 @@ def _effective(found: Mapping[str, Any] | None) -> Iterator[str]:
     null = "" if math.isnan(found["null_low"]) else (
         f"; independent ones would show {number(found['null_low'], 1)} to {number(found['null_high'], 1)}"
     )  # fmt: skip
-    worth = number(min(found["kish"], found["eigen"]), 1)
+    worth = number(found["eigen"], 1)  # never above kish, which may be undefined
     yield f"A panel of these {len(found['judges'])} judges is worth {worth} that err each for itself{null}."
 
 

@@ -52,7 +52,7 @@ def headline(report: CalibrationReport) -> str:
     best = max(judges, key=lambda one: one.value)
     several = len({one.rater.removesuffix(BOTH_ORDERS) for one in judges})
     orders = ", by one order or both" if several < len(judges) else ""
-    tried = f" (highest of {several} judges{orders})" if len(judges) > 1 else ""
+    tried = f" (highest of {several} judges{orders})" if several > 1 else f" (higher{orders})" if orders else ""
     of = f"{best.n:,} verdicts in {best.clusters} clusters"
     first = f"{best.rater} agrees with the annotators on {_said(best)} of {of}{tried}"
     return f"{first}; {among}." if among else f"{first}."
@@ -75,7 +75,7 @@ def cascade_words(cascade: Mapping[str, Any]) -> str:
     usd = cascade["usd_per_1000_items"]
     cost = "its cost is unknown" if math.isnan(usd) else f"it costs {usd:,.2f} USD per 1,000 items"
     told = {
-        "non_inferior": "; it is shown to agree with the others as an annotator does, short of the margin",
+        "non_inferior": "; it is shown to fall short of an annotator's agreement by less than the margin",
         "inferior": "; it agrees less than an annotator does, beyond the margin",
         "cannot_tell": "; whether it may stand in for an annotator cannot be told",
     }

@@ -38,7 +38,7 @@ class Forecast:
 def can_be_asked(session: Session, principal: Principal) -> tuple[str, ...]:
     """Judges that ran here before, by name; none where people and judges are simulated. Raises `forbidden`."""
     study = study_for(session, principal, "evaluator")
-    planned = select(JudgeConfig.judge_id)
+    planned = select(JudgeConfig.judge_id).where(not_of_a_probe())  # an imported judge has a configuration and no call
     judges = select(Judge.name).where(Judge.study_id == study.id, ~Judge.is_simulated, Judge.id.in_(planned))
     return tuple(session.scalars(judges.order_by(Judge.name)))
 

@@ -199,7 +199,7 @@ def _row(one: Planned) -> tuple[object, ...]:
     cost = one.cost
     if cost is None or one.needed.clusters is None:
         return (aim_words(one), *[None] * 7)
-    money = (rounded(value, 0) for value in (cost.annotators, cost.judges))
+    money = rounded(cost.annotators, 0), rounded(cost.judges, 0 if cost.judges >= 10 else 2)  # .03 is not free
     return (
         aim_words(one), f"{one.needed.clusters:,}", None if one.cautious is None else f"{one.cautious:,}",
         f"{cost.pairs:,}", rounded(cost.hours, 1), *money, gives(one),

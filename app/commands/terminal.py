@@ -122,10 +122,14 @@ def _cell(cell: Cell, between: str, alone: bool) -> Text:
 
 def _reading(report: CalibrationReport) -> str:
     level = f"{100 * report.settings.level:g} %"
-    return (
+    said = (
         f"Brackets: {level} intervals over whole clusters. Constant: what always giving the same answer would reach. "
         "Read a judge's row against the annotators' own."
     )
+    choice = report.choice
+    if choice and choice.plan.missing_as_wrong and any(one.valid_share < 1 for one in choice.candidates):
+        said += " Unusable answers are left out here; above and below the table they count as disagreement."
+    return said
 
 
 def _list(lines: list[Text]) -> Grid:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from annotation.importing.results_raters import IMPORTED
 from annotation.judge_runs import Asked, Failure, JudgeRuns
 from annotation.judges.standing import JudgeStanding
 from app.judge_orders import Orders
@@ -24,6 +25,8 @@ def sentence(found: Sequence[JudgeStanding]) -> str:
     answers = sum(sum(one.labels.values()) for one in found)
     who = f"{len(found)} judges have" if len(found) > 1 else f"{found[0].judge} has"
     calls = f"made all {planned:,} calls" if done == planned else f"made {done:,} of {planned:,} calls"
+    if not planned:
+        calls = "imported answers and made no call here"
     costs = [one.money.cost for one in found if one.money.cost is not None]
     unpriced = sum(one.money.cost is None and one.money.attempts > 0 for one in found)
     cents = 0 < sum(costs) < 0.01
@@ -91,6 +94,9 @@ def asked_lists(asked: Iterable[Asked]) -> str:
 
 
 def _settings(one: Asked) -> Iterable[tuple[str, str]]:
+    if one.model == IMPORTED:
+        yield "Asked elsewhere", "its answers were imported; its prompt and settings are not known here"
+        return
     yield "Model reported", ", ".join(f"{name} ({n:,} replies)" for name, n in one.reported.items()) or "nothing yet"
     yield "Parameters sent", ", ".join(f"{k} {json.dumps(v)}" for k, v in one.params.items()) or "the provider's own"
     if one.not_sent:

@@ -35,7 +35,7 @@ def calibrated(folder: Path, labels: pd.DataFrame, *words: str) -> Result:
             4,
             "Cannot tell from 10 pairs whether mini, the one judge tried, can replace an annotator: it",
         ),
-        (priced(GOOD | BAD, pairs=10), "mini", 4, "mini may be adequate or not: cannot tell: it agrees with"),
+        (priced(GOOD | BAD, pairs=10), "mini", 4, "mini may be adequate or not (cannot tell): it agrees with"),
     ],
 )
 def test_the_exit_code_and_the_last_line_are_the_decision(
@@ -97,6 +97,15 @@ def test_a_family_shows_whether_a_judge_favours_its_own(tmp_path: Path) -> None:
     (row,) = [one for one in json.loads(done.stdout)["card"] if one["question"] == "self-preference"]
     assert row["estimate"]["n"] == 12 * 3 * 3
     assert isinstance(calibrated(tmp_path, labels, "--family", "acme").exception, AnnotationError)
+    misspelt = calibrated(tmp_path, labels, "--family", "mni=acme").exception
+    assert "no judge or system is called 'mni'; the judges are " in str(misspelt)
+
+
+def test_a_table_that_leaves_unusable_answers_out_says_so(tmp_path: Path) -> None:
+    labels, told = priced(GOOD, pairs=12), "Unusable answers are left out here"
+    assert told not in " ".join(calibrated(tmp_path, labels).stdout.split())
+    labels.loc[labels.index[-1], ["label", "status"]] = ["", "invalid"]
+    assert told in " ".join(calibrated(tmp_path, labels.fillna({"status": ""})).stdout.split())
 
 
 def test_a_cascade_is_one_more_candidate_and_a_person_may_stand_at_its_end(tmp_path: Path) -> None:

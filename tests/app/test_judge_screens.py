@@ -15,8 +15,10 @@ from app.screens import judges
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest
 from tests.annotation.judges.judged_study import Stub, judgments
+from tests.annotation.result_trees import bring_results, labels_file
 from tests.app.drawing import drawn, evaluator, page, shown
 from tests.disputed_study import SYSTEMS, judge, make_disputed
+from tests.small_study import make_study
 
 
 def judges_page(engine: Engine, study: int) -> AppTest:
@@ -58,6 +60,16 @@ def test_open_calls_are_counted_with_the_command_that_makes_them(engine_here: En
     assert "mini has made 1 of 4 calls" in words
     assert "3 calls are still to be made" in words
     assert "calipers judge resume disputed --judges judges.toml" in words
+
+
+def test_imported_judges_made_no_call_here_and_cannot_be_asked(engine_here: Engine, tmp_path: Path) -> None:
+    study = make_study(engine_here, tmp_path / "reports")
+    bring_results(engine_here, study, labels_file(tmp_path / "labels.csv", [{}]), "labels")
+    screen = judges_page(engine_here, study)
+    words = shown(screen)
+    assert "mini has imported answers and made no call here; 1 of 1 answers are usable" in words
+    assert "its prompt and settings are not known here" in words
+    assert [button.label for button in screen.button] == []
 
 
 def test_a_page_that_refreshes_itself_stops_for_whoever_signed_out(

@@ -37,6 +37,19 @@ def test_a_report_of_a_blind_study_names_no_system(engine: Engine, tmp_path: Pat
     assert named.choice.sentence == blind.choice.sentence
 
 
+def test_families_tell_no_system_while_the_study_is_blind(engine: Engine, tmp_path: Path) -> None:
+    make_disputed(engine, tmp_path / "reports", blind_until="closed")
+    families = {SYSTEMS[0]: "x", "steady": "x"}
+    blind = shown_report(engine, admin_of(engine), resamples=99, families=families)
+    assert not any(name in report_json(blind) for name in SYSTEMS)
+    assert [one.code for one in blind.warnings].count("still_blind") == 1
+    with transaction(engine) as session:
+        session.scalars(select(Study)).one().status = "closed"
+    named = shown_report(engine, admin_of(engine), resamples=99, families=families)
+    assert named.settings.families == families
+    assert "still_blind" not in [one.code for one in named.warnings]
+
+
 def test_no_estimate_of_a_judge_rests_on_its_own_examples(engine: Engine, tmp_path: Path) -> None:
     make_disputed(engine, tmp_path / "reports")
     principal = admin_of(engine)

@@ -90,6 +90,7 @@ def test_a_cascade_needs_two_orders_of_the_first_judge_and_shared_labels(cheap: 
     with pytest.raises(CalibrationError) as refused:
         with_cascade(by_hand(), cheap, dear)
     assert refused.value.code == "unknown_form"
+    assert ("no judge is called 'nobody'; there are cheap, dear" in str(refused.value)) == ("nobody" in (cheap, dear))
 
 
 def in_both_orders(seed: int = 1) -> pd.DataFrame:

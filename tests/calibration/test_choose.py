@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pandas as pd
@@ -58,10 +59,10 @@ def test_the_sentence_stands_alone_with_numbers_clusters_and_margin(eight: Choic
     side = "less" if gap.difference.value < 0 else "more"
     assert eight.sentence == (
         "mini is the cheapest adequate judge of 8 tried: at 3.00 USD per 1,000 items it agrees with the annotators in "
-        f"{100 * mini.agreement.value:.1f} % of labels (95 % interval simultaneous over all tried "
+        f"{100 * mini.agreement.value:.1f} % of labels (95 % interval, simultaneous over all tried, "
         f"{100 * mini.agreement.low:.1f} to {100 * mini.agreement.high:.1f} %; 1,080 labels in 120 pairs), and a "
-        f"left-out annotator agrees {100 * abs(gap.difference.value):.1f} points {side} (one-sided 95 % upper bound "
-        f"{100 * gap.upper:.1f} points, margin 10.0 points, Holm-adjusted p < .001; 1,080 labels in 120 pairs). "
+        f"left-out annotator agrees {100 * abs(gap.difference.value):.1f} points {side} (at most "
+        f"{100 * gap.upper:.1f} points more, by the one-sided 95 % bound; margin 10.0 points, Holm-adjusted p < .001; 1,080 labels in 120 pairs). "
         "Adequate, but of unknown cost and so not chosen: unpriced; fill cost_usd."
     )
 
@@ -126,11 +127,26 @@ def test_a_choice_from_fewer_than_twenty_pairs_says_that_its_test_is_rough() -> 
     assert "fewer than 20" not in enough.sentence
 
 
+def test_open_judges_that_the_same_would_decide_stand_together() -> None:
+    judges = {"one": (0.5, 0.001), "two": (0.5, 0.002)}
+    choice = cheapest_adequate_judge(priced(judges, pairs=10, seed=1), CalibrationSettings(resamples=499))
+    assert {one.standing for one in choice.candidates} == {"open"}
+    assert (
+        "Still open: one (3.00 USD per 1,000 items), two (6.00 USD per 1,000 items): no number of pairs is likely "
+        "to show adequacy, the gap seen reaching the margin." in choice.sentence
+    )
+
+
+def test_an_annotator_surely_behind_the_judge_agrees_at_least_so_much_less() -> None:
+    choice = cheapest_adequate_judge(priced({"better": (1.0, 0.001)}), SETTINGS)
+    assert re.search(r"agrees [\d.]+ points less \(at least [\d.]+ points less, by the one-sided", choice.sentence)
+
+
 def test_when_all_judges_are_inferior_none_is_adequate() -> None:
     choice = cheapest_adequate_judge(priced({"tiny": (0.1, 0.001), "small": (0.3, 0.002)}), SETTINGS)
     assert (choice.status, choice.judge, choice.pairs_needed) == ("none_adequate", None, None)
     assert choice.sentence.startswith("None of the 2 judges tried is adequate. small comes closest")
-    assert "lower bound" in choice.sentence
+    assert re.search(r"at least [\d.]+ points more, by the one-sided 95 % bound; margin", choice.sentence)
 
 
 def test_unknown_costs_are_listed_never_chosen_and_zero_is_a_price() -> None:

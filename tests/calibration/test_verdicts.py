@@ -62,6 +62,8 @@ def test_a_bad_table_is_refused_by_code_row_and_remedy(code, changes, named):
 def test_a_missing_column_and_an_empty_table_are_refused():
     with pytest.raises(CalibrationError, match="'cluster_id'"):
         check_verdicts(table({}).drop(columns="cluster_id"))
+    with pytest.raises(CalibrationError, match="is 'criteron' a misspelt 'criterion'"):
+        check_verdicts(table({}).rename(columns={"criterion": "criteron"}))
     with pytest.raises(CalibrationError) as refusal:
         check_verdicts(table({}).iloc[:0])
     assert refusal.value.code == "empty_table"

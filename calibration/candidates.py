@@ -110,11 +110,14 @@ def candidates_of(found: Tried, settings: CalibrationSettings, told: bool = True
     candidates = []
     for name, agreement, on_frontier in zip(plan.judges, each, frontier, strict=True):
         price, baseline = found.prices[name], found.baseline[name]
-        beats = agreement.value > baseline + _standard_error(scores, name)
+        se = _standard_error(scores, name)
+        beats = agreement.value > baseline + se
+        # to the last digit a constant answer itself; by chance alone a judge comes out below one too
+        below = math.isclose(agreement.value, baseline, abs_tol=1e-12) or agreement.value < baseline - se
         candidates.append(
             Candidate(
                 name, agreement, baseline, beats, claims.get(name), price.valid_share, price.cost, price.seconds,
-                bool(on_frontier), "",
+                bool(on_frontier), "", below and agreement.clusters > 1,
             )
         )  # fmt: skip
     return sorted(candidates, key=by_cost)

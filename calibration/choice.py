@@ -33,6 +33,7 @@ class Candidate:
     seconds_per_item: float  # nan: unknown
     on_frontier: bool  # no other candidate costs no more and agrees no less
     reason: Reason  # why it was not chosen, "" for the one that was
+    below_baseline: bool = False  # the very share of the constant answer, or less by more than one clustered se
 
     @property
     def outcome(self) -> Outcome:
@@ -43,10 +44,9 @@ class Candidate:
     def standing(self) -> Standing:
         """`adequate`: non-inferior and better than a constant answer. `ruled_out`: inferior, or no better than that.
 
-        One cluster rules nobody out.
+        Each by a clustered standard error; one cluster rules nobody out.
         """
-        constant = self.agreement.clusters > 1 and self.agreement.value <= self.baseline
-        if self.outcome == "inferior" or constant:
+        if self.outcome == "inferior" or self.below_baseline:
             return "ruled_out"
         return "adequate" if self.outcome == "non_inferior" and self.beats_baseline else "open"
 

@@ -99,7 +99,7 @@ def _reading(choice: Choice, data: Mapping[str, Any]) -> Iterator[str]:
     yield (
         f"Adequate: shown to agree less than {against} by less than the margin of {margin}, on the same references, "
         "and more than the best constant answer by a clustered standard error. Ruled out: shown to agree less by more "
-        "than that, or no better than a constant answer. Open: neither is shown."
+        "than that, or no better than a constant answer by the same measure. Open: neither is shown."
     )
     family = f"p: one-sided, of a gap of at least the margin, by Holm over {count} judges" if count > 1 else (
         "p: one-sided, of a gap of at least the margin; there is one judge, and nothing to adjust for"

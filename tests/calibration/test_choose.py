@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -106,6 +107,36 @@ def test_a_judge_that_always_says_reference_is_never_chosen_at_95_percent(
         assert f"always is not recommended: it agrees in {100 * always.baseline:.1f} % of labels" in choice.sentence
         assert choice.judge == ("reader" if also else None)
         assert choice.status == ("chosen" if also else "none_adequate")
+
+
+@pytest.mark.parametrize(
+    ("value", "below", "standing"),
+    [(0.50, True, "ruled_out"), (0.60, True, "ruled_out"), (0.58, False, "open"), (0.66, False, "adequate")],
+)
+def test_a_judge_below_the_constant_answer_by_chance_is_not_ruled_out(value: float, below: bool, standing: str) -> None:
+    frame = priced({"one": (0.8, 0.001)}, pairs=30)
+    (found,) = cheapest_adequate_judge(frame, SETTINGS).candidates
+    assert found.claim is not None
+    claim = replace(found.claim, outcome="non_inferior")
+    told = replace(
+        found, agreement=replace(found.agreement, value=value), baseline=0.6, beats_baseline=value > 0.63, claim=claim,
+        below_baseline=below,
+    )  # fmt: skip
+    assert told.standing == standing
+
+
+def test_ten_pairs_rule_no_judge_out_for_a_constant_answer_that_did_better_by_less_than_an_error() -> None:
+    open_ones = 0
+    for seed in range(40):
+        frame = priced({"one": (0.5, 0.001)}, pairs=10, criteria=2, seed=seed, prevalence=(0.6, 0.1, 0.3))
+        (found,) = cheapest_adequate_judge(frame, CalibrationSettings(resamples=199)).candidates
+        gap = found.agreement.value - found.baseline
+        width = (found.agreement.high - found.agreement.low) / 2  # over two standard errors
+        if found.outcome != "inferior" and abs(gap) > 1e-9 and -width / 3 < gap <= 0:
+            open_ones += 1
+            assert found.standing == "open"
+            assert not found.below_baseline
+    assert open_ones  # there are such studies
 
 
 def test_a_cheaper_judge_that_is_open_is_named_with_what_would_decide_it() -> None:

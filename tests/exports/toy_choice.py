@@ -26,7 +26,8 @@ def candidate(
     test = NonInferiority(outcome, found, gap + 0.033, gap - 0.033, p, MARGIN, "cluster_t")
     claim = Claim(judge, "human_ceiling", test, min(1.0, 5 * p), outcome, needed)
     beats = value > baseline + 0.02
-    return Candidate(judge, agreement, baseline, beats, claim, 0.998, cost, 2.0, frontier, reason)
+    below = value < baseline - 0.02
+    return Candidate(judge, agreement, baseline, beats, claim, 0.998, cost, 2.0, frontier, reason, below)
 
 
 CANDIDATES = (

@@ -52,15 +52,19 @@ def judge(fake: Fake, more: str = "") -> str:
     )
 
 
-def run(engine: Engine, study: int, toml: str, *, api: BatchApi | None = None, limit: int | None = None) -> RunSummary:
+def run(
+    engine: Engine, study: int, toml: str, *, api: BatchApi | None = None, limit: int | None = None,
+    lease_s: float = LEASE_S,
+) -> RunSummary:  # fmt: skip
     plan_judges(engine, study, judges(toml))
-    return resume(engine, study, toml, api=api, limit=limit)
+    return resume(engine, study, toml, api=api, limit=limit, lease_s=lease_s)
 
 
 def resume(
-    engine: Engine, study: int, toml: str, *, api: BatchApi | None = None, limit: int | None = None
-) -> RunSummary:
-    return run_judges(engine, study, judges(toml), batch_api=api, lease_s=LEASE_S, limit=limit)
+    engine: Engine, study: int, toml: str, *, api: BatchApi | None = None, limit: int | None = None,
+    lease_s: float = LEASE_S,
+) -> RunSummary:  # fmt: skip
+    return run_judges(engine, study, judges(toml), batch_api=api, lease_s=lease_s, limit=limit)
 
 
 def run_until(engine: Engine, study: int, toml: str, over: Callable[[RunSummary], bool]) -> RunSummary:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+from datetime import timedelta
 from typing import IO
 
 import pytest
@@ -15,6 +16,7 @@ from annotation.judges import batch_filling
 from annotation.judges.batch_api import Batch, BatchApi
 from annotation.judges.batch_by_hand import attach, release
 from annotation.judges.judge_file import JudgeDefinition
+from annotation.judges.leases import clock
 from annotation.judges.material import rebuilt_prompt
 from annotation.judges.outcomes import Reply
 from annotation.judges.retrying import plan_again
@@ -184,10 +186,12 @@ def test_a_batch_that_was_never_sent_is_released_for_nothing(engine: Engine, fak
     fake.reset(batch_listing=0)
     study = make_study(engine, 2)
     with pytest.raises(Killed):
-        run(engine, study, judge(fake), api=Killing("before create"))
+        run(engine, study, judge(fake), api=Killing("before create"), lease_s=3600)
     (pending,) = map(str, batch_ids(engine))
     with pytest.raises(AnnotationError, match="being created right now"):
         release(engine, study, pending)
+    with transaction(engine) as session:  # an hour later
+        session.execute(update(JudgeCall).values(lease_until=clock(session) - timedelta(seconds=1)))
     run_until(engine, study, judge(fake), lambda _: not held(engine, study, pending))
     assert release(engine, study, pending) == 4
     assert account(engine).spent == 0

@@ -11,9 +11,11 @@ import pandas as pd
 
 from annotation.judges.judge_file import PanelDefinition
 from annotation.judges.panel import DERIVED, panel_verdicts
-from calibration.calibrate import calibrate
+from calibration.agreeing import agreement_estimates
+from calibration.counted import groups_of
+from calibration.joining import study_of
 from calibration.judge_cautions import HEADLINE
-from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
+from calibration.results import CalibrationSettings, Estimate, ReportWarning
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
 
@@ -56,10 +58,11 @@ def measured_weights(verdicts: pd.DataFrame, panel: PanelDefinition, settings: C
     members = verdicts[(verdicts["rater_kind"] == "judge") & verdicts["rater_id"].isin(panel.members)]
     if people.empty or members.empty:
         return dict.fromkeys(panel.members, 0.0)
-    # only the values are read, not their intervals
-    plain = replace(settings, resamples=1, per_criterion=False, per_category=False, per_system_pair=False)
-    report = calibrate(pd.concat([people, members]), plain)
-    return {member: _weight(report, member, settings.ties) for member in panel.members}
+    plain = replace(settings, resamples=1)  # only the values are read, not their intervals
+    study = study_of(pd.concat([people, members]), plain)
+    everything = groups_of(study, plain, pooled=True)[0]
+    estimates = list(agreement_estimates(study, everything, plain))
+    return {member: _weight(estimates, member, settings.ties) for member in panel.members}
 
 
 def without_explained(
@@ -82,12 +85,8 @@ def _given(panel: PanelDefinition) -> dict[str, float]:
     return dict(panel.weights) if isinstance(panel.weights, dict) else dict.fromkeys(panel.members, 1.0)
 
 
-def _weight(report: CalibrationReport, member: str, ties: str) -> float:
-    own = {
-        one.statistic: one.value
-        for one in report.estimates
-        if (one.rater, one.reference, one.criterion, one.category) == (member, "each_annotator", "all", "all")
-    }
+def _weight(estimates: Sequence[Estimate], member: str, ties: str) -> float:
+    own = {one.statistic: one.value for one in estimates if (one.rater, one.reference) == (member, "each_annotator")}
     agreement = own.get(HEADLINE[ties], own.get("percent_agreement", math.nan))
     baseline = max((own[name] for name in BASELINES if not math.isnan(own.get(name, math.nan))), default=0.0)
     return agreement if agreement > baseline else 0.0

@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from annotation.claiming import give_back
 from annotation.errors import AnnotationError
+from annotation.plan_root import keep_plan_root
 from annotation.studies import audit, protocol_of
 from db.tables import Assignment, Item, Report, Study
 
@@ -20,7 +21,7 @@ MOVES = {
 
 
 def move_study(session: Session, study: Study, status: str, rater_id: int | None = None) -> None:
-    """Open, pause, close or lock. Closing gives taken work back; locking freezes every label."""
+    """Open, pause, close or lock. Opening keeps the plan's root; closing gives taken work back; locking freezes labels."""
     if study.status not in MOVES[status]:
         allowed = " or ".join(MOVES[status])
         raise AnnotationError("wrong_status", f"study {study.name!r} is {study.status}; only a study that is {allowed} can become {status}")  # fmt: skip  # noqa: E501
@@ -28,6 +29,7 @@ def move_study(session: Session, study: Study, status: str, rater_id: int | None
         raise AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs {study.name} --apply")  # fmt: skip  # noqa: E501
     if status == "open":
         _refuse_unresolved(session, study)
+        keep_plan_root(session, study)
     mine = Assignment.study_id == study.id, Assignment.source != "judge"
     # what was handed in once and reopened counts as handed in again, with the answers it has now
     reopened = *mine, Assignment.status == "taken", Assignment.submitted_at.is_not(None)

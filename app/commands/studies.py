@@ -167,6 +167,9 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
         with transaction(opened()) as session:
             found = find_study(session, study)
             move_study(session, found, target)
+            root = found.plan_root
         typer.echo(f"study {found.name!r} is {target}")
+        if target == "open":
+            typer.echo(f"plan root {root}: quote it in a preregistration; every export prints it")
 
     return move

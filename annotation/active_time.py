@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Any, TypeVar
 
 from sqlalchemy import select
@@ -14,29 +17,42 @@ from annotation.studies import codes_by_topic
 from db.tables import Assignment, Event, Item, Study
 
 CLOCK_SLACK = timedelta(seconds=5)
+CHUNK = 1_000  # sends read at a time
 MOST_PER_SEND = timedelta(minutes=10)  # a page sends every 15 s; one that was offline may send more, but not a day
 Spent = dict[str | None, float]  # criterion (None: reading) -> seconds
 T = TypeVar("T")
 
 
-def seconds_by_criterion(session: Session, study: Study) -> dict[tuple[int, str], float]:
-    """(assignment, criterion) -> its own active seconds plus an equal share of the reading time; absent if unknown."""
-    spent = seconds_by_assignment(session, study)
-    topics = dict(
-        session.execute(
-            select(Assignment.id, Item.topic_id)
-            .join(Item, Item.id == Assignment.item_id)
-            .where(Assignment.study_id == study.id)
-        ).all()
-    )
-    asked = codes_by_topic(session, study, {topics[assignment] for assignment in spent})
-    seconds: dict[tuple[int, str], float] = {}
-    for assignment, own in spent.items():
-        codes = asked[topics[assignment]]
+@dataclass(frozen=True)
+class SharedSeconds:
+    """Active seconds by assignment and criterion, a million of them in some ten megabytes."""
+
+    asked: Mapping[int, Mapping[str, int]]  # topic -> place of each criterion
+    spent: Mapping[int, tuple[int, Sequence[float]]]  # assignment -> topic, seconds in the places of its criteria
+
+    def of(self, assignment: int, criterion: str) -> float | None:
+        """Its own active seconds plus an equal share of the reading time; None if unknown."""
+        topic, seconds = self.spent.get(assignment, (None, ()))
+        place = None if topic is None else self.asked[topic].get(criterion)
+        return None if place is None else seconds[place]
+
+
+def seconds_by_criterion(session: Session, study: Study) -> SharedSeconds:
+    """What each answer took, from what the pages of the study's people reported."""
+    topics = select(Assignment.id, Item.topic_id).join(Item, Item.id == Assignment.item_id)
+    reported = select(Event.id).where(Event.assignment_id == Assignment.id, Event.kind == "activity").exists()
+    topic_of = dict(session.execute(topics.where(Assignment.study_id == study.id, reported)).all())
+    asked = codes_by_topic(session, study, set(topic_of.values()))
+    places = {topic: {code: place for place, code in enumerate(codes)} for topic, codes in asked.items()}
+    found = {}
+    for assignment, own in _spent(session, study):
+        if assignment not in topic_of:
+            continue  # its first send came in between the two queries
+        codes = places[topic_of[assignment]]
         reading = sum(value for code, value in own.items() if code not in codes)
-        for code in codes:
-            seconds[assignment, code] = own.get(code, 0.0) + reading / len(codes)
-    return seconds
+        seconds = array("d", (own.get(code, 0.0) + reading / len(codes) for code in codes))
+        found[assignment] = topic_of[assignment], seconds
+    return SharedSeconds(places, found)
 
 
 def seconds_by_assignment(session: Session, study: Study, rater_id: int | None = None) -> dict[int, Spent]:
@@ -44,24 +60,30 @@ def seconds_by_assignment(session: Session, study: Study, rater_id: int | None =
 
     What overlaps counts once for its person, also between two items that stood open at the same time.
     """
+    return dict(_spent(session, study, rater_id))
+
+
+def _spent(session: Session, study: Study, rater_id: int | None = None) -> Iterator[tuple[int, Spent]]:
+    """The same, one person after the other: only the intervals of one are in memory at a time."""
     rows = (
         select(Assignment.id, Assignment.rater_id, Assignment.taken_at, Event.data, Event.client_ts, Event.created_at)
         .join(Assignment, Assignment.id == Event.assignment_id)
         .where(Assignment.study_id == study.id, Event.kind == "activity")
-        .order_by(Event.created_at)
+        .order_by(Assignment.rater_id, Event.created_at)
     )
     if rater_id is not None:
         rows = rows.where(Assignment.rater_id == rater_id)
-    sent: dict[int | None, list[tuple[tuple[int, str | None], datetime, datetime]]] = defaultdict(list)
-    possible: dict[int, float] = {}
-    for assignment, rater, taken, data, client_ts, received in session.execute(rows):
-        sent[rater] += [((assignment, code), start, end) for code, start, end in _intervals(data, client_ts or "")]
-        possible[assignment] = (received - taken).total_seconds() if taken else 0.0
-    found: dict[int, Spent] = {assignment: {} for assignment in possible}
-    for intervals in sent.values():
+    sent = session.execute(rows.execution_options(yield_per=CHUNK))
+    for _, theirs in groupby(sent, key=lambda row: row.rater_id):
+        intervals: list[tuple[tuple[int, str | None], datetime, datetime]] = []
+        possible: dict[int, float] = {}
+        for assignment, _, taken, data, client_ts, received in theirs:
+            intervals += [((assignment, code), start, end) for code, start, end in _intervals(data, client_ts or "")]
+            possible[assignment] = (received - taken).total_seconds() if taken else 0.0
+        found: dict[int, Spent] = {assignment: {} for assignment in possible}
         for (assignment, code), seconds in split(intervals).items():
             found[assignment][code] = seconds
-    return {assignment: clamp(own, possible[assignment]) for assignment, own in found.items()}
+        yield from ((assignment, clamp(own, possible[assignment])) for assignment, own in found.items())
 
 
 def active_seconds(session: Session, study: Study, assignment: Assignment) -> dict[str, float]:

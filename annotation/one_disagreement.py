@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import RowMapping, or_, select
 from sqlalchemy.orm import Session
 
+from annotation.current_labels import current_labels
 from annotation.errors import AnnotationError
 from annotation.highlighting import highlighted
 from annotation.judges.inspecting import ShownCall, show_call
@@ -17,7 +18,7 @@ from annotation.protocol import Protocol
 from annotation.rendering import render_report
 from annotation.shown import UNPROVED, ShownText, shown_of_item
 from annotation.studies import protocol_of
-from annotation.verdicts import current_labels, shows_systems, unblind
+from annotation.verdicts import shows_systems, unblind
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
 from db.people_tables import Rater
 from db.tables import Criterion, Item, Report, Study, System, Topic
@@ -109,13 +110,8 @@ def sent_call(session: Session, principal: Principal, call_id: int) -> ShownCall
 
 def _rows(session: Session, study: Study, item_id: str, judge: str, criterion: str) -> Sequence[RowMapping]:
     """The judge's answers and the annotators' first ones, people first."""
-    rows = session.execute(
-        current_labels(study).where(
-            Item.id == int(item_id.removeprefix("item-")),
-            Criterion.code == criterion,
-            or_(Rater.kind == "human", Judge.name == judge),
-        )
-    ).mappings()
+    asked = Criterion.code == criterion, or_(Rater.kind == "human", Judge.name == judge)
+    rows = current_labels(session, study, int(item_id.removeprefix("item-")), *asked)
     kept = [row for row in rows if row["rater_kind"] == "judge" or row["repeat_no"] == 1]
     return sorted(kept, key=lambda row: (row["pseudonym"] or "", row["repeat_no"], row["pass_no"]))
 

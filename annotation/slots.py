@@ -14,6 +14,7 @@ from annotation.errors import AnnotationError
 from annotation.pairing import Candidate, Pair, Single, Slot, plan_alone, plan_pairs, plan_sides, plan_singles
 from annotation.passages import compare_reports, to_stored
 from annotation.people import Principal, study_for
+from annotation.plan_root import keep_plan_root
 from annotation.studies import audit, protocol_of
 from db.tables import LIVE, Assignment, Item, Report, Study, System, Topic
 from db.types import now
@@ -38,6 +39,8 @@ class Plan:
     slots: tuple[Slot, ...]  # only those that do not stand yet
     standing: tuple[frozenset[int], ...]  # slot numbers each item has already
     overlap: int
+    design: str = ""  # as it was asked for, with how many per topic
+    per_topic: int | None = None
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -58,7 +61,7 @@ def make_plan(session: Session, principal: Principal, *, design: str, per_topic:
     # a pair that stands keeps the names it was given then
     pairs = [item for item in planned if isinstance(item, Pair)]
     slots = plan_sides(pairs, overlap, study.seed, standing) if pairs else plan_alone(overlap, standing)
-    return Plan(tuple(planned), tuple(slots), standing, overlap)
+    return Plan(tuple(planned), tuple(slots), standing, overlap, design if pairs else "", per_topic)
 
 
 def _plan_items(
@@ -140,8 +143,13 @@ def apply_plan(
                 plan_seed=study.seed,
             )
         )
-    audit(session, study.id, principal.rater_id, "pairs", items=len(plan.items), slots=len(plan.slots))
+    audit(
+        session, study.id, principal.rater_id, "pairs", items=len(plan.items), slots=len(plan.slots),
+        design=plan.design, per_topic=plan.per_topic, overlap=plan.overlap,
+    )  # fmt: skip
     session.flush()
+    if study.plan_root is not None:
+        keep_plan_root(session, study)
     return len(plan.slots)
 
 

@@ -21,7 +21,7 @@ MOVES = {
 
 
 def move_study(session: Session, study: Study, status: str, rater_id: int | None = None) -> None:
-    """Open, pause, close or lock. Opening keeps the plan's root; closing gives taken work back; locking freezes labels."""
+    """Open, pause, close or lock. Opening keeps the plan's root, closing returns taken work, locking freezes labels."""
     if study.status not in MOVES[status]:
         allowed = " or ".join(MOVES[status])
         raise AnnotationError("wrong_status", f"study {study.name!r} is {study.status}; only a study that is {allowed} can become {status}")  # fmt: skip  # noqa: E501

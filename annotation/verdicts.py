@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections import defaultdict
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Literal, TextIO
 
 import pandas as pd
-from sqlalchemy import ColumnElement, RowMapping, Select, and_, case, func, literal, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from annotation.active_time import seconds_by_criterion
+from annotation.current_labels import Shown, counted_labels, counts, shown_by_item
 from annotation.errors import AnnotationError
+from annotation.judge_shares import JudgeShares
 from annotation.pairing import seeded
+from annotation.redaction import redactor_of
 from annotation.shown import UNPROVED, sources_sha256
 from annotation.studies import protocol_of
-from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
-from db.people_tables import Enrollment, Rater
-from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from db.tables import Item, Study
 
 COLUMNS = (
     "item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id", "system_a", "system_b", "presentation",
     "category", "len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "status", "rationale",
     "evidence",
 )  # fmt: skip
+NUMBERS = ("len_a", "len_b", "run", "pass_no", "seconds", "cost_usd")
+ORDER = ("item_id", "rater_kind", "rater_id", "pass_no", "criterion")
+PRESENTATIONS = {"A": "AB", "B": "BA"}
+CHUNK = 10_000  # rows in memory in any form but the table's own
 FORMULA = r"[=+\-@\t\r]"
 STATUS = {"truncated": "invalid"}  # the four that statistics know; judge tables print truncated apart
 OTHER = {"A": "B", "B": "A"}
@@ -45,67 +53,97 @@ def load_verdicts(session: Session, study: Study) -> pd.DataFrame:
     """One row per item, criterion, rater and pass: current labels of work handed in, with `COLUMNS`.
 
     `study` comes from `people.study_for`. Training, attention and adjudicated labels stay out, and so do labels on
-    texts that were replaced since. `seconds` and `cost_usd` are a row's share; empty means unknown, not 0.
+    texts that were replaced since. `seconds` and `cost_usd` are a row's share; empty means unknown, not 0. Rationales
+    are without the names of the study's people, addresses, keys and folders.
     """
-    rows = session.execute(current_labels(study)).mappings().all()
+    chunks: dict[str, list[pd.Series[Any]]] = {name: [] for name in COLUMNS}
+    rows = _verdicts(session, study)
+    while batch := list(islice(rows, CHUNK)):
+        for name, values in zip(COLUMNS, zip(*batch, strict=True), strict=True):
+            column = pd.to_numeric(pd.Series(values)) if name in NUMBERS else pd.Series(values, dtype="str")
+            chunks[name].append(column)
+    if not chunks["item_id"]:
+        return pd.DataFrame(columns=list(COLUMNS))
+    # column by column, so that the table is in memory once and never twice
+    keys = pd.DataFrame({name: pd.concat(chunks[name], ignore_index=True).astype("category") for name in ORDER})
+    order = keys.sort_values(list(ORDER)).index.to_numpy()
+    del keys
+    return pd.DataFrame({name: _column(chunks.pop(name)).take(order).array for name in COLUMNS}, copy=False)
+
+
+def _column(chunks: list[pd.Series[Any]]) -> pd.Series[Any]:
+    """The whole column; one of texts that are all missing holds None."""
+    whole = pd.concat(chunks, ignore_index=True)
+    return whole.astype("object").where(whole.notna(), None) if whole.dtype == "str" and whole.isna().all() else whole
+
+
+def _verdicts(session: Session, study: Study) -> Iterator[tuple[Any, ...]]:
+    """The rows of the table, in the order of assignments."""
     human_seconds = seconds_by_criterion(session, study)
-    judge_shares = _judge_shares(session, study)
-    pay = protocol_of(study).study.pay
+    judges = JudgeShares(session, study)
+    redact = redactor_of(session, study)
+    protocol = protocol_of(study)
+    pay = protocol.study.pay
     hourly = pay.rate if pay.currency == "USD" and pay.rate > 0 else None
-    by_item = protocol_of(study).calibration.get("cluster") == "item"
+    by_item = protocol.calibration.get("cluster") == "item"
     sources = _sources_of_probes(session, study)
-    table = []
-    for row in rows:
-        seen = {(row[side] or "").removeprefix(UNPROVED) for side in ("left_sha256", "right_sha256")} - {""}
-        if row["item_id"] in sources and not seen <= {row["sha256_a"], sources[row["item_id"]]}:
+    shown_items = shown_by_item(session, study)
+    for row in session.execute(counted_labels(study).execution_options(yield_per=CHUNK)).mappings():
+        item_id, left = row["item_id"], row["left"]
+        shown = shown_items.get(item_id)
+        if shown is None or not counts(row, shown):
             continue
+        seen = {(row[side] or "").removeprefix(UNPROVED) for side in ("left_sha256", "right_sha256")} - {""}
+        if item_id in sources and not seen <= {shown["sha256_a"], sources[item_id]}:
+            continue
+        item = f"item-{item_id:05d}"
         is_judge = row["rater_kind"] == "judge"
         if is_judge:
-            seconds, cost = judge_shares.get((row["assignment_id"], row["criterion_row"]), (None, None))
+            seconds, cost = judges.of(row["assignment_id"], row["criterion_row"])
         else:
-            seconds = human_seconds.get((row["assignment_id"], row["criterion"]))
+            seconds = human_seconds.of(row["assignment_id"], row["criterion"])
             cost = seconds * hourly / 3600 if seconds is not None and hourly is not None else None
-        table.append(
-            {
-                "item_id": f"item-{row['item_id']:05d}",
-                "rater_id": row["judge_name"] if is_judge else row["pseudonym"],
-                "rater_kind": row["rater_kind"],
-                "criterion": row["criterion"],
-                "label": unblind(row["choice"], row["left"]),
-                "cluster_id": f"item-{row['item_id']:05d}" if by_item else row["topic"],
-                "system_a": row["system_a"],
-                "system_b": row["system_b"],
-                "presentation": {"A": "AB", "B": "BA"}.get(row["left"]),
-                "category": row["category"],
-                "len_a": row["len_a"],
-                "len_b": row["len_b"],
-                "run": row["repeat_no"],
-                "pass_no": row["pass_no"],
-                "seconds": seconds,
-                "cost_usd": cost,
-                "status": STATUS.get(row["status"], row["status"]),
-                "rationale": row["rationale"],
-                "evidence": _evidence_by_report(row, "sources" if row["item_id"] in sources else "reference"),
-            }
+        yield (
+            item,
+            row["judge_name"] if is_judge else row["pseudonym"],
+            row["rater_kind"],
+            row["criterion"],
+            unblind(row["choice"], left),
+            item if by_item else shown["topic"],
+            shown["system_a"],
+            shown["system_b"],
+            PRESENTATIONS.get(left),
+            shown["category"],
+            shown["len_a"],
+            shown["len_b"],
+            row["repeat_no"],
+            row["pass_no"],
+            seconds,
+            cost,
+            STATUS.get(row["status"], row["status"]),
+            redact(row["rationale"]),
+            evidence_by_report(row["evidence"], left, shown, redact),
         )
-    frame = pd.DataFrame(table, columns=list(COLUMNS))
-    for column in ("len_a", "len_b", "seconds", "cost_usd"):
-        frame[column] = pd.to_numeric(frame[column])
-    return frame.sort_values(["item_id", "rater_kind", "rater_id", "pass_no", "criterion"], ignore_index=True)
 
 
-def _evidence_by_report(row: RowMapping, beside: str) -> str:
-    """Quoted passages as JSON, empty for none: each by report (A, B, or what stood `beside` it) instead of by side.
+def evidence_by_report(
+    evidence: Sequence[Mapping[str, Any]], left: str | None, shown: Shown, redact: Callable[[str], str]
+) -> str:
+    """Quoted passages as JSON, empty for none: each by report (A, B, or what stood beside it) instead of by side.
 
     Offsets are code points of that text as raters see it (`evidence.plain_text`); `sha256` is its shown Markdown's.
     """
     passages = []
-    for one in row["evidence"]:
-        if row["system_b"] is not None:
-            report = unblind(one["side"], row["left"])
+    for one in evidence:
+        if shown["system_b"] is not None:
+            report = unblind(one["side"], left)
+        elif one["sha256"] == shown["sha256_a"]:
+            report = "A"
         else:
-            report = "A" if one["sha256"] == row["sha256_a"] else beside
+            report = "sources" if shown["kind"] == "probe" else "reference"
         fields = {name: one[name] for name in ("start", "end", "quote", "verified", "sha256")}
+        if not one["verified"]:
+            fields["quote"] = redact(one["quote"])  # what a text does not hold, somebody typed
         passages.append({"report": report, **fields})
     return json.dumps(passages, ensure_ascii=False) if passages else ""
 
@@ -115,108 +153,31 @@ def labels_csv(verdicts: pd.DataFrame) -> str:
 
     Such a cell gets a quote in front, which reading a labels file takes off again.
     """
-    guarded = verdicts.copy()
-    for column in ("rater_id", "criterion", "cluster_id", "system_a", "system_b", "category", "rationale"):
-        text = guarded[column].astype("str").where(guarded[column].notna(), "")
-        guarded[column] = text.where(~text.str.match(FORMULA), "'" + text)
-    return guarded.to_csv(index=False, lineterminator="\n")
+    out = io.StringIO()
+    write_labels_csv(verdicts, out)
+    return out.getvalue()
 
 
-def current_labels(study: Study) -> Select[*tuple[Any, ...]]:
-    """What `load_verdicts` is made of, as given: narrow it by `Item.id` and `Criterion.code` to read one question."""
-    a, b, reference = aliased(Report), aliased(Report), aliased(Report)
-    system_a, system_b = aliased(System), aliased(System)
-    later = aliased(Label)
-    newest = select(func.max(later.revision)).where(
-        later.assignment_id == Label.assignment_id, later.criterion_id == Label.criterion_id
-    )
-    return (
-        select(
-            Label.assignment_id, Label.criterion_id.label("criterion_row"), Label.choice, Label.status, Label.rationale,
-            Label.evidence, Label.left_sha256, Label.right_sha256, a.shown_sha256.label("sha256_a"),
-            Assignment.left, Assignment.repeat_no, Assignment.pass_no, Item.id.label("item_id"),
-            Criterion.code.label("criterion"), Topic.key.label("topic"), Topic.category,
-            Rater.kind.label("rater_kind"), Enrollment.pseudonym, Judge.name.label("judge_name"),
-            system_a.key.label("system_a"), system_b.key.label("system_b"),
-            func.length(a.shown_text).label("len_a"), func.length(b.shown_text).label("len_b"),
-        )
-        .join(Assignment, Assignment.id == Label.assignment_id)
-        .join(Item, Item.id == Assignment.item_id)
-        .join(Topic, Topic.id == Item.topic_id)
-        .join(Criterion, Criterion.id == Label.criterion_id)
-        .join(Rater, Rater.id == Assignment.rater_id)
-        .outerjoin(a, a.id == Item.report_a_id)
-        .outerjoin(system_a, system_a.id == a.system_id)
-        .outerjoin(b, b.id == Item.report_b_id)
-        .outerjoin(system_b, system_b.id == b.system_id)
-        .outerjoin(reference, reference.id == Item.reference_id)
-        .outerjoin(Enrollment, and_(Enrollment.rater_id == Rater.id, Enrollment.study_id == study.id))
-        .outerjoin(Judge, Judge.rater_id == Rater.id)
-        .where(
-            Assignment.study_id == study.id,
-            Assignment.status.in_(("submitted", "locked")),
-            Assignment.purpose.in_(("label", "retest")),
-            Item.excluded_at.is_(None),
-            Criterion.retired_at.is_(None),  # an answer to words that were changed since is no answer to the new ones
-            Label.revision == newest.scalar_subquery(),
-            or_(Item.kind == "probe", _text_still_stands(a, b, reference)),
-        )
-    )  # fmt: skip
-
-
-def _text_still_stands(a: type[Report], b: type[Report], reference: type[Report]) -> ColumnElement[bool]:
-    """The label's sha256 is that of the text its item shows now: a label on a replaced text is stale.
-
-    So is one made elsewhere whose file did not prove its text, once that text is no longer the one it was matched with.
-    """
-    left_is_b = Assignment.left == "B"
-    left = case((left_is_b, b.shown_sha256), else_=a.shown_sha256)
-    right = case((left_is_b, a.shown_sha256), else_=func.coalesce(b.shown_sha256, reference.shown_sha256))
-    mark = literal(UNPROVED)
-    left_stands = Label.left_sha256.in_((left, mark.concat(left)))
-    return left_stands & (Label.right_sha256.is_(None) | Label.right_sha256.in_((right, mark.concat(right))))
+def write_labels_csv(
+    verdicts: pd.DataFrame, out: TextIO, advance: Callable[[int, int], None] = lambda done, of: None
+) -> None:
+    """`labels_csv` to an open file, some thousand rows at a time; `advance(rows written, of)` after each."""
+    for start in range(0, max(1, len(verdicts)), CHUNK):
+        guarded = verdicts.iloc[start : start + CHUNK].copy()
+        quoting: Literal[0, 2] = csv.QUOTE_MINIMAL
+        for column in ("rater_id", "criterion", "cluster_id", "system_a", "system_b", "category", "rationale"):
+            text = guarded[column].astype("str").where(guarded[column].notna(), "")
+            guarded[column] = text.where(~text.str.match(FORMULA), "'" + text)
+            if text.str.contains("\r", regex=False).any():
+                quoting = csv.QUOTE_NONNUMERIC  # the usual one sees no line end in a bare \r, but readers do
+        guarded.to_csv(out, index=False, header=start == 0, lineterminator="\n", quoting=quoting)
+        advance(min(start + CHUNK, len(verdicts)), len(verdicts))
 
 
 def _sources_of_probes(session: Session, study: Study) -> dict[int, str]:
     """item -> sha256 of the source passages it shows now; only probes have them."""
     probes = select(Item.id, Item.context).where(Item.study_id == study.id, Item.kind == "probe")
     return {item: sources_sha256(context) for item, context in session.execute(probes)}
-
-
-def _judge_shares(session: Session, study: Study) -> dict[tuple[int, int], tuple[float | None, float | None]]:
-    """(assignment, criterion row) -> this label's share of its calls' seconds and USD; None where one is unknown."""
-    rows = session.execute(
-        select(
-            JudgeCallAssignment.assignment_id,
-            JudgeCall.id,
-            JudgeCall.criteria,
-            func.sum(JudgeAttempt.seconds),
-            func.sum(JudgeAttempt.cost),
-            func.count(JudgeAttempt.id),
-            func.count(JudgeAttempt.cost),
-        )
-        .join(JudgeCall, JudgeCall.id == JudgeCallAssignment.call_id)
-        .join(Judge, Judge.id == JudgeCall.judge_id)
-        .join(JudgeAttempt, JudgeAttempt.call_id == JudgeCall.id)
-        .where(Judge.study_id == study.id, JudgeCall.probe_kind.is_(None))
-        .group_by(JudgeCallAssignment.assignment_id, JudgeCall.id)
-    ).all()
-    served: dict[int, int] = defaultdict(int)
-    for row in rows:
-        served[row[1]] += 1
-    # more than one call serves a label where the judge was run again with other settings: all of them were billed
-    shares: dict[tuple[int, int], list[tuple[float, float | None]]] = defaultdict(list)
-    for assignment, call, criteria, seconds, cost, attempts, priced in rows:
-        labels = max(1, served[call] * len(criteria))
-        for criterion in criteria:
-            shares[assignment, criterion].append((seconds / labels, cost / labels if priced == attempts else None))
-    return {label: (sum(s for s, _ in parts), _sum_known([c for _, c in parts])) for label, parts in shares.items()}
-
-
-def _sum_known(costs: list[float | None]) -> float | None:
-    """The sum, or None where one part is unknown: half a cost is not a cost."""
-    known = [cost for cost in costs if cost is not None]
-    return sum(known) if len(known) == len(costs) else None
 
 
 def with_systems_masked(verdicts: pd.DataFrame, seed: int) -> pd.DataFrame:

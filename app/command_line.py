@@ -7,7 +7,18 @@ import sys
 import typer
 
 from annotation.errors import AnnotationError, ImportingError
-from app.commands import blinding, doctor, judges, people, planning, reports, results, studies
+from app.commands import (
+    blinding,
+    doctor,
+    exporting,
+    judges,
+    people,
+    planning,
+    reports,
+    results,
+    studies,
+    verifying,
+)
 from calibration.errors import CalibrationError
 from db.errors import DatabaseError
 from exports.errors import ExportError
@@ -26,6 +37,8 @@ blinding.add_to(app)
 people.add_to(app)
 judges.add_to(app)
 results.add_to(app)
+exporting.add_to(app)
+verifying.add_to(app)
 planning.add_to(app)
 doctor.add_to(app)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,22 @@ from annotation.comparison_plans import keep_plan, kept_plans
 from annotation.errors import AnnotationError
 from annotation.judges.judge_file import JudgeFile, read_judge_file
 from annotation.people import Principal, local_admin, study_for
+from annotation.plan_root import keep_plan_root
 from annotation.protocol import Protocol, read_protocol
 from annotation.scores import scale_of, scale_points
 from annotation.studies import find_study, protocol_of
+from annotation.study_facts import study_facts
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
-from app.cascades import with_cascades, with_people_behind
 from app.label_files import FILE_SUFFIXES, read_labels
 from app.panels import with_panels, without_explained
-from calibration.calibrate import calibrate
+from calibration.cascades import calibrate_with_cascades
 from calibration.comparison_cautions import changed_plan
 from calibration.errors import CalibrationError
 from calibration.examples import without_examples
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
 from db.connect import reading, transaction
 from db.tables import Assignment, Criterion, Event, Label, Study
+from exports.facts import StudyFacts, facts_of
 
 OWNER_ACTS = (
     "init", "protocol", "status", "reveal", "import", "pairs", "resolve_flag", "edit_text", "restore_passage",
@@ -37,6 +39,18 @@ OWNER_ACTS = (
 NO_FILE = JudgeFile((), ())
 MANY_ROWS = 200_000  # beyond these, single criteria cost more seconds than the rest together
 NOT_SETTINGS = ("cluster",)  # of the protocol's `calibration` table: it decides cluster_id, not a statistic
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A report beside what it was computed from. `study`: its name, "" for a bare labels file."""
+
+    labels: pd.DataFrame  # with panels; cascades are worked out from them
+    report: CalibrationReport
+    verdicts: pd.DataFrame  # those of the report: cascades among them
+    cascades: tuple[str, ...] = ()
+    study: str = ""
+    examples: Mapping[str, int] = field(default_factory=dict)  # judge -> labelled examples in its prompt
 
 
 def settings_of(protocol: Protocol | None, seed: int = 0, **overrides: Any) -> CalibrationSettings:
@@ -67,7 +81,7 @@ def study_report(
     file: JudgeFile = NO_FILE,
     cascades: Sequence[str] = (),
     **overrides: Any,
-) -> tuple[pd.DataFrame, CalibrationReport]:
+) -> Calibrated:
     """Verdicts and calibration report of the principal's study, with the panels and without the examples of `file`.
 
     Systems have masked names and no families while the study may not show them. Raises AnnotationError where nothing
@@ -86,25 +100,34 @@ def study_report(
         settings = replace(settings, families={})
     verdicts, left_out = without_examples(verdicts, {one.name: one.examples for one in file.judges})
     verdicts, derived = with_panels(verdicts, file.panels, settings, allow_tie=protocol.answers.allow_tie)
-    verdicts, made = with_cascades(verdicts, cascades, settings)
-    report = with_people_behind(calibrate(verdicts, settings), verdicts, cascades, made)
+    report, with_made = calibrate_with_cascades(verdicts, settings, cascades)
     first = next(iter(kept_plans(session, study)), None)
     changed = changed_plan(report.choice.plan, first) if report.choice else ()
     told = without_explained(report.warnings, file.panels, verdicts)
     about = (*_about_the_study(session, study), *changed, *left_out, *derived, *blind)
-    return verdicts, replace(report, warnings=(*about, *told))
+    own = {"plan_root": study.plan_root, "is_simulated": study.is_simulated}
+    data = {**report.data, **{name: value for name, value in own.items() if value}}
+    report = replace(report, data=data, warnings=(*about, *told))
+    examples = {one.name: len(one.examples) for one in file.judges if one.examples}
+    return Calibrated(verdicts, report, with_made, tuple(cascades), study.name, examples)
 
 
 def shown_report(
     engine: Engine, principal: Principal, file: JudgeFile = NO_FILE, cascades: Sequence[str] = (), **overrides: Any
-) -> CalibrationReport:
-    """`study_report` for somebody who will look at it: the plan of its comparison is kept first."""
+) -> Calibrated:
+    """`study_report` for somebody who will look at it: the root of the study's plan as it stands is kept first, and so
+    is the plan of its comparison.
+    """
+    with transaction(engine) as session:
+        study = study_for(session, principal, "evaluator")
+        if study.plan_root is not None:
+            keep_plan_root(session, study)
     with reading(engine) as session:
-        report = study_report(session, principal, file, cascades, **overrides)[1]
-    if report.choice is not None:
+        found = study_report(session, principal, file, cascades, **overrides)
+    if found.report.choice is not None:
         with transaction(engine) as session:
-            keep_plan(session, study_for(session, principal, "evaluator"), report.choice.plan.kept)
-    return report
+            keep_plan(session, study_for(session, principal, "evaluator"), found.report.choice.plan.kept)
+    return found
 
 
 def _about_the_study(session: Session, study: Study) -> list[ReportWarning]:
@@ -150,7 +173,7 @@ def label_version(session: Session, study: Study) -> tuple[int, ...]:
     return labels or 0, submitted or 0, acts or 0, study.protocol_version
 
 
-def report_of(
+def calibrated(
     what: str,
     *,
     protocol: str = "",
@@ -160,7 +183,7 @@ def report_of(
     per_criterion: bool | None = None,
     families: Mapping[str, str] | None = None,
     cascades: Sequence[str] = (),
-) -> CalibrationReport:
+) -> Calibrated:
     """Calibrate the file or study called `what`. Raises the folder's own error, naming the file or study.
 
     `judges`: the judges.toml whose panels take part. `per_criterion`: None is what the protocol says, else yes for
@@ -178,8 +201,7 @@ def report_of(
         _refuse_unknown(families or {}, labels)
         chosen = read_protocol(protocol)[0] if protocol else None
         settings = settings_of(chosen, seed or 0, **_each_criterion(chosen, labels, overrides))
-        labels, made = with_cascades(labels, cascades, settings)
-        return with_people_behind(calibrate(labels, settings), labels, cascades, made)
+        return Calibrated(labels, *calibrate_with_cascades(labels, settings, cascades), tuple(cascades))
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
     from app.commands.database import opened
@@ -193,6 +215,17 @@ def report_of(
         file = NO_FILE if judges is None else read_judge_file(judges, protocol_of(study))
         principal = local_admin(study)
     return shown_report(engine, principal, file, cascades, **overrides)
+
+
+def facts_about(found: Calibrated) -> StudyFacts:
+    """What a methods paragraph says beside the numbers; of a bare labels file only the software is known."""
+    if not found.study:
+        return facts_of()
+    from app.commands.database import opened
+
+    with reading(opened()) as session:
+        facts = study_facts(session, find_study(session, found.study))
+    return facts_of({**facts, "examples": dict(found.examples)})
 
 
 def families_of(pairs: Sequence[str]) -> dict[str, str]:

@@ -25,6 +25,7 @@ CHUNK = 256  # resamples per seed child: draws depend on (seed, clusters, resamp
 COUNTERS = 32_768  # counters of one bincount: they stay in cache
 EXACT_FLOAT32 = 2**24
 MAX_UNDEFINED = 0.05
+ROUNDING = 1e-12  # a spread of equal means below this share of them is arithmetic's, and no spread
 
 Interval = tuple[float, float]
 REFUSED: Interval = (math.nan, math.nan)
@@ -158,8 +159,10 @@ def se_of_sums(sums: Array, sizes: Array) -> float:
     count, total = len(sizes), sizes.sum()
     if count < 2:
         return math.nan
-    residuals = sums - sizes * (sums.sum() / total)
-    return float(math.sqrt(count / (count - 1) * (residuals @ residuals)) / total)
+    mean = sums.sum() / total
+    residuals = sums - sizes * mean
+    se = float(math.sqrt(count / (count - 1) * (residuals @ residuals)) / total)
+    return se if se > ROUNDING * abs(mean) else 0.0
 
 
 def effective_sample(y: npt.ArrayLike, clusters: npt.ArrayLike) -> EffectiveSample:

@@ -53,7 +53,7 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
     groups = groups_of(study, settings, scale is not None)
     if scale is not None and len(scale.labels) > MANY_LABELS:
         scale = None  # ratings too fine for agreement in one exact level: no ceiling, and nothing to choose by
-    audit, (ranked, taus) = bias_audit(study, settings), rankings(study, settings)
+    audit, (ranked, of_systems) = bias_audit(study, settings), rankings(study, settings)
     biases = tuple(one for one in audit.biases if not math.isnan(one.estimate.value))
     pairs = judge_pairs(study, ties_rule(scale, settings), settings) if scale and study.annotators else ()
     alt_tests = _alt_tests(study, groups[0], scale, settings)
@@ -62,7 +62,7 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
         *(one.estimate for one in biases),
         *(one.agreement for one in audit.repeats if one.agreement.n),
         *(system.estimate for one in ranked for system in one.systems),
-        *taus,
+        *of_systems,
         *(one.advantage for one in alt_tests),
         *(pair_estimate(one, settings) for one in pairs),
     )
@@ -170,6 +170,18 @@ def joins(study: Study, asked: np.typing.NDArray[np.intp]) -> dict[str, int]:
 
 
 def _fingerprint(frame: pd.DataFrame) -> str:
-    """SHA-256 of the sorted, normalised table: equal tables in any row order and column order have the same one."""
-    columns = sorted({*KNOWN_COLUMNS} - {"rationale"})
-    return hashlib.sha256(pd.util.hash_pandas_object(frame[columns], index=False).to_numpy().tobytes()).hexdigest()
+    """SHA-256 of the sorted, normalised table: equal tables in any row order and column order have the same one.
+
+    Made of texts and 8-byte numbers, so that no version of a library changes it.
+    """
+    digest = hashlib.sha256()
+    for name in sorted({*KNOWN_COLUMNS} - {"rationale"}):
+        column = frame[name]
+        digest.update(f"{name}\0{len(column)}\0".encode())
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            digest.update("\0".join(column.cat.categories).encode())
+            digest.update(column.cat.codes.to_numpy().astype("<i4").tobytes())
+        else:
+            numbers = column.to_numpy().astype("<f8")
+            digest.update(np.where(np.isnan(numbers), np.nan, numbers).astype("<f8").tobytes())
+    return digest.hexdigest()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from calibration.bounding import FEW_CLUSTERS
-from calibration.choice import Candidate, Status, closest, open_candidates
+from calibration.choice import Candidate, Choice, Status, closest, open_candidates
 from calibration.noninferiority import Claim, ComparisonPlan
 
 WHY_NO_NUMBER = {
@@ -59,6 +59,36 @@ def sentence_about(one: Candidate, plan: ComparisonPlan) -> str:
     return told
 
 
+def short_sentence(choice: Choice) -> str:
+    """The choice in one or two lines, for a caption or an abstract: who, how far from what, on how much.
+
+    The whole sentence says more, and stands in the report.
+    """
+    word, plan, one = f"{choice.plan.cluster}s", choice.plan, choice.foremost
+    if one is None or one.claim is None:
+        return "No judge could be compared with the annotators."
+    who = "a left-out annotator" if plan.against == "ceiling" else "the best of the other judges"
+    seen = f"agreement {_percent(one.agreement.value)} %, {_interval(one, word)}"
+    many = len(choice.candidates) > 1
+    of = f" of the {len(choice.candidates)} judges tried" if many else ""
+    below = f"less than {_points(plan.margin)} short of {who}"
+    if choice.status == "chosen":
+        first = f"{one.judge} is the cheapest{of} that is" if many else f"{one.judge} is"
+        return f"{first} shown to fall {below} ({seen}; {usd(one.cost_per_item)})."
+    if one.standing == "adequate":
+        return f"{one.judge} is shown to fall {below} ({seen}), but its cost is unknown."
+    closest_one, margin = f"{one.judge} comes closest ({seen})", f"margin {_points(plan.margin)}"
+    if choice.status == "none_adequate":
+        return (
+            f"None{of} is adequate ({margin}); {closest_one}."
+            if many
+            else f"{one.judge} is not adequate ({margin}; {seen})."
+        )
+    if many:
+        return f"These labels cannot tell whether any{of} falls {below}; {closest_one}."
+    return f"These labels cannot tell whether {one.judge} falls {below} ({seen})."
+
+
 def usd(cost: float) -> str:
     """A cost per item as a reader takes it in, such as `2.10 USD per 1,000 items`."""
     per_thousand = 1000 * cost
@@ -96,13 +126,17 @@ def _found(
 
 
 def _agreement(one: Candidate, word: str) -> str:
+    together = ", simultaneous over all tried, " if one.agreement.note.startswith("simultaneous") else " "
+    return f"the annotators in {_percent(one.agreement.value)} % of labels ({_interval(one, word, together)})"
+
+
+def _interval(one: Candidate, word: str, after: str = " ") -> str:
+    """`95 % interval 69.1 to 90.2 %; 180 labels in 6 topics`; `after` stands behind the word interval."""
     made = one.agreement
-    together = ", simultaneous over all tried, " if made.note.startswith("simultaneous") else " "
-    interval = f"{100 * made.level:g} % interval{together}{_percent(made.low)} to {_percent(made.high)} %"
+    interval = f"{100 * made.level:g} % interval{after}{_percent(made.low)} to {_percent(made.high)} %"
     if math.isnan(made.low):
         interval = "no interval"
-    seen = f"{_counted(made.n, 'labels')} in {_counted(made.clusters, word)}"
-    return f"the annotators in {_percent(made.value)} % of labels ({interval}; {seen})"
+    return f"{interval}; {_counted(made.n, 'labels')} in {_counted(made.clusters, word)}"
 
 
 def _gap(claim: Claim, plan: ComparisonPlan, word: str) -> str:

@@ -17,18 +17,25 @@ from calibration.bootstrap import resample
 from calibration.bounding import Group, Pair, drawn, share
 from calibration.closed_forms import Array, ratio
 from calibration.columns import Codes, tally
-from calibration.concordance import Ranked, concordance_draws, pair_matrices, rank_share
-from calibration.continuous import spearman_draws
-from calibration.correlation import pearson, rank_agreement_across_items, spearman
+from calibration.concordance import Ranked, pair_matrices, rank_share
+from calibration.correlation import pearson, rank_agreement_across_items
 from calibration.errors import CalibrationError
 from calibration.joining import Scale, Study, comparisons, cross, votes
 from calibration.left_out import SUFFIX, TIE_RULE, pooled, ties_rule
 from calibration.metrics import percent_agreement
-from calibration.moments import moments, pearson_of_moments
-from calibration.paired_scores import Joined, scores_of
 from calibration.pairwise import SCORES, without_ties
 from calibration.panel import THIN
 from calibration.results import CalibrationSettings, Estimate
+from calibration.total_scores import (
+    clusters_of_reports,
+    mean_known,
+    order_draws,
+    paired,
+    pearson_draws,
+    rank_correlation,
+    ranked_draws,
+    totals_of,
+)
 
 CONSTRUCTIONS = ("pairs", "others_mean")
 
@@ -74,7 +81,7 @@ def mean_kappa_of_people(verdicts: pd.DataFrame, settings: CalibrationSettings |
     thin = int((defined & (sums.sum(axis=(0, 2, 3)) < THIN)).sum())
     note = f"drg: unweighted mean over {int(defined.sum())} of {len(tables)} pairs of annotators"
     note += f"; {thin} of them share fewer than {THIN} labels and weigh as much as the others" if thin else ""
-    return _drawn("light_kappa", pair, sums, lambda one: _mean_known(closed_forms.kappa(one)), settings, note)
+    return _drawn("light_kappa", pair, sums, lambda one: mean_known(closed_forms.kappa(one)), settings, note)
 
 
 def score_correlations_of_people(
@@ -92,24 +99,27 @@ def score_correlations_of_people(
             "unknown_form", f"construction is {construction!r}; use one of {', '.join(CONSTRUCTIONS)}"
         )
     study, group, scale, settings = _opened(verdicts, settings)
-    totals, cluster = _totals(study, group, scale)
+    totals, cluster = totals_of(study, study.annotators, group, scale), clusters_of_reports(study)
     sides = _pairs(totals) if construction == "pairs" else _against_others(totals)
-    parts = [_part(x, y, cluster) for x, y in sides]
+    parts = [paired(x, y, cluster) for x, y in sides]
     clusters = len(study.clusters)
     pair = Pair(
         "each_annotator", "others", group, sum((tally(one.cluster, clusters) for one in parts), np.zeros(clusters))
     )
     estimates = []
-    for function, draws_of in ((pearson, _pearson_draws), (spearman, _spearman_draws), (_strict, _rank_draws)):
+    for name, function, draws_of in (
+        ("pearson", pearson, pearson_draws),
+        ("spearman", rank_correlation, ranked_draws),
+        ("rank_agreement_across_items", rank_agreement_across_items, order_draws),
+    ):
         values = np.array([function(one.x, one.y) for one in parts])
-        value = float(_mean_known(values))
+        value = float(mean_known(values))
         draws = None
         if not math.isnan(value) and pair.clusters > 1:
-            draws = _mean_known(np.stack([draws_of(one, clusters, settings) for one in parts], axis=-1))
-        name = "rank_agreement_across_items" if function is _strict else function.__name__
+            draws = mean_known(np.stack([draws_of(one, clusters, settings) for one in parts], axis=-1))
         note = f"dr3: totals of reports, mean over {int((~np.isnan(values)).sum())} of {len(parts)} "
         note += "pairs of annotators" if construction == "pairs" else "annotators, each with the mean of the others"
-        note += "; a tie on either side is disagreement" if function is _strict else ""
+        note += "; a tie on either side is disagreement" if draws_of is order_draws else ""
         reason = "" if not math.isnan(value) else "zero_variance" if pair.n > 1 else "no_items"
         estimates.append(drawn(name, pair, value, draws, reason, settings, note))
     return estimates[0], estimates[1], estimates[2]
@@ -127,8 +137,8 @@ def rank_agreement_of_people(
     if ties not in ("strict", "exclude"):
         raise CalibrationError("unknown_form", f"ties is {ties!r}; use strict or exclude")
     study, group, scale, settings = _opened(verdicts, settings)
-    totals, cluster = _totals(study, group, scale)
-    parts = [_part(x, y, cluster) for x, y in _pairs(totals)]
+    totals, cluster = totals_of(study, study.annotators, group, scale), clusters_of_reports(study)
+    parts = [paired(x, y, cluster) for x, y in _pairs(totals)]
     matrices = pair_matrices((Ranked(one.x, one.y, one.weight, one.cluster) for one in parts), len(study.clusters))
     counts = np.moveaxis(np.diagonal(matrices, axis1=1, axis2=2), 0, -1) / 2
     agree, pairs = rank_share(counts, ties)
@@ -166,25 +176,6 @@ def _drawn(
     return drawn(name, pair, value, draws, reason, settings, note)
 
 
-def _totals(study: Study, group: Group, scale: Scale) -> tuple[Array, Codes]:
-    """Mean score of each report by each annotator, shape (annotators, reports), nan without; the reports' clusters."""
-    if scale.numbers is None or scale.kind == "pairwise":
-        raise CalibrationError("not_scores", "the labels are no scores; give ratings of single reports")
-    report = study.frame.drop_duplicates("unit").sort_values("unit")["item_id"].cat.codes.to_numpy().astype(np.intp)
-    count = int(report.max(initial=-1)) + 1
-    asked = tally(report, count)
-    totals = []
-    for one in study.annotators:
-        unit, values, weight = scores_of(scale, one, group.chosen)
-        found, position = np.unique(unit, return_inverse=True)
-        score = ratio(tally(position, len(found), weight * values), tally(position, len(found), weight))
-        complete = tally(report[found], count) == asked
-        totals.append(np.where(complete, tally(report[found], count, score) / asked, np.nan))
-    cluster = np.zeros(count, np.intp)
-    cluster[report] = study.unit_cluster
-    return np.array(totals, float).reshape(len(totals), count), cluster
-
-
 def _pairs(totals: Array) -> list[tuple[Array, Array]]:
     return list(itertools.combinations(list(totals), 2))
 
@@ -193,34 +184,3 @@ def _against_others(totals: Array) -> list[tuple[Array, Array]]:
     known = ~np.isnan(totals)
     everyone, count = np.nan_to_num(totals).sum(axis=0), known.sum(axis=0)
     return [(own, ratio(everyone - np.nan_to_num(own), count - seen)) for own, seen in zip(totals, known, strict=True)]
-
-
-def _part(x: Array, y: Array, cluster: Codes) -> Joined:
-    both = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
-    return Joined("", "", x[both], y[both], np.ones(len(both)), both, cluster[both])
-
-
-def _strict(x: Array, y: Array) -> float:
-    return rank_agreement_across_items(x, y)
-
-
-def _pearson_draws(one: Joined, clusters: int, settings: CalibrationSettings) -> Array:
-    sums = moments(one.x, one.y, one.weight, one.cluster, clusters)
-    return resample(sums, pearson_of_moments, settings.resamples, settings.seed)
-
-
-def _spearman_draws(one: Joined, clusters: int, settings: CalibrationSettings) -> Array:
-    if not len(one.x):
-        return np.full(settings.resamples, np.nan)
-    return spearman_draws(one, clusters, settings.resamples, settings.seed)
-
-
-def _rank_draws(one: Joined, clusters: int, settings: CalibrationSettings) -> Array:
-    matrices = pair_matrices([Ranked(one.x, one.y, one.weight, one.cluster)], clusters)
-    return ratio(*rank_share(concordance_draws(matrices, settings.resamples, settings.seed), "strict"))
-
-
-def _mean_known(values: Array) -> Array:
-    """Mean over the last axis of what is defined; nan where nothing is."""
-    known = ~np.isnan(values)
-    return ratio(np.where(known, values, 0.0).sum(axis=-1), known.sum(axis=-1))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
+from calibration.bias import EVERYONE
 from calibration.bradley_terry import bradley_terry
 from calibration.corrected import CorrectedWinRates, Straddling, corrected_ranking, halves_of, judge_corrected_win_rates
 from calibration.corrected_strengths import judge_corrected_strengths
@@ -13,8 +15,8 @@ from calibration.joining import Study, study_of
 from calibration.placing import Ranking
 from calibration.rank_stability import RankStability, rank_stability
 from calibration.results import CalibrationSettings, Estimate
-from calibration.win_rates import win_rates
-from calibration.win_scores import has_ranking, units_of
+from calibration.win_rates import win_rate_matrix, win_rates
+from calibration.win_scores import Units, has_ranking, units_of, win_scores, win_sums
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ def side_by_side(
 def rankings(study: Study, settings: CalibrationSettings) -> tuple[tuple[Ranking, ...], tuple[Estimate, ...]]:
     """What a report holds: win rates and strengths by people, win rates by each judge alone and judge-corrected.
 
-    With them Kendall's tau between each judge's order of three systems or more and the people's. Empty where no pair
-    names its systems, or nobody labelled.
+    With them Kendall's tau between each judge's order of three systems or more and the people's, and by people and each
+    judge the share won of every two systems that met. Empty where no pair names its systems, or nobody labelled.
     """
     if not has_ranking(study):
         return (), ()
@@ -67,4 +69,10 @@ def rankings(study: Study, settings: CalibrationSettings) -> tuple[tuple[Ranking
         found += [win_rates(study, judge.rater, settings), corrected]
         if len(units.systems) > 2:
             taus += [pair.kendall for pair in rank_stability(study, [judge.rater], settings).pairs]
-    return tuple(found), tuple(taus)
+    return tuple(found), (*taus, *_pairs(study, units, settings))
+
+
+def _pairs(study: Study, units: Units, settings: CalibrationSettings) -> Iterator[Estimate]:
+    for rater in (EVERYONE, *(judge.rater for judge in study.judges)):
+        wins = win_sums(units, win_scores(units, rater))
+        yield from win_rate_matrix(rater, units.systems, wins, settings).estimates

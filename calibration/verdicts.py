@@ -271,4 +271,8 @@ def _as_number(out: pd.DataFrame, name: str) -> pd.Series[Any]:
     numbers = pd.to_numeric(column, errors="coerce")
     unread = column.notna() & numbers.isna()
     _refuse(out, unread, "bad_number", f"{name} is '{{{name}}}', which is not a number", "leave it empty if unknown")
+    if not pd.api.types.is_numeric_dtype(column.dtype):
+        # pandas reads some decimals one unit in the last place off, each version others; Python reads them exactly
+        codes, texts = pd.factorize(column.where(numbers.notna()))
+        numbers = pd.Series(np.array([*map(float, texts), np.nan])[codes], index=column.index)
     return numbers.astype("float64")

@@ -59,14 +59,7 @@ def win_matrix(
     """
     settings = settings or CalibrationSettings()
     units = units_of(verdicts, settings)
-    wins = win_sums(units, win_scores(units, rater))
-    met, estimates = compared(wins), []
-    for i, j in zip(*np.triu_indices(len(units.systems), 1), strict=True):
-        if met[:, i, j].any():
-            pair = Pair(rater or EVERYONE, "", WHOLE, met[:, i, j])
-            one = share("win_rate", pair, wins[:, i, j], settings, f"of {units.systems[i]}; ties half a win")
-            estimates.append(replace(one, category=f"{SYSTEM_PAIR}{units.systems[i]}, {units.systems[j]}"))
-    return WinMatrix(units.systems, wins.sum(axis=0), met.sum(axis=0), tuple(estimates))
+    return win_rate_matrix(rater or EVERYONE, units.systems, win_sums(units, win_scores(units, rater)), settings)
 
 
 def win_rate_ranking(rater: str, systems: tuple[str, ...], wins: Array, settings: CalibrationSettings) -> Ranking:
@@ -74,6 +67,17 @@ def win_rate_ranking(rater: str, systems: tuple[str, ...], wins: Array, settings
     rates, met = cluster_rates(wins)
     estimates = [_estimate(rater, rates[:, one], met[:, one], settings) for one in range(len(systems))]
     return placed(systems, estimates, rate_draws(rates, settings))
+
+
+def win_rate_matrix(rater: str, systems: tuple[str, ...], wins: Array, settings: CalibrationSettings) -> WinMatrix:
+    """`win_matrix` from wins by cluster, shape (clusters, systems, systems)."""
+    met, estimates = compared(wins), []
+    for i, j in zip(*np.triu_indices(len(systems), 1), strict=True):
+        if met[:, i, j].any():
+            pair = Pair(rater, "", WHOLE, met[:, i, j])
+            one = share("pair_win_rate", pair, wins[:, i, j], settings, f"of {systems[i]}; ties half a win")
+            estimates.append(replace(one, category=f"{SYSTEM_PAIR}{systems[i]}, {systems[j]}"))
+    return WinMatrix(systems, wins.sum(axis=0), met.sum(axis=0), tuple(estimates))
 
 
 def rate_draws(rates: Array, settings: CalibrationSettings) -> Array:

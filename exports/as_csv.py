@@ -5,30 +5,51 @@ from __future__ import annotations
 import csv
 import io
 import math
+import unicodedata
 
 from calibration.results import Estimate
 from exports.cells import Cell
 from exports.tables import Table
 
 PARTS = ("low", "high", "method", "note")
-RUNS = ("=", "+", "-", "@", "\t", "\r")
+RUNS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # a spreadsheet reads the wide signs alike
 
 
 def as_csv(table: Table) -> str:
     """Header and rows, `\\n` at line ends. An undefined number is an empty cell; the column `<key>_note` says why."""
-    out = io.StringIO()
-    write = csv.writer(out, lineterminator="\n").writerow
+    lines: list[str] = []
     wide = [any(isinstance(row[index], Estimate) for row in table.rows) for index in range(len(table.columns))]
     header: list[str] = []
     for column, estimates in zip(table.columns, wide, strict=True):
         header += [column.key, *(f"{column.key}_{part}" for part in PARTS if estimates)]
-    write(header)
+    lines.append(_line([_text(key) for key in header]))
     for row in table.rows:
         cells: list[str] = []
         for cell, estimates in zip(row, wide, strict=True):
             cells += _parts(cell) if estimates else [_text(cell)]
-        write(cells)
-    return out.getvalue()
+        lines.append(_line(cells))
+    return "".join(lines)
+
+
+def starts_formula(text: str) -> bool:
+    """Whether a spreadsheet may run a cell: blanks and signs without width before the sign do not keep it from that.
+
+    A text with quotes before such a sign counts as well, so that taking one quote away always gives back the text.
+    """
+    bare = text
+    while bare and not bare.startswith(RUNS) and (bare[0].isspace() or bare[0] == "'" or _is_invisible(bare[0])):
+        bare = bare[1:]
+    return bare.startswith(RUNS)
+
+
+def _is_invisible(mark: str) -> bool:
+    return unicodedata.category(mark) in {"Cc", "Cf"}
+
+
+def _line(cells: list[str]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\r\n").writerow(cells)  # so that a lone \r within a cell is quoted
+    return out.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _parts(cell: Cell) -> list[str]:
@@ -41,5 +62,5 @@ def _text(cell: Cell) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     if isinstance(cell, str):
-        return f"'{cell}" if cell.startswith(RUNS) else cell
+        return f"'{cell}" if starts_formula(cell) else cell
     return repr(cell)

@@ -1,122 +1,85 @@
-"""A table as LaTeX: booktabs, the interval in small type under its value, the notes below.
+"""A table as LaTeX: booktabs, numbers at the decimal point, the interval small under its value, the notes below.
 
-Needs \\usepackage{booktabs}, and longtable for a table of several pages.
+One source for one column and for two: a table that fits a column of 77 mm stands in one, a wider one across the page, a
+long one in several floats, for `longtable` knows no columns.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+
 from jinja2 import Environment, StrictUndefined
 
-from exports.cells import shown
+from exports.cells import MINUS
 from exports.tables import Table
+from exports.tex_layout import NARROW, NUMBER, TIGHT, Panel, Shape, panels
+from exports.tex_pages import Page, Part, pages
+from exports.tex_text import FONTS, FROM_THE_RIGHT, breakable, escape, foreign, needs_t1
 
-_TEX = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"$<$",
-    ">": r"$>$",
-    "|": r"$|$",
-    '"': "''",  # \\textquotedbl needs another font encoding than the default
-    "\n": " ",
-    "\u00a0": "~",
-    "κ": r"$\kappa$",
-    "α": r"$\alpha$",
-    "ρ": r"$\rho$",
-    "τ": r"$\tau$",
-    "ω": r"$\omega$",
-    "η": r"$\eta$",
-    "²": r"\textsuperscript{2}",
-    "−": r"$-$",
-    "–": "--",
-    "—": "---",
-    "×": r"$\times$",
-    "±": r"$\pm$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "·": r"$\cdot$",
-    "…": r"\ldots{}",
-    "’": "'",
-    "‘": "`",
-    "“": "``",
-    "”": "''",
-}
+FLUSH = 12  # floats that LaTeX is asked to hold back at once
 
-_ROWS = r"""((* for values, intervals in rows *))
-(( values ))\\
-((* if intervals *))
-(( intervals ))\\
-((* endif *))
-((* if not loop.last *))
-\addlinespace
-((* endif *))
+_TEMPLATE = r"""((* for line in needs *))
+% (( line ))
 ((* endfor *))
-\bottomrule
-"""
-
-_NOTES = r"""((* for note in notes *))
-(( note ))\par
-((* endfor *))
-"""
-
-_ON_ONE_PAGE = (
-    r"""% \usepackage{booktabs}
-\begin{table}
-\centering
+((* for page in floats *))
+((* if page.flush *))
+\clearpage
+((* endif *))
+\begin{(( kind ))}
+\centering\footnotesize
+\setlength{\tabcolsep}{.25em}
+\sisetup{mode=text,minimum-integer-digits=0,print-zero-integer=false,group-digits=integer,group-minimum-digits=4,group-separator={,}}
+\begin{minipage}{(( measure ))}
+((* if loop.first *))
 \caption{(( title ))}
 \label{tab:(( name ))}
-\footnotesize
-\setlength{\tabcolsep}{3pt}
-\begin{tabular}{@{}(( alignment ))@{}}
+((* else *))
+\addtocounter{table}{-1}
+\caption{(( title )) (continued)}
+((* endif *))
+\smallskip
+((* for grid in page.grids *))
+((* if tight *))
+\begin{adjustbox}{max width=\linewidth}
+((* endif *))
+\begin{tabular*}{(( "\\linewidth" if not tight else tight ))}{@{\extracolsep{\fill}}(( grid.columns ))@{}}
 \toprule
-(( head ))\\
+((* for line in grid.head *))
+(( line ))\\
+((* endfor *))
 \midrule
+((* for row in grid.rows *))
+((* for line in row *))
+(( line ))\\
+((* endfor *))
+((* if not loop.last and grid.loose *))
+\addlinespace[.3em]
+((* endif *))
+((* endfor *))
+((* if loop.last *))
+\bottomrule
+((* endif *))
+\end{tabular*}
+((* if tight *))
+\end{adjustbox}
+((* endif *))
+((* if not loop.last or page.notes *))
+\par\smallskip
+((* endif *))
+((* endfor *))
+((* if page.notes *))
+\scriptsize\sloppy
+((* for note in page.notes *))
+(( note ))(( "\\par" if loop.last else "\\enskip" ))
+((* endfor *))
+((* endif *))
+\end{minipage}
+\end{(( kind ))}
+((* endfor *))
 """
-    + _ROWS
-    + r"""\end{tabular}
-\par\medskip
-\begin{minipage}{\linewidth}\footnotesize
-"""
-    + _NOTES
-    + r"""\end{minipage}
-\end{table}
-"""
-)
 
-_ON_SEVERAL = (
-    r"""% \usepackage{booktabs,longtable}
-{\footnotesize
-\setlength{\tabcolsep}{3pt}
-\begin{longtable}{@{}(( alignment ))@{}}
-\caption{(( title ))}\label{tab:(( name ))}\\
-\toprule
-(( head ))\\
-\midrule
-\endfirsthead
-\toprule
-(( head ))\\
-\midrule
-\endhead
-"""
-    + _ROWS
-    + r"""\end{longtable}
-\noindent
-"""
-    + _NOTES
-    + r"""}
-"""
-)
-
-LINES = 44  # of values and intervals in small type that fit a page beside caption and notes
-
-_TEX_PAGE = Environment(
+_PAGE = Environment(
     variable_start_string="((",
     variable_end_string="))",
     block_start_string="((*",
@@ -131,37 +94,113 @@ _TEX_PAGE = Environment(
 
 
 def as_latex(table: Table) -> str:
-    """A complete environment that compiles with the article class and booktabs: `table`, or `longtable` (which needs
-    its package) where the rows do not fit a page.
+    """Complete `table` or `table*` environments. The comment at the top names the packages that they need.
+
+    Text in a script that pdfLaTeX has no font for stays as it is; the comment then names engine and font.
     """
-    short = [f"{column.symbol}: {column.title}" for column in table.columns if column.symbol]
-    symbols = [f"{'; '.join(short)}."] if short else []
-    rows = [_lines(row) for row in table.rows]
-    template = _ON_ONE_PAGE if sum(1 + bool(intervals) for _, intervals in rows) <= LINES else _ON_SEVERAL
-    return _TEX_PAGE.from_string(template).render(
-        title=escape(table.title),
-        name=escape(table.name).replace(r"\_", "-"),
-        alignment="".join("l" if _is_text(table, index) else "c" for index in range(len(table.columns))),
-        head=" & ".join(escape(column.symbol or column.title) for column in table.columns),
-        rows=rows,
-        notes=[escape(note) for note in (*symbols, *table.notes)],
+    found = panels(table)
+    symbols = dict.fromkeys(
+        f"{column.symbol}: {column.title}"
+        for panel in found
+        for shape in panel.shapes
+        if shape.symbol
+        for column in [table.columns[shape.place]]
+    )
+    notes = [f"{'; '.join(symbols)}."] if symbols else []
+    floats = pages(table.title, found, [*notes, *table.notes])
+    wide, tight = found[0].room > NARROW, found[0].room == TIGHT
+    return _PAGE.from_string(_TEMPLATE).render(
+        needs=list(_needs(table, tight)),
+        kind="table*" if wide else "table",
+        tight=rf"\dimexpr\ifdim\linewidth<{_digits(TIGHT)} {_digits(TIGHT)}\else\linewidth\fi\relax" if tight else "",
+        measure=r"\textwidth" if wide else rf"\dimexpr {_digits(NARROW)}\relax",
+        title=breakable(table.title),
+        name=re.sub(r"[^A-Za-z0-9]+", "-", table.name),
+        floats=[_float(page, number) for number, page in enumerate(floats)],
     )
 
 
-def escape(text: str) -> str:
-    """Any text as TeX that prints it."""
-    return "".join(_TEX.get(mark, mark) for mark in text)
+def _digits(em: float) -> str:
+    """As a number of digits: an em is wider than two of them in some fonts of LuaLaTeX, and letters grow with them."""
+    return rf"{2 * em:.0f}\fontcharwd\font`0"
 
 
-def _is_text(table: Table, index: int) -> bool:
-    return any(isinstance(row[index], str) for row in table.rows) or not table.rows
+def _needs(table: Table, tight: bool) -> Iterator[str]:
+    """What the preamble must hold."""
+    texts = [table.title, *table.notes]
+    texts += [text for column in table.columns for text in (column.title, column.symbol)]
+    texts += [cell for row in table.rows for cell in row if isinstance(cell, str)]
+    scripts = foreign(texts)
+    if scripts:
+        fonts = dict.fromkeys(FONTS.get(script, FONTS["other"]) for script in scripts)
+        listed = ",".join(f'"{font}"' for font in fonts)
+        yield f"pdfLaTeX has no font for some of this text ({', '.join(scripts)}). LuaLaTeX prints it with these fonts:"
+        if FROM_THE_RIGHT & {*scripts}:
+            yield r"\usepackage[english,bidi=basic]{babel}"
+        yield rf"\usepackage{{fontspec}}\directlua{{luaotfload.add_fallback('wide',{{{listed}}})}}"
+        yield r"\setmainfont{Latin Modern Roman}[RawFeature={fallback=wide}]"
+    elif needs_t1(texts):
+        yield r"\usepackage[T1]{fontenc}"
+    if tight:
+        yield "Made smaller where the page is narrower than this table, as that of article is."
+    yield rf"\usepackage{{booktabs,siunitx{',adjustbox' * tight}}}"
 
 
-def _lines(row: tuple[object, ...]) -> tuple[str, str]:
-    """The values, and under them the intervals; "" when the row has none."""
-    parts = [shown(cell) for cell in row]  # type: ignore[arg-type]
-    values = " & ".join(escape(value) for value, _ in parts)
-    intervals = " & ".join(rf"{{\scriptsize {escape(interval)}}}" if interval else "" for _, interval in parts)
-    if values.startswith(("[", "*")):  # after the \\ of the line before, these would be read as its arguments
-        values = "{}" + values
-    return values, intervals if any(interval for _, interval in parts) else ""
+def _float(page: Page, number: int) -> dict[str, object]:
+    return {
+        "flush": number > 0 and number % FLUSH == 0,
+        "grids": [_grid(part) for part in page.parts],
+        "notes": [breakable(note) for note in page.notes],
+    }
+
+
+def _grid(part: Part) -> dict[str, object]:
+    panel = part.panel
+    rows = [[_line(panel, row, at) for at in range(start, end)] for row, start, end in part.pieces]
+    return {
+        "columns": "".join(_column(shape) for shape in panel.shapes),
+        "head": [_head(panel, at) for at in range(panel.head_lines)],
+        "rows": rows,
+        "loose": any(len(row) > 1 for row in rows),
+    }
+
+
+def _column(shape: Shape) -> str:
+    return shape.form if shape.form in {"l", "c"} else f"S[table-format={shape.form}]"
+
+
+def _head(panel: Panel, at: int) -> str:
+    """One line of the headings, which stand on the rule."""
+    cells = []
+    for shape in panel.shapes:
+        place = at - panel.head_lines + len(shape.head)
+        cells.append(_braced(shape.head[place], shape) if place >= 0 else "")
+    return _joined(cells)
+
+
+def _line(panel: Panel, row: int, at: int) -> str:
+    """One line of a row: the values, under them the intervals, beside both the lines of long names."""
+    cells = []
+    for shape in panel.shapes:
+        lines = shape.cells[row]
+        text = lines[at] if at < len(lines) else ""
+        small = at == 1 and shape.form != "l" and text
+        cells.append(rf"{{\scriptsize {escape(text)}}}" if small else _cell(text, shape))
+    return _joined(cells)
+
+
+def _cell(text: str, shape: Shape) -> str:
+    number = NUMBER.fullmatch(text)
+    if text and number and shape.form not in {"l", "c"}:
+        return text.replace(MINUS, "-").replace(",", "")
+    return _braced(text, shape)
+
+
+def _braced(text: str, shape: Shape) -> str:
+    return f"{{{escape(text)}}}" if text and shape.form not in {"l", "c"} else escape(text)
+
+
+def _joined(cells: Sequence[str]) -> str:
+    line = " & ".join(cells)
+    # after the \\ of the line before, these would be read as its arguments
+    return "{}" + line if line.startswith(("[", "*")) else line

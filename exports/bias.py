@@ -166,6 +166,8 @@ def _reading(report: CalibrationReport) -> Iterator[str]:
         "found: the interval leaves 0 out. not found: it lies within the floor and an effect as large as the floor "
         "would have been seen. cannot tell: anything else; label more. p is empty where one fault is proof."
     )
+    if "pairwise" in report.data["criteria"].values():
+        yield "Ties: order and length count the labels that name a winner; a tie is half a win for either family."
     if any(report.settings.families.get(judge) for judge in report.data["judges"]):
         yield (
             "A judge that is better or noisier than people moves single measures too: speak of a preference, or of a "

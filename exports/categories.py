@@ -36,7 +36,7 @@ def categories_table(report: CalibrationReport) -> Table | None:
     thin = f" Categories of fewer than 3 topics: {', '.join(some['small'])}." if some["small"] else ""
     notes = (
         "One-way analysis of variance of a system's win rate in each topic, by people, minus the mean of all systems "
-        "in the category; topics are the units.",
+        "in the category; topics are the units, and the clusters. A tie is half a win for each.",
         "η²: share of the variance between categories; it is above 0 without any effect. ω² has that taken off and "
         f"may be negative. Interval of the share in all topics: {100 * some['level']:g} %, Steiger 2004.{thin}",
         "A large p does not show that categories are alike; p is not adjusted for the number of systems.",

@@ -6,6 +6,7 @@ No leading zero, the interval beside it, a dash where it has no value, no digit 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from calibration.results import Estimate
 
@@ -63,3 +64,10 @@ def number(value: float, digits: int) -> str:
     if text.startswith("0."):
         text = text[1:]
     return f"{MINUS}{text}" if negative else text
+
+
+def spread(counts: Iterable[int]) -> str:
+    """`48`, or `12 to 1,048` where they differ. `counts`: one at least."""
+    found = {*counts}
+    low, high = min(found), max(found)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"

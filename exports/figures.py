@@ -6,16 +6,18 @@ The figures themselves are in `forest`, `criteria_map` and `answers`; matplotlib
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from calibration.results import Estimate
+from exports.cells import shown
 from exports.fitting import fitted, width_of
 from exports.tables import refuse_bare
-from exports.theme import INK, TEXT, themed
+from exports.theme import INK, INK_SOFT, TEXT, themed
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
 FORMATS: dict[str, dict[str, Any]] = {  # nothing that differs from one run to the next
@@ -25,6 +27,8 @@ FORMATS: dict[str, dict[str, Any]] = {  # nothing that differs from one run to t
 }
 WIDE = 5.0  # inches from which a figure has room for long names and for numbers in words
 EDGE = 0.04  # inches
+VALUE, INTERVAL = 6, 27  # points right of a panel where a value and its interval begin
+IN_WORDS = 0.98  # inches that most of them need
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,23 @@ class Names:
             canvas.text(EDGE / width, y / height, name, va="center", ha="left", linespacing=0.95, color=colour)
 
 
-def names_at_left(names: Sequence[str], width: float, lines: int = 2) -> Names:
-    """Fitted to a figure `width` inches wide."""
-    found = tuple(fitted(name, 2.0 if width > WIDE else 1.05, TEXT, lines) for name in names)
+def names_at_left(names: Sequence[str], width: float, lines: int = 2, room: float = 0.0) -> Names:
+    """Fitted to a figure `width` inches wide, or to `room` inches."""
+    room = room or (2.0 if width > WIDE else 1.05)
+    found = tuple(fitted(name, room, TEXT, lines) for name in names)
     return Names(found, EDGE + max(width_of(line, TEXT) for name in found for line in name.split("\n")))
+
+
+def room_in_words(found: Iterable[Estimate | None]) -> float:
+    """Inches at the right of a panel for the values and intervals of its rows."""
+    longest = max((width_of(shown(one)[1], TEXT) for one in found if one is not None), default=0.0)
+    return max(IN_WORDS, INTERVAL / 72 + longest + EDGE)
+
+
+def write_in_words(axes: Axes, y: float, one: Estimate) -> None:
+    """Value and interval at the right of a panel, in the row at `y`."""
+    for text, points, ink in zip(shown(one), (VALUE, INTERVAL), (INK, INK_SOFT), strict=True):
+        axes.annotate(
+            text, (1.0, y), (points, 0), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
+            va="center", color=ink, size=TEXT,
+        )  # fmt: skip

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from calibration.metrics import METRICS
 from calibration.results import CalibrationReport, Estimate
-from exports.cells import DASH, number, shown
-from exports.figures import WIDE, Figure, names_at_left
+from exports.cells import DASH, number
+from exports.figures import WIDE, Figure, names_at_left, room_in_words, write_in_words
 from exports.tables import AMONG, HEADLINE, PEOPLE
-from exports.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, TEXT, themed
+from exports.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 ROW, TWO_LINES = 0.22, 0.29  # inches
 BELOW, ABOVE = 0.3, 0.22
 GAP = 0.14
-IN_WORDS = 0.98  # inches at the right of a panel for value and interval, where the figure is wide
+PAGE = 8.0  # inches; rows grow thinner before the figure outgrows a page
+LEAST = 0.13  # inches of a row that has room for words
+TITLES = {metric.name: metric.title for metric in METRICS} | dict.fromkeys(HEADLINE.values(), "Agreement")
 
 
 @dataclass(frozen=True)
@@ -42,32 +44,31 @@ def forest(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None
     found = {(one.rater, one.reference, one.statistic): one for one in pooled}
     judges = list(dict.fromkeys(one.rater for one in pooled if one.reference == PEOPLE))
     statistics = [
-        name for name in _statistics(report, pooled) if any((judge, PEOPLE, name) in found for judge in judges)
+        name for name in statistics_shown(report, pooled) if any((judge, PEOPLE, name) in found for judge in judges)
     ]
     if not statistics:
         return None
     judges.sort(key=lambda judge: _falling(found.get((judge, PEOPLE, statistics[0]))))
-    titles = {metric.name: metric.title for metric in METRICS} | dict.fromkeys(HEADLINE.values(), "Agreement")
     panels = []
     for name in statistics:
         people = found.get((PEOPLE, "others", name))
         column = (*(found.get((judge, PEOPLE, name)) for judge in judges), people)
-        panels.append(Panel(titles[name], column, people))
+        panels.append(Panel(TITLES[name], column, people))
     has_people = any(panel.people for panel in panels)
     names = [*judges, AMONG] if has_people else judges
     drawn = tuple(one for panel in panels for one in panel.column if one is not None)
     with themed():
-        canvas = _draw(names, panels, width)
+        canvas = draw_rows(names, panels, width)
     band = "; the grey band is the annotators among themselves" if has_people else ""
     caption = (
         "Agreement of each judge with the annotators, pooled over criteria: points with "
         f"{100 * report.settings.level:g} % intervals that resample whole clusters "
-        f"({report.data['clusters']:,} clusters){band}{_undefined(drawn)}."
+        f"({report.data['clusters']:,} clusters){band}{undefined(drawn)}."
     )
     return Figure("agreement", caption, drawn, canvas)
 
 
-def _statistics(report: CalibrationReport, pooled: Sequence[Estimate]) -> tuple[str, str]:
+def statistics_shown(report: CalibrationReport, pooled: Sequence[Estimate]) -> tuple[str, str]:
     """Agreement under the tie rule and κ; scores are ranked, so ρ stands in for κ there."""
     headline = HEADLINE[report.settings.ties]
     known = any(one.statistic == headline for one in pooled)
@@ -79,21 +80,28 @@ def _falling(one: Estimate | None) -> float:
     return math.inf if one is None or math.isnan(one.value) else -one.value
 
 
-def _undefined(drawn: Sequence[Estimate]) -> str:
+def undefined(drawn: Sequence[Estimate]) -> str:
+    """The end of a caption, where a mark lacks its bar or its value."""
     bare = any(math.isnan(one.low) and not math.isnan(one.value) for one in drawn)
-    undefined = any(math.isnan(one.value) for one in drawn)
-    said = ["a point without a bar has no interval"] * bare + ["a dash has no value"] * undefined
+    nothing = any(math.isnan(one.value) for one in drawn)
+    said = ["a point without a bar has no interval"] * bare + ["a dash has no value"] * nothing
     return f"; {' and '.join(said)} (the table says why)" if said else ""
 
 
-def _draw(names: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
+def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
+    """One row for each name, a panel beside the other; rows too thin for words stand without any."""
     from matplotlib.figure import Figure as Canvas
 
     left = names_at_left(names, width)
     row = TWO_LINES if any("\n" in name for name in left.lines) else ROW
+    if row * len(names) > PAGE:
+        left, row = names_at_left(names, width, lines=1), PAGE / len(names)
+    if row < LEAST:
+        left = names_at_left([name if name == AMONG else "" for name in names], width, lines=1)
     height = BELOW + row * len(names) + ABOVE
     canvas = Canvas(figsize=(width, height))
-    beside = IN_WORDS if width > WIDE else 0.0
+    worded = width > WIDE and row >= LEAST
+    beside = room_in_words(one for panel in panels for one in panel.column) if worded else 0.0
     each = (width - left.room) / len(panels)
     for index, panel in enumerate(panels):
         start, room = left.room + index * each + GAP, each - GAP - beside - (0 if beside else GAP / 2)
@@ -120,11 +128,8 @@ def _panel(axes: Axes, panel: Panel, rows: int, in_words: bool) -> None:
         if not math.isnan(one.low):
             axes.plot([one.low, one.high], [y, y], color=colour, lw=BAR, solid_capstyle="butt", zorder=2)
         axes.plot([one.value], [y], "o", ms=4.2, mfc=PAPER, mec=colour, mew=BAR, zorder=3, clip_on=False)
-        for text, points, ink in zip(shown(one) if in_words else (), (6, 27), (INK, INK_SOFT), strict=False):
-            axes.annotate(
-                text, (1.0, y), (points, 0), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
-                va="center", color=ink, size=TEXT,
-            )  # fmt: skip
+        if in_words:
+            write_in_words(axes, y, one)
 
 
 def _scale(axes: Axes, panel: Panel, rows: int, fine: bool) -> None:

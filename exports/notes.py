@@ -26,6 +26,12 @@ METHODS = {
 MANY_PLACES = 12
 
 
+def ties(report: CalibrationReport) -> Iterator[str]:
+    """The rule of a report that compares pairs; other labels know no tie."""
+    if "pairwise" in report.data["criteria"].values():
+        yield f"Ties ({report.settings.ties}): {TIE_RULES[report.settings.ties]}."
+
+
 def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str]:
     """How the brackets were made, and what they speak of."""
     settings = report.settings
@@ -67,8 +73,11 @@ def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:
 
 
 def origin(report: CalibrationReport) -> str:
+    """From which labels the numbers are, and from which plan where a study kept one."""
     data = report.data
+    plan = f"; plan root {data['plan_root'][:12]}" if "plan_root" in data else ""
+    made_up = "Simulated answers, of made-up people and judges. " if data.get("is_simulated") else ""
     return (
-        f"Data: {data['rows']:,} rows, {data['items']:,} items, {data['clusters']:,} clusters; "
-        f"sha256 {data['verdicts_sha256'][:12]}."
+        f"{made_up}Data: {data['rows']:,} rows, {data['items']:,} items, {data['clusters']:,} clusters; "
+        f"sha256 {data['verdicts_sha256'][:12]}{plan}."
     )

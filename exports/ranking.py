@@ -9,7 +9,7 @@ from typing import Any
 
 from calibration.results import CalibrationReport, Estimate
 from calibration.verdicts import SYSTEM_PAIR
-from exports.cells import Cell, shown
+from exports.cells import Cell, shown, spread
 from exports.notes import methods, origin, remarks
 from exports.tables import PEOPLE, Column, Table
 
@@ -57,6 +57,7 @@ def ranking_table(report: CalibrationReport, judge: str = "") -> Table | None:
     used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     notes = (
         *_reading(judge, alone, corrected),
+        *_counts((("people", people), (f"{judge} alone", alone), (f"{judge} corrected", corrected))),
         *_firmness((("people", people), (f"{judge} alone", alone), (f"{judge} corrected", corrected))),
         *_taus(report),
         *methods(used, report),
@@ -112,6 +113,18 @@ def _reading(judge: str, alone: Placing | None, corrected: Placing | None) -> It
             f"Alone: what {judge} says, with its biases. Corrected: what people would say of everything {judge} has "
             "judged, from its answers and their labels together (prediction-powered, on cluster means)."
         )
+
+
+def _counts(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
+    said: dict[str, list[str]] = {}
+    for by, found in rankings:
+        used = [*found.estimates.values()] if found else []
+        if used:
+            n, clusters = (spread(getattr(one, name) for one in used) for name in ("n", "clusters"))
+            said.setdefault(f"n = {n} in {clusters} clusters", []).append(by)
+    if said:
+        parts = [f"{counts} (by {', '.join(names)})" for counts, names in said.items()]
+        yield f"Items and criteria on which a system was compared: {'; '.join(parts)}."
 
 
 def _firmness(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell
 from exports.criteria import Found, agreement, baseline
+from exports.notes import methods, origin, remarks, ties
 from exports.tables import AMONG, HEADLINE, PEOPLE, Column, Table, per_thousand
 
 
@@ -32,7 +33,17 @@ def summary_table(report: CalibrationReport) -> Table:
         first = agreement(found, headline) or next(iter(found.values()))
         row: tuple[Cell, ...] = (name, agreement(found, headline), found.get(second), baseline(found))
         cells.append((*row, first.n, first.clusters, *([cost] * priced)))
-    return Table("summary", "Agreement with the annotators", tuple(columns), tuple(cells), ())
+    at = [column.key for column in columns].index("baseline")  # the best of several: it never has an interval
+    read = [(*row[:at], None, *row[at + 1 :]) for row in cells]
+    notes = (
+        "n counts comparisons of a judge with one annotator's label on the same item and criterion; constant: the best "
+        "answer that is always the same, without an interval.",
+        *ties(report),
+        *methods([cell for row in cells for cell in row if isinstance(cell, Estimate)], report),
+        *remarks([column.title for column in columns], read),
+        origin(report),
+    )
+    return Table("summary", "Agreement with the annotators", tuple(columns), tuple(cells), notes)
 
 
 def _falling(one: Estimate | None) -> tuple[bool, float]:

@@ -39,7 +39,7 @@ from tests.small_study import answer  # noqa: E402
 STUDY = "wlc"
 PEOPLE = ("Ada", "Bea", "Cem")
 DOCUMENT = r"""\documentclass[a4paper,landscape]{article}
-\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,amsmath,threeparttable,graphicx}
+\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,siunitx,adjustbox}
 \usepackage[margin=1.5cm]{geometry}\begin{document}\pagestyle{empty}
 \input{agreement.tex}
 \end{document}
@@ -181,7 +181,10 @@ def main() -> None:
         )
         print(f"read it: {out / 'paper.pdf'}")
     else:
-        print("no pdflatex here: apt-get install texlive-latex-extra, then run pdflatex on paper.tex in", out)
+        print(
+            "no pdflatex here: apt-get install texlive-latex-extra texlive-science, then run pdflatex on paper.tex in",
+            out,
+        )
 
 
 if __name__ == "__main__":

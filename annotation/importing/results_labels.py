@@ -53,7 +53,7 @@ def read_labels_results(path: Path, options: ResultOptions) -> Results:
             rows.append(_row(line, options))
     others = [name for name in columns if name not in (*REQUIRED, *OPTIONAL, *MADE_AGAIN)]
     notes = (f"columns left out {len(others)} ({', '.join(others[:20])})",) if others else ()
-    return Results(tuple(_passes(rows)), tuple(problems), notes)
+    return Results(tuple(numbered_passes(rows)), tuple(problems), notes)
 
 
 def _row(line: Row, options: ResultOptions) -> ResultRow:
@@ -103,7 +103,7 @@ def _answer(
         raise ImportingError(f"{where}: {error}") from None
 
 
-def _passes(rows: list[ResultRow]) -> list[ResultRow]:
+def numbered_passes(rows: list[ResultRow]) -> list[ResultRow]:
     """Rows without a pass of their own get one: a run shown in both orders is two passes, whatever items are called."""
     orders: dict[tuple[str, ...], set[str]] = defaultdict(set)
     for row in rows:

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.importing.results import ResultOptions, Results
+from annotation.importing.results_argilla import read_argilla_results
 from annotation.importing.results_deepeval import read_deepeval_results
 from annotation.importing.results_deepresearchgym import read_deepresearchgym_results
 from annotation.importing.results_fields import FIELDS
 from annotation.importing.results_inspect import read_inspect_results
+from annotation.importing.results_label_studio import read_label_studio_results
 from annotation.importing.results_labels import read_labels_results
+from annotation.importing.results_potato import read_potato_results
 from annotation.importing.results_promptfoo import read_promptfoo_results
 from annotation.importing.results_race import read_race_results
 from annotation.importing.results_reportbench import read_reportbench_results
@@ -40,6 +43,9 @@ RESULT_LAYOUTS = {
     "inspect": ResultLayout(read_inspect_results, "a JSON log of Inspect", FIELDS),
     "promptfoo": ResultLayout(read_promptfoo_results, "promptfoo eval --output FILE.json", FIELDS),
     "deepeval": ResultLayout(read_deepeval_results, "a test run saved by DeepEval", FIELDS),
+    "label_studio": ResultLayout(read_label_studio_results, "Label Studio's JSON, JSON_MIN or CSV", FIELDS),
+    "argilla": ResultLayout(read_argilla_results, "Argilla 2: records.to_json", FIELDS),
+    "potato": ResultLayout(read_potato_results, "Potato: a project's folder, or its exported annotations", FIELDS),
 }
 
 

@@ -33,6 +33,7 @@ def audit(
     from annotation.overrides import resolve_all
     from annotation.people import local_admin
     from annotation.studies import find_study
+    from annotation.study_facts import keep_audit
     from app.commands.database import opened
     from db.connect import reading, transaction
 
@@ -47,6 +48,8 @@ def audit(
         found = audit_study(session, admin, advance)
         lines = list_reports(session, admin)
         flags = open_flags(session, admin)
+    with transaction(engine) as session:
+        keep_audit(session, find_study(session, study), found)
     if as_json:
         print_json({**asdict(found), "open_flags": flags})
         return

@@ -5,12 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import typer
 
 JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
 WHICH = typer.Argument(None, help="Which study; may be left out while there is one.")
+WHAT = typer.Argument(..., help="A study's name, or a labels file (CSV, JSON Lines, Parquet).")
+PROTOCOL = typer.Option("", help="For a bare labels file: a shipped protocol's name, or a .toml file.")
+PRESET = typer.Option(
+    [], help="Also a published study's own table: wlc, deepresearchgym, dr3_eval or race; repeatable."
+)
+CASCADE = typer.Option(
+    [], help="'CHEAP then DEAR' or 'CHEAP then a person', repeatable: CHEAP decides where its two orders agree."
+)
+FAMILY = typer.Option([], help="NAME=FAMILY of a judge or system, repeatable: shows whether a judge favours its own.")
+JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
+RESULTS = "Results"  # the part of --help that calibration and exports stand in
 STUDY = typer.Option(None, "--study", help="Which study; may be left out while there is one.")
 
 
@@ -75,3 +87,16 @@ def working(what: str) -> Iterator[Any]:
         start.cancel()
         start.join()
         bar.stop()
+
+
+def listed(written: Sequence[Path]) -> str:
+    """`calibration-report.json, agreement criteria (.tex .md), …`: names that have the same forms stand together."""
+    stems: dict[str, list[str]] = {}
+    for path in written:
+        stems.setdefault(path.suffix, []).append(path.stem)
+    alone = [f"{name}{suffix}" for suffix, name in ((".json", "calibration-report"), (".md", "captions"))]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for suffix, names in stems.items():
+        kept = tuple(sorted(name for name in names if f"{name}{suffix}" not in alone))
+        groups.setdefault(kept, []).append(suffix)
+    return "; ".join([*alone, *(f"{' '.join(names)} ({' '.join(forms)})" for names, forms in groups.items() if names)])

@@ -9,7 +9,12 @@ import typer
 from app.commands.printing import JSON, STUDY, print_json
 
 PATH = typer.Argument(..., help="The file or folder to read.")
-LAYOUT = typer.Option(..., help="labels, wlc, deepresearchgym, race, reportbench, inspect, promptfoo or deepeval.")
+LAYOUT = typer.Option(
+    ...,
+    help="labels, wlc, deepresearchgym, race, reportbench, inspect, promptfoo, deepeval, label_studio, argilla or "
+    "potato.",
+)
+LABELS_LAYOUT = typer.Option("labels", help="labels, deepresearchgym, label_studio, argilla or potato.")
 JUDGE = typer.Option("", help="Who judged: where the files do not say, or under another name than theirs.")
 SYSTEM = typer.Option("", help="Whose reports are judged, where the files do not say (wlc: gen).")
 FIRST = typer.Option("", help="The system that was always shown first, where no order is recorded: your decision.")
@@ -29,16 +34,17 @@ def add_to(imports: typer.Typer) -> None:
 
 
 def import_labels(
-    path: Path = PATH, study: str = STUDY, layout: str = typer.Option("labels", help="labels or deepresearchgym."),
+    path: Path = PATH, study: str = STUDY, layout: str = LABELS_LAYOUT, columns: str = COLUMNS,
     labels_are: str = LABELS_ARE, first: str = FIRST, map_label: str = MAP_LABEL, encoding: str = ENCODING,
     revise: bool = REVISE, dry_run: bool = DRY_RUN, as_json: bool = JSON,
 ) -> None:  # fmt: skip
     """Bring in people's labels made elsewhere, and judges' beside them, all or nothing.
 
     Example: calipers import labels labels.csv --study mystudy
+    Example: calipers import labels tasks.json --layout label_studio --map topic=data.query --labels-are sides
     """
     _import(
-        "labels", path, study, layout, as_json, dry_run, revise, "", map_label, labels_are=labels_are, first=first,
+        "labels", path, study, layout, as_json, dry_run, revise, columns, map_label, labels_are=labels_are, first=first,
         encoding=encoding,
     )  # fmt: skip
 

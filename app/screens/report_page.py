@@ -85,4 +85,4 @@ def warnings_and_making(report: CalibrationReport) -> None:
 @st.cache_data(max_entries=16, show_spinner=False)
 def _report(study_id: int, version: tuple[int, ...], _principal: Principal) -> CalibrationReport:
     """Cached by study and state of its labels, for all who may see it; `version` is part of the key only."""
-    return shown_report(database(), _principal)
+    return shown_report(database(), _principal).report

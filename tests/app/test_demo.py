@@ -65,7 +65,8 @@ def test_the_demo_has_topics_reports_people_judges_and_work_left_for_a_visitor(d
 def test_the_demo_tells_a_careful_judge_from_a_quick_one(demo: tuple[str, Engine]) -> None:
     _, engine = demo
     with reading(engine) as session:
-        verdicts, report = study_report(session, local_admin(session.scalars(select(Study)).one()), resamples=199)
+        found = study_report(session, local_admin(session.scalars(select(Study)).one()), resamples=199)
+    verdicts, report = found.verdicts, found.report
     agreed = {
         e.rater: e.value
         for e in report.estimates

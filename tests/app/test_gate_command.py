@@ -125,4 +125,4 @@ def test_a_cascade_is_one_more_candidate_and_a_person_may_stand_at_its_end(tmp_p
     assert person["outcome"] in ("non_inferior", "inferior", "cannot_tell")
     said = " ".join(calibrated(tmp_path, both, *asked).stdout.split())
     assert "of items go on, and it costs 9.75 USD per 1,000 items." in said
-    assert isinstance(calibrated(tmp_path, both, "--cascade", "mini").exception, AnnotationError)
+    assert isinstance(calibrated(tmp_path, both, "--cascade", "mini").exception, CalibrationError)

@@ -103,3 +103,21 @@ def test_what_cannot_be_done_is_said_in_one_sentence(run: Run, words: tuple[str,
         assert done.exit_code == 2
     told = str(done.exception) if code == 1 else " ".join(done.stderr.replace("│", " ").split())
     assert says in told
+
+
+def test_labels_of_an_annotation_tool_come_in_as_the_user_maps_them(run: Run, tmp_path: Path) -> None:
+    answer = {"from_name": "clear", "to_name": "text", "type": "choices", "value": {"choices": ["left"]}}
+    task = {
+        "id": 1, "data": {"query": "tides", "one": "alpha", "two": "beta", "shown": "beta"},
+        "annotations": [{"completed_by": 7, "result": [answer]}],
+    }  # fmt: skip
+    put(tmp_path / "tasks.json", json.dumps([task]))
+    words = ("labels", "tasks.json", "--layout", "label_studio", "--labels-are", "sides", "--map")
+    refused = run(*words, "topic=data.qid,system_a=data.one,system_b=data.two")
+    assert isinstance(refused.exception, ImportingError)
+    assert "tasks.json: task 1 annotation 1 clear: nothing at 'data.qid'" in str(refused.exception)
+    done = run(*words, "topic=data.query,system_a=data.one,system_b=data.two,first=data.shown")
+    assert done.exit_code == 0
+    assert "label_studio: 1 answers on 1 items: 1 new" in done.output
+    assert "order known throughout" in done.output
+    assert labels(tmp_path) == 1

@@ -24,13 +24,13 @@ def admin_of(engine: Engine) -> Principal:
 
 def test_a_report_of_a_blind_study_names_no_system(engine: Engine, tmp_path: Path) -> None:
     make_disputed(engine, tmp_path / "reports", blind_until="closed")
-    blind = shown_report(engine, admin_of(engine), resamples=99)
+    blind = shown_report(engine, admin_of(engine), resamples=99).report
     text = report_json(blind)
     assert blind.data["systems"] == ["System 1", "System 2"]
     assert not any(name in text for name in SYSTEMS)
     with transaction(engine) as session:
         session.scalars(select(Study)).one().status = "closed"
-    named = shown_report(engine, admin_of(engine), resamples=99)
+    named = shown_report(engine, admin_of(engine), resamples=99).report
     assert named.data["systems"] == sorted(SYSTEMS)
     assert named.choice is not None
     assert blind.choice is not None
@@ -40,12 +40,12 @@ def test_a_report_of_a_blind_study_names_no_system(engine: Engine, tmp_path: Pat
 def test_families_tell_no_system_while_the_study_is_blind(engine: Engine, tmp_path: Path) -> None:
     make_disputed(engine, tmp_path / "reports", blind_until="closed")
     families = {SYSTEMS[0]: "x", "steady": "x"}
-    blind = shown_report(engine, admin_of(engine), resamples=99, families=families)
+    blind = shown_report(engine, admin_of(engine), resamples=99, families=families).report
     assert not any(name in report_json(blind) for name in SYSTEMS)
     assert [one.code for one in blind.warnings].count("still_blind") == 1
     with transaction(engine) as session:
         session.scalars(select(Study)).one().status = "closed"
-    named = shown_report(engine, admin_of(engine), resamples=99, families=families)
+    named = shown_report(engine, admin_of(engine), resamples=99, families=families).report
     assert named.settings.families == families
     assert "still_blind" not in [one.code for one in named.warnings]
 
@@ -53,9 +53,9 @@ def test_families_tell_no_system_while_the_study_is_blind(engine: Engine, tmp_pa
 def test_no_estimate_of_a_judge_rests_on_its_own_examples(engine: Engine, tmp_path: Path) -> None:
     make_disputed(engine, tmp_path / "reports")
     principal = admin_of(engine)
-    whole = shown_report(engine, principal, resamples=99)
+    whole = shown_report(engine, principal, resamples=99).report
     shown_to_it = JudgeDefinition(name="steady", model="openai/steady", examples=("item-00001",))
-    report = shown_report(engine, principal, JudgeFile((shown_to_it,), ()), resamples=99)
+    report = shown_report(engine, principal, JudgeFile((shown_to_it,), ()), resamples=99).report
     (told,) = [one for one in report.warnings if one.code == "examples_in_reference"]
     assert told.rater == "steady"
     assert "1 of the items" in told.text
@@ -72,13 +72,13 @@ def test_the_plan_is_kept_when_a_report_is_first_shown_and_a_change_is_said_for_
 ) -> None:
     make_disputed(engine, tmp_path / "reports")
     principal = admin_of(engine)
-    first = shown_report(engine, principal, resamples=99)
+    first = shown_report(engine, principal, resamples=99).report
     shown_report(engine, principal, resamples=99)
     assert first.choice is not None
     with reading(engine) as session:
         (kept,) = kept_plans(session, session.scalars(select(Study)).one())
     assert kept["plan_sha256"] == first.choice.plan.plan_sha256
-    wider = shown_report(engine, principal, resamples=99, margin=0.2)
+    wider = shown_report(engine, principal, resamples=99, margin=0.2).report
     (told,) = [one.text for one in wider.warnings if one.code == "changed_after_labels"]
     assert "margin 0.05 became 0.2" in told
     with transaction(engine) as session:

@@ -53,6 +53,44 @@ def made_ratings(reports: int = 40, decimals: int = 0, seed: int = 2, annotators
     return frame
 
 
+def made_gym(topics: int = 30, seed: int = 6) -> pd.DataFrame:
+    """One pair of three systems a topic, named in either order, three annotators; two judges score every report."""
+    rng, systems = np.random.default_rng(seed), ("atlas", "borealis", "cirrus")
+    rows: list[tuple[object, ...]] = []
+    for topic in range(topics):
+        truth = dict(zip(systems, rng.normal(5, 2, 3), strict=True))
+        a, b = rng.permutation(systems)[:2]
+        for rater in ("ann1", "ann2", "ann3"):
+            label = "A" if truth[a] - truth[b] + rng.normal(0, 1.5) > 0 else "B"
+            label = "tie" if rng.random() < 0.05 else label
+            rows.append((f"p{topic:02}", rater, "human", "overall", label, f"t{topic:02}", a, b))
+        for judge in ("mini", "large"):
+            for system in systems:
+                for criterion in ("clarity", "recall"):
+                    if rng.random() < 0.95:
+                        score = int(np.clip(round(truth[system] + rng.normal(0, 1)), 0, 10))
+                        name = f"{system}{topic:02}"
+                        rows.append((name, judge, "judge", criterion, str(score), f"t{topic:02}", system, ""))
+    names = ["item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id", "system_a", "system_b"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def made_topics(topics: int = 24, seed: int = 4) -> pd.DataFrame:
+    """Four systems and two criteria a topic, three annotators and a judge, some answers missing."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for topic in range(topics):
+        for place, system in enumerate("wxyz"):
+            truth = rng.normal(5 + place / 3, 1)
+            for rater in ("ann1", "ann2", "ann3", "judge-x"):
+                for criterion in ("insight", "readability"):
+                    if rater in ("ann1", "ann2") or rng.random() < 0.96:
+                        score = round(float(np.clip(truth + rng.normal(0, 1.2), 0, 10)))
+                        rows.append((f"{system}{topic:02}", rater, criterion, score, f"t{topic:02}", system))
+    frame = pd.DataFrame(rows, columns=["item_id", "rater_id", "criterion", "label", "cluster_id", "system_a"])
+    return frame.assign(rater_kind=np.where(frame["rater_id"] == "judge-x", "judge", "human"))
+
+
 def joined(frame: pd.DataFrame, rater: str, others: list[str]) -> pd.DataFrame:
     """The comparisons of one rater with others by plain pandas: columns a, b, cluster, weight (1 / passes of `rater`)."""
     mine = frame[frame["rater_id"] == rater]

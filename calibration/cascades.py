@@ -9,52 +9,48 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.errors import AnnotationError
+from calibration.calibrate import calibrate
 from calibration.cascade import Cascade, CascadeWithPerson, cascade_with_person, with_cascade
+from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport, CalibrationSettings
 
 THEN, PERSON = " then ", "a person"
 
 
-def with_cascades(
-    verdicts: pd.DataFrame, names: Sequence[str], settings: CalibrationSettings
-) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
-    """The verdicts with one more judge for each cascade of two judges, and what each costs and passes on.
+def calibrate_with_cascades(
+    verdicts: pd.DataFrame, settings: CalibrationSettings, names: Sequence[str] = ()
+) -> tuple[CalibrationReport, pd.DataFrame]:
+    """`calibrate`, with one more judge for each cascade of two judges and `data["cascades"]` for all of them.
 
-    Raises AnnotationError `bad_option` for a name that is not `CHEAP then DEAR`, CalibrationError for other judges.
+    Beside the report stand the verdicts it was made of: the rows of those judges among them. A cascade that ends at a
+    person stands at the price of the annotators' own items. Raises `unknown_form` for a name that is not
+    `CHEAP then DEAR`, and as `calibrate` does.
     """
     made = []
-    for name in names:
-        cheap, dear = parts_of(name)
+    for cheap, dear in map(parts_of, names):
         if dear != PERSON:
             verdicts, cascade = with_cascade(verdicts, cheap, dear, settings)
             made.append(_plain(cascade))
-    return verdicts, made
-
-
-def with_people_behind(
-    report: CalibrationReport, verdicts: pd.DataFrame, names: Sequence[str], made: Sequence[dict[str, Any]]
-) -> CalibrationReport:
-    """The report with `made` and every cascade that ends at a person, at the price of the annotators' own items."""
+    report = calibrate(verdicts, settings)
     if not names:
-        return report
+        return report, verdicts
     price = next(
         (one.value for one in report.estimates if (one.rater, one.statistic) == ("each_annotator", "cost_per_item")),
         math.nan,
     )
     behind = [
-        _plain(cascade_with_person(verdicts, cheap, price, report.settings))
+        _plain(cascade_with_person(verdicts, cheap, price, settings))
         for cheap, dear in map(parts_of, names)
         if dear == PERSON
     ]
-    return replace(report, data={**report.data, "cascades": [*made, *behind]})
+    return replace(report, data={**report.data, "cascades": [*made, *behind]}), verdicts
 
 
 def parts_of(name: str) -> tuple[str, str]:
     """`mini then large` as its two raters."""
     cheap, then, dear = name.partition(THEN)
     if not then or not cheap.strip() or not dear.strip():
-        raise AnnotationError("bad_option", f"--cascade {name!r} is not 'CHEAP then DEAR' or 'CHEAP then {PERSON}'")
+        raise CalibrationError("unknown_form", f"cascade {name!r} is not 'CHEAP then DEAR' or 'CHEAP then {PERSON}'")
     return cheap.strip(), dear.strip()
 
 

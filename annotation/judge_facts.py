@@ -1,0 +1,141 @@
+"""What a methods section says about each judge: how it was asked, when, and what that cost. No host, path or key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from annotation.importing.results_raters import IMPORTED
+from annotation.judges.ledger import money_of
+from annotation.judges.makers import maker
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
+from db.tables import Assignment, Study, System
+
+# settings that change answers; of any other a methods section gets the name alone
+SHOWN = (
+    "temperature", "top_p", "top_k", "min_p", "seed", "reasoning_effort", "verbosity", "presence_penalty",
+    "frequency_penalty", "repetition_penalty",
+)  # fmt: skip
+
+
+def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
+    """Every judge of the study, by name, with the settings it was planned with last."""
+    judges = session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
+    orders, reported, dates = _orders(session, study), _reported(session, study), _dates(session, study)
+    systems = session.execute(select(System.key, System.family).where(System.study_id == study.id)).all()
+    makers = [maker(family) or family.casefold() for _, family in systems]
+    found = []
+    for judge in judges:
+        configs = session.scalars(
+            select(JudgeConfig).where(JudgeConfig.judge_id == judge.id).order_by(JudgeConfig.id)
+        ).all()
+        money = money_of(session, judge)
+        repeats, both = orders.get(judge.rater_id, (None, None))
+        first, last = dates.get(judge.id, (None, None))
+        found.append(
+            {
+                "name": judge.name,
+                "reported": reported.get(judge.id, []),
+                "family": judge.family or None,
+                "own_family_systems": makers.count(judge.family.casefold()) if judge.family and any(makers) else None,
+                "order": None if both is None else "both" if both else "one",
+                "repeats": repeats,
+                "first_call": first,
+                "last_call": last,
+                "calls": money.calls or None,
+                "attempts": money.attempts or None,
+                "cost": money.cost,
+                "wasted_share": money.waste_share,
+                "imported": not money.attempts and all(one.model == IMPORTED for one in configs),
+                "settings_tried": len(configs) or None,
+                **_asked(configs[-1] if configs else None),
+            }
+        )
+    return found
+
+
+def public_model(model: str) -> str:
+    """A model's name without the path of a machine and without a host."""
+    if re.search(r"://|\\|^/|/(/|~|\.)|^\.|^~|^[A-Za-z]:", model):
+        return re.split(r"[/\\]", model.rstrip("/\\"))[-1]
+    return model
+
+
+def _asked(config: JudgeConfig | None) -> dict[str, Any]:
+    if config is None or config.model == IMPORTED:
+        return {}
+    provider, named, _ = config.model.partition("/")
+    return {
+        "model": public_model(config.model),
+        "provider": provider if named and re.fullmatch(r"\w[\w.-]*", provider) else maker(config.model) or None,
+        "template_version": _template_version(config.template),
+        "prompt_sha256": config.template_sha256,
+        "parameters": _shown(config.params),
+        "not_sent": sorted(set(config.asked_params) - set(config.params)),
+        "batching": config.batching,
+    }
+
+
+def _shown(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of known settings, and the mere names of others: a header or a user's name may stand in those."""
+    plain = {name: value for name, value in params.items() if name in SHOWN and isinstance(value, str | int | float)}
+    return plain | dict.fromkeys(sorted(set(params) - set(plain)), "set")
+
+
+def _template_version(template: str) -> str | None:
+    found = re.search(r"\bversion[ :=]+([\w.-]+)", template.split("\n", 1)[0])
+    return found[1] if found else None
+
+
+def _orders(session: Session, study: Study) -> dict[int, tuple[int, bool]]:
+    """rater -> repeats, and whether an item was shown in both orders within one of them."""
+    per_item = (
+        select(
+            Assignment.rater_id,
+            Assignment.repeat_no,
+            func.count(Assignment.left.distinct()).label("sides"),
+        )
+        .join(Judge, Judge.rater_id == Assignment.rater_id)
+        .where(Assignment.study_id == study.id, Assignment.status.in_(("submitted", "locked")))
+        .group_by(Assignment.rater_id, Assignment.item_id, Assignment.repeat_no)
+        .subquery()
+    )
+    rows = session.execute(
+        select(
+            per_item.c.rater_id, func.max(per_item.c.repeat_no), func.max(per_item.c.sides), func.min(per_item.c.sides)
+        ).group_by(per_item.c.rater_id)
+    )
+    return {rater: (repeats, sides > 1) for rater, repeats, sides, fewest in rows if fewest}
+
+
+def _reported(session: Session, study: Study) -> dict[int, list[str]]:
+    """judge -> the models its providers named, the most frequent first."""
+    rows = session.execute(
+        select(JudgeCall.judge_id, JudgeAttempt.model_reported, func.count())
+        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+        .join(Judge, Judge.id == JudgeCall.judge_id)
+        .where(Judge.study_id == study.id, JudgeAttempt.model_reported.is_not(None), JudgeCall.probe_kind.is_(None))
+        .group_by(JudgeCall.judge_id, JudgeAttempt.model_reported)
+        .order_by(func.count().desc(), JudgeAttempt.model_reported)
+    )
+    found: dict[int, list[str]] = {}
+    for judge, model, _ in rows:
+        name = public_model(str(model))
+        if name not in found.setdefault(judge, []):
+            found[judge].append(name)
+    return found
+
+
+def _dates(session: Session, study: Study) -> dict[int, tuple[str, str]]:
+    rows = session.execute(
+        select(JudgeCall.judge_id, func.min(JudgeAttempt.created_at), func.max(JudgeAttempt.created_at))
+        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+        .join(Judge, Judge.id == JudgeCall.judge_id)
+        .where(Judge.study_id == study.id, JudgeCall.probe_kind.is_(None))
+        .group_by(JudgeCall.judge_id)
+    )
+    return {judge: (f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}") for judge, first, last in rows}

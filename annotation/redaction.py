@@ -1,0 +1,136 @@
+"""What people and judges typed, without what would name a person, an account or a machine."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from db.people_tables import Enrollment, Rater
+from db.tables import Study
+
+KINDS = ("e-mail", "name", "key", "path")
+SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET")  # how the names of environment variables that hold one end
+SHORTEST_SECRET, SHORTEST_NAME, SHORTEST_PART = 8, 3, 4
+SERVERS_OWN = "server's own key"  # whom `people` enrols for CALIPERS_ADMIN_TOKEN: nobody's name
+SPACELESS = "⺀"  # from here on, scripts are written without blanks, so a name there has no edges
+
+LETTER = r"A-Za-z0-9À-ɏЀ-ӿ._%+-"
+E_MAIL = rf"(?<![{LETTER}])[{LETTER}]+@(?:[\w-]+\.)+[^\W\d_]{{2,}}"
+# what is only a word with a dash or an underscore, such as sk-learn, has no digit
+KEY = "|".join(
+    (
+        r"(?<=://)[^\s/@:]+:[^\s/@]+(?=@)",  # user:password of an address
+        r"(?<=/invite/)[\w-]{16,}",
+        r"\bBearer\s+(?=[\w.~+/=-]{0,99}\d)[\w.~+/=-]{16,}",
+        r"\b(?:sk|pk|rk|gsk|xai|pplx|nvapi|glpat)-(?=[\w-]{0,99}\d)[\w-]{16,}",
+        r"\b(?:sk|pk|rk|gsk|gh[pousr]|github_pat|hf|r8|npm)_(?=\w{0,99}\d)\w{16,}",
+        r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
+        r"\bAIza[\w-]{30,}",
+        r"\bxox[abeoprs]-[\w-]{10,}",
+        r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*",  # a signed token
+        r"(?<![\w-])(?=[\w-]{0,42}[a-z])(?=[\w-]{0,42}[A-Z])(?=[\w-]{0,42}\d)[A-Za-z0-9_-]{43}(?![\w-])",  # a cookie
+        r"(?<![\w-])(?=[a-f\d]{0,31}[a-f])(?=[a-f\d]{0,31}\d)[a-f\d]{32}(?![\w-])",  # what a page calls its work
+    )
+)
+LONG = re.compile(r"[A-Za-z0-9_.-]{14,}")  # what every key has that is no address
+HOMES = r"home|Users|root|tmp|var/tmp|var/folders|private/tmp|private/var"
+REST = r"[^\s\"'`<>|)\]},;]+"
+PATH = rf"(?:\bfile://|(?<![\w./\\:~-]))(?:/(?:HOMES)/{REST}|[A-Za-z]:[\\/](?:Users|Temp|Windows[\\/]Temp)[\\/]{REST})"
+URL = r"\b(?!file:)[A-Za-z][A-Za-z0-9+.]{0,20}://[^\s<>\"]+"
+
+
+@dataclass
+class Redactor:
+    """Takes the same things out of many texts. `removed` counts them by kind: e-mail, name, key, path."""
+
+    names: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    removed: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        self._literals = (*_spelt(self.names), *self.secrets)
+        keys = "|".join((*map(re.escape, self.secrets), KEY))
+        parts = [("key", keys), ("e-mail", E_MAIL), ("name", names_pattern(self.names))]
+        self._within_url = _any_of(parts)
+        homes = "|".join((HOMES, *(re.escape(one.strip("/")) for one in self.folders)))
+        # an address is read as one piece: a folder inside it is no folder of anybody's machine
+        self._anywhere = _any_of([("url", URL), *parts, ("path", PATH.replace("HOMES", homes))])
+
+    def __call__(self, text: str) -> str:
+        """`text` with `[e-mail removed]`, `[name removed]`, `[key removed]`, `[path removed]` for what they say."""
+        return self._anywhere.sub(self._replaced, text) if self._may_hold(text) else text
+
+    def _may_hold(self, text: str) -> bool:
+        """False for most texts, fifty times as fast as looking closely."""
+        return (
+            "@" in text
+            or "/" in text
+            or ":\\" in text
+            or LONG.search(text) is not None
+            or any(literal in text for literal in self._literals)
+        )
+
+    def _replaced(self, match: re.Match[str]) -> str:
+        kind = match.lastgroup or ""
+        if kind == "url":
+            return self._within_url.sub(self._replaced, match.group())
+        kind = kind.replace("_", "-")
+        self.removed[kind] += 1
+        return f"[{kind} removed]"
+
+
+def redactor_of(session: Session, study: Study, environment: Mapping[str, str] = os.environ) -> Redactor:
+    """For the texts of `study`: the names of its people, whatever their role, and the secrets of `environment`."""
+    rows = session.execute(
+        select(Rater.handle, Enrollment.pseudonym)
+        .join(Enrollment, Enrollment.rater_id == Rater.id)
+        .where(Enrollment.study_id == study.id, Rater.handle != SERVERS_OWN)
+    )
+    # who was imported is called as in the file: that name is the pseudonym, and may be a word such as `expert`
+    names = tuple(handle for handle, called in rows if handle != called)
+    return Redactor(names, secrets_of(environment), folders_of(environment))
+
+
+def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Values of 8 characters or more under names that end in _KEY, _TOKEN or _SECRET; the longest first."""
+    found = {value for name, value in environment.items() if name.upper().endswith(SECRET_NAMES)}
+    return tuple(sorted((one for one in found if len(one) >= SHORTEST_SECRET), key=lambda one: (-len(one), one)))
+
+
+def folders_of(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Where this account and its scratch files live, wherever that is."""
+    found = {environment.get(name, "").rstrip("/") for name in ("HOME", "TMPDIR")}
+    return tuple(sorted(one for one in found if one.startswith("/") and len(one) >= SHORTEST_PART))
+
+
+def names_pattern(handles: Iterable[str]) -> str:
+    """Whole words, as they are written: each handle of 3 characters or more, and its parts of 4 or more."""
+    return "|".join(map(_whole, _spelt(handles)))
+
+
+def _spelt(handles: Iterable[str]) -> list[str]:
+    names = set()
+    for handle in handles:
+        parts = handle.split()
+        names |= {part for part in parts if len(part) >= SHORTEST_PART} if len(parts) > 1 else set()
+        names |= {handle.strip()} if len(handle.strip()) >= SHORTEST_NAME else set()
+    spelt = {unicodedata.normalize(form, name) for name in names for form in ("NFC", "NFD")}
+    return sorted(spelt, key=lambda name: (-len(name), name))
+
+
+def _whole(name: str) -> str:
+    before = r"(?<!\w)" if name[0] < SPACELESS else ""
+    after = r"(?!\w)" if name[-1] < SPACELESS else ""
+    return before + re.escape(name) + after
+
+
+def _any_of(parts: Iterable[tuple[str, str]]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<{kind.replace('-', '_')}>{pattern})" for kind, pattern in parts if pattern))

@@ -1,0 +1,130 @@
+"""Labels, reports, datasets and bundles as files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from app.commands.printing import (
+    CASCADE,
+    FAMILY,
+    JSON,
+    JUDGES,
+    PRESET,
+    PROTOCOL,
+    RESULTS,
+    WHAT,
+    WHICH,
+    listed,
+    print_json,
+    working,
+)  # fmt: skip
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's commands."""
+    exports = typer.Typer(help="Write labels, reports, datasets and bundles to files.", no_args_is_help=True)
+    exports.command("labels")(export_labels)
+    exports.command("report")(export_report)
+    exports.command("bundle")(export_bundle)
+    app.add_typer(exports, name="export", rich_help_panel=RESULTS)
+
+
+def export_labels(
+    study: str = WHICH,
+    out: Path = typer.Option(None, help="The file to write, labels.csv where left out; for other forms a folder."),
+    form: str = typer.Option("csv", "--format", help="csv, label_studio, argilla or potato."),
+    texts: bool = typer.Option(False, "--texts", help="For the other tools: with the texts that were shown."),
+    judges: Path = JUDGES,
+) -> None:
+    """Write labels.csv, unblinded and pseudonymous: the public exchange format. Or another tool's own.
+
+    What another tool cannot hold is printed, and listed in NOT-HELD.md beside the files.
+
+    Example: calipers export labels mystudy --out labels.csv
+    Example: calipers export labels mystudy --format label_studio --out for-label-studio
+    """
+    from annotation.studies import find_study
+    from annotation.verdicts import write_labels_csv
+    from app.commands.database import opened
+    from app.label_exports import FORMATS, labels_of, tool_files
+    from app.whole_folder import whole_folder
+    from db.connect import reading
+
+    if form not in FORMATS:
+        raise typer.BadParameter(f"--format {form}: choose one of {', '.join(FORMATS)}")
+    if form == "csv" and texts:
+        raise typer.BadParameter("--texts is for other tools; labels.csv names texts by item")
+    with working("reading labels") as advance:
+        with reading(opened()) as session:
+            found = find_study(session, study)
+            labels = labels_of(session, found, judges)
+            made = None if form == "csv" else tool_files(session, found, labels, form, texts=texts)
+        out = out or Path("labels.csv" if form == "csv" else form)
+        if made is None:
+            out.parent.mkdir(parents=True, exist_ok=True)
+            with out.open("w", encoding="utf-8", newline="") as file:
+                write_labels_csv(labels, file, lambda done, of: advance(done, of, "writing labels"))
+        else:
+            with whole_folder(out, "NOT-HELD.md") as folder:
+                for name, text in made.files.items():
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                    (folder / name).write_text(text, encoding="utf-8")
+    typer.echo(f"{len(labels):,} labels written to {out}")
+    for line in made.not_held if made else ():
+        typer.echo(f"not held: {line}")
+
+
+def export_report(
+    what: str = WHAT,
+    out: Path = typer.Option(..., help="Folder for the report, its tables and its figures."),
+    protocol: str = PROTOCOL,
+    preset: list[str] = PRESET,
+    judges: Path = JUDGES,
+    family: list[str] = FAMILY,
+    cascade: list[str] = CASCADE,
+) -> None:
+    """Write the calibration report, its tables (LaTeX, Markdown, CSV, JSON) and its figures (PDF, SVG, PNG).
+
+    Example: calipers export report mystudy --out report
+    """
+    from app.report_files import with_kept_plan, write_report
+    from app.reporting import calibrated, families_of
+
+    with working("resampling clusters") as advance:
+        made = calibrated(what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade)
+        found = with_kept_plan(made, out)
+        written = write_report(found, out, preset, lambda done, of: advance(done, of, "drawing figures"))
+    typer.echo(f"Written to {out}: {listed(written)}")
+
+
+def export_bundle(
+    what: str = WHAT,
+    out: Path = typer.Option(..., help="A new folder, or one that holds an earlier bundle."),
+    protocol: str = PROTOCOL,
+    preset: list[str] = PRESET,
+    judges: Path = JUDGES,
+    family: list[str] = FAMILY,
+    cascade: list[str] = CASCADE,
+    as_json: bool = JSON,
+) -> None:
+    """Write labels, settings, tables, figures and code so that anybody can compute every number again.
+
+    Prints the root hash to publish beside the bundle; `calipers verify FOLDER --root HASH` holds it against that.
+
+    Example: calipers export bundle mystudy --out bundle
+    """
+    from app.bundling import write_bundle_of
+    from app.reporting import calibrated, families_of
+    from app.whole_folder import whole_folder
+    from exports.bundle import ABOUT
+
+    with working("resampling clusters") as advance:
+        found = calibrated(what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade)
+        with whole_folder(out, ABOUT) as folder:
+            root = write_bundle_of(found, folder, preset, advance)
+    if as_json:
+        print_json({"folder": str(out), "root": root, "plan_root": found.report.data.get("plan_root")})
+        return
+    typer.echo(f"Written to {out}\nroot {root}\nPublish the root apart from the bundle; then a changed one is refused.")

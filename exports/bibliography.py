@@ -1,0 +1,159 @@
+"""Which sources a report rests on, and their BibTeX: `references.bib` holds every method a report can print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from functools import cache
+from pathlib import Path
+
+from calibration.results import CalibrationReport
+from exports.errors import ExportError
+
+FILE = Path(__file__).parent / "references.bib"
+
+# beginnings of statistics' names, the longest that fits first; () for plain counts and shares
+STATISTICS: dict[str, tuple[str, ...]] = {
+    "percent_agreement": (),
+    "human_ceiling": (),
+    "cohen_kappa": ("cohen1960coefficient",),
+    "cohen_kappa_linear": ("cohen1968weighted",),
+    "cohen_kappa_quadratic": ("cohen1968weighted",),
+    "cohen_kappa_linearised": ("cohen1960coefficient",),
+    "stratified_kappa": ("barlow1991comparison",),
+    "gwet_ac1": ("gwet2008computing",),
+    "pabak": ("byrt1993bias", "brennan1981coefficient"),
+    "fleiss_kappa": ("fleiss1971measuring",),
+    "light_kappa": ("light1971measures",),
+    "krippendorff_alpha": ("krippendorff2004content", "hayes2007answering"),
+    "balanced_accuracy": (),
+    "pearson": ("pearson1895note",),
+    "spearman": ("spearman1904proof",),
+    "kendall_tau_b": ("kendall1945treatment",),
+    "icc": ("shrout1979intraclass", "mcgraw1996forming"),
+    "icc_of_agreement": ("donner1986review",),
+    "rank_agreement_across_items": ("xie2026dr3",),
+    "rank_agreement_within_topic": ("du2025deepresearch",),
+    "constant_judge_baseline": (),
+    "chance_agreement": (),
+    "gap_to_ceiling": ("miller2024adding",),
+    "agreement_difference": ("miller2024adding", "holm1979simple"),
+    "advantage_probability": ("calderon2025alternative", "benjamini2001control"),
+    "bradley_terry": ("bradley1952rank", "ford1957solution"),
+    "judge_corrected": ("angelopoulos2023prediction", "angelopoulos2023ppi", "boyeau2024autoeval",
+                        "mackinnon1985some"),
+    "win_rate": (), "pair_win_rate": (), "total_score": (),
+    "first_rate": ("zheng2023judging",),
+    "flip_direction": ("wang2024large",),
+    "swap_consistency": ("zheng2023judging",),
+    "order_effect": ("davidson1977extending", "mackinnon2023fast"),
+    "longer": ("dubois2024length",),
+    "longer_rate_given_vote": ("dubois2024length", "papke1996econometric"),
+    "length_coefficient": ("dubois2024length", "liang1986longitudinal"),
+    "self_preference": ("zheng2023judging", "panickssery2024llm"),
+    "self_preference_given_vote": ("wataoka2024self",),
+    "repeat_agreement": (), "changed_answers": (),
+    "identical_rationales": (),
+    "near_identical_rationales": ("broder1997resemblance",),
+    "same": (), "soft": (), "hard": (), "kept_share": (), "valid_share": (), "applicability_agreement": (),
+    "tie_rate_gap": (), "not_applicable_rate_gap": (), "cost_per_item": (), "seconds_per_item": (),
+    "escalated_share": (),
+}  # fmt: skip
+METHODS: dict[str, tuple[str, ...]] = {
+    "none": (),
+    "wilson_effective_n": ("wilson1927probable", "korn1998confidence", "franco2019comparative", "kish1965survey"),
+    "cluster_bootstrap_expanded": ("davison1997bootstrap", "field2007bootstrapping", "hesterberg2015what"),
+    "cluster_bootstrap_percentile": ("davison1997bootstrap", "field2007bootstrapping"),
+    "fisher_z_linearised": ("fleiss1969large",),
+    "cluster_t": ("miller2024adding",),
+    "exact_bound": ("wellek2010testing",),
+    "max_t": ("romano2005stepwise",),
+    "two_way_t": ("cameron2011robust",),
+    "item_t": ("calderon2025alternative",),
+    "wilson_unclustered": ("wilson1927probable",),
+    "fisher_z_unclustered": ("fleiss1969large",),
+}
+SOURCES: dict[str, tuple[str, ...]] = {  # the words of METRICS
+    "Cohen 1960": ("cohen1960coefficient",),
+    "Barlow, Lai & Azen 1991": ("barlow1991comparison",),
+    "Gwet 2008": ("gwet2008computing",),
+    "Byrt, Bishop & Carlin 1993": ("byrt1993bias",),
+    "Fleiss 1971": ("fleiss1971measuring",),
+    "Light 1971": ("light1971measures",),
+    "Krippendorff 2004": ("krippendorff2004content",),
+    "Pearson 1895": ("pearson1895note",),
+    "Spearman 1904": ("spearman1904proof",),
+    "Kendall 1945": ("kendall1945treatment",),
+    "Shrout & Fleiss 1979": ("shrout1979intraclass",),
+    "DR3-Eval": ("xie2026dr3",),
+    "DeepResearch Bench": ("du2025deepresearch",),
+    "share of equal labels": (), "κ of T + PTP'": ("cohen1960coefficient",), "mean recall": (), "margin": (),
+}  # fmt: skip
+PROTOCOLS = {  # of the published studies whose protocols come with calipers, by the beginning of their names
+    "wlc_": ("wang2026wiki",),
+    "deepresearchgym": ("coelho2025deepresearchgym",),
+    "dr3_": ("xie2026dr3",),
+    "reportbench": ("li2025reportbench",),
+    "race": ("du2025deepresearch",),
+    "mtbench": ("zheng2023judging",),
+}
+
+
+def keys_of(statistic: str) -> tuple[str, ...] | None:
+    """Sources of a statistic, by the longest line of `STATISTICS` that begins its name; None where none does."""
+    fitting = [name for name in STATISTICS if statistic.startswith(name)]
+    return STATISTICS[max(fitting, key=len)] if fitting else None
+
+
+def used(report: CalibrationReport) -> tuple[str, ...]:
+    """Keys of every source that the report's statistics, intervals, tests and choice rest on, sorted."""
+    return tuple(sorted({*_of_estimates(report), *_of_choice(report), *_of_effects(report)}))
+
+
+def bibtex(keys: Collection[str]) -> str:
+    """These entries and no other, sorted by key. Raises `unknown_reference`."""
+    known = entries()
+    unknown = sorted({*keys} - {*known})
+    if unknown:
+        raise ExportError("unknown_reference", f"references.bib holds no entry {unknown[0]!r}; add it there")
+    return "\n\n".join(known[key] for key in sorted({*keys})) + "\n" if keys else ""
+
+
+@cache
+def entries() -> dict[str, str]:
+    """Every entry of `references.bib` by its key."""
+    blocks = re.split(r"\n(?=@)", FILE.read_text(encoding="utf-8"))
+    named = [(re.match(r"@\w+\{([^,]+),", block), block.strip()) for block in blocks]
+    return {found[1]: block for found, block in named if found}
+
+
+def _of_estimates(report: CalibrationReport) -> Iterator[str]:
+    for one in report.estimates:
+        yield from keys_of(one.statistic) or ()
+        yield from METHODS.get(one.method, ())
+    if any(one.code == "nested_labels" for one in report.warnings):
+        yield from ("donner1986review", "kish1965survey")
+    if report.data.get("effective_judges"):
+        yield "kish1965survey"
+    if report.biases:
+        yield "bloom1995minimum"
+
+
+def _of_choice(report: CalibrationReport) -> Iterator[str]:
+    if report.choice is None:
+        return
+    claims = [one.claim for one in report.choice.candidates if one.claim]
+    if claims:
+        yield from ("wellek2010testing", "holm1979simple")
+        yield from (key for one in claims for key in METHODS.get(one.test.method, ()))
+    if report.choice.plan.against == "best_judge" and claims:
+        yield "berger1982multiparameter"
+    for one in report.choice.candidates:
+        yield from METHODS.get(one.agreement.method, ())
+
+
+def _of_effects(report: CalibrationReport) -> Iterator[str]:
+    if report.data.get("category_effects"):
+        yield from ("hays1963statistics", "steiger2004beyond")
+    if report.data.get("alt_tests"):
+        yield from ("calderon2025alternative", "benjamini2001control")

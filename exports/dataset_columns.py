@@ -1,0 +1,80 @@
+"""The columns of a dataset: what each holds, in one place for every form, the data card and Croissant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+TEXT, WHOLE, NUMBER, TRUTH = "text", "whole number", "number", "true or false"
+
+
+@dataclass(frozen=True)
+class DataColumn:
+    """`kind` is one of the four above; every column but truths may be empty where it does not apply."""
+
+    name: str
+    kind: str
+    about: str
+
+
+LABELS = (
+    DataColumn("assignment", TEXT, "one rater's pass over one item; its rows are chained by hash"),
+    DataColumn("assignment_status", TEXT, "submitted or locked: handed in; taken, returned or void: not"),
+    DataColumn("purpose", TEXT, "label, training, attention, retest or adjudicate; statistics use label and retest"),
+    DataColumn("source", TEXT, "app, judge, import or packet: where the answer was given"),
+    DataColumn("item_id", TEXT, "what was seen at once"),
+    DataColumn("item_kind", TEXT, "pair, report or probe"),
+    DataColumn("topic", TEXT, "what the reports are about; the cluster that intervals resample"),
+    DataColumn("category", TEXT, "of the topic"),
+    DataColumn("probe", TEXT, "the claim, fact or key point that was asked about"),
+    DataColumn("system_a", TEXT, "what wrote report A, or the only report"),
+    DataColumn("system_b", TEXT, "what wrote report B of a pair"),
+    DataColumn("presentation", TEXT, "AB: report A stood left, or first; BA: report B did; empty: not recorded"),
+    DataColumn("rater_id", TEXT, "a person's pseudonym, or a judge's name"),
+    DataColumn("rater_kind", TEXT, "human or judge"),
+    DataColumn("run", WHOLE, "which repeat: a judge's second run, a person's retest"),
+    DataColumn("pass_no", WHOLE, "which pass of this rater over the item"),
+    DataColumn("criterion", TEXT, "the question; see criteria.jsonl"),
+    DataColumn("criterion_sha256", TEXT, "of the words it was asked in"),
+    DataColumn("revision", WHOLE, "1 for the first answer, and so on"),
+    DataColumn("is_current", TRUTH, "the last revision, of a question that is still asked in these words"),
+    DataColumn("status", TEXT, "ok, or why there is no label: invalid, missing, refused, truncated"),
+    DataColumn("choice", TEXT, "as given: left, right, tie, not_applicable, a score, a probe answer"),
+    DataColumn("label", TEXT, "the verdict: A, B, tie, not_applicable, a score, a probe answer"),
+    DataColumn("confidence", WHOLE, "1 to 5, where it was asked"),
+    DataColumn(
+        "flags", TEXT, "what happened to a judge's reply, such as repaired or reasked; words with blanks between"
+    ),
+    DataColumn("rationale", TEXT, "why, in the rater's words, without names, addresses, keys and folders"),
+    DataColumn("evidence", TEXT, "quoted passages as JSON: report, start, end (code points), quote, verified, sha256"),
+    DataColumn("left_sha256", TEXT, "of the text on the left, or the only one; `unproved:` before it: made elsewhere"),
+    DataColumn("right_sha256", TEXT, "of the text on the right"),
+    DataColumn("stripper_version", TEXT, "of what took citations out"),
+    DataColumn("renderer_version", TEXT, "of what laid the text out for people"),
+    DataColumn("parser_version", TEXT, "of what read a judge's reply"),
+    DataColumn("after_reveal", TRUTH, "written after labels and systems could be seen side by side"),
+    DataColumn("created_at", TEXT, "UTC, ISO 8601"),
+    DataColumn("previous_sha256", TEXT, "sha256 of the row before in its assignment; empty for the first"),
+    DataColumn("sha256", TEXT, "of this row's canonical JSON without this column"),
+)
+REPORTS = (
+    DataColumn("sha256", TEXT, "of the shown text; what left_sha256 and right_sha256 name"),
+    DataColumn("kind", TEXT, "report, or sources: what stood beside a probe"),
+    DataColumn("topic", TEXT, "what it is about"),
+    DataColumn("language", TEXT, "of the topic"),
+    DataColumn("system", TEXT, "what wrote it"),
+    DataColumn("is_reference", TRUTH, "the reference, such as an article by people"),
+    DataColumn("words", WHOLE, "words of it"),
+    DataColumn("characters", WHOLE, "code points of it"),
+)
+SHOWN_TEXT = DataColumn("text", TEXT, "the Markdown that people and judges read")
+CRITERIA = (
+    DataColumn("criterion", TEXT, "its id"),
+    DataColumn("sha256", TEXT, "of its label and text; what criterion_sha256 names"),
+    DataColumn("topic", TEXT, "the only topic it is asked of; empty: all"),
+    DataColumn("label", TEXT, "its name on the page"),
+    DataColumn("text", TEXT, "the question"),
+    DataColumn("category", TEXT, "its group"),
+    DataColumn("subcategory", TEXT, "its group within that"),
+    DataColumn("weight", NUMBER, "its weight in sums"),
+    DataColumn("is_asked", TRUTH, "false: its words were changed, or it was dropped"),
+)

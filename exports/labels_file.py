@@ -1,0 +1,15 @@
+"""labels.csv, read back as this program writes it: text as text, without the quote that guards a spreadsheet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+FORMULA = r"[=+\-@\t\r]"
+
+
+def read_labels_csv(path: Path) -> pd.DataFrame:
+    """Every cell as text, empty where nothing was given. Raises OSError and ValueError for what is no CSV in UTF-8."""
+    frame = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8", lineterminator="\n")
+    return frame.replace(rf"^'(?={FORMULA})", "", regex=True)

@@ -1,0 +1,69 @@
+"""The preset `race`: the judge table of DeepResearch Bench's README, overall, PAR, OPC, FAP, FAS and cost."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from calibration.inter_human import rank_agreement_of_people
+from calibration.rank_stability import FEW_SYSTEMS
+from calibration.results import CalibrationReport
+from calibration.topic_totals import FEWEST_REPORTS, disputed_topics, topic_agreement
+from exports.cells import Cell
+from exports.preset_parts import (
+    clusters_word,
+    kept_columns,
+    notes_below,
+    own_statistics,
+    percent,
+    refuse_other_kinds,
+)
+from exports.tables import AMONG, Column, Table
+
+COLUMNS = (
+    Column("judge", "Judge"),
+    Column("overall", "Overall", "all"),
+    Column("par", "PAR"),
+    Column("opc", "OPC"),
+    Column("fap", "FAP"),
+    Column("fas", "FAS"),
+    Column("cost", "Cost per report (USD)", "USD"),
+    Column("n", "Pairs of systems", "n"),
+    Column("topics_kept", "Topics in FAP", "T"),
+    Column("clusters", "Clusters", "C"),
+)
+
+
+def race_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
+    """One row per judge, then the annotators' PAR. Raises `wrong_task` unless all labels are scores."""
+    refuse_other_kinds("race", report, "rating", "correlations of scores of single reports")
+    settings, own = report.settings, own_statistics(report)
+    rows: list[tuple[Cell, ...]] = []
+    for one in topic_agreement(verdicts, settings):
+        four = (one.overall, one.ordered, one.systems, one.pearson, one.spearman)
+        counts = one.ordered.n, one.pearson.n, one.overall.clusters
+        rows.append((one.judge, *map(percent, four), own.get((one.judge, "cost_per_item")), *counts))
+    people = rank_agreement_of_people(verdicts, settings)
+    rows.append((AMONG, None, percent(people), None, None, None, None, people.n, None, people.clusters))
+    columns, cells = kept_columns(COLUMNS, rows, ("cost",))
+    notes = notes_below(report, columns, cells, _reading(verdicts, report))
+    return Table("preset_race", "Judges in the form of DeepResearch Bench's README", columns, cells, notes)
+
+
+def _reading(verdicts: pd.DataFrame, report: CalibrationReport) -> list[str]:
+    disputed, systems = disputed_topics(verdicts, report.settings), len(report.data["systems"])
+    few = f", fewer than {FEW_SYSTEMS}: it is no correlation over reports" if systems < FEW_SYSTEMS else ""
+    return [
+        "In percent. PAR is rank agreement within a topic: of all pairs of systems of one topic, pooled, the share "
+        "that judge and people put in the same order; strict: a tie on either side is disagreement.",
+        f"OPC: Pearson of the systems' mean totals ({systems} systems{few}). FAP, FAS: Pearson and Spearman of the "
+        "totals inside a topic, mean over topics. Overall: mean of the four, as in the paper.",
+        f"FAP and FAS leave out {len(disputed)} of {report.data['clusters']} topics on which people disagree: ICC(1,1) "
+        "of the annotators' totals below 0. This is our reading of the paper's filter and not confirmed; so is that of "
+        f"OPC, FAP and FAS. Topics with fewer than {FEWEST_REPORTS} reports, or a side that never varies, have none.",
+        "A total is the mean of the criteria asked of a report, here without the paper's weights for each topic; "
+        "people's is the mean over annotators. In the paper a report that fails disappears; here it is left out of "
+        "that judge's row only, and its n says so.",
+        f"{AMONG.capitalize()}: pairs of systems that two annotators put in the same order, all pairs of annotators "
+        "pooled; a judge's row has their mean as reference, so this is no ceiling.",
+        f"n counts pairs of systems, clusters are the {clusters_word(report)}. Intervals and counts are ours.",
+    ]

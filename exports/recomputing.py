@@ -1,0 +1,167 @@
+"""A report computed once more from its labels and settings, and set beside what was printed."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import takewhile
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from calibration.cascades import calibrate_with_cascades
+from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from exports.as_json import as_json, report_json
+from exports.cells import Cell, Probability, shown
+from exports.facts import StudyFacts
+from exports.pack import REPORT, tables_of, texts_of
+
+FORMAT = "calipers-inputs/1"
+ESTIMATE = {one.name for one in fields(Estimate)}
+DIGITS = 9  # significant ones that every machine's arithmetic gives alike
+EXACT = (".tex", ".md", ".bib")  # forms that print rounded numbers, and so the same bytes on every machine
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that decides a report's numbers beside its labels."""
+
+    settings: CalibrationSettings
+    cascades: tuple[str, ...] = ()
+    presets: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)  # what the study adds to `report.data`, such as plan_root
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A number that is another when computed again. `place`: `Cohen's κ of mini`."""
+
+    table: str
+    place: str
+    printed: str
+    recomputed: str
+
+    def __str__(self) -> str:
+        return f"{self.table}: {self.place}: printed {self.printed}, recomputed {self.recomputed}"
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """How many printed numbers hold to their last digit, which do not, and which files print something else."""
+
+    tables: int
+    held: int
+    moved: tuple[Moved, ...]
+    otherwise: tuple[str, ...]
+
+
+def inputs_json(inputs: Inputs) -> str:
+    """Every digit, in a form that `read_inputs` takes back."""
+    return json.dumps({"format": FORMAT, **asdict(inputs)}, ensure_ascii=False, indent=2) + "\n"
+
+
+def read_inputs(text: str) -> Inputs:
+    """The inverse of `inputs_json`. Raises ValueError, TypeError or KeyError on anything else."""
+    found = json.loads(text)
+    if found.pop("format") != FORMAT:
+        raise ValueError(f"not {FORMAT}")
+    scales = {name: tuple(answers) for name, answers in found["settings"]["scales"].items()}
+    return Inputs(
+        CalibrationSettings(**{**found["settings"], "scales": scales}),
+        tuple(found["cascades"]), tuple(found["presets"]), found["data"],
+    )  # fmt: skip
+
+
+def report_from(labels: pd.DataFrame, inputs: Inputs) -> tuple[CalibrationReport, pd.DataFrame]:
+    """The report of `labels` with the verdicts it rests on; its warnings are those that labels alone can give."""
+    report, verdicts = calibrate_with_cascades(labels, inputs.settings, inputs.cascades)
+    return replace(report, data={**report.data, **inputs.data}), verdicts
+
+
+def recompute(labels: pd.DataFrame, inputs: Inputs, facts: StudyFacts | None, printed: Path) -> Recomputed:
+    """Compute everything anew and compare with the folder `printed`.
+
+    Compared are the cells of every table and every estimate of the report, as shown: equal to the last printed digit.
+    """
+    report, verdicts = report_from(labels, inputs)
+    tables = tables_of(report, verdicts, facts, inputs.presets)
+    held, moved = 0, list[Moved]()
+    for table in tables:
+        new = _cells_of_table(json.loads(as_json(table)))
+        same, other = _compared(_read(printed / f"{table.name}.json", _cells_of_table), new, table.name)
+        held, moved = held + same, moved + other
+    new = _parts_of_report(json.loads(report_json(report)))
+    same, other = _compared(_read(printed / REPORT, _parts_of_report), new, REPORT)
+    texts = {name: text for name, text in texts_of(tables, report, facts).items() if name.endswith(EXACT)}
+    otherwise = [name for name, text in texts.items() if not _prints(printed / name, text)]
+    extra = sorted(path.name for path in printed.glob("*.tex") if path.name not in texts)
+    return Recomputed(len(tables), held + same, (*moved, *other), (*otherwise, *extra))
+
+
+def _prints(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()
+
+
+def _read(path: Path, parse: Callable[[Any], dict[str, str]]) -> dict[str, str]:
+    try:
+        return parse(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}  # a file that is gone or no table prints none of the numbers
+
+
+def _cells_of_table(table: Mapping[str, Any]) -> dict[str, str]:
+    """`Cohen's κ of mini` to what stands there, for every cell that holds a number."""
+    titles = {column["key"]: column["title"] for column in table["columns"]}
+    cells: dict[str, str] = {}
+    for row in table["rows"]:
+        first = " ".join(takewhile(lambda value: isinstance(value, str), row.values()))[:80]
+        for key, value in row.items():
+            if isinstance(value, str):
+                continue
+            place = f"{titles[key]} of {first}"
+            while place in cells:
+                place += "'"
+            cells[place] = _as_shown(value)
+    return cells
+
+
+def _parts_of_report(report: Mapping[str, Any]) -> dict[str, str]:
+    """Every estimate by its names, and all else but the warnings (a study adds its own) by its place."""
+    parts = {}
+    for one in report["estimates"]:
+        names = [one[name] for name in ("statistic", "rater", "reference", "criterion", "category")]
+        parts[" / ".join(names)] = f"{_as_shown(one)}, n {one['n']}, clusters {one['clusters']}"
+    rest = {name: part for name, part in report.items() if name not in ("estimates", "warnings")}
+    return parts | dict(_leaves(rest, ""))
+
+
+def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping | list):
+        inner = value.items() if isinstance(value, Mapping) else enumerate(value)
+        for name, one in inner:
+            yield from _leaves(one, f"{place}.{name}" if place else str(name))
+    else:
+        yield place, f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)
+
+
+def _as_shown(value: Any) -> str:
+    cell: Cell = value
+    if isinstance(value, Mapping) and set(value) == ESTIMATE:
+        known: dict[str, Any] = {name: math.nan if number is None else number for name, number in value.items()}
+        cell = Estimate(**known)
+    elif isinstance(value, float):
+        cell = Probability(value)
+    return " ".join(filter(None, shown(cell)))
+
+
+def _compared(old: Mapping[str, str], new: Mapping[str, str], where: str) -> tuple[int, list[Moved]]:
+    names: Sequence[str] = list(dict.fromkeys((*new, *old)))
+    moved = [
+        Moved(where, name, old.get(name, "not printed"), new.get(name, "not computed"))
+        for name in names
+        if old.get(name) != new.get(name)
+    ]
+    return len(names) - len(moved), moved

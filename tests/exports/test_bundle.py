@@ -1,0 +1,275 @@
+"""A bundle: its numbers hold when untouched, every change is named, and a root that was published cannot be faked."""
+
+from __future__ import annotations
+
+import ast
+import json
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from calibration.results import CalibrationSettings
+from exports.bundle import SUMS, listed, read_sums, root_of, sha256_of, write_bundle
+from exports.errors import ExportError
+from exports.facts import facts_of
+from exports.label_chain import canonical_sha256, chained
+from exports.pack import pack
+from exports.recomputing import Inputs, inputs_json, read_inputs, report_from
+from exports.verifying import changed_files, describe, verify
+
+HOSTILE = '=cmd(), "x" & 50 % \\input{a}_b, 中文 🙂'
+PLAN = {"format": "calipers-plan/1", "items": [], "slots": []}
+FACTS = replace(facts_of(), title=HOSTILE, annotators=3)
+BESIDE = {"plan.json": json.dumps(PLAN), "facts.json": json.dumps(asdict(FACTS))}
+INPUTS = Inputs(
+    CalibrationSettings(resamples=199, seed=3, per_criterion=True),
+    cascades=("mini then large",),
+    data={"plan_root": canonical_sha256(PLAN)},
+)
+
+
+def made_labels() -> pd.DataFrame:
+    """Three annotators and two judges on eight topics; a rater, a criterion and a system with hostile names."""
+    draw, rows = random.Random(7), []
+    for topic in range(8):
+        for criterion in ("clear", HOSTILE):
+            truth = draw.choice("AB")
+            raters = [("Ada", "human", 0.9), (HOSTILE, "human", 0.8), ("Cem", "human", 0.85)]
+            raters += [("mini", "judge", 0.7), ("large", "judge", 0.9)]
+            for rater, kind, right in raters:
+                for presentation in ("AB", "BA") if kind == "judge" else ("AB",):
+                    label = truth if draw.random() < right else {"A": "B", "B": "A"}[truth]
+                    rows.append(
+                        {
+                            "item_id": f"item-{topic:05d}", "rater_id": rater, "rater_kind": kind,
+                            "criterion": criterion, "label": label, "cluster_id": f"t{topic}",
+                            "system_a": "ours", "system_b": "@theirs", "presentation": presentation, "run": 1,
+                            "pass_no": 2 if presentation == "BA" else 1, "seconds": 3.5, "status": "ok",
+                            "cost_usd": 0.001 if rater == "mini" else 0.02 if rater == "large" else 0.5,
+                            "rationale": f"because of\n{HOSTILE}",
+                        }
+                    )  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def history_of(labels: pd.DataFrame) -> list[dict[str, object]]:
+    """One assignment for each item, rater and pass; the first label of each was changed once."""
+    rows: list[dict[str, object]] = []
+    for number, ((item, rater, pass_no), part) in enumerate(
+        labels.groupby(["item_id", "rater_id", "pass_no"]), start=1
+    ):
+        about = {"assignment": f"assignment-{number:05d}", "item_id": item, "rater_id": rater, "run": 1}
+        about |= {"pass_no": pass_no, "purpose": "label", "assignment_status": "submitted"}
+        first = part.iloc[0]
+        rows.append({**about, "criterion": first["criterion"], "revision": 1, "is_current": False, "label": "tie"})
+        for place, one in enumerate(part.to_dict("records")):
+            revised = {"criterion": one["criterion"], "revision": 1 + (place == 0), "is_current": True}
+            rows.append({**about, **revised, "label": one["label"]})
+    return list(chained(rows))
+
+
+def make_bundle(folder: Path, labels: pd.DataFrame) -> str:
+    folder.mkdir(parents=True)
+    report, verdicts = report_from(labels, INPUTS)
+
+    def write(path: Path) -> None:
+        guarded = labels.astype("str").replace(r"^(?=[=+\-@\t\r])", "'", regex=True)
+        guarded.to_csv(path, index=False, lineterminator="\n")
+
+    history = history_of(labels)
+    return write_bundle(folder, INPUTS, write, pack(report, verdicts, FACTS), BESIDE, history)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    folder = tmp_path_factory.mktemp("bundles") / "published"
+    return folder, make_bundle(folder, made_labels())
+
+
+@pytest.fixture
+def copy(published: tuple[Path, str], tmp_path: Path) -> Path:
+    return Path(shutil.copytree(published[0], tmp_path / "copy"))
+
+
+def seal_again(folder: Path) -> str:
+    """What a forger would do: the sums of whatever stands there now."""
+    sums = "".join(f"{sha256_of(path)}  {name}\n" for name, path in sorted(listed(folder).items()))
+    (folder / SUMS).write_text(sums, encoding="utf-8")
+    return root_of(folder)
+
+
+def edit(folder: Path, name: str, change: Callable[[str], str]) -> None:
+    path = folder / name
+    before = path.read_text(encoding="utf-8")
+    after = change(before)
+    assert after != before
+    path.write_text(after, encoding="utf-8")
+
+
+def with_one_label_changed(text: str) -> str:
+    lines = text.split("\n")
+    place = next(place for place, line in enumerate(lines) if line.startswith("item-00004,mini,judge,clear,"))
+    old = lines[place].split(",")[4]
+    lines[place] = lines[place].replace(f",clear,{old},", f",clear,{'B' if old == 'A' else 'A'},")
+    return "\n".join(lines)
+
+
+def test_every_number_of_an_untouched_bundle_holds(published: tuple[Path, str]) -> None:
+    folder, root = published
+    found = verify(folder, root)
+    assert found.holds
+    assert found.is_published
+    assert found.recomputed is not None
+    assert found.recomputed.held > 500
+    assert found.recomputed.tables >= 6
+    assert list(describe(found))[-1] == "the bundle published under this root, and its numbers hold"
+
+
+def test_without_a_root_a_bundle_is_only_consistent_with_itself(published: tuple[Path, str]) -> None:
+    said = "\n".join(describe(verify(published[0])))
+    assert "consistent with itself" in said
+    assert "unchanged" not in said
+
+
+def test_one_changed_label_names_its_file_its_history_and_the_numbers_that_moved(
+    copy: Path, published: tuple[Path, str]
+) -> None:
+    edit(copy, "labels.csv", with_one_label_changed)
+    found = verify(copy)
+    assert found.changed == ("labels.csv",)
+    assert not found.holds
+    assert found.recomputed is not None
+    moved = {(one.table, one.place) for one in found.recomputed.moved}
+    assert any(table == "agreement" and place.endswith("mini") for table, place in moved)
+    assert not any(table == "annotators" for table, _ in moved)
+    assert all(one.printed != one.recomputed for one in found.recomputed.moved)
+    assert any("item-00004 by mini" in text for text in found.broken)
+
+    seal_again(copy)
+    again = verify(copy, published[1])
+    assert not again.changed
+    assert not again.holds
+    assert list(describe(again))[-1].startswith("refused: this is not the bundle published under root")
+
+
+def test_a_bundle_made_anew_from_changed_labels_is_consistent_but_not_the_published_one(
+    published: tuple[Path, str], tmp_path: Path
+) -> None:
+    labels = made_labels()
+    labels.loc[0, "label"] = {"A": "B", "B": "A"}[labels.loc[0, "label"]]
+    make_bundle(tmp_path / "forged", labels)
+    assert verify(tmp_path / "forged").holds
+    assert not verify(tmp_path / "forged", published[1]).holds
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("report/agreement.json", lambda text: text.replace('"value": 0.', '"value": 0.1', 1)),
+        ("report/agreement.tex", lambda text: text.replace(".9", ".8", 1)),
+        ("report/judges.md", lambda text: text.replace("mini", "maxi", 1)),
+        ("report/calibration-report.json", lambda text: text.replace('"n": ', '"n": 1', 1)),
+        ("inputs.json", lambda text: text.replace('"seed": 3', '"seed": 4')),
+        ("inputs.json", lambda text: text.replace('"margin": 0.05', '"margin": 0.2')),
+        ("inputs.json", lambda text: text[:-20]),
+        ("inputs.json", lambda text: text.replace("mini then large", "large then mini")),
+        ("label-history.jsonl", lambda text: text.replace('"label": "tie"', '"label": "A"', 1)),
+        ("label-history.jsonl", lambda text: "\n".join(text.splitlines()[:-1]) + "\n"),
+        ("label-history.jsonl", lambda text: "not json\n" + text),
+        ("facts.json", lambda text: text.replace('"annotators": 3', '"annotators": 5')),
+        ("report/methods.tex", lambda text: text.replace("three", "five", 1) if "three" in text else text[1:]),
+        ("plan.json", lambda text: text.replace("[]", "[1]", 1)),
+        ("labels.csv", lambda text: text.replace("rater_id", "rater", 1)),
+        ("labels.csv", lambda text: ""),
+    ],
+)
+def test_a_change_is_found_even_when_the_sums_are_made_again(
+    copy: Path, name: str, change: Callable[[str], str]
+) -> None:
+    edit(copy, name, change)
+    assert changed_files(copy)[0] == (name,)
+    seal_again(copy)
+    found = verify(copy)
+    assert not found.changed
+    assert not found.is_consistent
+    assert list(describe(found))[-1] == "refused: this bundle contradicts itself"
+
+
+def test_missing_and_added_files_are_named(copy: Path, published: tuple[Path, str]) -> None:
+    (copy / "report" / "bias.tex").unlink()
+    (copy / "report" / "extra.tex").write_text("x", encoding="utf-8")
+    (copy / "code" / "link.py").symlink_to(copy / "recompute.py")
+    found = verify(copy, published[1])
+    assert found.missing == ("report/bias.tex",)
+    assert found.added == ("report/extra.tex",)
+    assert found.recomputed is not None
+    assert {*found.recomputed.otherwise} == {"bias.tex", "extra.tex"}
+
+
+def test_code_and_figures_are_under_the_root(copy: Path, published: tuple[Path, str]) -> None:
+    for name in ("code/calibration/metrics.py", "report/agreement.pdf", "requirements.txt"):
+        assert name in read_sums(published[0])
+    edit(copy, "code/calibration/metrics.py", lambda text: text + "\n")
+    seal_again(copy)
+    assert verify(copy).holds  # nothing of the bundle is run, so the numbers are those of this calipers
+    assert not verify(copy, published[1]).holds
+
+
+@pytest.mark.parametrize("line", ["x", f"{'0' * 64}  ../outside", f"{'0' * 64}  /etc/passwd"])
+def test_sums_that_point_outside_are_refused(copy: Path, line: str) -> None:
+    (copy / SUMS).write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(ExportError, match=r"SHA256SUMS:1: not a sha256 and a path inside the bundle"):
+        verify(copy)
+
+
+def test_a_folder_that_is_no_bundle_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match="no SHA256SUMS"):
+        verify(tmp_path)
+
+
+def test_the_script_computes_every_number_with_the_bundles_own_code(copy: Path) -> None:
+    run = [sys.executable, "-I", str(copy / "recompute.py")]
+    done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=copy.parent)
+    assert done.returncode == 0, done.stderr
+    assert "numbers hold to the last printed digit" in done.stdout
+    shadow = copy / "code" / "exports" / "verifying.py"
+    edit(copy, "code/exports/verifying.py", lambda text: text.replace("consistent with itself", "from the bundle"))
+    seal_again(copy)
+    again = subprocess.run(run, capture_output=True, text=True, check=False, cwd=copy.parent)
+    assert "from the bundle" in again.stdout, shadow
+    assert verify(copy).holds  # what Python compiled meanwhile is no part of it
+
+
+def test_the_requirements_name_every_package_that_the_code_imports(published: tuple[Path, str]) -> None:
+    imported = set()
+    for path in (published[0] / "code").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {name.name.partition(".")[0] for name in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    known = packages_distributions()
+    needed = {known[name][0].lower() for name in imported - {"calibration", "exports"} - sys.stdlib_module_names}
+    named = {line.partition("==")[0] for line in (published[0] / "requirements.txt").read_text().split()}
+    assert named == needed
+
+
+def test_the_sums_are_in_the_form_of_sha256sum(published: tuple[Path, str]) -> None:
+    done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", SUMS], cwd=published[0], check=False)
+    assert done.returncode == 0
+
+
+def test_inputs_come_back_as_they_were() -> None:
+    inputs = Inputs(
+        CalibrationSettings(scales={"clear": ("1", "2", "10")}, families={HOSTILE: "x"}, margin=0.1 + 0.2 - 0.2),
+        ("mini then a person",), ("wlc",), {"plan_root": "0" * 64},
+    )  # fmt: skip
+    assert read_inputs(inputs_json(inputs)) == inputs

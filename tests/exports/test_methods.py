@@ -1,0 +1,245 @@
+"""The methods section says what the facts and the report hold, in English, and nothing else."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from exports.bibliography import bibtex, entries
+from exports.facts import JudgeFacts, StudyFacts, facts_of, software_versions
+from exports.grammar import amount, counted, listed, opening, percent, points
+from exports.methods import methods_paragraph
+from tests.exports.toy_facts import (
+    MINI,
+    SMALL,
+    agreeing_report,
+    bare_report,
+    people_facts,
+    people_report,
+    toy_facts,
+    toy_methods_report,
+)
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+STUDIES = {
+    "methods-full": (toy_methods_report, toy_facts),
+    "methods-people": (people_report, people_facts),
+    "methods-bare": (agreeing_report, lambda: None),
+    "methods-undefined": (bare_report, lambda: None),
+}
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_section_of_a_study_is_the_one_a_reviewer_read(name: str) -> None:
+    report, facts = STUDIES[name]
+    made = methods_paragraph(report(), facts())
+    assert made.markdown == (GOLDEN / f"{name}.md").read_text(encoding="utf-8")
+    assert made.latex == (GOLDEN / f"{name}.tex").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_citation_of_the_text_has_its_entry(name: str) -> None:
+    report, facts = STUDIES[name]
+    made = methods_paragraph(report(), facts())
+    in_latex = {key for keys in re.findall(r"\\cite\{([^}]*)\}", made.latex) for key in keys.split(",")}
+    in_markdown = set(re.findall(r"(?<!\\)@([\w:-]+)", made.markdown))
+    assert in_latex == in_markdown == {*made.cited}
+    assert {*made.cited} <= {*entries()}
+    assert list(made.cited) == sorted(made.cited)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_likeness_is_claimed(name: str) -> None:
+    report, facts = STUDIES[name]
+    assert not re.search(
+        r"\b(equal|equals|equally|same|on par|as good as)\b", methods_paragraph(report(), facts()).markdown
+    )
+
+
+def test_a_simulated_study_says_so_in_its_first_sentence() -> None:
+    assert methods_paragraph(people_report(), people_facts()).markdown.startswith(
+        "**Material.** All annotators and judges of this study are simulated;"
+    )
+
+
+def test_a_bare_table_leaves_more_open_than_a_study() -> None:
+    bare = methods_paragraph(toy_methods_report(), None).to_state
+    known = methods_paragraph(toy_methods_report(), toy_facts()).to_state
+    assert len(bare) > len(known) + 5
+    assert "What annotators were paid" in bare
+    assert "What annotators were paid" not in known
+    assert any("recruited" in one for one in known), "no database knows how people were found"
+
+
+def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:
+    text = methods_paragraph(toy_methods_report(), None).markdown
+    for word in ("drawn", "hidden", "removed", "paid", "protocol", "coin", "stripper"):
+        assert word not in text
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"items": 1, "pairs": 1, "pairs_possible": 1, "pairs_with_reference": 0}, "The one item shows two reports"),
+        ({"pairs_with_reference": 0}, "30 pairs of the 180 possible on these topics became items (design reference)."),
+        ({"pairs_with_reference": 0, "pairs_possible": 30}, "All possible pairs of reports on a topic became items."),
+        ({"words_min": 13_762}, "60 reports (13,762 words) by 4 systems"),
+        ({"reference_systems": 0}, "by 4 systems on 30 topics"),
+        ({"languages": ("en",)}, "30 topics (language: en)"),
+        ({"citations_stripped": False}, "Citations were left in the reports."),
+        ({"orders": {"A": 1}}, "A stood on the left in 1 of 1 comparison handed in (100\u00a0%)."),
+        ({"imported_labels": 3198}, "By the files that were imported, report A stood on the left in 41 of 80"),
+        ({"imported_labels": 5}, "Five labels were made elsewhere and imported."),
+        ({"unproved_texts": 5}, "For 5 labels made elsewhere the files do not prove which text was read."),
+        ({"revealed_at": "2026-11-19", "labels_after_reveal": 1}, "on 2026-11-19; 1 label was given after that."),
+        ({"annotators": 1, "overlap_max": 1, "staff_labelled": 0}, "One annotator handed in 3,198 labels from"),
+        ({"first_label": "2026-11-17"}, "labels on 2026-11-17, with"),
+        ({"annotators_simulated": 1}, "Three annotators (1 of them simulated) handed in"),
+        ({"allow_tie": False}, "“Not applicable” was allowed, ties were not."),
+        ({"allow_tie": True, "allow_not_applicable": False}, "Ties were allowed, “not applicable” was not."),
+        ({"allow_tie": None, "allow_not_applicable": False}, "“Not applicable” was not allowed."),
+        ({"pay_rate": None}, "the server's clock allows."),
+        ({"active_hours": None}, "The rate of pay was 10.00 USD per active hour."),
+        ({"rationale_min_length": 1}, "a rationale of at least 1 character."),
+        (
+            {"judges": (SMALL,)},
+            "One judge answered, given the stored text that annotators read, with the prompt template of sha256 71b41c813812",
+        ),
+        (
+            {"judges": (replace(MINI, reported=("openai/gpt-5-mini",)),)},
+            "gpt-5_mini (model openai/gpt-5-mini, temperature: provider default",
+        ),
+        ({"judges": (replace(MINI, parameters={}),)}, "temperature: provider default"),
+        ({"judges": (SMALL,)}, "No system under comparison is known to be by the maker of a judge."),
+        ({"labels_before_plan": 1}, "showed a result; by then annotators had given 1 answer."),
+        ({"margin_in_protocol": False}, "The protocol states no margin, so it is that of the software's defaults."),
+        ({"protocol_changed_after_labels": 3}, "The protocol was changed 3 times after labels existed."),
+    ],
+)
+def test_each_fact_changes_its_sentence(change: dict[str, Any], sentence: str) -> None:
+    text = methods_paragraph(toy_methods_report(), replace(toy_facts(), **change)).markdown
+    assert sentence in text.replace("\\_", "_"), text
+
+
+def test_no_fact_leaves_a_sentence_that_nobody_can_support() -> None:
+    text = methods_paragraph(people_report(), replace(people_facts(), stale_labels=None)).markdown
+    assert "No label that was handed in was left out" not in text
+    assert "No label that was handed in was left out" in methods_paragraph(people_report(), people_facts()).markdown
+
+
+NAMES = st.text(alphabet=st.sampled_from("abc_&%#{}\\^~<>|*`$é中😀=+\ue000\ue001"), max_size=8).map(
+    lambda text: f"a{text}"
+)
+COUNTS = st.none() | st.integers(0, 3) | st.integers(0, 2_000_000)
+SHARES = st.none() | st.floats(0, 1)
+KINDS = st.dictionaries(
+    st.sampled_from(["A", "B", "unknown", "keep", "mask", "exclude", "open", "ok"]), st.integers(0, 99)
+)
+BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
+    "str": NAMES,
+    "str | None": st.none() | st.sampled_from(["closed", "open", "full", "both", "all"]) | NAMES,
+    "int | None": COUNTS,
+    "bool | None": st.none() | st.booleans(),
+    "float | None": SHARES,
+    "tuple[str, ...]": st.lists(NAMES, max_size=3).map(tuple),
+    "Mapping[str, int]": KINDS,
+    "Mapping[str, str]": st.dictionaries(st.sampled_from(["calipers", "numpy", "python"]), st.just("1.0")),
+    "Mapping[str, Any] | None": st.none() | st.just({}) | st.just({"temperature": 0.5, "seed": "repeat_no"}),
+}
+
+
+def facts_with(kind: type, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    own = {one.name: BY_TYPE[str(one.type)] for one in fields(kind) if one.name not in more}
+    return st.builds(kind, **own, **more)
+
+
+ANY_FACTS = facts_with(StudyFacts, judges=st.lists(facts_with(JudgeFacts), max_size=8).map(tuple))
+REPORTS = {one.__name__: one() for one in (toy_methods_report, people_report, agreeing_report, bare_report)}
+
+
+@given(facts=ANY_FACTS, report=st.sampled_from([*REPORTS]))
+@settings(max_examples=150, phases=(Phase.explicit, Phase.generate))  # shrinking a hundred fields takes minutes
+def test_whatever_is_unknown_the_text_stays_whole(facts: StudyFacts, report: str) -> None:
+    made = methods_paragraph(REPORTS[report], facts)
+    for text in (made.markdown, made.latex):
+        wrong = re.search(r"None|nan|  |\(\)|\[\]|\( | \)| [.,;:]( |$)|\.\.|, ,|[\ue000\ue001]", text)
+        assert wrong is None, text[max(0, wrong.start() - 80) : wrong.end() + 40]
+    assert {*made.cited} <= {*entries()}
+
+
+@given(ANY_FACTS)
+def test_facts_survive_json(facts: StudyFacts) -> None:
+    assert facts_of(asdict(replace(facts, versions={"calipers": "1"}))) == replace(facts, versions={"calipers": "1"})
+
+
+def test_a_name_that_is_no_fact_is_refused() -> None:
+    with pytest.raises(TypeError, match="email"):
+        facts_of({"email": "ada@example.org"})
+    with pytest.raises(TypeError, match="api_base"):
+        facts_of({"judges": [{"name": "mini", "api_base": "http://10.0.0.1"}]})
+
+
+def test_the_software_of_a_bare_table_is_known() -> None:
+    assert facts_of().versions == software_versions()
+    assert {"calipers", "python", "numpy", "pandas", "scipy"} <= {*software_versions()}
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (counted(1, "topic"), "1 topic"),
+        (counted(2400, "topic"), "2,400 topics"),
+        (counted(5, "criterion"), "5 criteria"),
+        (counted(2, "judge", "further"), "2 further judges"),
+        (counted(2, "possible pair"), "2 possible pairs"),
+        (opening(1, "judge"), "One judge"),
+        (opening(12, "label"), "Twelve labels"),
+        (opening(13, "label"), "13 labels"),
+        (opening(3), "Three"),
+        (listed([]), ""),
+        (listed(["a"]), "a"),
+        (listed(["a", "b"]), "a and b"),
+        (listed(["a", "b", "c"]), "a, b and c"),
+        (listed(["a, b", "c", "d"]), "a, b; c; and d"),
+        (percent(0.0312), "3.1\u00a0%"),
+        (percent(1), "100\u00a0%"),
+        (percent(0.0004), "<0.1\u00a0%"),
+        (percent(0), "0\u00a0%"),
+        (points(0.05), "5 points"),
+        (points(0.01), "1 point"),
+        (points(0.025), "2.5 points"),
+        (amount(1240.5), "1,240.50"),
+        (amount(0.01496), ".015"),
+        (amount(0), ".00"),
+    ],
+)
+def test_one_or_many_and_no_digit_too_many(said: str, expected: str) -> None:
+    assert said == expected
+
+
+if shutil.which("pdflatex") and shutil.which("bibtex"):
+
+    @pytest.mark.parametrize("layout", ["", "[twocolumn]"])
+    def test_the_section_compiles_as_it_is_with_its_references(tmp_path: Path, layout: str) -> None:
+        made = methods_paragraph(toy_methods_report(), toy_facts())
+        (tmp_path / "references.bib").write_text(bibtex(made.cited), encoding="utf-8")
+        (tmp_path / "page.tex").write_text(
+            f"\\documentclass{layout}{{article}}\n\\begin{{document}}\n{made.latex}"
+            "\\bibliographystyle{plain}\\bibliography{references}\n\\end{document}\n",
+            encoding="utf-8",
+        )
+        latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "page"]
+        for command in (latex, ["bibtex", "page"], latex, latex):
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stdout[-2000:]
+        assert "undefined" not in done.stdout
+        too_wide = [float(width) for width in re.findall(r"Overfull \\hbox \((\d+\.\d+)pt", done.stdout)]
+        assert max(too_wide, default=0.0) < 12, "no line runs visibly over its column"

@@ -1,0 +1,127 @@
+"""What print asks of every figure: fonts inside, the same bytes from any process, and no colour that alone tells."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from calibration.calibrate import calibrate
+from calibration.results import CalibrationSettings
+from exports.annotators_figure import annotator_pairs, annotators_figure
+from exports.answers import FILLS, answers
+from exports.bias_figure import bias_figure
+from exports.criteria_map import criteria_map
+from exports.figures import FORMATS, as_bytes
+from exports.forest import forest
+from exports.frontier import frontier
+from exports.position_figure import position_figure
+from exports.ranking_figure import ranking_figure
+from exports.reliability import DARKEST
+from exports.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, tint
+from exports.win_matrix import win_matrix
+from tests.calibration.priced import priced
+from tests.calibration.ranked import drawn_study
+from tests.calibration.studies import made_pairs
+
+ROOT = Path(__file__).resolve().parents[2]
+DRAW = (
+    forest, criteria_map, answers, frontier, bias_figure, position_figure, ranking_figure, win_matrix,
+    annotators_figure, annotator_pairs,
+)  # fmt: skip
+SETTINGS = CalibrationSettings(resamples=20, per_criterion=True)
+NAME = "$x$_判断_ü&%"
+
+
+def drawn(width: float = FULL_PAGE) -> list:
+    """Every figure once, with a name that no font here has all signs of."""
+    judges = {NAME: (0.8, 0.001), "small": (0.5, 0.0002)}
+    reports = [
+        calibrate(frame, SETTINGS)
+        for frame in (priced(judges, 24, 2), drawn_study(6, systems=("atlas", NAME, "cirrus")), made_pairs(24, 2))
+    ]
+    found = {one.name: one for report in reports for draw in DRAW if (one := draw(report, width)) is not None}
+    return list(found.values())
+
+
+@pytest.fixture(scope="module")
+def figures():
+    return drawn()
+
+
+def test_every_figure_is_among_them(figures):
+    assert len(figures) == len(DRAW)
+
+
+@pytest.mark.parametrize("width", [ONE_COLUMN, FULL_PAGE])
+def test_every_font_of_a_pdf_is_inside_it(width):
+    for figure in drawn(width):
+        objects = dict(re.findall(rb"(\d+) 0 obj\n(.*?)\nendobj", as_bytes(figure, "pdf"), re.DOTALL))
+        fonts = [one for one in objects.values() if re.search(rb"/Type /Font\b(?!D)", one) and b"<<" in one[:4]]
+        assert fonts, figure.name
+        for font in fonts:
+            if b"/DescendantFonts" in font:
+                continue  # names the font that has the outlines
+            descriptor = re.search(rb"/FontDescriptor (\d+) 0 R", font)
+            assert descriptor is not None, (figure.name, font[:200])
+            assert b"/FontFile" in objects[descriptor[1]]
+
+
+def test_every_figure_is_the_same_bytes_in_another_process(figures):
+    code = "import json; from tests.exports.test_print import drawn, fingerprints; print(json.dumps(fingerprints(drawn())))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={"PYTHONHASHSEED": "77"}, capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout) == fingerprints(figures)
+
+
+def fingerprints(found: list) -> dict[str, str]:
+    return {f"{one.name}.{form}": hashlib.sha256(as_bytes(one, form)).hexdigest() for one in found for form in FORMATS}
+
+
+# Viénot, Brettel & Mollon 1999, on linear RGB; the last row of each keeps blue
+SEEN = {
+    "full colour": np.eye(3),
+    "protanopia": np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]),
+    "deuteranopia": np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]),
+    "grey": np.tile([0.2126, 0.7152, 0.0722], (3, 1)),
+}
+
+
+def lightness(colour: str, seen: str) -> float:
+    """CIE L*, 0 to 100, of what this eye or a copying machine makes of a colour."""
+    parts = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    y = float(np.clip(SEEN[seen] @ linear, 0, 1) @ [0.2126, 0.7152, 0.0722])
+    return 116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+
+
+@pytest.mark.parametrize("seen", SEEN)
+def test_parts_of_a_bar_differ_in_lightness_for_every_eye(seen):
+    fills = [fill for fill, _ in FILLS.values()]
+    assert min(abs(lightness(a, seen) - lightness(b, seen)) for a, b in itertools.pairwise(fills)) > 10
+    assert abs(lightness(fills[0], seen) - lightness(fills[-1], seen)) > 15
+
+
+def test_marks_that_stand_side_by_side_differ_in_shape_or_filling(figures):
+    ranking = next(one for one in figures if one.name == "ranking")
+    looks = {
+        (line.get_marker(), line.get_markerfacecolor() == line.get_markeredgecolor())
+        for axes in ranking.canvas.axes for line in axes.lines if line.get_marker() in ("o", "s")
+    }  # fmt: skip
+    assert looks == {("s", False), ("o", False), ("o", True)}  # people, a judge alone, corrected
+
+
+@pytest.mark.parametrize("seen", SEEN)
+@pytest.mark.parametrize(("colour", "darkest"), [(OKABE_ITO[0], 0.72), (OKABE_ITO[1], DARKEST)])
+def test_more_is_darker_on_every_map_for_every_eye(colour, darkest, seen):
+    steps = [lightness(tint(darkest * share / 20, colour), seen) for share in range(21)]
+    assert all(lighter - darker > 0.5 for lighter, darker in itertools.pairwise(steps))
+    assert steps[-1] - lightness(INK, seen) > 35  # and still carries its number

@@ -25,6 +25,8 @@ class Answer:
     confidence: int | None = None
     evidence: tuple[Mapping[str, Any], ...] = ()  # each with the fields of annotation.evidence.Evidence
     flags: tuple[str, ...] = ()
+    seconds: float | None = None  # of an answer made elsewhere; ours are in activity and ledger
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,10 @@ def all_labels(study: Study) -> Select[*tuple[Any, ...]]:
     return (
         select(
             Label.assignment_id, Label.criterion_id.label("criterion_row"), Label.revision, Label.choice, Label.status,
-            Label.rationale, Label.evidence, Label.left_sha256, Label.right_sha256, Assignment.item_id, Assignment.left,
-            Assignment.repeat_no, Assignment.pass_no, Criterion.code.label("criterion"), Rater.kind.label("rater_kind"),
-            Enrollment.pseudonym, Judge.name.label("judge_name"),
+            Label.rationale, Label.evidence, Label.seconds, Label.cost_usd, Label.left_sha256, Label.right_sha256,
+            Assignment.item_id, Assignment.source, Assignment.left, Assignment.repeat_no, Assignment.pass_no,
+            Criterion.code.label("criterion"), Rater.kind.label("rater_kind"), Enrollment.pseudonym,
+            Judge.name.label("judge_name"),
         )
         .join(Assignment, Assignment.id == Label.assignment_id)
         .join(Criterion, Criterion.id == Label.criterion_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import func, select
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotation.importing.results_raters import IMPORTED
 from annotation.judges.ledger import money_of
-from annotation.judges.makers import maker
+from annotation.judges.makers import maker, own_family
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.tables import Assignment, Study, System
 
@@ -26,8 +26,8 @@ def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
     """Every judge of the study, by name, with the settings it was planned with last."""
     judges = session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
     orders, reported, dates = _orders(session, study), _reported(session, study), _dates(session, study)
-    systems = session.execute(select(System.key, System.family).where(System.study_id == study.id)).all()
-    makers = [maker(family) or family.casefold() for _, family in systems]
+    rows = session.execute(select(System.key, System.family).where(System.study_id == study.id))
+    systems = [(key, family) for key, family in rows if family]
     found = []
     for judge in judges:
         configs = session.scalars(
@@ -41,7 +41,7 @@ def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
                 "name": judge.name,
                 "reported": reported.get(judge.id, []),
                 "family": judge.family or None,
-                "own_family_systems": makers.count(judge.family.casefold()) if judge.family and any(makers) else None,
+                "own_family_systems": _own_systems(judge, systems),
                 "order": None if both is None else "both" if both else "one",
                 "repeats": repeats,
                 "first_call": first,
@@ -56,6 +56,11 @@ def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _own_systems(judge: Judge, systems: Sequence[tuple[str, str]]) -> int | None:
+    """How many are by the judge's maker; None where no system or not the judge has a known one."""
+    return len(own_family(judge.name, judge.family.casefold(), systems)) if judge.family and systems else None
 
 
 def public_model(model: str) -> str:

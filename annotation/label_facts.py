@@ -47,7 +47,7 @@ def label_counts(session: Session, study: Study) -> dict[str, Any]:
         imported += count * (source == "import" and kind == "human")
         if kind == "human":
             purposes[purpose] += count
-            dates += [at for at in (first, last) if at is not None]
+            dates += [at for at in (first, last) if at is not None and source != "import"]  # else the day of import
     return {
         "labels": dict(sorted(labels.items())),
         "judge_labels": dict(sorted(judged.items())),

@@ -261,6 +261,8 @@ def _row(
         "evidence": [dict(span) for span in answer.evidence],
         "parser_version": parser_version,
         "after_reveal": sheet.revealed,
+        "seconds": answer.seconds,
+        "cost_usd": answer.cost_usd,
     }
 
 

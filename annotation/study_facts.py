@@ -17,6 +17,7 @@ from annotation.blinding_audit import BlindingAudit
 from annotation.comparison_plans import WHAT as KEPT_PLAN
 from annotation.judge_facts import judge_facts
 from annotation.label_facts import HANDED_IN, day, label_counts, left_out_counts
+from annotation.plan_root import plan_roots
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment, Rater
@@ -275,6 +276,7 @@ def _plan(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
         )
     return {
         "plan_root": study.plan_root,
+        "plan_roots": len(plan_roots(session, study)),
         "plan_sha256": first.get("plan_sha256"),
         "plan_kept_at": day(kept[0][1]) if kept else None,
         "plans_kept": len(kept),

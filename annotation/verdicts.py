@@ -20,6 +20,7 @@ from annotation.judge_shares import JudgeShares
 from annotation.pairing import seeded
 from annotation.redaction import redactor_of
 from annotation.shown import UNPROVED, sources_sha256
+from annotation.spreadsheets import guarded
 from annotation.studies import protocol_of
 from db.tables import Item, Study
 
@@ -32,7 +33,6 @@ NUMBERS = ("len_a", "len_b", "run", "pass_no", "seconds", "cost_usd")
 ORDER = ("item_id", "rater_kind", "rater_id", "pass_no", "criterion")
 PRESENTATIONS = {"A": "AB", "B": "BA"}
 CHUNK = 10_000  # rows in memory in any form but the table's own
-FORMULA = r"[=+\-@\t\r]"
 STATUS = {"truncated": "invalid"}  # the four that statistics know; judge tables print truncated apart
 OTHER = {"A": "B", "B": "A"}
 
@@ -98,7 +98,9 @@ def _verdicts(session: Session, study: Study) -> Iterator[tuple[Any, ...]]:
             continue
         item = f"item-{item_id:05d}"
         is_judge = row["rater_kind"] == "judge"
-        if is_judge:
+        if row["source"] == "import":
+            seconds, cost = row["seconds"], row["cost_usd"]
+        elif is_judge:
             seconds, cost = judges.of(row["assignment_id"], row["criterion_row"])
         else:
             seconds = human_seconds.of(row["assignment_id"], row["criterion"])
@@ -149,10 +151,7 @@ def evidence_by_report(
 
 
 def labels_csv(verdicts: pd.DataFrame) -> str:
-    """The public exchange format. Numbers are written in full; no text can start a spreadsheet formula.
-
-    Such a cell gets a quote in front, which reading a labels file takes off again.
-    """
+    """The public exchange format. Numbers are written in full; no text can start a spreadsheet formula."""
     out = io.StringIO()
     write_labels_csv(verdicts, out)
     return out.getvalue()
@@ -163,14 +162,14 @@ def write_labels_csv(
 ) -> None:
     """`labels_csv` to an open file, some thousand rows at a time; `advance(rows written, of)` after each."""
     for start in range(0, max(1, len(verdicts)), CHUNK):
-        guarded = verdicts.iloc[start : start + CHUNK].copy()
+        cells = verdicts.iloc[start : start + CHUNK].copy()
         quoting: Literal[0, 2] = csv.QUOTE_MINIMAL
-        for column in ("rater_id", "criterion", "cluster_id", "system_a", "system_b", "category", "rationale"):
-            text = guarded[column].astype("str").where(guarded[column].notna(), "")
-            guarded[column] = text.where(~text.str.match(FORMULA), "'" + text)
+        for column in [name for name in cells if not pd.api.types.is_numeric_dtype(cells[name])]:
+            text = cells[column].astype("str").where(cells[column].notna(), "")
+            cells[column] = text.map(guarded)
             if text.str.contains("\r", regex=False).any():
                 quoting = csv.QUOTE_NONNUMERIC  # the usual one sees no line end in a bare \r, but readers do
-        guarded.to_csv(out, index=False, header=start == 0, lineterminator="\n", quoting=quoting)
+        cells.to_csv(out, index=False, header=start == 0, lineterminator="\n", quoting=quoting)
         advance(min(start + CHUNK, len(verdicts)), len(verdicts))
 
 

@@ -8,13 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from annotation.errors import AnnotationError
 from annotation.kept_exports import keep_export
 from annotation.label_rows import label_rows
 from annotation.plan_root import plan_roots, study_plan
 from annotation.studies import find_study
 from annotation.verdicts import require_revealed, write_labels_csv
 from app.commands.database import opened
-from app.reporting import Calibrated, facts_about
+from app.reporting import Calibrated, facts_about, label_version
 from db.connect import reading, transaction
 from exports.bundle import FACTS, PLAN, write_bundle
 from exports.label_chain import chained
@@ -32,7 +33,7 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
     report = found.report
     data = {name: report.data[name] for name in ("plan_root", "is_simulated") if name in report.data}
     inputs = Inputs(report.settings, found.cascades, tuple(presets), data)
-    facts = facts_about(found)
+    facts = facts_about(found.study, found.examples)
     printed = pack(report, found.verdicts, facts, presets, lambda done, of: advance(done, of, "drawing figures"))
     beside = {FACTS: _json(asdict(facts))}
     if report.choice is not None:
@@ -47,6 +48,11 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
     engine = opened()
     with reading(engine) as session:
         study = find_study(session, found.study)
+        if label_version(session, study) != found.version:
+            raise AnnotationError(
+                "changed_meanwhile",
+                f"study {study.name!r} got labels or was changed while its report was computed; export again",
+            )
         beside |= {
             "protocol.toml": study.protocol_text,
             PLAN: _json(study_plan(session, study)),

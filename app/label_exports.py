@@ -47,5 +47,6 @@ def tool_files(session: Session, study: Study, labels: pd.DataFrame, tool: str, 
         for row in criterion_rows(session, study)
         if row["is_asked"]
     }
-    shown = pd.DataFrame(items_shown(session, study, texts=texts))
+    # objects: a text stands once however many labels it has, where a column of strings would copy it for each
+    shown = pd.DataFrame(items_shown(session, study, texts=texts), dtype=object)
     return TOOLS[tool](labels.merge(shown, on="item_id", how="left"), criteria)

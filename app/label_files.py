@@ -15,7 +15,7 @@ from annotation.importing.csv_rows import FIELD_LIMIT, OTHER_SEPARATORS
 from annotation.importing.json_rows import read_json_rows
 from annotation.importing.parquet_rows import read_parquet
 from annotation.importing.records import Row
-from annotation.verdicts import FORMULA
+from annotation.spreadsheets import unguarded
 
 FILE_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".parquet")
 OTHER_FILES = {b"PK\x03\x04": "a spreadsheet or an archive", b"%PDF": "a PDF", b"SQLite format": "a database"}
@@ -40,8 +40,9 @@ def read_labels(path: Path) -> pd.DataFrame:
         frame = _read_csv(path, raw)
     if problems:
         raise ImportingError(problems)
-    # a quote that our own export put before what a spreadsheet would run
-    return frame.replace(rf"^'(?={FORMULA})", "", regex=True)
+    return frame.assign(
+        **{str(name): frame[name].map(unguarded) for name in frame}
+    )  # quotes that our own export put there
 
 
 def _read_csv(path: Path, raw: bytes) -> pd.DataFrame:

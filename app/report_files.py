@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from annotation.errors import AnnotationError
 from app.reporting import Calibrated, facts_about
@@ -13,6 +15,7 @@ from calibration.comparison_cautions import changed_plan
 from exports.pack import MAY_HOLD, pack
 
 PLAN = "comparison-plan.json"
+BEGINNING = (1980, 1, 1, 0, 0, 0)  # of zip files' time: the same pack gives the same bytes
 
 
 def with_kept_plan(found: Calibrated, out: Path) -> Calibrated:
@@ -46,10 +49,20 @@ def write_report(
 
     Files of an earlier report that this one does not have are removed, so that a folder holds one report.
     """
-    files = pack(found.report, found.verdicts, facts_about(found), presets, advance)
+    files = pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets, advance)
     out.mkdir(parents=True, exist_ok=True)
     for stale in MAY_HOLD - set(files):
         (out / stale).unlink(missing_ok=True)
     for name, content in files.items():
         (out / name).write_bytes(content)
     return [out / name for name in files]
+
+
+def zipped_pack(found: Calibrated, presets: Sequence[str] = ()) -> bytes:
+    """The paper pack as one file."""
+    files = pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets)
+    out = io.BytesIO()
+    with ZipFile(out, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(ZipInfo(name, BEGINNING), content, ZIP_DEFLATED)
+    return out.getvalue()

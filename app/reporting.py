@@ -23,6 +23,7 @@ from annotation.study_facts import study_facts
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
 from app.label_files import FILE_SUFFIXES, read_labels
 from app.panels import with_panels, without_explained
+from app.settings import database
 from calibration.cascades import calibrate_with_cascades
 from calibration.comparison_cautions import changed_plan
 from calibration.errors import CalibrationError
@@ -51,6 +52,7 @@ class Calibrated:
     cascades: tuple[str, ...] = ()
     study: str = ""
     examples: Mapping[str, int] = field(default_factory=dict)  # judge -> labelled examples in its prompt
+    version: tuple[int, ...] = ()  # `label_version` of what was read
 
 
 def settings_of(protocol: Protocol | None, seed: int = 0, **overrides: Any) -> CalibrationSettings:
@@ -109,7 +111,8 @@ def study_report(
     data = {**report.data, **{name: value for name, value in own.items() if value}}
     report = replace(report, data=data, warnings=(*about, *told))
     examples = {one.name: len(one.examples) for one in file.judges if one.examples}
-    return Calibrated(verdicts, report, with_made, tuple(cascades), study.name, examples)
+    version = label_version(session, study)
+    return Calibrated(verdicts, report, with_made, tuple(cascades), study.name, examples, version)
 
 
 def shown_report(
@@ -217,15 +220,13 @@ def calibrated(
     return shown_report(engine, principal, file, cascades, **overrides)
 
 
-def facts_about(found: Calibrated) -> StudyFacts:
-    """What a methods paragraph says beside the numbers; of a bare labels file only the software is known."""
-    if not found.study:
+def facts_about(study: str, examples: Mapping[str, int] | None = None) -> StudyFacts:
+    """What a methods paragraph says beside the numbers; `study` is "" for a bare labels file, whose facts are few."""
+    if not study:
         return facts_of()
-    from app.commands.database import opened
-
-    with reading(opened()) as session:
-        facts = study_facts(session, find_study(session, found.study))
-    return facts_of({**facts, "examples": dict(found.examples)})
+    with reading(database()) as session:
+        facts = study_facts(session, find_study(session, study))
+    return facts_of({**facts, "examples": dict(examples or {})})
 
 
 def families_of(pairs: Sequence[str]) -> dict[str, str]:
@@ -239,7 +240,10 @@ def families_of(pairs: Sequence[str]) -> dict[str, str]:
 
 def _refuse_unknown(families: Mapping[str, str], labels: pd.DataFrame) -> None:
     """A name that is nobody's would be passed over in silence. Judges alone are listed: systems may be masked."""
-    known = {*labels.reindex(columns=["rater_id", "system_a", "system_b"]).stack().astype(str)}
+    if not families:
+        return
+    columns = [labels[name].dropna().unique() for name in ("rater_id", "system_a", "system_b") if name in labels]
+    known = {str(name) for column in columns for name in column}
     wrong = next((name for name in families if name not in known), None)
     if wrong is not None and {"rater_id", "rater_kind"} <= {*labels.columns}:
         judges = ", ".join(sorted({*labels.loc[labels["rater_kind"] == "judge", "rater_id"].astype(str)}))

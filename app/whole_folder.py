@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from annotation.errors import AnnotationError
+
+OURS = (b'"calipers-', b"# What these files for ")  # how our marks begin; others call a file bundle.json too
+KEPT = ".git"  # an export published so holds more than we wrote
 
 
 @contextmanager
@@ -16,22 +19,47 @@ def whole_folder(out: Path, mark: str) -> Iterator[Path]:
     """An empty folder that becomes `out` when all went well; after an error `out` is as it was.
 
     `mark`: a file that tells an earlier export of this kind, which is replaced. Raises AnnotationError `folder_in_use`
-    for any other folder that is not empty, and `no_file` where nothing can be written.
+    for any other folder that is not empty, and `no_file` where something cannot be written.
     """
-    out = out.absolute()
-    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / mark).is_file())):
-        raise AnnotationError("folder_in_use", f"{out} holds something else; give a new folder")
+    out = Path(os.path.realpath(out))  # a link to a folder stays one
     try:
+        _refuse_another(out, mark)
         out.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{out.name}-", dir=out.parent))
+        with TemporaryDirectory(prefix=f".{out.name[:50]}-", dir=out.parent, ignore_cleanup_errors=True) as beside:
+            made = Path(beside) / "made"
+            made.mkdir()
+            yield made
+            _refuse_another(out, mark)  # somebody may have put work there meanwhile
+            _swap(made, out, Path(beside) / "earlier")
     except OSError as error:
-        raise AnnotationError("no_file", f"{out}: {error.strerror}; give a folder that can be written") from None
+        reason = f"{error.strerror or error}; nothing was written there, give a folder that can be written"
+        raise AnnotationError("no_file", f"{out}: {reason}") from None
+
+
+def _swap(made: Path, out: Path, earlier: Path) -> None:
+    """An earlier export steps aside first, and comes back where `made` cannot take its place."""
     try:
-        yield made
-        made.chmod(0o755)
         if out.exists():
-            shutil.rmtree(out)
-        made.replace(out)
+            out.rename(earlier)
+        made.rename(out)
     except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
+        if earlier.exists() and not out.exists():
+            earlier.rename(out)
         raise
+
+
+def _refuse_another(out: Path, mark: str) -> None:
+    if not os.path.lexists(out):
+        return
+    if out.is_mount():
+        raise AnnotationError("folder_in_use", f"{out} is a disk of its own; give a new folder in it")
+    if not out.is_dir() or (any(out.iterdir()) and not _is_ours(out, mark)):
+        raise AnnotationError("folder_in_use", f"{out} holds something else; give a new folder")
+
+
+def _is_ours(out: Path, mark: str) -> bool:
+    if not (out / mark).is_file() or (out / KEPT).exists():
+        return False
+    with (out / mark).open("rb") as file:
+        head = file.read(200)
+    return any(words in head for words in OURS)

@@ -48,6 +48,7 @@ def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = Non
     settings = settings or CalibrationSettings()
     named, aliases = normalise(verdicts)
     study = study_of(named, settings)
+    del named
     refuse_lonely(study)
     scale = scale_of(study, study.criteria, settings)
     groups = groups_of(study, settings, scale is not None)

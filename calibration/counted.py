@@ -57,7 +57,8 @@ def refuse_lonely(study: Study) -> None:
 
 def cluster_word(frame: pd.DataFrame) -> str:
     """What a cluster is: `item` where every cluster_id is its item's own id, else `topic`."""
-    return "item" if (frame["cluster_id"].astype(str) == frame["item_id"].astype(str)).all() else "topic"
+    items = frame[["cluster_id", "item_id"]].drop_duplicates().astype(str)
+    return "item" if (items["cluster_id"] == items["item_id"]).all() else "topic"
 
 
 def levels_used(study: Study) -> dict[str, dict[str, int]]:

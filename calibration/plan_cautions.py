@@ -87,13 +87,15 @@ def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWar
 
 
 def _copied(study: Study) -> Iterator[ReportWarning]:
-    frame = study.frame
-    told = frame[frame["rationale"] != ""][["rater_id", "rater_kind", "unit", "rationale"]]
-    people, judges = told[told["rater_kind"] == "human"], told[told["rater_kind"] == "judge"].drop_duplicates()
+    frame = study.frame[["rater_id", "unit", "rationale"]]
+    own, told = study.frame["rater_kind"] == "human", study.frame["rationale"] != ""
+    people, copied = frame[own & told], Counter[tuple[str, str]]()
     written = people["rater_id"].astype(str).value_counts()
-    both = people.merge(judges, on=["unit", "rationale"])
-    names = zip(both["rater_id_x"].astype(str), both["rater_id_y"].astype(str), strict=True)
-    for (person, judge), count in sorted(Counter(names).items()):
+    for judge in frame["rater_id"][~own & told].unique() if len(people) else ():  # one by one: the texts are long
+        theirs = frame[told & (frame["rater_id"] == judge)].drop_duplicates()
+        both = people.merge(theirs, on=["unit", "rationale"])
+        copied.update((person, str(judge)) for person in both["rater_id_x"].astype(str))
+    for (person, judge), count in sorted(copied.items()):
         if count >= 0.2 * written[person]:
             text = f"{count} of {person}'s {written[person]} rationales are, byte for byte, those of {judge} on the "
             yield ReportWarning("copied_rationale", text + "same item and criterion; ask who wrote them", person)

@@ -15,6 +15,7 @@ REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_
 TEXT_DEFAULTS = {"system_a": "", "system_b": "", "presentation": "", "category": "", "status": "", "rationale": ""}
 NUMBERS = ("len_a", "len_b", "seconds", "cost_usd")
 KNOWN_COLUMNS = (*REQUIRED, *TEXT_DEFAULTS, *NUMBERS, "run")
+DERIVED = "derived"  # marks verdicts that were made of scores
 KEY = ["item_id", "criterion", "rater_id", "run", "presentation"]
 PAIRWISE = ("A", "tie", "B")  # this order, so that renaming A and B is reading it backwards
 STATUSES = ("ok", "invalid", "missing", "refused")
@@ -66,11 +67,12 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
 
 
 def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | None = None) -> pd.DataFrame:
-    """The table normalised, with categorical text columns, sorted by item, criterion, rater, run and presentation.
+    """The columns that statistics read, normalised, texts as categories, sorted by item, criterion, rater, run and presentation.
 
     Raises one `CalibrationError` that names the first offending row. `scales`: criterion to its allowed answers.
     """
     out, _ = normalise(frame)
+    out = out[[name for name in out.columns if name in (*KNOWN_COLUMNS, DERIVED)]]
     _check_cells(out)
     _check_items(out)
     _check_labels(out, scales or {})
@@ -83,10 +85,9 @@ def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | 
         "this rater already answered this criterion of this item in run {run}, presentation '{presentation}'",
         "keep one row, or number repeats in the column run",
     )
-    out = out.sort_values(KEY, kind="stable", ignore_index=True)
     for name in (*REQUIRED, "system_a", "system_b", "presentation", "category", "status"):
         out[name] = pd.Categorical(out[name], categories=sorted(out[name].unique()))
-    return out
+    return out.sort_values(KEY, kind="stable", ignore_index=True)  # of codes: texts take ten times the memory
 
 
 def kind_of(labels: Iterable[str], paired: bool = False) -> str:
@@ -196,7 +197,7 @@ def _check_items(out: pd.DataFrame) -> None:
 
 def _check_labels(out: pd.DataFrame, scales: Mapping[str, tuple[str, ...]]) -> None:
     ok = out["status"].eq("ok") & out["label"].ne("not_applicable")
-    for criterion, rows in out[ok].groupby("criterion", sort=True):
+    for criterion, rows in out.loc[ok, ["criterion", "label", "system_b"]].groupby("criterion", sort=True):
         label = rows["label"]
         if str(criterion) in scales:
             allowed = scales[str(criterion)]
@@ -224,8 +225,8 @@ def _check_labels(out: pd.DataFrame, scales: Mapping[str, tuple[str, ...]]) -> N
 def _write_numbers_one_way(out: pd.DataFrame) -> None:
     """7 and 7.0 are one rating: each number gets one spelling."""
     ok = out["status"].eq("ok") & out["label"].ne("not_applicable")
-    for criterion, rows in out[ok].groupby("criterion", sort=True):
-        if kind_of(rows["label"].unique()) == "rating":
+    for criterion, labels in out.loc[ok, ["criterion", "label"]].groupby("criterion", sort=True)["label"]:
+        if kind_of(labels.unique()) == "rating":
             own = ok & out["criterion"].eq(criterion)
             out.loc[own, "label"] = out.loc[own, "label"].map(number_text)
 

@@ -244,6 +244,8 @@ class Label(Record):
     renderer_version: Mapped[str | None]  # judges read the Markdown, so they have none
     parser_version: Mapped[str | None]
     after_reveal: Mapped[bool] = mapped_column(default=False)
+    seconds: Mapped[float | None]  # as the file says it was imported from; worked out where it was made here
+    cost_usd: Mapped[float | None]
     client_ts: Mapped[str | None]  # kept beside the server's time, never trusted
     created_at: Mapped[datetime] = mapped_column(default=now)
     __table_args__ = (

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-import unicodedata
 
 from calibration.results import Estimate
 from exports.cells import Cell
+from exports.spreadsheets import guarded
 from exports.tables import Table
 
 PARTS = ("low", "high", "method", "note")
-RUNS = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")  # a spreadsheet reads the wide signs alike
 
 
 def as_csv(table: Table) -> str:
@@ -31,21 +30,6 @@ def as_csv(table: Table) -> str:
     return "".join(lines)
 
 
-def starts_formula(text: str) -> bool:
-    """Whether a spreadsheet may run a cell: blanks and signs without width before the sign do not keep it from that.
-
-    A text with quotes before such a sign counts as well, so that taking one quote away always gives back the text.
-    """
-    bare = text
-    while bare and not bare.startswith(RUNS) and (bare[0].isspace() or bare[0] == "'" or _is_invisible(bare[0])):
-        bare = bare[1:]
-    return bare.startswith(RUNS)
-
-
-def _is_invisible(mark: str) -> bool:
-    return unicodedata.category(mark) in {"Cc", "Cf"}
-
-
 def _line(cells: list[str]) -> str:
     out = io.StringIO()
     csv.writer(out, lineterminator="\r\n").writerow(cells)  # so that a lone \r within a cell is quoted
@@ -62,5 +46,5 @@ def _text(cell: Cell) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return ""
     if isinstance(cell, str):
-        return f"'{cell}" if starts_formula(cell) else cell
+        return guarded(cell)
     return repr(cell)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from jinja2 import Environment, StrictUndefined
 
@@ -15,7 +16,7 @@ from exports.cells import MINUS
 from exports.tables import Table
 from exports.tex_layout import NARROW, NUMBER, TIGHT, Panel, Shape, panels
 from exports.tex_pages import Page, Part, pages
-from exports.tex_text import FONTS, FROM_THE_RIGHT, breakable, escape, foreign, needs_t1
+from exports.tex_text import FONTS, FROM_THE_RIGHT, breakable, escape, foreign, needs_t1, prose
 
 FLUSH = 12  # floats that LaTeX is asked to hold back at once
 
@@ -150,22 +151,37 @@ def _float(page: Page, number: int) -> dict[str, object]:
     return {
         "flush": number > 0 and number % FLUSH == 0,
         "grids": [_grid(part) for part in page.parts],
-        "notes": [breakable(note) for note in page.notes],
+        "notes": [prose(note) for note in page.notes],
     }
 
 
 def _grid(part: Part) -> dict[str, object]:
     panel = part.panel
-    rows = [[_line(panel, row, at) for at in range(start, end)] for row, start, end in part.pieces]
+    rows = [[*_lines(panel, row, start, end, part.repeats(at))] for at, (row, start, end) in enumerate(part.pieces)]
     return {
-        "columns": "".join(_column(shape) for shape in panel.shapes),
+        "columns": "".join(_column(shape, panel) for shape in panel.shapes),
         "head": [_head(panel, at) for at in range(panel.head_lines)],
         "rows": rows,
-        "loose": any(len(row) > 1 for row in rows),
+        "loose": panel.is_prose or any(len(row) > 1 for row in rows),
     }
 
 
-def _column(shape: Shape) -> str:
+def _lines(panel: Panel, row: int, start: int, end: int, repeats: bool) -> Iterator[str]:
+    """Of a row from `start` to `end`; the first name is left out where it `repeats` that of the row above."""
+    if panel.is_prose and (start, end) == (0, panel.row_lines(row)):
+        yield _joined([prose(shape.texts[row]) for shape in panel.shapes])
+        return
+    shapes = [replace(shape, cells=((),) * len(shape.cells)) if repeats and not at else shape
+              for at, shape in enumerate(panel.shapes)]  # fmt: skip
+    shown = replace(panel, shapes=tuple(shapes))
+    yield from (_line(shown, row, at) for at in range(start, min(end, max(shown.row_lines(row), start + 1))))
+
+
+def _column(shape: Shape, panel: Panel) -> str:
+    if panel.is_prose:
+        share = shape.room / sum(one.room for one in panel.shapes)
+        gaps = 2 * (len(panel.shapes) - 1)
+        return rf">{{\raggedright\arraybackslash}}p{{{share:.3f}\dimexpr\linewidth-{gaps}\tabcolsep\relax}}"
     return shape.form if shape.form in {"l", "c"} else f"S[table-format={shape.form}]"
 
 

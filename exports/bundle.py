@@ -42,6 +42,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+# what was compiled before may be of other code, and nothing is added to the bundle
+sys.dont_write_bytecode, sys.pycache_prefix = True, str(HERE / ".nothing")
 sys.path.insert(0, str(HERE / "code"))
 
 from exports.verifying import describe, verify  # noqa: E402
@@ -119,10 +121,9 @@ def write_bundle(
 
 def root_of(folder: Path) -> str:
     """The sha256 of SHA256SUMS. Raises ExportError `no_bundle` where there is none."""
-    try:
-        return hashlib.sha256((folder / SUMS).read_bytes()).hexdigest()
-    except OSError:
-        raise ExportError("no_bundle", f"{folder}: no {SUMS} in it; give the folder of a bundle") from None
+    if (folder / SUMS).is_symlink() or not (folder / SUMS).is_file():
+        raise ExportError("no_bundle", f"{folder}: no {SUMS} in it; give the folder of a bundle")
+    return sha256_of(folder / SUMS)
 
 
 def read_sums(folder: Path) -> dict[str, str]:
@@ -134,17 +135,28 @@ def read_sums(folder: Path) -> dict[str, str]:
         path = PurePosixPath(read[2]) if read else None
         if read is None or path is None or path.is_absolute() or ".." in path.parts:
             raise ExportError("no_bundle", f"{folder / SUMS}:{number}: not a sha256 and a path inside the bundle")
+        if read[2] in found:
+            raise ExportError("no_bundle", f"{folder / SUMS}:{number}: lists a path for the second time")
         found[read[2]] = read[1]
     return found
 
 
 def listed(folder: Path) -> dict[str, Path]:
-    """Every file of the bundle but SHA256SUMS, by its path with slashes; links and what Python leaves are no part."""
+    """Every file of the bundle but SHA256SUMS, by its path with slashes. Links are no part of it: see `strays`."""
     return {
         path.relative_to(folder).as_posix(): path
         for path in folder.rglob("*")
-        if path.is_file() and not path.is_symlink() and path != folder / SUMS and path.suffix != ".pyc"
+        if path.is_file() and not path.is_symlink() and path != folder / SUMS
     }
+
+
+def strays(folder: Path) -> list[str]:
+    """Links, pipes and the like, which no bundle has: what they lead to is not what was hashed."""
+    return sorted(
+        path.relative_to(folder).as_posix()
+        for path in folder.rglob("*")
+        if path.is_symlink() or not (path.is_file() or path.is_dir())
+    )
 
 
 def sha256_of(path: Path) -> str:

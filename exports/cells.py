@@ -47,9 +47,11 @@ def shown(cell: Cell) -> tuple[str, str]:
 def decimals(estimate: Estimate) -> int:
     """Decimals that the interval supports: two, one where it is wider than 1, three where it is narrower than .02.
 
-    Amounts that are no shares (money, seconds) get three significant digits at most.
+    Amounts that are no shares (money, seconds) get three significant digits at most, a cost two at least.
     """
     width = estimate.high - estimate.low
+    if estimate.statistic.startswith("cost") and 0 < estimate.value < 0.1:
+        return 1 - math.floor(math.log10(estimate.value))
     if abs(estimate.value) > 1:
         return max(0, 2 - math.floor(math.log10(abs(estimate.value))))
     if math.isnan(width):

@@ -81,8 +81,19 @@ def _alt_design(report: CalibrationReport, facts: StudyFacts) -> Iterator[Row]:
     yield f"The test respects that labels of one {word} are alike", _answer(clustered), how
     level = f"Benjamini-Yekutieli at {number(FALSE_DISCOVERIES, 2)}"
     yield "False discoveries are controlled over annotators", "yes", level
-    tried = len(report.data.get("alt_tests", ()))
-    yield "All candidates tried are listed", "yes", counted(tried, "candidate")
+    yield "All candidates tried are listed", *_tried(report, facts)
+
+
+def _tried(report: CalibrationReport, facts: StudyFacts) -> tuple[str, str]:
+    """A table of labels holds those that were kept; only a study knows of settings that were replaced."""
+    listed_here = f"{counted(len(report.data['alt_tests']), 'candidate')} in the report"
+    replaced = [
+        f"{one.name} is the last of {one.settings_tried}" for one in facts.judges if (one.settings_tried or 0) > 1
+    ]
+    if replaced:
+        return "no", f"{listed_here}; of settings, {listed(replaced)}"
+    known = bool(facts.judges) and not any(one.imported for one in facts.judges)
+    return _answer(known or None), listed_here
 
 
 def _alt_results(report: CalibrationReport) -> Iterator[Row]:
@@ -179,6 +190,8 @@ def _blind_until(facts: StudyFacts) -> str:
 
 def _ended(facts: StudyFacts) -> Iterator[Row]:
     closed = facts.revealed_at is None and facts.blind_until == "closed" if facts.blind_until else None
+    if closed and facts.status not in ("closed", "locked"):
+        closed = None  # nobody knows yet
     when = f"revealed on {facts.revealed_at}" if facts.revealed_at else _blind_until(facts)
     yield "Labels and systems kept apart until the study closed", _answer(closed), when if facts.blind_until else ""
     after = facts.labels_after_reveal

@@ -12,12 +12,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from exports.as_csv import starts_formula
 from exports.croissant import croissant
 from exports.data_card import data_card
 from exports.dataset_columns import CRITERIA, LABELS, NUMBER, REPORTS, SHOWN_TEXT, TRUTH, WHOLE, DataColumn
 from exports.errors import ExportError
 from exports.label_chain import chained
+from exports.spreadsheets import guarded
 
 FORMAT = "calipers-dataset/1"
 MARK = "calipers-dataset.json"  # what tells a folder of ours from any other
@@ -69,25 +69,6 @@ def write_dataset(
     }.items():
         (out / name).write_bytes(text.encode())
     return counts
-
-
-def guarded(text: str) -> str:
-    """A cell that no spreadsheet runs: a quote stands before what would start a formula. A number is no formula.
-
-    A text that starts with such a quote itself gets one more, so that `unguarded` gives back every text.
-    """
-    if not text or text[0].isalnum():  # most cells, at once
-        return text
-    return f"'{text}" if starts_formula(text) and not _is_number(text) else text
-
-
-def unguarded(cell: str) -> str:
-    """The text that `guarded` was given."""
-    return cell[1:] if cell.startswith("'") and starts_formula(cell) else cell
-
-
-def _is_number(text: str) -> bool:
-    return re.fullmatch(r"-\d+(\.\d+)?", text) is not None
 
 
 class _Form(Protocol):

@@ -123,6 +123,7 @@ class StudyFacts:
     # judges, plan, software
     judges: tuple[JudgeFacts, ...] = ()
     plan_root: str | None = None
+    plan_roots: int | None = None  # that were kept: more than one where the plan was changed after the first
     plan_sha256: str | None = None  # of the first comparison plan that was kept
     plan_kept_at: str | None = None
     plans_kept: int | None = None

@@ -63,11 +63,13 @@ class Names:
     lines: tuple[str, ...]
     room: float
 
-    def write(self, canvas: Canvas, heights: Sequence[float], colours: Sequence[str] | None = None) -> None:
-        """`heights`: the middle of each row in inches from below."""
+    def write(
+        self, canvas: Canvas, heights: Sequence[float], colours: Sequence[str] | None = None, left: float = 0.0
+    ) -> None:
+        """`heights`: the middle of each row in inches from below; `left`: inches from the edge of the figure."""
         width, height = canvas.get_size_inches()
         for name, y, colour in zip(self.lines, heights, colours or [INK] * len(self.lines), strict=True):
-            canvas.text(EDGE / width, y / height, name, va="center", ha="left", linespacing=0.95, color=colour)
+            canvas.text((left + EDGE) / width, y / height, name, va="center", ha="left", linespacing=0.95, color=colour)
 
 
 def names_at_left(names: Sequence[str], width: float, lines: int = 2, room: float = 0.0) -> Names:

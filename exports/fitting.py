@@ -43,14 +43,16 @@ def fitted(name: str, room: float, points: float, lines: int = 2) -> str:
                 return f"{first}\n{second}"
         start, end = name[: len(name) // 2], name[len(name) // 2 :]
         return f"{_shortened(start, room, points, tail=False)}\n{_shortened(end, room, points, tail=True)}"
-    return _cut(name, room, points)
+    return _cut(name.replace("[both orders]", "[both]"), room, points)
 
 
 def told_apart(names: Sequence[str], rooms: Sequence[float], points: float = TEXT) -> list[str]:
     """One line for each name, in the first of `rooms` (inches) that leaves each of them its own.
 
-    What all of them begin with, up to a sign between words, is left out where it is long.
+    What all of them begin with, up to a sign between words, is left out where it is long and not all fit whole.
     """
+    if all(width_of(name, points) <= rooms[0] for name in names):
+        return list(names)
     cut = 0
     for at, mark in enumerate(min(names) if len(names) > 1 else ""):
         if len({name[: at + 1] for name in names}) > 1:

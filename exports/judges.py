@@ -9,6 +9,7 @@ from typing import Any
 
 from calibration.card import gap_of
 from calibration.choice import Candidate, Choice
+from calibration.choice_words import short_sentence
 from calibration.noninferiority import ComparisonPlan
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability, number
@@ -53,7 +54,7 @@ def judges_table(report: CalibrationReport) -> Table | None:
     rows = [tuple(itertools.compress(row, given)) for row in rows]
     used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     notes = (
-        choice.sentence,
+        short_sentence(choice),
         *_reading(choice, report.data),
         *methods(used, report),
         *remarks([column.title for column in columns], rows),
@@ -107,10 +108,11 @@ def _reading(choice: Choice, data: Mapping[str, Any]) -> Iterator[str]:
     yield f"{family}. Margin, judges and rules are those of the plan with sha256 {plan.plan_sha256[:12]}."
     wrong = "; an answer that could not be used counts as disagreement" if plan.missing_as_wrong else ""
     yield f"Ties ({plan.ties}): {TIE_RULES.get(plan.ties, plan.ties)}{wrong}."
-    yield f"Agreement: {_counts([one.agreement for one in choice.candidates])}."
     gaps = [gap_of(one.claim, plan) for one in choice.candidates if one.claim]
-    if gaps:
-        yield f"Gap (above 0 the judge is worse): {_counts(gaps)}."
+    counts = [_counts([one.agreement for one in choice.candidates]), *([_counts(gaps)] if gaps else [])]
+    worse = ["Gap: above 0 the judge is worse"] if gaps else []
+    told = [f"n = {counts[0]}"] if len({*counts}) == 1 else [f"agreement: n = {counts[0]}", f"gap: n = {counts[1]}"]
+    yield f"{'; '.join([*worse, *told])}."
     yield from _alternative_annotators(data.get("alt_tests", ()))
     yield from _effective(data.get("effective_judges"))
     if any(one.on_frontier for one in choice.candidates):
@@ -144,7 +146,7 @@ def _effective(found: Mapping[str, Any] | None) -> Iterator[str]:
 
 def _counts(used: Sequence[Estimate]) -> str:
     n, clusters = ({getattr(one, name) for one in used} for name in ("n", "clusters"))
-    return f"n = {_range(n)} labels in {_range(clusters)} clusters"
+    return f"{_range(n)} labels in {_range(clusters)} clusters"
 
 
 def _range(counts: set[int]) -> str:

@@ -1,4 +1,4 @@
-"""labels.csv, read back as this program writes it: text as text, without the quote that guards a spreadsheet."""
+"""labels.csv, read back as it was before it was written."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-FORMULA = r"[=+\-@\t\r]"
+from exports.spreadsheets import unguarded
 
 
 def read_labels_csv(path: Path) -> pd.DataFrame:
     """Every cell as text, empty where nothing was given. Raises OSError and ValueError for what is no CSV in UTF-8."""
     frame = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8", lineterminator="\n")
-    return frame.replace(rf"^'(?={FORMULA})", "", regex=True)
+    return frame.assign(**{str(name): frame[name].map(unguarded) for name in frame})

@@ -14,9 +14,10 @@ from exports.bibliography import METHODS
 from exports.facts import StudyFacts
 from exports.methods_told import sources, told
 from exports.questions import to_state
-from exports.tex_text import breakable, escape
+from exports.tex_text import escape, prose
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around the keys of a citation until the format is known; never in a text
+CITE = "\\providecommand{\\citep}{\\cite}\n"  # of natbib: in brackets, where \cite would stand in the sentence
 
 
 class _Cited(str):
@@ -49,7 +50,7 @@ class Methods:
 
 
 def methods_paragraph(report: CalibrationReport, facts: StudyFacts | None = None) -> Methods:
-    """Several short paragraphs with run-in heads, in Markdown (citations as `[@key]`) and LaTeX (`\\cite{key}`).
+    """Several short paragraphs with run-in heads, in Markdown (citations as `[@key]`) and LaTeX (`\\citep{key}`).
 
     `facts` None: a bare table of labels, of which only what the table shows is told.
     """
@@ -62,7 +63,7 @@ def methods_paragraph(report: CalibrationReport, facts: StudyFacts | None = None
     cited = sorted({key for _, words in paragraphs for keys in _keys(words) for key in keys})
     return Methods(
         "\n\n".join(f"**{head}.** {_markdown(words)}" for head, words in paragraphs) + "\n",
-        "\n\n".join(rf"\paragraph{{{escape(head)}.}} {_latex(words)}" for head, words in paragraphs) + "\n",
+        CITE + "\n\n".join(rf"\paragraph{{{escape(head)}.}} {_latex(words)}" for head, words in paragraphs) + "\n",
         tuple(cited),
         to_state(report, facts),
     )
@@ -88,7 +89,7 @@ def _at(keys: str) -> str:
 
 def _latex(words: str) -> str:
     parts = re.split(f"{OPEN}([^{CLOSE}]*){CLOSE}", words)
-    return "".join(rf"~\cite{{{part}}}" if index % 2 else breakable(part) for index, part in enumerate(parts))
+    return "".join(rf"~\citep{{{part}}}" if index % 2 else prose(part) for index, part in enumerate(parts))
 
 
 def _cite(*keys: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -15,7 +16,7 @@ TIE_RULES = {
     "exclude": "rows with a tie on either side are dropped",
 }
 METHODS = {
-    "wilson_effective_n": "Wilson with effective sample size and t of C - 1",
+    "wilson_effective_n": "Wilson with effective sample size and t of C − 1",
     "cluster_bootstrap_expanded": "cluster bootstrap, expanded percentile",
     "cluster_bootstrap_percentile": "cluster bootstrap, percentile",
     "fisher_z_linearised": "Fisher z, linearised",
@@ -23,7 +24,7 @@ METHODS = {
     "max_t": "max-t band",
     "two_way_t": "two-way cluster t",
 }
-MANY_PLACES = 12
+MANY_PLACES = 3
 
 
 def ties(report: CalibrationReport) -> Iterator[str]:
@@ -40,10 +41,10 @@ def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str
         return
     text = "; ".join(METHODS.get(method, method) for method in methods)
     drawn = (
-        f" B = {settings.resamples:,}, seed {settings.seed}." if any("bootstrap" in name for name in methods) else ""
+        f"; B = {settings.resamples:,}, seed {settings.seed}" if any("bootstrap" in name for name in methods) else ""
     )
-    yield f"Brackets: {100 * settings.level:g} % intervals from whole clusters ({text}).{drawn}"
-    yield f"They speak of other {report.data['cluster']}s; this panel of annotators is fixed."
+    whole = f"whole {report.data['cluster']}s, this panel of annotators fixed"
+    yield f"Brackets: {100 * settings.level:g} % intervals over {whole} ({text}{drawn})."
 
 
 def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int = 1) -> Iterator[str]:
@@ -55,10 +56,16 @@ def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int
             asked[title] = asked.get(title, 0) + isinstance(cell, Estimate)
             if isinstance(cell, Estimate) and math.isnan(cell.low):
                 what = "No value (–)" if math.isnan(cell.value) else "No interval [–]"
-                reason = cell.note.rsplit("; ", 1)[-1].removeprefix("no interval: ")
+                reason = reason_of(cell.note)
                 reasons.setdefault((what, reason), []).append((title, " of ".join(map(str, row[:names]))))
     for (what, reason), places in reasons.items():
         yield f"{what}: {_places(places, asked)} ({reason})."
+
+
+def reason_of(note: str) -> str:
+    """The words of an estimate's note for a reader: no code before them, no count that differs from row to row."""
+    last = note.rsplit("; ", 1)[-1].removeprefix("no interval: ")
+    return re.sub(r"^(?:\d+ (?=clusters have)|[a-z]+(?:_[a-z]+)+: )", "", last)
 
 
 def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:

@@ -17,6 +17,7 @@ from exports.as_markdown import as_markdown
 from exports.bias import bias_table
 from exports.bias_figure import bias_figure
 from exports.bibliography import bibtex, used
+from exports.captions import captions, figures_tex
 from exports.categories import categories_table
 from exports.checklists import alt_test_checklist, blinding_checklist
 from exports.comparisons import comparisons_table
@@ -101,7 +102,7 @@ def pack(
     """
     tables = tables_of(report, verdicts, facts, presets)
     files = {name: text.encode() for name, text in texts_of(tables, report, facts).items()}
-    captions, shown = [], []
+    shown: list[Figure] = []
     drawn = [(draw, width) for draw in FIGURES for width in (FULL_PAGE, ONE_COLUMN)]
     for done, (draw, width) in enumerate(drawn):
         advance(done, len(drawn))
@@ -109,9 +110,8 @@ def pack(
         if figure is not None:
             name = figure.name if width == FULL_PAGE else f"{figure.name}_column"
             files |= {f"{name}.{form}": as_bytes(figure, form) for form in FIGURE_FORMATS}
-            captions.append(f"- `{name}` ({width} in): {figure.caption}")
             shown += [figure] * (width == FULL_PAGE)
-    files["captions.md"] = ("\n".join(captions) + "\n").encode()
+    files |= {"captions.md": captions(shown).encode(), "figures.tex": figures_tex(shown).encode()}
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
     files["report.html"] = report_page(report, tables, shown, methods, title).encode()
     return files

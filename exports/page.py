@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from calibration.choice_words import short_sentence
 from calibration.results import CalibrationReport
 from exports.as_html import as_html
 from exports.cautions import folded
@@ -117,7 +118,7 @@ def _drawing(figure: Figure) -> Drawing:
 
 
 def _printed(table: Table, report: CalibrationReport) -> Printed:
-    notes = tuple(note for note in table.notes if not (report.choice and note == report.choice.sentence))
+    notes = tuple(note for note in table.notes if not (report.choice and note == short_sentence(report.choice)))
     return Printed(
         table.name, table.title, Markup(as_html(replace(table, notes=notes))), len(table.rows) > LONG
     )  # as_html has escaped it

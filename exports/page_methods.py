@@ -50,8 +50,8 @@ def _fields(entry: str) -> dict[str, str]:
 
 
 def _plain(value: str) -> str:
-    """`Jo{\\~a}o` as João."""
-    text = re.sub(r"[{}]", "", value).replace(r"\O ", "Ø").replace(r"\O", "Ø").replace("--", "–")
+    """`Jo{\\~a}o` as João, `DR$^3$` as DR³."""
+    text = re.sub(r"[{}]", "", value).replace("$^3$", "³").replace(r"\O ", "Ø").replace(r"\O", "Ø").replace("--", "–")
     accented = re.sub(r"\\(['`^\"~])(\w)", lambda found: found[2] + ACCENTS[found[1]], text)
     return unicodedata.normalize("NFC", accented).replace("\\", "")
 

@@ -56,8 +56,9 @@ def to_potato(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
     users = _users(tasks)
     schemes = [scheme for one in asked for scheme in _schemes(names[one], kinds[one], answers[one], one, criteria)]
     files = {"config.yaml": _yaml(_config(schemes, users)), "data/instances.jsonl": _instances(tasks, names, users)}
+    said = _by_rater(tasks)
     for rater, user in users.items():
-        state = _state(rater, user, tasks, names, kinds)
+        state = _state(rater, user, said.get(rater, {}), names, kinds)
         files[f"annotation_output/{user}/user_state.json"] = json.dumps(state, ensure_ascii=True) + "\n"
     not_held = never_held(TOOL, verdicts, tasks, names)
     if timed := sum(one.seconds is not None for task in tasks for one in task.said):
@@ -118,19 +119,27 @@ def _instances(tasks: Sequence[Task], names: Mapping[str, str], users: Mapping[R
     return "".join(lines)
 
 
+def _by_rater(tasks: Sequence[Task]) -> dict[Rater, dict[str, list[Said]]]:
+    """rater -> instance -> usable answers, in the order of the instances."""
+    found: dict[Rater, dict[str, list[Said]]] = {}
+    for task in tasks:
+        for kind in ("human", "judge"):
+            for name, said in task.by_rater(kind).items():
+                found.setdefault((kind, name), {})[task.id] = said
+    return found
+
+
 def _state(
-    rater: Rater, user: str, tasks: Sequence[Task], names: Mapping[str, str], kinds: Mapping[str, str]
+    rater: Rater, user: str, said: Mapping[str, Sequence[Said]], names: Mapping[str, str], kinds: Mapping[str, str]
 ) -> dict[str, Any]:
-    theirs = {task.id: task.by_rater(rater[0]).get(rater[1], []) for task in tasks}
     origin = {"origin": {"kind": "llm", "model": rater[1]}} if rater[0] == "judge" else {}
     return {
         "user_id": user,
-        "instance_id_ordering": [key for key, said in theirs.items() if said],
+        "instance_id_ordering": list(said),
         "current_instance_index": 0,
         "instance_id_to_label_to_value": {
-            key: [pair for one in said for pair in _pairs(one, names[one.criterion], kinds[one.criterion])]
-            for key, said in theirs.items()
-            if said
+            key: [pair for one in answers for pair in _pairs(one, names[one.criterion], kinds[one.criterion])]
+            for key, answers in said.items()
         },
         "instance_id_to_span_to_value": {},
         **origin,

@@ -21,14 +21,15 @@ from exports.preset_parts import (
 )
 from exports.tables import PEOPLE, Column, Table
 
-MISSING = "par_missing_as_wrong"
+MISSING, BASELINE = "par_missing_as_wrong", "baseline"
+CONSTANT = "The best constant answer is what a judge reaches that does not read; the best of several, so no interval."
 COLUMNS = (
     Column("judge", "Judge"),
     Column("par", "PAR (%)", "PAR"),
     Column("cost", "Cost per article (USD)", "USD"),
     Column(MISSING, "PAR, unusable as wrong (%)", "PAR-"),
     Column("cohen_kappa_symmetrised", "κ, symmetrised", "κ-s"),
-    Column("baseline", "Best constant answer (%)", "base"),
+    Column(BASELINE, "Best constant answer (%)", "base"),
     Column("valid_share", "Valid answers", "valid"),
     Column("n", "n"),
     Column("clusters", "Clusters", "C"),
@@ -52,21 +53,25 @@ def wlc_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
         if (one.rater, one.reference, one.criterion, one.category) == (PEOPLE, "others", "all", "all")
     }
     rows.append(_row(PEOPLE_ROW, people, None, None, among))
-    columns, cells = kept_columns(COLUMNS, rows, (MISSING,))
+    if report.settings.ties != "three_class":  # a constant answer under another rule is no peer of PAR
+        place = [one.key for one in COLUMNS].index(BASELINE)
+        rows = [(*row[:place], None, *row[place + 1 :]) for row in rows]
+    columns, cells = kept_columns(COLUMNS, rows, (MISSING, BASELINE))
+    kept = {one.key for one in columns}
     reading = (
         "PAR is label agreement (percent_agreement), in percent: the share of all labels where judge = annotator, not "
         "of pairs of reports in the same order. Ties (three_class): a tie is a label like another.",
         "The paper prints neither intervals nor agreement of people, and does not say how its annotators' labels "
         "overlap; here every annotator's label counts. Its code turns an unreadable or missing answer into a tie, "
         "which is then wrong; here PAR leaves such answers out"
-        + (", and a column of its own counts them as wrong." if any(one.key == MISSING for one in columns) else "."),
+        + (", and a column of its own counts them as wrong." if MISSING in kept else "."),
         "Cost: mean of judging one article on all criteria, every billed call. All columns but PAR and cost, and the "
         "row of the annotators (all pairs of them, pooled), are ours.",
         *_not_applicable(report),
-        f"n counts comparisons of two labels on the same article and criterion, clusters the {clusters_word(report)}. "
-        "The best constant answer is what a judge reaches that does not read; the best of several, so no interval.",
+        f"n counts comparisons of two labels on the same article and criterion, clusters the {clusters_word(report)}."
+        + (f" {CONSTANT}" if BASELINE in kept else ""),
     )
-    notes = notes_below(report, columns, cells, reading, bare=("baseline",))
+    notes = notes_below(report, columns, cells, reading, bare=(BASELINE,))
     return Table("preset_wlc", "Judges in the form of Wiki Live Challenge, Table 4", columns, cells, notes)
 
 

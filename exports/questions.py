@@ -76,8 +76,9 @@ def _plan(report: CalibrationReport, facts: StudyFacts) -> Iterator[str]:
         yield f"Why ε = {number(report.settings.epsilon, 2)} fits these annotators (.2 experts, .15 skilled, .1 crowd)"
     if facts.labels_before_plan:
         yield "Whether anybody had looked at labels by other means before the comparison was planned"
-    if not facts.plan_root:
-        yield "Whether the study was preregistered, and where"
+    # a root that only its own database keeps is no preregistration
+    root = f"; the plan's root is {facts.plan_root[:16]}" if facts.plan_root else ""
+    yield f"Whether the study was preregistered, and where{root}"
 
 
 def _always() -> Iterator[str]:

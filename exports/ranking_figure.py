@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import number
 from exports.figures import WIDE, Figure, names_at_left
-from exports.fitting import fitted, width_of
+from exports.fitting import width_of
 from exports.ranking import CORRECTED, WIN_RATE, Placing, by_people, judge_shown, placing
 from exports.tables import PEOPLE
 from exports.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 ROW, BETWEEN = 0.42, 0.115  # inches of a system, and between its marks
-PAGE = 8.0  # inches; rows grow thinner before the figure outgrows a page
+PAGE = 6.2  # with the room of a caption; inches; rows grow thinner before the figure outgrows a page
 BELOW, ABOVE, RIGHT, GAP = 0.42, 0.3, 0.1, 0.14
 KEY, NAME = 0.14, 1.3  # inches between words above the axes, and of a judge's name there
 
@@ -45,7 +45,8 @@ def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: s
     people = placing(report, WIN_RATE, PEOPLE)
     if people is None:
         return None
-    named = fitted(judge, NAME if width > WIDE else NAME / 2, TEXT, lines=1)
+    room = NAME if width > WIDE else NAME / 2
+    named = judge if width_of(judge, TEXT) <= room else "the judge"  # which one, the caption says
     ways = (
         ("people", people, INK_SOFT, PAPER, "s"),
         (f"{named} alone", placing(report, WIN_RATE, judge), OKABE_ITO[0], PAPER, "o"),

@@ -17,12 +17,16 @@ from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from exports.as_json import as_json, report_json
 from exports.cells import Cell, Probability, shown
 from exports.facts import StudyFacts
-from exports.pack import REPORT, tables_of, texts_of
+from exports.pack import REPORT, tables_of
+from exports.printing_again import printed_otherwise
+from exports.strict_json import loads
 
 FORMAT = "calipers-inputs/1"
 ESTIMATE = {one.name for one in fields(Estimate)}
 DIGITS = 9  # significant ones that every machine's arithmetic gives alike
-EXACT = (".tex", ".md", ".bib")  # forms that print rounded numbers, and so the same bytes on every machine
+USUAL = CalibrationSettings()
+MOST_RESAMPLES = 100_000  # more would keep a reader of somebody's bundle waiting for ever
+STUDY_SAYS = {"plan_root": str, "is_simulated": bool}  # all else in a report's data comes from its labels
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Inputs:
     settings: CalibrationSettings
     cascades: tuple[str, ...] = ()
     presets: tuple[str, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict)  # what the study adds to `report.data`, such as plan_root
+    data: Mapping[str, Any] = field(default_factory=dict)  # what the study adds to `report.data`: `STUDY_SAYS`
 
 
 @dataclass(frozen=True)
@@ -65,14 +69,34 @@ def inputs_json(inputs: Inputs) -> str:
 
 def read_inputs(text: str) -> Inputs:
     """The inverse of `inputs_json`. Raises ValueError, TypeError or KeyError on anything else."""
-    found = json.loads(text)
+    found = loads(text)
     if found.pop("format") != FORMAT:
         raise ValueError(f"not {FORMAT}")
-    scales = {name: tuple(answers) for name, answers in found["settings"]["scales"].items()}
+    said = found["settings"]
+    for name, value in said.items():
+        _require(f"settings.{name}", value, type(getattr(USUAL, name)))
+    _require("settings.scales", list(said["scales"].values()), list, list)
+    for one in (*said["scales"].values(), list(said["families"].values()), found["cascades"], found["presets"]):
+        _require("a list of names", one, list, str)
+    if said["seed"] < 0 or said["resamples"] > MOST_RESAMPLES:
+        raise ValueError(f"settings: no seed from 0, or more than {MOST_RESAMPLES:,} resamples")
+    if found["data"].keys() - STUDY_SAYS.keys():
+        raise ValueError(f"data holds more than {' and '.join(STUDY_SAYS)}, which labels cannot tell")
+    for name, value in found["data"].items():
+        _require(f"data.{name}", value, STUDY_SAYS[name])
+    scales = {name: tuple(answers) for name, answers in said["scales"].items()}
+    own = {name: found.pop(name) for name in ("settings", "cascades", "presets", "data")}
+    if found:
+        raise ValueError(f"{next(iter(found))!r} is no input")
     return Inputs(
-        CalibrationSettings(**{**found["settings"], "scales": scales}),
-        tuple(found["cascades"]), tuple(found["presets"]), found["data"],
-    )  # fmt: skip
+        CalibrationSettings(**{**said, "scales": scales}), tuple(own["cascades"]), tuple(own["presets"]), own["data"]
+    )
+
+
+def _require(name: str, value: Any, kind: type, of: type | None = None) -> None:
+    wide = (int, float) if kind is float else (kind,)
+    if type(value) not in wide or (of is not None and any(type(one) is not of for one in value)):
+        raise ValueError(f"{name} is {str(value)[:60]}")
 
 
 def report_from(labels: pd.DataFrame, inputs: Inputs) -> tuple[CalibrationReport, pd.DataFrame]:
@@ -95,20 +119,14 @@ def recompute(labels: pd.DataFrame, inputs: Inputs, facts: StudyFacts | None, pr
         held, moved = held + same, moved + other
     new = _parts_of_report(json.loads(report_json(report)))
     same, other = _compared(_read(printed / REPORT, _parts_of_report), new, REPORT)
-    texts = {name: text for name, text in texts_of(tables, report, facts).items() if name.endswith(EXACT)}
-    otherwise = [name for name, text in texts.items() if not _prints(printed / name, text)]
-    extra = sorted(path.name for path in printed.glob("*.tex") if path.name not in texts)
-    return Recomputed(len(tables), held + same, (*moved, *other), (*otherwise, *extra))
-
-
-def _prints(path: Path, text: str) -> bool:
-    return path.is_file() and path.read_bytes() == text.encode()
+    otherwise = printed_otherwise(report, tables, facts, printed)
+    return Recomputed(len(tables), held + same, (*moved, *other), tuple(otherwise))
 
 
 def _read(path: Path, parse: Callable[[Any], dict[str, str]]) -> dict[str, str]:
     try:
-        return parse(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return parse(loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError):
         return {}  # a file that is gone or no table prints none of the numbers
 
 

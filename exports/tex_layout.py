@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from exports.cells import shown
+from exports.cells import DASH, shown
 from exports.tables import Column, Table
 from exports.tex_text import together
 from exports.tex_widths import width
@@ -23,6 +23,7 @@ FLOOR = 7.0  # em that a folded column keeps
 LINES, RAGGED = 99, 1.15  # of one cell; of lines that end at a word, to the letters in them
 # room, lines that a name may take, whether symbols may stand for titles: the first that holds all columns
 TRIES = ((NARROW, 2, False), (NARROW, 3, True), (WIDE, 3, False), (WIDE, 9, True), (TIGHT, 9, True))
+NO_INTERVAL = f"[{DASH}]"
 NUMBER = re.compile(r"(−?)([\d,]*)(?:\.(\d+))?")
 
 
@@ -36,6 +37,7 @@ class Shape:
     form: str
     room: float
     cells: tuple[tuple[str, ...], ...]  # lines of each row; the second of a number is its interval
+    texts: tuple[str, ...] = ()  # each row's text before it was folded; of `l` only
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Panel:
 
     shapes: tuple[Shape, ...]
     room: float
+
+    @cached_property
+    def is_prose(self) -> bool:
+        """Whether TeX may break the lines, for no number stands beside them."""
+        return all(shape.form == "l" for shape in self.shapes) and len(self.shapes) > 1
 
     @cached_property
     def head_lines(self) -> int:
@@ -124,12 +131,14 @@ def _is_text(table: Table, place: int) -> bool:
 
 def _text_shape(table: Table, place: int, room: float) -> Shape:
     head, symbol = _head(table.columns[place], room, short=True)
-    cells = tuple(tuple(fold(shown(row[place])[0], room)) for row in table.rows)
-    return Shape(place, head, symbol, "l", room, cells)
+    texts = tuple(shown(row[place])[0] for row in table.rows)
+    return Shape(place, head, symbol, "l", room, tuple(tuple(fold(text, room)) for text in texts), texts)
 
 
 def _number_shape(table: Table, place: int, short: bool) -> Shape:
     cells = tuple(tuple(filter(None, shown(row[place]))) for row in table.rows)
+    if all(cell[1:] in ((), (NO_INTERVAL,)) for cell in cells):  # a note says so once
+        cells = tuple(cell[:1] for cell in cells)
     values = [cell[0] for cell in cells if cell]
     form = table_format(values)
     room = _format_width(form) if form else 0.0
@@ -174,9 +183,12 @@ def _format_width(form: str) -> float:
 
 
 def fold(text: str, room: float) -> list[str]:
-    """Lines of at most `room` em, broken after a space, / _ - : or =, else within a word."""
+    """Lines of at most `room` em, broken after a space, / _ - : or =, else within a word.
+
+    What stands in brackets at the end, as after a judge asked in both orders, stays together.
+    """
     lines = [""]
-    for piece in re.findall(r"\s+|[^\s/_:=-]*[/_:=-]+|[^\s/_:=-]+", text):
+    for piece in re.findall(r"(?<=\s)\[[^\[\]]{1,12}\]$|\s+|[^\s/_:=-]*[/_:=-]+|[^\s/_:=-]+", text):
         for part in [piece] if width(piece.strip()) <= room else _cut(piece, room):
             if width((lines[-1] + part).rstrip()) > room and lines[-1].strip():
                 lines.append("")

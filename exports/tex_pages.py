@@ -13,6 +13,7 @@ PAGE = 49.0  # lines of \footnotesize, of \textheight of article at 11 points, t
 RULES, BETWEEN, CAPTION_SKIP = 1.6, 0.3, 2.0  # lines
 CAPTION, CAPTION_LINE = 1.26, 1.35  # of \normalsize to \footnotesize: letters, lines
 SHRUNK = 0.9  # at most, of a TIGHT panel where pages are this short
+LENT = 4  # rows, at most, that go on to the page of the notes
 NOTE_LINE = 0.87  # of \scriptsize to \footnotesize
 
 
@@ -22,6 +23,13 @@ class Part:
 
     panel: Panel
     pieces: list[tuple[int, int, int]] = field(default_factory=list)
+
+    def repeats(self, at: int) -> bool:
+        """Whether the row of a piece begins with the name of the row above, and the row itself with another."""
+        if at == 0 or [shape.form for shape in self.panel.shapes[:2]] != ["l", "l"]:
+            return False
+        names, (row, start, _), above = self.panel.shapes[0].texts, self.pieces[at], self.pieces[at - 1][0]
+        return start == 0 and row != above and names[row] == names[above]
 
 
 @dataclass
@@ -44,6 +52,9 @@ def pages(title: str, panels: Sequence[Panel], notes: Sequence[str]) -> list[Pag
     found = [Page(left=whole)]
     for panel in panels:
         _place(found, panel, whole)
+    heights = sum(NOTE_LINE * width(note + "   ") * SMALL / room for note in notes) + NOTE_LINE
+    if heights > found[-1].left:
+        _lend(found, heights, whole)
     for note in notes:
         for piece in _note_pieces(note, room, whole):
             height = NOTE_LINE * width(piece + "   ") * SMALL / room
@@ -72,6 +83,20 @@ def _place(found: list[Page], panel: Panel, whole: float) -> None:
     if part is None:
         found[-1].parts.append(Part(panel))
         found[-1].left -= head
+
+
+def _lend(found: list[Page], heights: float, whole: float) -> None:
+    """A page for the notes that begins with the last rows of the one before: notes never stand without a row."""
+    full = found[-1].parts[-1]
+    alone = len(found[-1].parts) == 1
+    lent = full.pieces[-min(LENT, len(full.pieces) // 2) :] if alone and len(full.pieces) > 1 else []
+    lent = lent if alone else list(full.pieces)  # the last of several panels as a whole
+    scale = SHRUNK if full.panel.room == TIGHT else 1.0
+    rows = scale * (full.panel.head_lines + RULES + sum(end - start + BETWEEN for _, start, end in lent))
+    if lent and rows + heights <= whole:
+        del full.pieces[-len(lent) :]
+        found[-1].parts = [part for part in found[-1].parts if part.pieces]
+        found.append(Page([Part(full.panel, lent)], left=whole - rows))
 
 
 def _row_pieces(panel: Panel, most: float) -> Iterator[tuple[int, int, int]]:

@@ -73,6 +73,7 @@ FONTS = {  # of luaotfload
     "other": "Noto Serif:mode=harf;",
 }
 FROM_THE_RIGHT = frozenset({"Arabic", "Hebrew"})
+EQUATED = ("n", "p", "B", TEX["ε"], TEX["ρ"], TEX["ω"])  # names of numbers in running text
 LONG, EVERY = 16, 8  # letters of a word that may be broken, and after how many where it has no sign to break at
 
 
@@ -85,6 +86,12 @@ def breakable(text: str) -> str:
     """As `escape`, with places where a line may end within long words: after / _ - : =, between Chinese letters."""
     parts = re.split(r"(\s+)", unicodedata.normalize("NFC", text))
     return "".join(" " if part.isspace() else r"\allowbreak{}".join(map(escape, _pieces(part))) for part in parts)
+
+
+def prose(text: str) -> str:
+    """As `breakable`, where no line ends before `%` or within `n = 180`."""
+    glued = re.sub(r"(?<=\d) (?=\\%)", "~", breakable(text)).replace("C $-$ 1", "C~$-$~1")
+    return re.sub(rf"(?<![\w\\])({'|'.join(map(re.escape, EQUATED))}) = ", r"\1~=~", glued)
 
 
 def foreign(texts: Iterable[str]) -> list[str]:

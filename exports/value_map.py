@@ -92,7 +92,7 @@ class Grid:
             )  # fmt: skip
         if named:
             colours = [INK_SOFT if name == self.apart[0] else INK for name in self.rows]
-            self.names.write(canvas, [low + EDGE + self.down - top - self.row / 2 for top in tops], colours)
+            self.names.write(canvas, [low + EDGE + self.down - top - self.row / 2 for top in tops], colours, left)
 
     def _place(self, axes: Axes, x: float, top: float, one: Printed) -> None:
         from matplotlib.patches import Rectangle
@@ -153,5 +153,5 @@ def draw_map(
     if found is None:
         return None
     canvas = Canvas(figsize=(width, found.height))
-    found.draw(canvas, 0.0, 0.0)
+    found.draw(canvas, max(0.0, (width - found.width) / 2), 0.0)
     return canvas

@@ -5,7 +5,6 @@ Nothing that the bundle brought is run: its numbers are computed by the calipers
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -15,14 +14,30 @@ from typing import Any
 import pandas as pd
 
 from calibration.errors import CalibrationError
-from exports.bundle import ABOUT, FACTS, HISTORY, INPUTS, LABELS, PLAN, PRINTED, listed, read_sums, root_of, sha256_of
+from exports.bundle import (
+    ABOUT,
+    FACTS,
+    HISTORY,
+    INPUTS,
+    LABELS,
+    PLAN,
+    PRINTED,
+    listed,
+    read_sums,
+    root_of,
+    sha256_of,
+    strays,
+)  # fmt: skip
 from exports.errors import ExportError
 from exports.facts import facts_of
 from exports.label_chain import broken, canonical_sha256
 from exports.labels_file import read_labels_csv
 from exports.recomputing import Recomputed, read_inputs, recompute
+from exports.strict_json import loads
 
-SHOWN = 5  # of one kind, or of one table
+SHOWN, LONG = 5, 400  # lines of one kind or of one table, and characters of a line
+# what forged settings, facts and labels may make of arithmetic
+STUMBLES = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 COUNTED, HANDED_IN = ("label", "retest"), ("submitted", "locked")
 CHUNK = 50_000
 ANSWER = ("item_id", "rater_id", "criterion", "run", "pass_no")
@@ -66,24 +81,39 @@ def verify(folder: Path, expected: str = "", advance: Callable[[str], None] = la
     """
     advance("hashing files")
     changed, missing, added = changed_files(folder)
+    if leading_away := strays(folder):
+        why = f"{leading_away[0]} is a link or no file; give a bundle of files alone"
+        return Verified(root_of(folder), _as_root(expected), changed, missing, added, (), None, why)
     advance("reading the history")
     breaks = tuple(_broken(folder))
     advance("computing every number again")
     recomputed, refused = _recomputed(folder)
-    return Verified(
-        root_of(folder), expected.strip().lower(), changed, missing, added, breaks, recomputed, refused,
-    )  # fmt: skip
+    return Verified(root_of(folder), _as_root(expected), changed, missing, added, breaks, recomputed, refused)
+
+
+def _as_root(text: str) -> str:
+    return text.strip().lower()
 
 
 def changed_files(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The paths that have other bytes than SHA256SUMS says, those that are gone, and those that it does not list."""
     sums, there = read_sums(folder), listed(folder)
     changed = (name for name in sorted(sums.keys() & there.keys()) if sha256_of(there[name]) != sums[name])
-    return tuple(changed), tuple(sorted(sums.keys() - there.keys())), tuple(sorted(there.keys() - sums.keys()))
+    added = (there.keys() - sums.keys()) | {*strays(folder)}
+    return tuple(changed), tuple(sorted(sums.keys() - there.keys())), tuple(sorted(added))
 
 
 def describe(found: Verified) -> Iterator[str]:
-    """What was found, line by line; the last line is the verdict."""
+    """What was found, line by line; the last line is the verdict. What a bundle says cannot steer a terminal."""
+    yield from map(_plain, _lines(found))
+
+
+def _plain(line: str) -> str:
+    shown = line if len(line) <= LONG else f"{line[:LONG]}…"
+    return "".join(mark if mark.isprintable() else mark.encode("unicode_escape").decode() for mark in shown)
+
+
+def _lines(found: Verified) -> Iterator[str]:
     for word, names in (("changed", found.changed), ("missing", found.missing), ("added", found.added)):
         yield from _some([f"{word}: {name}" for name in names])
     yield from _some([f"history: {text}" for text in found.broken])
@@ -96,7 +126,7 @@ def describe(found: Verified) -> Iterator[str]:
         numbers = found.recomputed.held + len(found.recomputed.moved)
         yield (
             f"{found.recomputed.held:,} of {numbers:,} numbers hold to the last printed digit "
-            f"({found.recomputed.tables} tables and the report)"
+            f"({found.recomputed.tables} tables and the report); images are held by their hash alone"
         )
     yield f"root {found.root}"
     yield _verdict(found)
@@ -124,41 +154,54 @@ def _recomputed(folder: Path) -> tuple[Recomputed | None, str]:
     try:
         inputs = read_inputs((folder / INPUTS).read_text(encoding="utf-8"))
         labels = read_labels_csv(folder / LABELS)
-        facts = (
-            facts_of(json.loads((folder / FACTS).read_text(encoding="utf-8"))) if (folder / FACTS).exists() else None
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, CalibrationError) as error:
+        facts = facts_of(loads((folder / FACTS).read_text(encoding="utf-8"))) if (folder / FACTS).exists() else None
+    except (OSError, *STUMBLES) as error:
         return None, f"{INPUTS}, {FACTS} or {LABELS} cannot be read ({error})"
     try:
         return recompute(labels, inputs, facts, folder / PRINTED), ""
     except (CalibrationError, ExportError) as error:
         return None, f"{LABELS}: {error.text}"
+    except STUMBLES as error:
+        return None, f"{INPUTS}, {FACTS} and {LABELS} do not fit each other ({type(error).__name__}: {error})"
 
 
 def _broken(folder: Path) -> Iterator[str]:
     """Where the chain of a label's revisions breaks, where labels.csv says otherwise, and a plan that is not its."""
-    if (folder / PLAN).exists():
-        try:
-            plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
-            root = json.loads((folder / ABOUT).read_text(encoding="utf-8"))["plan_root"]
-        except (OSError, ValueError, KeyError, TypeError):
-            yield f"{PLAN} or {ABOUT} cannot be read"
-        else:
-            if canonical_sha256(plan) != root:
-                yield f"{PLAN} is not the plan with plan_root {root}"
+    try:
+        yield from _another_plan(folder)
+    except (OSError, *STUMBLES):
+        yield f"{PLAN}, {ABOUT} or {INPUTS} cannot be read"
     if not (folder / HISTORY).exists():
         return
     try:
         yield from broken(_rows(folder / HISTORY))
         yield from _contradictions(folder)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, *STUMBLES) as error:
         yield f"{HISTORY} cannot be read ({error})"
+
+
+def _another_plan(folder: Path) -> Iterator[str]:
+    """A study that was opened has a plan and a history; all that name the plan's root name the same."""
+    about, inputs = (loads((folder / name).read_text(encoding="utf-8")) for name in (ABOUT, INPUTS))
+    root = about["plan_root"]
+    if inputs["data"].get("plan_root") != root:
+        yield f"{ABOUT} and {INPUTS} name different plans"
+    if root is None:
+        return
+    yield from (
+        f"{name} is gone, though the study had a plan" for name in (PLAN, HISTORY) if not (folder / name).exists()
+    )
+    if (folder / PLAN).exists() and canonical_sha256(loads((folder / PLAN).read_text(encoding="utf-8"))) != root:
+        yield f"{PLAN} is not the plan with plan_root {root}"
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            yield json.loads(line)
+        for number, line in enumerate(lines, start=1):
+            row = loads(line)
+            if not isinstance(row, dict):
+                raise ValueError(f"line {number} is no row")
+            yield row
 
 
 def _contradictions(folder: Path) -> Iterator[str]:
@@ -167,7 +210,8 @@ def _contradictions(folder: Path) -> Iterator[str]:
     if not {*ANSWER} <= {*labels.columns}:
         return
     last = _last_said(folder / HISTORY)
-    own = labels["rater_id"].isin({*last["rater_id"]})
+    # panels of judges are worked out from others, and have no history
+    own = labels["rater_id"].isin({*last["rater_id"]}) | (labels["rater_kind"] == "human")
     joined = labels.loc[own, [*ANSWER, "label"]].merge(last, on=[*ANSWER], how="left")
     for row in joined[joined["label"].ne(joined["last_said"])].itertuples():
         said = f"ends with {row.last_said!r}" if isinstance(row.last_said, str) else "has no such label"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import decimals, number, spread
 from exports.figures import EDGE, WIDE, Figure, names_at_left
-from exports.fitting import fitted
+from exports.fitting import width_of
 from exports.ranking import judge_shown
 from exports.system_pairs import Won, systems_in_order, won_by
 from exports.tables import PEOPLE
@@ -115,7 +115,10 @@ def _draw(laid: Layout, width: float) -> Canvas:
     top, left = laid.height, 0.0
     for place, (one, title) in enumerate(zip(laid.grids, laid.titles, strict=True)):
         one.draw(canvas, left, top - TITLE - one.height, named=not (laid.beside and place))
-        said = fitted(f"by {title}", one.across, TEXT, lines=1)
+        full = f"by {title}"
+        said = (
+            full if width_of(full, TEXT) <= one.across or title == "people" else "by the judge"
+        )  # the caption says which
         at = (left + one.names.room + 0.08) / width, (top - EDGE) / laid.height
         canvas.text(*at, said, va="top", ha="left", color=INK_SOFT)
         if laid.beside:

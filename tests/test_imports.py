@@ -101,3 +101,10 @@ def test_the_lock_names_no_host() -> None:
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     assert "://" not in lock
     assert not any(line.startswith("-") for line in lock.splitlines())
+
+
+def test_both_folders_that_write_for_spreadsheets_do_it_alike() -> None:
+    one, other = (
+        (ROOT / folder / "spreadsheets.py").read_text(encoding="utf-8") for folder in ("annotation", "exports")
+    )
+    assert one.partition("from __future__")[2] == other.partition("from __future__")[2]

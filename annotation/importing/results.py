@@ -38,6 +38,8 @@ class ResultRow:
     run: int = 1
     pass_no: int | None = None
     rationale: str = ""
+    seconds: float | None = None  # None: not given, which is not 0
+    cost_usd: float | None = None
     sha256: Mapping[str, str] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
     is_derived: bool = False  # a preference worked out from two scores: where it is no item, nothing is missed
@@ -114,6 +116,20 @@ def whole(value: Any, where: str, name: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise ImportingError(f"{where}: {name} is not a whole number from 1 ({shortened(text)}); correct it")
     return int(text)
+
+
+def amount(value: Any, where: str, name: str) -> float | None:
+    """Seconds or money from 0, None where nothing is given. Raises ImportingError."""
+    text = (as_text(value) or "").strip()
+    if not text:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < float("inf"):
+        raise ImportingError(f"{where}: {name} is not a number from 0 ({shortened(text)}); leave it empty if unknown")
+    return number
 
 
 def named(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
@@ -16,21 +15,22 @@ from annotation.importing.results import (
     ResultOptions,
     ResultRow,
     Results,
+    amount,
     named,
     said,
     whole,
     winner,
 )
 from annotation.importing.table import read_columns
+from annotation.spreadsheets import unguarded
 
 REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id")
 OPTIONAL = (
     "system_a", "system_b", "presentation", "run", "pass_no", "status", "rationale", "topic", "probe", "sha256_a",
-    "sha256_b",
+    "sha256_b", "seconds", "cost_usd",
 )  # fmt: skip
 MADE_AGAIN = ("category", "len_a", "len_b", "evidence")  # known from the study's own rows, or about texts of another
 ALIASES = {"tie_inconsistent": TIE, "n/a": NOT_APPLICABLE, "unparsed": "invalid"}
-FORMULA_GUARD = re.compile(r"^'(?=[=+\-@\t\r])")  # what our export puts before text that a spreadsheet would run
 
 
 def read_labels_results(path: Path, options: ResultOptions) -> Results:
@@ -57,7 +57,7 @@ def read_labels_results(path: Path, options: ResultOptions) -> Results:
 
 
 def _row(line: Row, options: ResultOptions) -> ResultRow:
-    cells = {name: FORMULA_GUARD.sub("", as_text(value) or "").strip() for name, value in line.values.items()}
+    cells = {name: unguarded(as_text(value) or "").strip() for name, value in line.values.items()}
     system_a, system_b = named(cells.get("system_a")), named(cells.get("system_b"))
     shown = cells.get("presentation", "")
     kind, rater = cells["rater_kind"], named(cells["rater_id"])
@@ -78,6 +78,8 @@ def _row(line: Row, options: ResultOptions) -> ResultRow:
         status=status, first=first, probe=cells.get("probe", ""), item=cells["item_id"],
         run=whole(cells.get("run") or "1", line.where, "run"),
         pass_no=whole(cells["pass_no"], line.where, "pass_no") if cells.get("pass_no") else None,
+        seconds=amount(cells.get("seconds"), line.where, "seconds"),
+        cost_usd=amount(cells.get("cost_usd"), line.where, "cost_usd"),
         rationale=cells.get("rationale", ""), flags=raw + flags,
         sha256={name: cells.get(f"sha256_{side}", "") for name, side in zip(systems, "ab", strict=False)},
     )  # fmt: skip

@@ -190,4 +190,7 @@ def _write(session: Session, sheets: Mapping[Sheet, Sequence[Matched]], ids: Map
 def _answer(one: Matched) -> Answer:
     """The row as a judge's answer; a failed one has its status and no choice."""
     says = one.says
-    return Answer(one.place.criterion.code, says.status, says.choice, says.rationale, flags=one.row.flags)
+    return Answer(
+        one.place.criterion.code, says.status, says.choice, says.rationale, flags=one.row.flags,
+        seconds=one.row.seconds, cost_usd=one.row.cost_usd,
+    )  # fmt: skip

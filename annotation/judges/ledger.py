@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from annotation.judges.progress import CURRENT_LABELS
 from annotation.judges.steps import COST_UNKNOWN, REPLIES
-from annotation.verdicts import FORMULA
+from annotation.spreadsheets import guarded
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Study
 
@@ -156,8 +155,7 @@ def _assignments(session: Session, calls: set[int]) -> dict[int, list[tuple[int,
 def _cell(value: object) -> object:
     if not isinstance(value, str):
         return value
-    line = " ".join(value.split())
-    return f"'{line}" if re.match(FORMULA, line) else line
+    return guarded(" ".join(value.split()))
 
 
 def _of_attempts(*columns: Any) -> Select[*tuple[Any, ...]]:

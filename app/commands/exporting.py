@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from app.commands.export_dataset import export_dataset
 from app.commands.printing import (
     CASCADE,
     FAMILY,
@@ -27,6 +28,7 @@ def add_to(app: typer.Typer) -> None:
     exports = typer.Typer(help="Write labels, reports, datasets and bundles to files.", no_args_is_help=True)
     exports.command("labels")(export_labels)
     exports.command("report")(export_report)
+    exports.command("dataset")(export_dataset)
     exports.command("bundle")(export_bundle)
     app.add_typer(exports, name="export", rich_help_panel=RESULTS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,9 @@ from pathlib import Path
 import typer
 
 from app.commands.printing import JSON, RESULTS, print_json, progress_bar
+
+# a .zip of more files, or of more bytes and many times its own, is no bundle but a bomb
+MOST_FILES, SMALL, MOST_TIMES = 10_000, 100_000_000, 100
 
 
 def add_to(app: typer.Typer) -> None:
@@ -18,7 +22,7 @@ def add_to(app: typer.Typer) -> None:
 
 def verify(
     bundle: Path = typer.Argument(..., help="The folder of a bundle, or a .zip of it."),
-    root: str = typer.Option("", help="The root that was published: 64 hexadecimal digits."),
+    root: str = typer.Option(None, help="The root that was published: 64 hexadecimal digits."),
     as_json: bool = JSON,
 ) -> None:
     """Say which files of a bundle changed and which of its numbers hold. Runs nothing that the bundle brought.
@@ -30,9 +34,11 @@ def verify(
     from exports.verifying import describe
     from exports.verifying import verify as verified
 
+    if root is not None and not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", root):
+        raise typer.BadParameter(f"--root {root[:80]!r}: a root has 64 hexadecimal digits")
     with _opened(bundle) as folder, progress_bar("verifying") as advance:
         steps = iter(range(1, 4))
-        found = verified(folder, root, lambda doing: advance(next(steps), 3))
+        found = verified(folder, root or "", lambda doing: advance(next(steps), 3))
     if as_json:
         print_json(asdict(found) | {"holds": found.holds, "verdict": [*describe(found)][-1]})
     else:
@@ -44,9 +50,7 @@ def verify(
 @contextmanager
 def _opened(bundle: Path) -> Iterator[Path]:
     """The bundle's folder; a .zip is unpacked for as long as it is looked at."""
-    import shutil
     import tempfile
-    from zipfile import BadZipFile, ZipFile
 
     from annotation.errors import AnnotationError
     from exports.bundle import SUMS
@@ -55,12 +59,28 @@ def _opened(bundle: Path) -> Iterator[Path]:
         yield bundle
         return
     with tempfile.TemporaryDirectory() as made:
-        try:
-            with ZipFile(bundle) as archive:
-                archive.extractall(made)
-        except (OSError, BadZipFile, shutil.ReadError) as error:
-            raise AnnotationError(
-                "no_bundle", f"{bundle}: no bundle ({error}); give its folder or a .zip of it"
-            ) from None
+        _unpack(bundle, Path(made))
         inside = [path.parent for path in Path(made).glob(f"**/{SUMS}")]
-        yield min(inside, key=lambda path: len(path.parts), default=Path(made))
+        if not inside:
+            raise AnnotationError(
+                "no_bundle", f"{bundle}: no {SUMS} in it; give the folder of a bundle or a .zip of it"
+            )
+        yield min(inside, key=lambda path: len(path.parts))
+
+
+def _unpack(bundle: Path, into: Path) -> None:
+    import lzma
+    import zlib
+    from zipfile import BadZipFile, ZipFile
+
+    from annotation.errors import AnnotationError
+
+    try:
+        with ZipFile(bundle) as archive:
+            entries = archive.infolist()
+            size = sum(entry.file_size for entry in entries)
+            if len(entries) > MOST_FILES or size > max(SMALL, MOST_TIMES * bundle.stat().st_size):
+                raise BadZipFile(f"{len(entries):,} files of {size:,} bytes; unpack it yourself if you trust it")
+            archive.extractall(into)
+    except (OSError, BadZipFile, RuntimeError, EOFError, ValueError, zlib.error, lzma.LZMAError) as error:
+        raise AnnotationError("no_bundle", f"{bundle}: no bundle ({error}); give its folder or a .zip of it") from None

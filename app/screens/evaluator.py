@@ -15,6 +15,7 @@ from app.screens import (
     choice,
     disagreements,
     judges,
+    paper,
     planner,
     progress,
     ranking,
@@ -34,5 +35,6 @@ def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
         st.Page(partial(judges.show, principal, cookie), title="Judges", url_path="judges"),
         st.Page(partial(progress.show, principal), title="Progress", url_path="progress"),
         st.Page(partial(blinding.show, principal), title="Blinding", url_path="blinding"),
+        st.Page(partial(paper.show, principal), title="Paper", url_path="paper"),
         st.Page(partial(planner.show, principal), title="Planner", url_path="planner"),
     ]

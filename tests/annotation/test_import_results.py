@@ -222,7 +222,8 @@ def test_names_are_matched_as_files_are_and_what_matches_nothing_is_listed(engin
 def test_our_own_export_of_an_import_comes_in_again_as_equal_rows(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports")
     rows = [
-        {"cluster_id": topic, "presentation": order, "label": label, "rationale": "-1 is fewer, \"so\" left"}
+        {"cluster_id": topic, "presentation": order, "label": label, "rationale": "-1 is fewer, \"so\" left",
+         "seconds": "2.5", "cost_usd": "" if label == "tie" else "0.0021"}
         for topic, order, label in (("tides", "AB", "A"), ("bread", "", "tie"), ("noise", "BA", "B"))
     ]  # fmt: skip
     bring_results(engine, study, labels_file(tmp_path / "labels.csv", rows), "labels")
@@ -232,11 +233,22 @@ def test_our_own_export_of_an_import_comes_in_again_as_equal_rows(engine: Engine
     other = make_study(engine, tmp_path / "reports", name="other", seed=8)
     report = bring_results(engine, other, again, "labels", kind="labels")
     assert (report.new, report.left_out) == (3, {})
-    compared = ["rater_id", "criterion", "cluster_id", "status", "rationale", "run", "pass_no"]
+    compared = ["rater_id", "criterion", "cluster_id", "status", "rationale", "run", "pass_no", "seconds"]
     back = pd.read_csv(io.StringIO(labels_csv(verdicts(engine, other))))
     first = pd.read_csv(io.StringIO(exported))
     assert sorted(map(tuple, back[compared].values)) == sorted(map(tuple, first[compared].values))
     assert winners(engine, other, "mini") == winners(engine, study, "mini")
+    # what is unknown stays unknown, and is not 0
+    assert sorted(back["cost_usd"].fillna(-1)) == [-1, 0.0021, 0.0021]
+
+
+@pytest.mark.parametrize(("name", "value"), [("seconds", "-1"), ("cost_usd", "two"), ("cost_usd", "inf")])
+def test_a_price_that_is_no_amount_is_refused_by_its_line(
+    engine: Engine, tmp_path: Path, name: str, value: str
+) -> None:
+    study = make_study(engine, tmp_path / "reports")
+    with pytest.raises(ImportingError, match=f"labels.csv:2: {name} is not a number from 0"):
+        bring_results(engine, study, labels_file(tmp_path / "labels.csv", [{name: value}]), "labels")
 
 
 def test_a_persons_pseudonym_that_studies_give_out_becomes_another_name(engine: Engine, tmp_path: Path) -> None:

@@ -18,12 +18,13 @@ from annotation.comparison_plans import keep_plan
 from annotation.judge_facts import judge_facts, public_model
 from annotation.overrides import edit_text, exclude_report
 from annotation.people import local_admin
+from annotation.plan_root import keep_plan_root
 from annotation.studies import init_study
 from annotation.study_facts import audit_facts, study_facts
 from db.connect import reading, transaction
-from db.judge_tables import JudgeAttempt, JudgeConfig
+from db.judge_tables import Judge, JudgeAttempt, JudgeConfig
 from db.people_tables import Rater
-from db.tables import Assignment, Criterion, Event, Item, Label, Report, Study
+from db.tables import Assignment, Criterion, Event, Item, Label, Report, Study, System
 from db.types import now
 from exports.facts import JudgeFacts, StudyFacts, facts_of
 from tests.disputed_study import make_disputed
@@ -132,6 +133,39 @@ def test_the_plan_is_told_relative_to_the_labels(engine: Engine, disputed: int) 
         keep_plan(session, study, {"plan_sha256": "cd" * 32})
     found = facts(engine, disputed)
     assert (found["plan_sha256"], found["plans_kept"], found["labels_before_plan"]) == ("ab" * 32, 2, 8)
+
+
+def test_a_plan_that_changed_after_its_root_was_kept_says_how_often(engine: Engine, disputed: int) -> None:
+    before = facts(engine, disputed)["plan_roots"]
+    with transaction(engine) as session:
+        study = session.get_one(Study, disputed)
+        keep_plan_root(session, study)
+        session.scalars(select(Item).limit(1)).one().excluded_at = now()
+        keep_plan_root(session, study)
+        keep_plan_root(session, study)
+    found = facts(engine, disputed)
+    assert found["plan_roots"] >= 2
+    assert found["plan_roots"] - before in (1, 2), "a plan that stayed as it was is kept once"
+
+
+def test_the_day_of_an_import_is_no_day_of_labelling(engine: Engine, disputed: int) -> None:
+    with transaction(engine) as session:
+        session.execute(update(Assignment).where(Assignment.source == "app").values(source="import"))
+    found = facts(engine, disputed)
+    assert (found["imported_labels"], found["first_label"], found["last_label"]) == (8, None, None)
+
+
+def test_a_maker_is_known_by_its_name_and_by_its_models(engine: Engine, disputed: int) -> None:
+    def own(families: tuple[str, str]) -> list[int | None]:
+        with transaction(engine) as session:
+            for system, family in zip(session.scalars(select(System)), families, strict=True):
+                system.family = family
+            session.scalars(select(Judge).where(Judge.name == "steady")).one().family = "openai"
+        return [one["own_family_systems"] for one in facts(engine, disputed)["judges"]]
+
+    assert own(("", "")) == [None, None]
+    assert own(("OpenAI", "gpt-5-deep")) == [None, 2]
+    assert own(("qwen", "")) == [None, 0]
 
 
 def test_active_hours_and_pay_follow_the_protocol(engine: Engine, disputed: int) -> None:

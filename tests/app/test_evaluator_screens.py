@@ -28,7 +28,7 @@ OTHERS = {
     "status": "ok",
     "rationale": None,
 }
-PAGES = ("choice", "agreement", "reliability", "bias", "ranking")
+PAGES = ("choice", "agreement", "reliability", "bias", "ranking", "paper")
 READERS = (app.reporting, app.screens.planner, app.screens.reliability)
 
 

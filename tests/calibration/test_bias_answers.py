@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from calibration.alike_texts import shingles
 from calibration.answer_rates import answer_rates
 from calibration.correlation import icc
-from calibration.rationale_overlap import rationale_overlap, shingles
+from calibration.rationale_overlap import rationale_overlap
 from calibration.repeat_agreement import drift_bias, repeat_agreement
 from tests.calibration.biased import verdict
 

@@ -23,6 +23,7 @@ from exports.facts import facts_of
 from exports.label_chain import canonical_sha256, chained
 from exports.pack import pack
 from exports.recomputing import Inputs, inputs_json, read_inputs, report_from
+from exports.spreadsheets import guarded
 from exports.verifying import changed_files, describe, verify
 
 HOSTILE = '=cmd(), "x" & 50 % \\input{a}_b, 中文 🙂'
@@ -81,8 +82,7 @@ def make_bundle(folder: Path, labels: pd.DataFrame) -> str:
     report, verdicts = report_from(labels, INPUTS)
 
     def write(path: Path) -> None:
-        guarded = labels.astype("str").replace(r"^(?=[=+\-@\t\r])", "'", regex=True)
-        guarded.to_csv(path, index=False, lineterminator="\n")
+        labels.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell).to_csv(path, index=False)
 
     history = history_of(labels)
     return write_bundle(folder, INPUTS, write, pack(report, verdicts, FACTS), BESIDE, history)

@@ -49,6 +49,7 @@ def test_of_a_bare_table_blinding_is_not_known() -> None:
         ({"blinding_audit": None}, "Leakage was measured", "not known"),
         ({"blinding_audit": {"refused": "one system"}}, "Leakage was measured", "no"),
         ({"revealed_at": "2026-11-19"}, "Labels and systems kept apart until the study closed", "no"),
+        ({"status": "open"}, "Labels and systems kept apart until the study closed", "not known"),
         ({"labels_after_reveal": 2}, "No label was given after systems were revealed", "no"),
         ({"staff_labelled": 0}, "Nobody who runs the study labelled", "yes"),
         ({"judges": (replace(toy_facts().judges[0], order="one"),)}, "Judges asked in both orders", "no"),
@@ -66,6 +67,16 @@ def test_ratings_are_not_asked_about_sides() -> None:
 def test_the_test_is_asked_for_where_it_was_not_made() -> None:
     assert answers(alt_test_checklist(bare_report()))["The test was made"][0] == "no"
     assert answers(alt_test_checklist(people_report()))["At least 3 annotators"] == ("no", "2 annotators")
+
+
+def test_candidates_are_all_listed_only_where_no_settings_were_replaced() -> None:
+    def said(facts: StudyFacts | None) -> tuple[str, str]:
+        return answers(alt_test_checklist(toy_methods_report(), facts))["All candidates tried are listed"]
+
+    once = tuple(replace(one, settings_tried=1, imported=False) for one in toy_facts().judges)
+    assert said(None)[0] == "not known", "a table holds what was kept, not what was tried"
+    assert said(replace(toy_facts(), judges=once))[0] == "yes"
+    assert said(toy_facts()) == ("no", "3 candidates in the report; of settings, small is the last of 3")
 
 
 def test_an_epsilon_of_the_software_is_not_known_to_be_fixed_beforehand() -> None:

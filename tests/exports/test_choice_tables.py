@@ -11,6 +11,7 @@ import pytest
 
 from calibration.calibrate import calibrate
 from calibration.category_effects import category_effects
+from calibration.choice_words import short_sentence
 from calibration.results import CalibrationSettings, Estimate
 from exports.as_csv import as_csv
 from exports.as_json import as_json
@@ -64,9 +65,9 @@ def test_the_outcome_of_a_judge_is_said_with_its_reason(one, words):
     assert outcome_words(one) == words
 
 
-def test_the_first_note_under_the_judges_is_the_sentence_of_the_choice():
+def test_the_first_note_under_the_judges_is_the_choice_in_short():
     report = toy_choice()
-    assert judges_table(report).notes[0] == report.choice.sentence
+    assert judges_table(report).notes[0] == short_sentence(report.choice)
 
 
 def test_judges_without_costs_have_no_column_of_costs():

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports.as_csv import RUNS
-from exports.dataset import MARK, guarded, unguarded, write_dataset
+from exports.dataset import MARK, write_dataset
 from exports.dataset_columns import CRITERIA, LABELS, REPORTS
 from exports.errors import ExportError
 from exports.label_chain import broken
+from exports.spreadsheets import RUNS, guarded, unguarded
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 HOSTILE = (

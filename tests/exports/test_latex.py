@@ -116,8 +116,39 @@ def test_every_row_of_a_long_table_stands_once_in_parts_of_one_number():
     assert len(table.rows) == 780
     assert tex.count(r"\label") == 1
     assert tex.count(r"\caption") - 1 == tex.count(r"\addtocounter{table}{-1}") == tex.count("(continued)") > 1
-    named = [line for line in cells(tex) if line[0] == r"evidence\_and\_source\_"]
-    assert len(named) == len(table.rows)
+    assert len([line for line in cells(tex) if line[-1]]) == len(table.rows)
+
+
+def test_the_name_that_rows_share_is_printed_once_and_again_on_every_page():
+    columns = (Column("criterion", "Criterion"), Column("rater", "Rater"), Column("n", "n"))
+    rows = tuple((name, f"judge {number}", number) for name in ("depth", "style") for number in range(40))
+    tex = as_latex(Table("t", "T", columns, rows, ()))
+    assert [line[0] for line in cells(tex) if line[0]] == ["depth", "style", "style"]
+    assert [line[1] for line in cells(tex)] == [row[1] for row in rows]
+
+
+def test_notes_never_stand_without_a_row():
+    columns = (Column("item", "Item"), Column("n", "n"))
+    for count in range(35, 60):
+        table = Table("t", "T", columns, tuple((f"row {number}", number) for number in range(count)), ("word " * 60,))
+        parts = as_latex(table).split(r"\end{table}")[:-1]
+        assert all(cells(part) for part in parts)
+        assert len(cells(as_latex(table))) == count
+
+
+def test_lines_of_a_table_of_words_are_left_to_tex():
+    columns = (Column("item", "Item"), Column("answer", "Answer"))
+    tex = as_latex(Table("t", "T", columns, (("A sentence that is longer than half a column of a page", "yes"),), ()))
+    assert r"A sentence that is longer than half a column of a page & yes\\" in tex
+    assert tex.count(r"\raggedright\arraybackslash}p{") == 2
+
+
+@pytest.mark.parametrize(
+    ("room", "lines"),
+    [(30, ["simulated-quick [both orders]"]), (11, ["simulated-quick", "[both orders]"])],
+)
+def test_what_is_added_to_a_name_in_brackets_stays_together(room, lines):
+    assert fold("simulated-quick [both orders]", room) == lines
 
 
 def test_the_comment_names_the_packages_that_are_needed_and_no_other():

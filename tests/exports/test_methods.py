@@ -49,7 +49,7 @@ def test_the_section_of_a_study_is_the_one_a_reviewer_read(name: str) -> None:
 def test_every_citation_of_the_text_has_its_entry(name: str) -> None:
     report, facts = STUDIES[name]
     made = methods_paragraph(report(), facts())
-    in_latex = {key for keys in re.findall(r"\\cite\{([^}]*)\}", made.latex) for key in keys.split(",")}
+    in_latex = {key for keys in re.findall(r"\\citep\{([^}]*)\}", made.latex) for key in keys.split(",")}
     in_markdown = set(re.findall(r"(?<!\\)@([\w:-]+)", made.markdown))
     assert in_latex == in_markdown == {*made.cited}
     assert {*made.cited} <= {*entries()}
@@ -77,6 +77,7 @@ def test_a_bare_table_leaves_more_open_than_a_study() -> None:
     assert "What annotators were paid" in bare
     assert "What annotators were paid" not in known
     assert any("recruited" in one for one in known), "no database knows how people were found"
+    assert any("preregistered" in one for one in known), "a root that only our own database keeps is no registration"
 
 
 def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:
@@ -121,12 +122,22 @@ def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:
         ({"judges": (SMALL,)}, "No system under comparison is known to be by the maker of a judge."),
         ({"labels_before_plan": 1}, "showed a result; by then annotators had given 1 answer."),
         ({"margin_in_protocol": False}, "The protocol states no margin, so it is that of the software's defaults."),
+        ({"plan_roots": 2}, "root hash efefefefefefefef, which was changed once since its first hash was kept."),
+        ({"plan_roots": 1}, "root hash efefefefefefefef.\n"),
         ({"protocol_changed_after_labels": 3}, "The protocol was changed 3 times after labels existed."),
     ],
 )
 def test_each_fact_changes_its_sentence(change: dict[str, Any], sentence: str) -> None:
     text = methods_paragraph(toy_methods_report(), replace(toy_facts(), **change)).markdown
     assert sentence in text.replace("\\_", "_"), text
+
+
+@pytest.mark.parametrize(("ties", "told"), [("three_class", False), ("half_credit", True), ("exclude", True)])
+def test_another_rule_for_ties_is_not_that_of_the_coefficients(ties: str, told: bool) -> None:
+    report = toy_methods_report()
+    report = replace(report, settings=replace(report.settings, ties=ties))
+    text = methods_paragraph(report, toy_facts()).markdown
+    assert ("Coefficients take a tie as a label like another." in text) == told
 
 
 def test_no_fact_leaves_a_sentence_that_nobody_can_support() -> None:

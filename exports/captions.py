@@ -1,0 +1,44 @@
+"""Figures as a paper takes them: each caption to copy, and each figure ready for LaTeX."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from exports.as_markdown import escaped
+from exports.figures import Figure
+from exports.tex_text import foreign, needs_t1, prose
+from exports.theme import FULL_PAGE, ONE_COLUMN
+
+_FIGURE = r"""\begin{figure}
+\centering
+\includegraphics[width=\ifdim\linewidth<%(narrow)sin \linewidth\else %(narrow)sin\fi]{%(name)s_column.pdf}
+\caption{%(caption)s}
+\label{fig:%(label)s}
+\end{figure}
+"""
+
+
+def captions(figures: Iterable[Figure]) -> str:
+    """A list in Markdown; each caption stands for both widths of its figure."""
+    widths = f"{FULL_PAGE} in, `_column` {ONE_COLUMN} in"
+    return "".join(f"- `{one.name}` ({widths}): {escaped(one.caption)}\n" for one in figures)
+
+
+def figures_tex(figures: Iterable[Figure]) -> str:
+    """Every figure in one column, with its caption and the label `fig:name`, to take what a paper needs."""
+    found = list(figures)
+    texts = [one.caption for one in found]
+    lines = ["% Figures of one column. Across two: figure* with \\linewidth and the name without _column."]
+    lines += ["% Where the files lie: \\graphicspath{{report/}}", "% \\usepackage{graphicx}"]
+    lines += [
+        f"% pdfLaTeX has no font for some of this text: {', '.join(scripts)}."
+        for scripts in [foreign(texts)]
+        if scripts
+    ]
+    lines += [r"% \usepackage[T1]{fontenc}"] * needs_t1(texts)
+    floats = [
+        _FIGURE
+        % {"narrow": ONE_COLUMN, "name": one.name, "caption": prose(one.caption), "label": one.name.replace("_", "-")}
+        for one in found
+    ]
+    return "\n".join([*lines, *floats])

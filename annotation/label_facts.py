@@ -15,6 +15,7 @@ from db.people_tables import Rater
 from db.tables import Assignment, Criterion, Item, Study
 
 HANDED_IN = ("submitted", "locked")
+COUNTED = ("label", "retest")  # purposes of work that estimates are made of
 CURRENT = table(
     "current_labels",
     *map(column, ("assignment_id", "criterion_id", "status", "after_reveal", "left_sha256")),
@@ -73,7 +74,7 @@ def left_out_counts(session: Session, study: Study) -> dict[str, Any]:
         .where(
             Assignment.study_id == study.id,
             Assignment.status.in_(HANDED_IN),
-            Assignment.purpose.in_(("label", "retest")),
+            Assignment.purpose.in_(COUNTED),
         )
         .group_by(excluded, retired)
     )

@@ -18,6 +18,7 @@ from db.tables import Study
 KINDS = ("e-mail", "name", "key", "path")
 SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET")  # how the names of environment variables that hold one end
 SHORTEST_SECRET, SHORTEST_NAME, SHORTEST_PART = 8, 3, 4
+SHORTEST_SPACELESS = 2  # 王芳 is a whole name
 SERVERS_OWN = "server's own key"  # whom `people` enrols for CALIPERS_ADMIN_TOKEN: nobody's name
 SPACELESS = "⺀"  # from here on, scripts are written without blanks, so a name there has no edges
 
@@ -112,16 +113,22 @@ def folders_of(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def names_pattern(handles: Iterable[str]) -> str:
-    """Whole words, as they are written: each handle of 3 characters or more, and its parts of 4 or more."""
+    """Whole words: each handle of 3 characters or more (2 without blanks between words), its parts of 4 or more.
+
+    As they are written and in capitals; a name of several parts in small letters too, while `mark` stays a word.
+    """
     return "|".join(map(_whole, _spelt(handles)))
 
 
 def _spelt(handles: Iterable[str]) -> list[str]:
     names = set()
-    for handle in handles:
+    for handle in map(str.strip, handles):
         parts = handle.split()
-        names |= {part for part in parts if len(part) >= SHORTEST_PART} if len(parts) > 1 else set()
-        names |= {handle.strip()} if len(handle.strip()) >= SHORTEST_NAME else set()
+        if len(parts) > 1:
+            names |= {handle.lower(), *(part for part in parts if len(part) >= SHORTEST_PART)}
+        if len(handle) >= (SHORTEST_SPACELESS if handle[:1] >= SPACELESS else SHORTEST_NAME):
+            names.add(handle)
+    names |= {name.upper() for name in names}
     spelt = {unicodedata.normalize(form, name) for name in names for form in ("NFC", "NFD")}
     return sorted(spelt, key=lambda name: (-len(name), name))
 

@@ -16,7 +16,7 @@ from annotation.active_time import seconds_by_assignment
 from annotation.blinding_audit import BlindingAudit
 from annotation.comparison_plans import WHAT as KEPT_PLAN
 from annotation.judge_facts import judge_facts
-from annotation.label_facts import HANDED_IN, day, label_counts, left_out_counts
+from annotation.label_facts import COUNTED, HANDED_IN, day, label_counts, left_out_counts
 from annotation.plan_root import plan_roots
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
@@ -223,7 +223,12 @@ def _people(session: Session, study: Study, protocol: Protocol) -> dict[str, Any
     worked = (
         select(Assignment.rater_id)
         .join(Rater, Rater.id == Assignment.rater_id)
-        .where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN), Rater.kind == "human")
+        .where(
+            Assignment.study_id == study.id,
+            Assignment.status.in_(HANDED_IN),
+            Assignment.purpose.in_(COUNTED),  # whoever only settled disputes or trained is no annotator of this study
+            Rater.kind == "human",
+        )
         .distinct()
     )
     raters = list(session.scalars(worked))
@@ -237,7 +242,11 @@ def _people(session: Session, study: Study, protocol: Protocol) -> dict[str, Any
             func.count(Enrollment.training_passed_at),
         ).where(mine, Enrollment.rater_id.in_(worked))
     ).one()
-    consents = select(Enrollment.consent_sha256).where(mine, Enrollment.consent_sha256.is_not(None)).distinct()
+    consents = (
+        select(Enrollment.consent_sha256)
+        .where(mine, Enrollment.rater_id.in_(worked), Enrollment.consent_sha256.is_not(None))
+        .distinct()
+    )
     texts = list(session.scalars(consents))
     seconds = sum(
         sum(sum(spent.values()) for spent in seconds_by_assignment(session, study, rater).values()) for rater in raters

@@ -95,6 +95,8 @@ def study_report(
     if verdicts.empty:
         raise AnnotationError("no_labels", f"nobody has handed in work in study {study.name!r} yet; invite annotators")
     _refuse_unknown(overrides.get("families", {}), verdicts)
+    if overrides.get("per_criterion", False) is None:
+        overrides["per_criterion"] = len(verdicts) <= MANY_ROWS
     settings, blind = settings_of(protocol, study.seed, **overrides), tuple[ReportWarning, ...]()
     if not shows_systems(study):
         verdicts = with_systems_masked(verdicts, study.seed)
@@ -102,6 +104,8 @@ def study_report(
         settings = replace(settings, families={})
     verdicts, left_out = without_examples(verdicts, {one.name: one.examples for one in file.judges})
     verdicts, derived = with_panels(verdicts, file.panels, settings, allow_tie=protocol.answers.allow_tie)
+    if len(verdicts) > MANY_ROWS:
+        verdicts = _slim(verdicts)
     report, with_made = calibrate_with_cascades(verdicts, settings, cascades)
     first = next(iter(kept_plans(session, study)), None)
     changed = changed_plan(report.choice.plan, first) if report.choice else ()
@@ -113,6 +117,16 @@ def study_report(
     examples = {one.name: len(one.examples) for one in file.judges if one.examples}
     version = label_version(session, study)
     return Calibrated(verdicts, report, with_made, tuple(cascades), study.name, examples, version)
+
+
+def _slim(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """The same table with categories for the texts that return, in a tenth of their memory; None stays missing."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    texts = [name for name in verdicts if verdicts[name].dtype == "str" and name not in ("rationale", "evidence")]
+    slim = verdicts.astype(dict.fromkeys(texts, "category"))
+    pa.default_memory_pool().release_unused()
+    return slim
 
 
 def shown_report(
@@ -214,7 +228,7 @@ def calibrated(
         study = find_study(session, what)
         overrides |= {} if seed is None else {"seed": seed}
         if "per_criterion" not in protocol_of(study).calibration:
-            overrides = {"per_criterion": True} | overrides
+            overrides = {"per_criterion": None} | overrides
         file = NO_FILE if judges is None else read_judge_file(judges, protocol_of(study))
         principal = local_admin(study)
     return shown_report(engine, principal, file, cascades, **overrides)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy import sparse
 
 from calibration.columns import Codes
@@ -16,7 +17,14 @@ from calibration.joining import Mask
 WORDS = 3  # to a shingle
 ALIKE = 0.8  # Jaccard similarity of shingles from which two texts are near-identical
 ROOM = 2**21 - 1  # different words of which every three have a number of their own; beyond, 63 bits of a hash
-AT_ONCE = 50_000  # pairs of texts in memory
+AT_ONCE = 50_000  # texts, or pairs of them, in memory
+
+
+def numbered(texts: pd.Series[str]) -> npt.NDArray[np.uint64]:
+    """A number for each text, 64 bits of a hash: the same for the same bytes."""
+    parts = (texts.iloc[start : start + AT_ONCE].to_numpy(dtype=object) for start in range(0, len(texts), AT_ONCE))
+    made = [pd.util.hash_array(part, categorize=False) for part in parts]
+    return np.concatenate([np.zeros(0, np.uint64), *made])
 
 
 def shingles(text: str) -> set[str]:

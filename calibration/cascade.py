@@ -71,7 +71,8 @@ def with_cascade(
         rows.groupby("item_id")["cost_usd"].agg(lambda costs: costs.sum(skipna=False)).mean(skipna=False)
     )
     told = _cascade(study, name, asked.to_numpy().astype(np.intp), sent, usd, settings)
-    both = pd.concat([study.frame.drop(columns="unit").astype(object), rows.astype(object)], ignore_index=True)
+    checked = study.frame.drop(columns="unit").assign(rationale=study.rationales)
+    both = pd.concat([checked.astype(object), rows.astype(object)], ignore_index=True)
     return both, told
 
 

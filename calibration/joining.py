@@ -43,7 +43,8 @@ class Answers:
 class Study:
     """A checked table of verdicts, coded. Unit arrays have shape (units,)."""
 
-    frame: pd.DataFrame  # with the column `unit`
+    frame: pd.DataFrame  # with the column `unit`, and without rationales: each copy of a part would copy them
+    rationales: pd.Series[str]  # of the rows of `frame`
     clusters: tuple[str, ...]
     criteria: tuple[str, ...]
     categories: tuple[str, ...]
@@ -102,7 +103,7 @@ def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> S
 
 def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:
     """The study behind a table that `check_verdicts` has returned."""
-    frame = frame.copy()
+    rationales, frame = frame["rationale"], frame.drop(columns="rationale")
     criteria = frame["criterion"].cat.categories
     key = frame["item_id"].cat.codes.to_numpy().astype(np.int64) * len(criteria) + frame["criterion"].cat.codes
     _, first, unit = np.unique(key, return_index=True, return_inverse=True)
@@ -132,6 +133,7 @@ def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:
             judges.append(answers_of(f"{rater}{BOTH_ORDERS}", "judge", both, frame, drop))
     return Study(
         frame,
+        rationales,
         tuple(map(str, frame["cluster_id"].cat.categories)),
         tuple(map(str, criteria)),
         tuple(map(str, frame["category"].cat.categories)),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from calibration.alike_texts import numbered
 from calibration.counted import derived_preferences
 from calibration.joining import MANY_LABELS, Study, scale_of
 from calibration.panel import THIN
@@ -87,15 +88,13 @@ def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWar
 
 
 def _copied(study: Study) -> Iterator[ReportWarning]:
-    frame = study.frame[["rater_id", "unit", "rationale"]]
-    own, told = study.frame["rater_kind"] == "human", study.frame["rationale"] != ""
-    people, copied = frame[own & told], Counter[tuple[str, str]]()
+    frame = study.frame[["rater_id", "rater_kind", "unit"]].assign(text=numbered(study.rationales))
+    told = frame[study.rationales != ""]
+    people, judges = told[told["rater_kind"] == "human"], told[told["rater_kind"] == "judge"].drop_duplicates()
     written = people["rater_id"].astype(str).value_counts()
-    for judge in frame["rater_id"][~own & told].unique() if len(people) else ():  # one by one: the texts are long
-        theirs = frame[told & (frame["rater_id"] == judge)].drop_duplicates()
-        both = people.merge(theirs, on=["unit", "rationale"])
-        copied.update((person, str(judge)) for person in both["rater_id_x"].astype(str))
-    for (person, judge), count in sorted(copied.items()):
+    both = people.merge(judges, on=["unit", "text"])
+    names = zip(both["rater_id_x"].astype(str), both["rater_id_y"].astype(str), strict=True)
+    for (person, judge), count in sorted(Counter(names).items()):
         if count >= 0.2 * written[person]:
             text = f"{count} of {person}'s {written[person]} rationales are, byte for byte, those of {judge} on the "
             yield ReportWarning("copied_rationale", text + "same item and criterion; ask who wrote them", person)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from calibration.alike_texts import Shingler, alike_of_all, alike_pairs
+from calibration.alike_texts import Shingler, alike_of_all, alike_pairs, numbered
 from calibration.answering import clusters_of
 from calibration.bias import Asked, Bias, bias_of
 from calibration.closed_forms import Array
@@ -83,14 +83,13 @@ def rationale_overlap(
 
 def _told(study: Study, kind: str, shingler: Shingler) -> Iterator[tuple[str, _Told]]:
     """One rater after the other, so that the texts of one are in memory at a time."""
-    frame = study.frame[["rater_id", "unit", "item_id", "cluster_id", "rationale"]]
+    frame = study.frame[["rater_id", "unit", "item_id", "cluster_id"]]
     own = study.frame["rater_kind"] == kind
     for rater in sorted(frame["rater_id"][own].unique()):
-        rows = frame[own & (frame["rater_id"] == rater)]
-        rows = rows[rows["rationale"].str.strip() != ""]
-        texts = rows.pop("rationale").to_numpy(dtype=object)
-        if len(texts):
-            yield str(rater), _Told(rows, pd.util.hash_array(texts, categorize=False), shingler.of(texts))
+        told = study.rationales[own & (frame["rater_id"] == rater)]
+        told = told[told.str.strip() != ""]
+        if len(told):
+            yield str(rater), _Told(frame.loc[told.index], numbered(told), shingler.of(told))
 
 
 def _overlap(person: str, own: _Told, judge: str, other: _Told, settings: CalibrationSettings) -> RationaleOverlap:

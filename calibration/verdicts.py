@@ -39,7 +39,7 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
         raise CalibrationError("missing_column", told)
     if frame.empty:
         raise CalibrationError("empty_table", "the table has no rows; give it at least one label")
-    out = frame.reset_index(drop=True).copy()
+    out = frame.reset_index(drop=True)
     for name in (*REQUIRED, *TEXT_DEFAULTS):
         out[name] = _as_text(out[name]) if name in out.columns else TEXT_DEFAULTS[name]
     for name in NUMBERS:
@@ -67,12 +67,16 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
 
 
 def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | None = None) -> pd.DataFrame:
-    """The columns that statistics read, normalised, texts as categories, sorted by item, criterion, rater, run and presentation.
+    """The columns that statistics read, normalised, with categories for texts but rationales.
 
-    Raises one `CalibrationError` that names the first offending row. `scales`: criterion to its allowed answers.
+    Sorted by item, criterion, rater, run and presentation. Raises one `CalibrationError` that names the first
+    offending row. `scales`: criterion to its allowed answers.
     """
     out, _ = normalise(frame)
     out = out[[name for name in out.columns if name in (*KNOWN_COLUMNS, DERIVED)]]
+    for name in (*REQUIRED, "system_a", "system_b", "presentation", "category", "status"):
+        if name != "label":
+            out[name] = _as_category(out[name])  # at once: texts take ten times the memory
     _check_cells(out)
     _check_items(out)
     _check_labels(out, scales or {})
@@ -85,9 +89,8 @@ def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | 
         "this rater already answered this criterion of this item in run {run}, presentation '{presentation}'",
         "keep one row, or number repeats in the column run",
     )
-    for name in (*REQUIRED, "system_a", "system_b", "presentation", "category", "status"):
-        out[name] = pd.Categorical(out[name], categories=sorted(out[name].unique()))
-    return out.sort_values(KEY, kind="stable", ignore_index=True)  # of codes: texts take ten times the memory
+    out["label"] = _as_category(out["label"])
+    return out.sort_values(KEY, kind="stable", ignore_index=True)
 
 
 def kind_of(labels: Iterable[str], paired: bool = False) -> str:
@@ -108,7 +111,7 @@ def _check_cells(out: pd.DataFrame) -> None:
         "rater_kind is '{rater_kind}'",
         "write human or judge; it is never guessed",
     )
-    two_kinds = out.groupby("rater_id")["rater_kind"].transform("nunique") > 1
+    two_kinds = out["rater_kind"].cat.codes.groupby(out["rater_id"].cat.codes).transform("nunique") > 1
     _refuse(
         out,
         two_kinds,
@@ -157,16 +160,18 @@ def _check_cells(out: pd.DataFrame) -> None:
 
 
 def _check_items(out: pd.DataFrame) -> None:
-    item = out.groupby("item_id", sort=False)
+    code = pd.DataFrame({name: out[name].cat.codes for name in ("cluster_id", "system_a", "system_b", "category")})
+    first = code.groupby(out["item_id"].cat.codes, sort=False).transform("first")
     _refuse(
         out,
-        item["cluster_id"].transform("first").ne(out["cluster_id"]),
+        first["cluster_id"].ne(code["cluster_id"]),
         "item_in_two_clusters",
         "this item lies in cluster '{cluster_id}' here and in another one above",
         "give each item one cluster_id",
     )
     one = out["system_b"].ne("") & out["system_a"].eq("")
-    mixed = item["system_b"].transform("first").eq("") != out["system_b"].eq("")
+    alone = out["system_b"].eq("")
+    mixed = alone != alone.groupby(out["item_id"].cat.codes, sort=False).transform("first")
     _refuse(
         out,
         one | mixed,
@@ -176,20 +181,20 @@ def _check_items(out: pd.DataFrame) -> None:
     )
     _refuse(
         out,
-        out["system_a"].eq(out["system_b"]) & out["system_a"].ne(""),
+        out["system_a"].astype(object).eq(out["system_b"].astype(object)) & out["system_a"].ne(""),
         "same_system",
         "system_a and system_b are both '{system_a}'",
         "a pair compares two systems; correct the names",
     )
-    for name, code in (
+    for name, refusal in (
         ("system_a", "systems_conflict"),
         ("system_b", "systems_conflict"),
         ("category", "category_conflict"),
     ):
         _refuse(
             out,
-            item[name].transform("first").ne(out[name]),
-            code,
+            first[name].ne(code[name]),
+            refusal,
             f"{name} is '{{{name}}}' here and another value above for the same item",
             f"{name} is constant within an item: canonicalise the pair first",
         )
@@ -261,19 +266,30 @@ def _as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     """Text as text; a number that pandas made of an id or a score is written without a trailing `.0`."""
     if column.dtype == "str" and not column.hasnans:
         return column
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.categories.dtype == "str" and not column.hasnans:
+        return column.astype("str") if column.name in ("label", "status") else column
     code, distinct = pd.factorize(column)
     made_of_numbers = pd.api.types.is_float_dtype(column)
     text = [number_text(str(value)) if made_of_numbers and np.isfinite(value) else str(value) for value in distinct]
     return pd.Series(np.array([*text, ""], dtype=object)[code], index=column.index, dtype="str")
 
 
+def _as_category(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Categories are the texts that occur, sorted."""
+    if not isinstance(column.dtype, pd.CategoricalDtype):
+        return column.astype(pd.CategoricalDtype(sorted(column.unique())))
+    used = column.cat.remove_unused_categories()
+    return used.cat.reorder_categories(sorted(used.cat.categories), ordered=False)
+
+
 def _as_number(out: pd.DataFrame, name: str) -> pd.Series[Any]:
-    column = out[name].replace("", np.nan)
+    column = out[name]
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column.astype("float64")
+    column = column.replace("", np.nan)
     numbers = pd.to_numeric(column, errors="coerce")
     unread = column.notna() & numbers.isna()
     _refuse(out, unread, "bad_number", f"{name} is '{{{name}}}', which is not a number", "leave it empty if unknown")
-    if not pd.api.types.is_numeric_dtype(column.dtype):
-        # pandas reads some decimals one unit in the last place off, each version others; Python reads them exactly
-        codes, texts = pd.factorize(column.where(numbers.notna()))
-        numbers = pd.Series(np.array([*map(float, texts), np.nan])[codes], index=column.index)
-    return numbers.astype("float64")
+    # pandas reads some decimals one unit in the last place off, each version others; Python reads them exactly
+    codes, texts = pd.factorize(column.where(numbers.notna()))
+    return pd.Series(np.array([*map(float, texts), np.nan])[codes], index=column.index, dtype="float64")

@@ -41,6 +41,7 @@ def _kind(cells: Sequence[Cell]) -> str:
 
 def _cell(cell: Cell, kind: str, address: Callable[[Estimate], str] | None) -> str:
     value, interval = map(escape, shown(cell))
+    value = value.replace("[both orders]", "[both\N{NO-BREAK SPACE}orders]")
     low_high = f' <span class="ci">{interval}</span>' if interval else ""
     leads = escape(address(cell)) if address and isinstance(cell, Estimate) else ""
     linked = f'<a class="c-to" href="{leads}">{value}</a>' if leads else value

@@ -11,7 +11,7 @@ import json
 import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from importlib.metadata import version
+from importlib.metadata import distribution, version
 from importlib.resources import files as package_files
 from importlib.resources.abc import Traversable
 from pathlib import Path, PurePosixPath
@@ -100,6 +100,7 @@ def write_bundle(
         INPUTS: inputs_json(inputs),
         "README.md": README.format(title="A calipers bundle", calipers=version("calipers")),
         "recompute.py": SCRIPT,
+        "code/LICENSE": distribution("calipers").read_text("licenses/LICENSE") or "",
         "requirements.txt": "".join(f"{name}=={version(name)}\n" for name in NEEDED),
         **beside,
     }

@@ -9,6 +9,8 @@ from exports.cells import Cell, Probability, number
 from exports.notes import origin
 from exports.tables import Column, Table
 
+NAMED = 5  # categories in a note; of more, their number
+
 
 def categories_table(report: CalibrationReport) -> Table | None:
     """One row per system; None where pairs have no categories, or fewer topics than these take."""
@@ -33,7 +35,8 @@ def categories_table(report: CalibrationReport) -> Table | None:
         for name, one in found.items()
     ]  # fmt: skip
     some = next(iter(found.values()))
-    thin = f" Categories of fewer than 3 topics: {', '.join(some['small'])}." if some["small"] else ""
+    small = some["small"] if len(some["small"]) <= NAMED else [str(len(some["small"]))]
+    thin = f" Categories of fewer than 3 topics: {', '.join(small)}." if small else ""
     notes = (
         "One-way analysis of variance of a system's win rate in each topic, by people, minus the mean of all systems "
         "in the category; topics are the units, and the clusters. A tie is half a win for each.",

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 ROW, TWO_LINES = 0.22, 0.29  # inches
 BELOW, ABOVE = 0.3, 0.22
 GAP = 0.14
-PAGE = 6.2  # with the room of a caption; inches; rows grow thinner before the figure outgrows a page
+PAGE = 6.0  # inches, a caption has room below; rows grow thinner before the figure outgrows a page
 LEAST = 0.13  # inches of a row that has room for words
 TITLES = {metric.name: metric.title for metric in METRICS} | dict.fromkeys(HEADLINE.values(), "Agreement")
 

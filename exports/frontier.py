@@ -27,7 +27,7 @@ LEFT, BELOW, ABOVE, RIGHT = 0.34, 0.42, 0.28, 0.06  # inches around the axes
 APART = 0.6  # inches for judges that are free, or of unknown cost: a logarithmic scale has no place for them
 INSIDE = 0.16  # inches between the ends of the scale and its outermost judges
 LINE_OF_TEXT = 0.125  # inches
-ROOMS = (0.95, 1.5, 2.2)  # inches for a name; a wide figure starts with the second
+ROOMS = (0.95, 1.9, 2.4)  # inches for a name; a wide figure starts with the second
 MARK = 0.045  # inches from the middle of a point to its edge
 ANNOTATORS, PEOPLE_BESIDE, KEY = "annotators", 0.66, 0.15  # inches right of a wide axes, and above a narrow one
 

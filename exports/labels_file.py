@@ -8,8 +8,13 @@ import pandas as pd
 
 from exports.spreadsheets import unguarded
 
+LONGEST_HEADER = 10_000  # bytes
+
 
 def read_labels_csv(path: Path) -> pd.DataFrame:
     """Every cell as text, empty where nothing was given. Raises OSError and ValueError for what is no CSV in UTF-8."""
+    with path.open("rb") as file:
+        if len(file.readline(LONGEST_HEADER + 1)) > LONGEST_HEADER:
+            raise ValueError("its first line is no header of labels")
     frame = pd.read_csv(path, dtype="str", keep_default_na=False, encoding="utf-8", lineterminator="\n")
     return frame.assign(**{str(name): frame[name].map(unguarded) for name in frame})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from exports.grammar import counted, listed, said
 from exports.notes import TIE_RULES
 from exports.tables import HEADLINE, PEOPLE
 
+PANEL = " [panel]"  # ends the names of panels, which `annotation` makes
 NAMED = 4  # judges that are named one by one; of more the range is told
 HEADLINES = ("percent_agreement", "spearman", "krippendorff_alpha_interval")
 BESIDE = (
@@ -101,13 +103,18 @@ def clusters(report: CalibrationReport) -> str:
     return str(report.data["cluster"])
 
 
-def unusable(report: CalibrationReport) -> dict[str, int]:
-    """status -> answers of judges that could not be used."""
-    found: dict[str, int] = {}
+def made_of_others(report: CalibrationReport) -> list[str]:
+    """Cascades and panels: candidates like any judge, but nobody asked them."""
+    cascades = {one["name"] for one in report.data.get("cascades", ())}
+    return [name for name in report.data["judges"] if name in cascades or name.endswith(PANEL)]
+
+
+def answers(report: CalibrationReport) -> dict[str, int]:
+    """status -> answers of the judges that were asked."""
+    made, found = made_of_others(report), Counter[str]()
     for judge in report.data["judges"]:
-        for status, count in report.data.get("statuses", {}).get(judge, {}).items():
-            if status != "ok":
-                found[status] = found.get(status, 0) + count
+        if judge not in made:
+            found.update(report.data.get("statuses", {}).get(judge, {}))
     return dict(sorted(found.items()))
 
 

@@ -34,6 +34,7 @@ COMPUTING = {  # what made the numbers, as a reader knows it
     "calipers": "calipers", "python": "Python", "numpy": "NumPy", "pandas": "pandas", "scipy": "SciPy",
     "scikit-learn": "scikit-learn", "krippendorff": "krippendorff",
 }  # fmt: skip
+PURPOSES = {"adjudicate": "adjudicator's"}  # of labels, where the word is no adjective
 BIASES = {
     "first_rate": "order", "order_effect": "order", "flip_direction": "order", "longer": "length",
     "length_coefficient": "length", "self_preference": "own family", "tie_rate_gap": "ties",
@@ -78,7 +79,7 @@ def _material(facts: StudyFacts) -> dict[str, Any]:
         "decisions": [f"{count:,} {words[name]}" for name, count in decided.items() if count],
         "sides": sides,
         "made_here": facts.made_here,
-        "given": sum(facts.labels.values()),
+        "given": sum(facts.labels.values()) - facts.purposes.get("adjudicate", 0),
         "allowed": _allowed(facts),
         "software": listed(
             [f"{COMPUTING[name]} {facts.versions[name]}" for name in COMPUTING if name in facts.versions]
@@ -101,12 +102,15 @@ def _allowed(facts: StudyFacts) -> str:
 
 def _judges(report: CalibrationReport, facts: StudyFacts) -> dict[str, Any]:
     asked = [one for one in facts.judges if one.name and not one.imported]
+    made = numbers.made_of_others(report)
     return {
         "asked": asked,
         "common": in_common(asked) if asked else [],
         "described": described(asked),
         "brought": [one.name for one in facts.judges if one.name and one.imported],
         "own_family": own_family(asked),
+        "named_judges": [name for name in report.data["judges"] if name not in made],
+        "made_of_others": made,
         "both_orders": any(name.endswith(BOTH_ORDERS) for name in _candidates(report)),
     }
 
@@ -189,10 +193,11 @@ def _choice(report: CalibrationReport) -> dict[str, Any]:
 def _left_out(report: CalibrationReport, facts: StudyFacts) -> dict[str, Any]:
     parts = [*_facts_left_out(facts), *_rows_left_out(report)]
     known = (facts.items_excluded, facts.stale_labels, facts.criteria_retired)
+    unusable = _unusable(report)
     return {
         "left_out": parts,
-        "nothing_left_out": not parts and None not in known and not numbers.unusable(report),
-        "unusable": _unusable(report),
+        "nothing_left_out": not parts and None not in known and not unusable,
+        "unusable": unusable,
     }
 
 
@@ -207,7 +212,7 @@ def _facts_left_out(facts: StudyFacts) -> Iterator[str]:
         yield f"{counted(facts.criteria_retired, 'criterion')} whose words were changed or dropped{labels}"
     other = {name: count for name, count in facts.purposes.items() if name not in ("label", "retest") and count}
     for name, count in other.items():
-        yield counted(count, f"{name} label")
+        yield counted(count, f"{PURPOSES.get(name, name)} label")
     for judge, count in facts.examples.items():
         shown_as = "an example" if count == 1 else "examples"
         yield f"answers of {judge} to {counted(count, 'item')} that its prompt shows as {shown_as}"
@@ -224,11 +229,11 @@ def _rows_left_out(report: CalibrationReport) -> Iterator[str]:
 
 
 def _unusable(report: CalibrationReport) -> str:
-    found = numbers.unusable(report)
-    total = sum(sum(report.data.get("statuses", {}).get(judge, {}).values()) for judge in report.data["judges"])
+    answers = numbers.answers(report)
+    found = {status: count for status, count in answers.items() if status != "ok"}
     if not found:
         return ""
     count = sum(found.values())
     kinds = listed([f"{number:,} {status}" for status, number in found.items()])
     where = "; in the choice of a judge each counts as disagreement" if report.choice is not None else ""
-    return f"{count:,} of {counted(total, 'answer')} of judges could not be used ({kinds}){where}."
+    return f"{count:,} of {counted(sum(answers.values()), 'answer')} of judges could not be used ({kinds}){where}."

@@ -43,7 +43,9 @@ def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str
     drawn = (
         f"; B = {settings.resamples:,}, seed {settings.seed}" if any("bootstrap" in name for name in methods) else ""
     )
-    whole = f"whole {report.data['cluster']}s, this panel of annotators fixed"
+    others = "two_way_t" in methods  # intervals that speak of other annotators as well
+    fixed = "" if others else ", this panel of annotators fixed"
+    whole = f"whole {report.data['cluster']}s{fixed}"
     yield f"Brackets: {100 * settings.level:g} % intervals over {whole} ({text}{drawn})."
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-ROW, THIN_ROW, PAGE = 0.22, 0.14, 6.2  # with the room of a caption; inches; rows grow thinner before the figure outgrows a page
+ROW, THIN_ROW, PAGE = 0.22, 0.14, 6.0  # inches, a caption has room below; rows grow thinner first
 BELOW, ABOVE, SECOND_LINE, GAP = 0.3, 0.22, 0.13, 0.14
 ORDER = next(question for question in QUESTIONS if question.key == "order")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 import pandas as pd
@@ -57,22 +58,24 @@ def wlc_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
         place = [one.key for one in COLUMNS].index(BASELINE)
         rows = [(*row[:place], None, *row[place + 1 :]) for row in rows]
     columns, cells = kept_columns(COLUMNS, rows, (MISSING, BASELINE))
-    kept = {one.key for one in columns}
-    reading = (
+    notes = notes_below(report, columns, cells, _reading(report, {one.key for one in columns}), bare=(BASELINE,))
+    return Table("preset_wlc", "Judges in the form of Wiki Live Challenge, Table 4", columns, cells, notes)
+
+
+def _reading(report: CalibrationReport, kept: Collection[str]) -> tuple[str, ...]:
+    return (
         "PAR is label agreement (percent_agreement), in percent: the share of all labels where judge = annotator, not "
         "of pairs of reports in the same order. Ties (three_class): a tie is a label like another.",
         "The paper prints neither intervals nor agreement of people, and does not say how its annotators' labels "
         "overlap; here every annotator's label counts. Its code turns an unreadable or missing answer into a tie, "
         "which is then wrong; here PAR leaves such answers out"
         + (", and a column of its own counts them as wrong." if MISSING in kept else "."),
-        "Cost: mean of judging one article on all criteria, every billed call. All columns but PAR and cost, and the "
-        "row of the annotators (all pairs of them, pooled), are ours.",
+        "Cost: mean of judging one article on all criteria once, every billed call; both orders cost both. All "
+        "columns but PAR and cost, and the row of the annotators (all pairs of them, pooled), are ours.",
         *_not_applicable(report),
         f"n counts comparisons of two labels on the same article and criterion, clusters the {clusters_word(report)}."
         + (f" {CONSTANT}" if BASELINE in kept else ""),
     )
-    notes = notes_below(report, columns, cells, reading, bare=(BASELINE,))
-    return Table("preset_wlc", "Judges in the form of Wiki Live Challenge, Table 4", columns, cells, notes)
 
 
 def _row(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 ROW, BETWEEN = 0.42, 0.115  # inches of a system, and between its marks
-PAGE = 6.2  # with the room of a caption; inches; rows grow thinner before the figure outgrows a page
+PAGE = 6.0  # inches, a caption has room below; rows grow thinner before the figure outgrows a page
 BELOW, ABOVE, RIGHT, GAP = 0.42, 0.3, 0.1, 0.14
 KEY, NAME = 0.14, 1.3  # inches between words above the axes, and of a judge's name there
 

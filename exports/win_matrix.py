@@ -132,7 +132,7 @@ def _caption(
     report: CalibrationReport, laid: Layout, titles: Sequence[str], systems: int, drawn: Sequence[Estimate]
 ) -> str:
     level = f"{100 * report.settings.level:g} % interval"
-    n = f"({spread(one.n for one in drawn)} answers, {report.data['clusters']:,} clusters)"
+    n = f"({spread(one.n for one in drawn)} comparisons, {report.data['clusters']:,} clusters)"
     parts = [
         f"Share of comparisons that the system of a row wins over that of a column, by {' and by '.join(titles)}",
         "a tie is half a win, darker is more",

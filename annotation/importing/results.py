@@ -113,7 +113,7 @@ def said(answer: str, options: ResultOptions) -> tuple[str | None, str, tuple[st
 def whole(value: Any, where: str, name: str) -> int:
     """A number from 1, such as a repeat's. Raises ImportingError."""
     text = (as_text(value) or "").strip().removesuffix(".0")
-    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1):
         raise ImportingError(f"{where}: {name} is not a whole number from 1 ({shortened(text)}); correct it")
     return int(text)
 

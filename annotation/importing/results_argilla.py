@@ -67,7 +67,7 @@ def _nested(row: Mapping[str, Any]) -> dict[str, Any]:
             users, states = row.get(f"{column}.users") or [], row.get(f"{column}.status") or []
             responses[question] = [
                 {"value": one, "user_id": _nth(users, number), "status": _nth(states, number)}
-                for number, one in enumerate(value or [])
+                for number, one in enumerate(value if isinstance(value, list) else [value] * (value is not None))
             ]
         elif rest == "suggestion" and question and value is not None:
             suggestions[question] = {"value": value, "agent": row.get(f"{column}.agent")}

@@ -102,7 +102,8 @@ def _results(found: Gathered, where: str, annotation: Mapping[str, Any]) -> tupl
     answers: dict[str, str] = {}
     texts: dict[str, str] = {}
     for result in _listed(annotation, "result", where):
-        name, kind, value = as_text(result.get("from_name")) or "", result.get("type"), result.get("value")
+        name, kind = as_text(result.get("from_name")) or "", as_text(result.get("type"))
+        value = result.get("value")
         if not isinstance(value, dict) or not name or (kind != "textarea" and kind not in ONE_VALUE):
             found.leave("results that answer no question (regions, relations and the like)")
         elif kind == "textarea":
@@ -165,7 +166,7 @@ def _places(options: ResultOptions) -> list[str]:
 def _plain(value: Any) -> str:
     """What JSON_MIN makes of a result, which CSV holds as text of JSON: text, or a list with a table of one value."""
     if isinstance(value, str) and value.startswith(('[{"', '{"')):
-        with suppress(json.JSONDecodeError):  # a text that only looks like it stays what it is
+        with suppress(ValueError, RecursionError):  # a text that only looks like it stays what it is
             value = json.loads(value, parse_float=str, parse_int=str)
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

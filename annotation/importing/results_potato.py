@@ -134,7 +134,8 @@ def _state(state: Any, file: Path, shown: str) -> Iterator[Page]:
         where = f"{shown}: instance {instance}"
         recorded = orders.get(instance) if isinstance(orders, Mapping) else None
         found = tuple(recorded.values()) if isinstance(recorded, Mapping) else ()
-        yield Page(where, instance, user, _tables(listed, where), found, state.get("origin") or {})
+        origin = state.get("origin")
+        yield Page(where, instance, user, _tables(listed, where), found, origin if isinstance(origin, Mapping) else {})
 
 
 def _tables(listed: Any, where: str) -> dict[str, dict[str, Any]]:
@@ -204,7 +205,7 @@ def _why(justification: str) -> str:
     """The words of a justification, which Potato keeps as JSON with categories beside them."""
     try:
         held = json.loads(justification)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return justification
     return (as_text(held.get("rationale")) or "") if isinstance(held, Mapping) else justification
 

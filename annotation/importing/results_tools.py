@@ -82,10 +82,12 @@ def mark_of(data: Any, where: str) -> Mark | None:
         held = json.loads(text)
         failed = [{key: as_text(value) or "" for key, value in one.items()} for one in held["failed"]]
         mark = Mark(held["criteria"], held.get("raters", {}), failed)
+        if not all(isinstance(name, str) for names in (mark.criteria, mark.raters) for name in names.values()):
+            raise TypeError(MARK)
         bad = [one for one in failed if one["status"] not in FAILED or one["kind"] not in ("human", "judge")]
         if bad or not all(one["rater"] and one["criterion"] for one in failed):
             raise KeyError(MARK)
-    except (json.JSONDecodeError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise ImportingError(f"{where}: the text under {MARK!r} is damaged; export the labels again") from None
     return mark
 

@@ -11,6 +11,7 @@ from app.screens.plots import plot
 from app.screens.report_page import answer, long_answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html
 from calibration.choice import Choice
+from calibration.choice_words import short_sentence
 from calibration.results import CalibrationReport
 from exports.card import card_table
 from exports.comparisons import comparisons_table
@@ -37,7 +38,7 @@ def show(principal: Principal) -> None:
         return
     long_answer(choice.sentence)
     plot(frontier(report), "frontier")
-    notes = tuple(note for note in table.notes if note != choice.sentence)  # it stands above already
+    notes = tuple(note for note in table.notes if note != short_sentence(choice))  # it stands above already
     sortable(replace(table, notes=notes), report, "judges")
     _card(report, choice)
     two_by_two = comparisons_table(report)

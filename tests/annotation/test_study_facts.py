@@ -28,7 +28,7 @@ from db.tables import Assignment, Criterion, Event, Item, Label, Report, Study, 
 from db.types import now
 from exports.facts import JudgeFacts, StudyFacts, facts_of
 from tests.disputed_study import make_disputed
-from tests.small_study import PROBES, RATING, make_study
+from tests.small_study import PROBES, RATING, a_person, make_study
 
 
 def facts(engine: Engine, study: int) -> dict[str, Any]:
@@ -133,6 +133,27 @@ def test_the_plan_is_told_relative_to_the_labels(engine: Engine, disputed: int) 
         keep_plan(session, study, {"plan_sha256": "cd" * 32})
     found = facts(engine, disputed)
     assert (found["plan_sha256"], found["plans_kept"], found["labels_before_plan"]) == ("ab" * 32, 2, 8)
+
+
+def test_whoever_only_settled_disputes_is_no_annotator(engine: Engine, disputed: int) -> None:
+    with transaction(engine) as session:
+        person = a_person(session, disputed, "Cyd", "adjudicator")
+        item = session.scalar(select(Item.id).limit(1))
+        work = Assignment(
+            study_id=disputed, item_id=item, rater_id=person.rater_id, purpose="adjudicate", plan_seed=1, left="A",
+            status="submitted", submitted_at=now(),
+        )  # fmt: skip
+        session.add(work)
+        session.flush()
+        criterion = session.scalar(select(Criterion.id).limit(1))
+        session.add(
+            Label(
+                assignment_id=work.id, criterion_id=criterion, revision=1, choice="tie", left_sha256="0" * 64,
+                stripper_version="8",
+            )
+        )  # fmt: skip
+    found = facts(engine, disputed)
+    assert (found["annotators"], found["staff_labelled"], found["purposes"]) == (2, 0, {"adjudicate": 1, "label": 8})
 
 
 def test_a_plan_that_changed_after_its_root_was_kept_says_how_often(engine: Engine, disputed: int) -> None:

@@ -142,7 +142,7 @@ def test_the_report_of_a_study_holds_every_table_figure_and_sentence(bundle: Pat
     methods = (report / "methods.md").read_text(encoding="utf-8")
     assert "Two annotators handed in" in methods
     assert "Left for you to state" in methods
-    cited = set(re.findall(r"[\w-]+", " ".join(re.findall(r"\\cite\{([^}]+)\}", (report / "methods.tex").read_text()))))
+    cited = set(re.findall(r"[\w-]+", " ".join(re.findall(r"\\citep?\{([^}]+)\}", (report / "methods.tex").read_text()))))
     assert cited
     assert cited <= {*re.findall(r"^@\w+\{([^,]+),", (report / "references.bib").read_text(), flags=re.M)}
     page = (report / "report.html").read_text(encoding="utf-8")

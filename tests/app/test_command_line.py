@@ -127,13 +127,26 @@ def test_a_bare_labels_file_is_calibrated_without_a_database(shell: Shell) -> No
     (shell.folder / "labels.csv").write_text("\n".join(lines) + "\n")
     said = shell("calibrate", "labels.csv", "--out", "report", "--resamples", "199")
     assert "gpt, the one judge tried, is not adequate: it agrees" in said
-    written = ("agreement", "annotators", "bias", "criteria", "judges")  # no systems are named: there is no ranking
+    written = (  # no systems are named: there is no ranking
+        "agreement", "annotators", "bias", "criteria", "judges", "alt_test_checklist", "blinding_checklist",
+    )  # fmt: skip
     tables = [f"{name}.{form}" for name in written for form in ("csv", "json", "md", "tex")]
-    drawn = ("agreement", "answers", "bias")  # one criterion makes no map, and no cost no frontier
+    drawn = ("agreement", "answers", "bias", "annotators")  # one criterion makes no map, and no cost no frontier
     both_widths = [*drawn, *(f"{name}_column" for name in drawn)]
     figures = [f"{name}.{form}" for name in both_widths for form in ("pdf", "png", "svg")]
     assert sorted(path.name for path in (shell.folder / "report").iterdir()) == sorted(
-        [*tables, *figures, "calibration-report.json", "captions.md", "comparison-plan.json"]
+        [
+            *tables,
+            *figures,
+            "calibration-report.json",
+            "captions.md",
+            "comparison-plan.json",
+            "figures.tex",
+            "methods.md",
+            "methods.tex",
+            "references.bib",
+            "report.html",
+        ]
     )
     report: dict[str, Any] = json.loads((shell.folder / "report" / "calibration-report.json").read_text())
     assert report["format"] == "calipers-report/1"

@@ -142,6 +142,19 @@ def test_own_words_are_not_found_and_a_handful_cannot_tell() -> None:
     assert rationale_overlap(reasons([("a", ""), ("", "b")])) == ()
 
 
+def test_of_too_many_pairs_some_are_drawn_and_what_stands_on_the_same_label_is_counted_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pairs = [(STOCK if n % 3 else f"{n} of her own words", STOCK if n % 2 else f"{n} of its words") for n in range(300)]
+    (every,) = rationale_overlap(reasons(pairs))
+    monkeypatch.setattr("calibration.rationale_overlap.EVERY", 0)
+    (drawn,) = rationale_overlap(reasons(pairs))
+    assert (drawn.identical, drawn.identical_bias, drawn.near) == (every.identical, every.identical_bias, every.near)
+    assert drawn.near_bias.effect == pytest.approx(every.near_bias.effect, abs=0.02)
+    assert drawn.near_bias.estimate.note.endswith("on other items (20 drawn for each)")
+    assert drawn == rationale_overlap(reasons(pairs))[0]
+
+
 texts = st.lists(st.text("ab ", min_size=1, max_size=12).filter(lambda one: one.strip() != ""), min_size=2, max_size=6)
 
 

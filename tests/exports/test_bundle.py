@@ -28,6 +28,7 @@ from exports.verifying import changed_files, describe, verify
 
 HOSTILE = '=cmd(), "x" & 50 % \\input{a}_b, 中文 🙂'
 PLAN = {"format": "calipers-plan/1", "items": [], "slots": []}
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 FACTS = replace(facts_of(), title=HOSTILE, annotators=3)
 BESIDE = {"plan.json": json.dumps(PLAN), "facts.json": json.dumps(asdict(FACTS))}
 INPUTS = Inputs(
@@ -206,7 +207,6 @@ def test_a_change_is_found_even_when_the_sums_are_made_again(
 def test_missing_and_added_files_are_named(copy: Path, published: tuple[Path, str]) -> None:
     (copy / "report" / "bias.tex").unlink()
     (copy / "report" / "extra.tex").write_text("x", encoding="utf-8")
-    (copy / "code" / "link.py").symlink_to(copy / "recompute.py")
     found = verify(copy, published[1])
     assert found.missing == ("report/bias.tex",)
     assert found.added == ("report/extra.tex",)
@@ -273,3 +273,11 @@ def test_inputs_come_back_as_they_were() -> None:
         ("mini then a person",), ("wlc",), {"plan_root": "0" * 64},
     )  # fmt: skip
     assert read_inputs(inputs_json(inputs)) == inputs
+
+
+def test_the_inputs_are_written_in_the_form_that_was_published() -> None:
+    assert inputs_json(INPUTS) == (GOLDEN / "inputs.json").read_text(encoding="utf-8")
+
+
+def test_the_code_carries_its_license(published: tuple[Path, str]) -> None:
+    assert (published[0] / "code" / "LICENSE").read_text(encoding="utf-8").startswith("MIT License")

@@ -250,16 +250,18 @@ def test_a_name_that_finds_no_room_is_said_to():
 
 
 @pytest.mark.parametrize(
-    ("names", "shown"),
+    ("names", "room", "shown"),
     [
-        (["judge-lab/model-a", "judge-lab/model-b"], ["…a", "…b"]),
-        (["gpt-4", "gpt-5"], ["gpt-4", "gpt-5"]),
-        (["solo-with-a-long-name"], ["solo-with-a-long-name"]),
-        ([], []),
+        (["judge-lab/model-a", "judge-lab/model-b"], 0.6, ["…a", "…b"]),
+        (["judge-lab/model-a", "judge-lab/model-b"], 2.0, ["judge-lab/model-a", "judge-lab/model-b"]),
+        (["gpt-4", "gpt-5"], 2.0, ["gpt-4", "gpt-5"]),
+        (["solo-with-a-long-name"], 2.0, ["solo-with-a-long-name"]),
+        (["judge-lab/a", "judge-lab/a [both orders]"], 0.7, ["…a", "…a [both]"]),
+        ([], 2.0, []),
     ],
 )
-def test_what_all_names_begin_with_is_left_out_where_it_is_long(names, shown):
-    assert told_apart(names, (2.0,)) == shown
+def test_what_all_names_begin_with_is_left_out_where_it_is_long_and_has_no_room(names, room, shown):
+    assert told_apart(names, (room,)) == shown
 
 
 def test_names_are_told_apart_in_the_least_room_that_does():

@@ -74,9 +74,8 @@ def test_judges_without_costs_have_no_column_of_costs():
     unpriced = tuple(replace(one, cost_per_item=math.nan, on_frontier=False) for one in CANDIDATES)
     report = toy_choice()
     report = replace(report, estimates=tuple(one for one in report.estimates if one.statistic != "cost_per_item"))
-    keys = [
-        one.key for one in judges_table(replace(report, choice=replace(report.choice, candidates=unpriced))).columns
-    ]
+    choice = replace(report.choice, candidates=unpriced, status="cannot_tell")
+    keys = [one.key for one in judges_table(replace(report, choice=choice)).columns]
     assert not {"cost_per_1000_items", "on_frontier"} & {*keys}
 
 

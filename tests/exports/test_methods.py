@@ -13,10 +13,12 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from annotation.judges.panel import DERIVED
 from exports.bibliography import bibtex, entries
 from exports.facts import JudgeFacts, StudyFacts, facts_of, software_versions
 from exports.grammar import amount, counted, listed, opening, percent, points
 from exports.methods import methods_paragraph
+from exports.methods_numbers import PANEL
 from tests.exports.toy_facts import (
     MINI,
     SMALL,
@@ -123,6 +125,11 @@ def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:
         ({"labels_before_plan": 1}, "showed a result; by then annotators had given 1 answer."),
         ({"margin_in_protocol": False}, "The protocol states no margin, so it is that of the software's defaults."),
         ({"plan_roots": 2}, "root hash efefefefefefefef, which was changed once since its first hash was kept."),
+        (
+            {"labels": {"ok": 110}, "purposes": {"label": 100, "adjudicate": 10}},
+            "Three annotators handed in 100 labels from",
+        ),
+        ({"purposes": {"adjudicate": 10}}, "10 adjudicator's labels"),
         ({"plan_roots": 1}, "root hash efefefefefefefef.\n"),
         ({"protocol_changed_after_labels": 3}, "The protocol was changed 3 times after labels existed."),
     ],
@@ -138,6 +145,23 @@ def test_another_rule_for_ties_is_not_that_of_the_coefficients(ties: str, told: 
     report = replace(report, settings=replace(report.settings, ties=ties))
     text = methods_paragraph(report, toy_facts()).markdown
     assert ("Coefficients take a tie as a label like another." in text) == told
+
+
+def test_what_is_made_of_other_judges_was_never_asked() -> None:
+    report = toy_methods_report()
+    answered = {name: {"ok": 10, "invalid": 1} for name in ("mini", "mini then small", "jury [panel]")}
+    data: dict[str, Any] = {
+        **report.data,
+        "judges": list(answered),
+        "statuses": answered,
+        "cascades": [{"name": "mini then small"}],
+    }
+    for facts in (toy_facts(), None):
+        text = methods_paragraph(replace(report, data=data), facts).markdown
+        assert "Two further candidates are made of the answers of these judges" in text
+        assert "mini then small and jury [panel]." in re.sub(r"\\(.)", r"\1", text)
+        assert "1 of 11 answers of judges could not be used" in text
+    assert PANEL == DERIVED
 
 
 def test_no_fact_leaves_a_sentence_that_nobody_can_support() -> None:

@@ -12,6 +12,7 @@ import pytest
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings
 from exports.as_csv import as_csv
+from exports.as_html import as_html
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex, escape
 from exports.as_markdown import as_markdown
@@ -25,7 +26,8 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 
 @pytest.mark.parametrize(
-    ("name", "write"), [("tex", as_latex), ("md", as_markdown), ("csv", as_csv), ("json", as_json)]
+    ("name", "write"),
+    [("tex", as_latex), ("md", as_markdown), ("csv", as_csv), ("json", as_json), ("html", as_html)],
 )
 def test_the_agreement_table_is_the_one_a_person_has_read(name, write):
     assert write(agreement_table(toy_report())) == (GOLDEN / f"agreement.{name}").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports.tex_text import ACCENTS, MELTS_NOT, TEX, breakable, escape, foreign, needs_t1
+from exports.tex_text import ACCENTS, MELTS_NOT, TEX, breakable, escape, foreign, needs_t1, prose
 
 # what `escape` may write, each with what it prints; the longest first
 MARKS = {tex: mark for mark, tex in TEX.items()} | {MELTS_NOT: "", r"\allowbreak{}": ""}
@@ -111,3 +111,16 @@ def test_a_long_name_may_end_a_line_after_its_signs_and_a_short_one_may_not():
 @pytest.mark.parametrize(("text", "needs"), [("Zażółć", False), ("gęś", True), ("« oui »", True), ("中", False)])
 def test_letters_of_t1_are_known(text, needs):
     assert needs_t1([text]) is needs
+
+
+@pytest.mark.parametrize(
+    ("text", "tex"),
+    [
+        ("95 % of n = 30", r"95~\% of n~=~30"),
+        ("(p = .002; ω = .83)", r"(p~=~.002; $\omega$~=~.83)"),
+        ("t of C − 1", r"t of C~$-$~1"),
+        ("option = 3", "option = 3"),
+    ],
+)
+def test_no_line_of_running_text_ends_within_a_number(text, tex):
+    assert prose(text) == tex

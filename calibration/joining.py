@@ -21,6 +21,7 @@ from calibration.results import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
+GIVEN = ["rater_id", "criterion", "unit", "run", "presentation", "label", "status", "seconds", "cost_usd"]  # by a rater
 Mask = npt.NDArray[np.bool_]
 
 
@@ -43,8 +44,8 @@ class Answers:
 class Study:
     """A checked table of verdicts, coded. Unit arrays have shape (units,)."""
 
-    frame: pd.DataFrame  # with the column `unit`, and without rationales: each copy of a part would copy them
-    rationales: pd.Series[str]  # of the rows of `frame`
+    frame: pd.DataFrame  # with the column `unit`
+    rationales: pd.Series[str]  # of the rows of `frame`, which is copied in parts without them
     clusters: tuple[str, ...]
     criteria: tuple[str, ...]
     categories: tuple[str, ...]
@@ -83,10 +84,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two raters' joined answers. `table`: shape (clusters, K, K), counts times `scale`.
-
-    Rows are the rater's labels.
-    """
+    """Two raters' joined answers. `table`: shape (clusters, K, K), counts times `scale`; rows: the rater's labels."""
 
     rater: str
     reference: str
@@ -112,7 +110,7 @@ def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:
     paired = frame["system_b"] != ""
     kinds = {
         str(name): kind_of(rows["label"].astype(str).unique(), bool((rows["system_b"] != "").any()))
-        for name, rows in frame[ok].groupby("criterion", observed=True)
+        for name, rows in frame.loc[ok, ["criterion", "label", "system_b"]].groupby("criterion", observed=True)
     }
     for name in set(map(str, criteria)) - set(kinds):
         kinds[name] = "pairwise" if paired[frame["criterion"] == name].any() else "probe"
@@ -123,10 +121,11 @@ def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:
     drop = settings.not_applicable == "drop"
     annotators = [
         answers_of(str(rater), "human", rows, frame, drop)
-        for rater, rows in frame[people & (frame["run"] == 1)].groupby("rater_id", observed=True)
+        for rater, rows in frame.loc[people & (frame["run"] == 1), GIVEN].groupby("rater_id", observed=True)
     ]
     judges = []
-    for rater, rows in frame[~people].groupby("rater_id", observed=True):
+    for rater in sorted(frame["rater_id"][~people].unique()):  # few, with most of the rows: no copy of them all
+        rows = frame.loc[frame["rater_id"] == rater, GIVEN]
         judges.append(answers_of(str(rater), "judge", rows, frame, drop))
         both = both_orders(rows[rows["criterion"].map(kinds).astype(str) == "pairwise"])
         if len(both):
@@ -276,8 +275,7 @@ def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSetting
     scales = {tuple(settings.scales.get(name, ())) for name in criteria}
     if len(kinds) > 1 or len(scales) > 1:
         return None
-    declared = scales.pop()
-    kind = kinds.pop()
+    declared, kind = scales.pop(), kinds.pop()
     inside = [study.criteria.index(name) for name in criteria]
     rows = study.frame[(study.frame["status"] == "ok") & study.frame["criterion"].cat.codes.isin(inside)]
     seen = [str(label) for label in rows["label"].unique() if label != "not_applicable"]
@@ -297,6 +295,6 @@ def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSetting
     if settings.not_applicable == "category" and (rows["label"] == "not_applicable").any():
         labels.append("not_applicable")
         text["not_applicable"] = "not_applicable"
-    position = {label: index for index, label in enumerate(labels)}
-    recode = np.array([position[text[label]] if label in text else -1 for label in study.labels], dtype=np.intp)
+    own = pd.Index([text.get(label) for label in study.labels], dtype=object)
+    recode = pd.Index(labels, dtype=object).get_indexer(own).astype(np.intp)
     return Scale(kind, tuple(labels), numbers, bool(declared), recode)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
+import app.bundling
 from annotation.claiming import take
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
@@ -142,7 +143,9 @@ def test_the_report_of_a_study_holds_every_table_figure_and_sentence(bundle: Pat
     methods = (report / "methods.md").read_text(encoding="utf-8")
     assert "Two annotators handed in" in methods
     assert "Left for you to state" in methods
-    cited = set(re.findall(r"[\w-]+", " ".join(re.findall(r"\\citep?\{([^}]+)\}", (report / "methods.tex").read_text()))))
+    cited = set(
+        re.findall(r"[\w-]+", " ".join(re.findall(r"\\citep?\{([^}]+)\}", (report / "methods.tex").read_text())))
+    )
     assert cited
     assert cited <= {*re.findall(r"^@\w+\{([^,]+),", (report / "references.bib").read_text(), flags=re.M)}
     page = (report / "report.html").read_text(encoding="utf-8")
@@ -166,6 +169,16 @@ def test_a_study_that_is_still_blind_leaves_no_bundle(
     assert "joined with systems only once it is closed" in said
     assert SYSTEMS[0] not in said
     assert not [path for path in tmp_path.iterdir() if path.name.lstrip(".").startswith("b")]
+
+
+def test_labels_that_arrive_while_a_bundle_is_made_refuse_it(
+    calipers: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app.bundling, "pack", lambda *args: {})  # the drawing, during which a label was saved
+    monkeypatch.setattr(app.bundling, "label_version", lambda session, study: (10**9,))
+    said = calipers("export", "bundle", "disputed", "--out", str(tmp_path / "b"), exit_code=1)
+    assert "got labels or was changed while its report was computed; export again" in said
+    assert not (tmp_path / "b").exists()
 
 
 def test_another_folder_is_left_alone_and_an_earlier_bundle_replaced(

@@ -105,7 +105,7 @@ def test_one_judge_is_looked_at_like_several(engine_here: Engine, study_of: Call
     study = study_of(priced({"mini": EIGHT["mini"]}, pairs=24))
     words = {name: shown(page(engine_here, study, name)) for name in PAGES}
     assert "mini" in words["choice"]
-    assert all("disagreements?judge=mini" in said for said in words.values())
+    assert all("disagreements?judge=mini" in said for name, said in words.items() if name != "paper")
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -18,7 +18,7 @@ import pandas as pd
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
 from calibration.results import CalibrationSettings
-from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of
+from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of, known
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
 GIVEN = ["rater_id", "criterion", "unit", "run", "presentation", "label", "status", "seconds", "cost_usd"]  # by a rater
@@ -96,7 +96,7 @@ class Comparison:
 
 def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> Study:
     """The study behind a table that nobody has checked yet; a study is itself."""
-    return verdicts if isinstance(verdicts, Study) else code(check_verdicts(verdicts, settings.scales), settings)
+    return verdicts if isinstance(verdicts, Study) else code(check_verdicts(known(verdicts), settings.scales), settings)
 
 
 def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:

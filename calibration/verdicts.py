@@ -67,13 +67,12 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
 
 
 def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | None = None) -> pd.DataFrame:
-    """The columns that statistics read, normalised, with categories for texts but rationales.
+    """The table normalised, with categories for texts but rationales; columns it does not know are carried.
 
     Sorted by item, criterion, rater, run and presentation. Raises one `CalibrationError` that names the first
     offending row. `scales`: criterion to its allowed answers.
     """
     out, _ = normalise(frame)
-    out = out[[name for name in out.columns if name in (*KNOWN_COLUMNS, DERIVED)]]
     for name in (*REQUIRED, "system_a", "system_b", "presentation", "category", "status"):
         if name != "label":
             out[name] = _as_category(out[name])  # at once: texts take ten times the memory
@@ -91,6 +90,11 @@ def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | 
     )
     out["label"] = _as_category(out["label"])
     return out.sort_values(KEY, kind="stable", ignore_index=True)
+
+
+def known(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table without the columns that no statistic reads, which would cost memory."""
+    return frame[[name for name in frame.columns if name in (*KNOWN_COLUMNS, DERIVED)]]
 
 
 def kind_of(labels: Iterable[str], paired: bool = False) -> str:

@@ -32,7 +32,8 @@ from tests.small_study import BESIDE, PROBES, add_probes, make_study  # noqa: E4
 
 WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
 EVALUATOR = (
-    "agreement", "reliability", "bias", "ranking", "disagreements", "judges", "progress", "blinding", "paper", "planner",
+    "agreement", "reliability", "bias", "ranking", "disagreements", "judges", "progress", "blinding", "paper",
+    "planner",
 )  # fmt: skip
 TALL = (1440, 2200)  # a page that is read from its sentence down to its warnings
 CLAIMS = (

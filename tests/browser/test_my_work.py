@@ -222,19 +222,25 @@ def test_ten_idle_minutes_add_at_most_two(ada: tuple[Page, Person]) -> None:
 def test_flag_comment_and_skip_need_no_pointer(ada: tuple[Page, Person], server: Any, study_id: int) -> None:
     page, person = ada
     (before,) = person.aids("taken")
+    dialog = page.locator("dialog.sheet")
     page.keyboard.press("f")
+    expect(dialog).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Tab")
     page.keyboard.type("it names its maker")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
+    expect(dialog).to_have_count(0)
     page.keyboard.press("m")
+    expect(dialog).to_be_visible()
     page.keyboard.type("fcx are letters here")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     until(lambda: len(server.events(study_id)) == 2)
     assert set(server.events(study_id)) == {("flag", "it names its maker"), ("comment", "fcx are letters here")}
+    expect(dialog).to_have_count(0)
     page.keyboard.press("x")
+    expect(dialog).to_be_visible()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # without a reason
     expect(page.get_by_text("Reason is needed.")).to_be_visible()

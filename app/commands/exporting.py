@@ -94,7 +94,7 @@ def export_report(
     from app.report_files import with_kept_plan, write_report
     from app.reporting import calibrated, families_of
 
-    with working("resampling clusters") as advance:
+    with working("reading labels, resampling clusters") as advance:
         made = calibrated(what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade)
         found = with_kept_plan(made, out)
         written = write_report(found, out, preset, lambda done, of: advance(done, of, "drawing figures"))
@@ -122,7 +122,7 @@ def export_bundle(
     from app.whole_folder import whole_folder
     from exports.bundle import ABOUT
 
-    with working("resampling clusters") as advance:
+    with working("reading labels, resampling clusters") as advance:
         found = calibrated(what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade)
         with whole_folder(out, ABOUT) as folder:
             root = write_bundle_of(found, folder, preset, advance)

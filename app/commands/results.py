@@ -53,7 +53,7 @@ def calibrate(
     from exports.as_json import report_json
     from exports.sentences import compared
 
-    with working("resampling clusters") as advance:
+    with working("reading labels, resampling clusters") as advance:
         found = calibrated(
             what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
             families=families_of(family), cascades=cascade,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from annotation.importing.csv_rows import FIELD_LIMIT, OTHER_SEPARATORS
 from annotation.importing.json_rows import read_json_rows
 from annotation.importing.parquet_rows import read_parquet
 from annotation.importing.records import Row
+from annotation.redaction import Redactor, folders_of, secrets_of
 from annotation.spreadsheets import unguarded
+from calibration.verdicts import known
 
 FILE_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".parquet")
 OTHER_FILES = {b"PK\x03\x04": "a spreadsheet or an archive", b"%PDF": "a PDF", b"SQLite format": "a database"}
@@ -43,6 +46,22 @@ def read_labels(path: Path) -> pd.DataFrame:
     return frame.assign(
         **{str(name): frame[name].map(unguarded) for name in frame}
     )  # quotes that our own export put there
+
+
+def publishable(labels: pd.DataFrame) -> pd.DataFrame:
+    """The columns that statistics read, and rationales without e-mail addresses, keys and folders.
+
+    Other columns may hold anything, and stay at home. Raises AnnotationError `not_pseudonymous` where a name of a
+    rater, item or system is an e-mail address, a key or a folder.
+    """
+    kept = known(labels) if "pass_no" not in labels else known(labels).assign(pass_no=labels["pass_no"])
+    redact = Redactor(secrets=secrets_of(os.environ), folders=folders_of(os.environ))
+    for name in [one for one in kept if one != "rationale"]:
+        told = next((text for text in kept[name].unique() if redact(str(text)) != str(text)), None)
+        if told is not None:
+            what = "an e-mail address, a key or a folder of a machine"
+            raise AnnotationError("not_pseudonymous", f"{name} {told!r} is or holds {what}; write a pseudonym instead")
+    return kept.assign(rationale=kept["rationale"].map(redact)) if "rationale" in kept else kept
 
 
 def _read_csv(path: Path, raw: bytes) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from annotation.scores import scale_of, scale_points
 from annotation.studies import find_study, protocol_of
 from annotation.study_facts import study_facts
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
-from app.label_files import FILE_SUFFIXES, read_labels
+from app.label_files import FILE_SUFFIXES, publishable, read_labels
 from app.panels import with_panels, without_explained
 from app.settings import database
 from calibration.cascades import calibrate_with_cascades
@@ -200,12 +200,14 @@ def calibrated(
     per_criterion: bool | None = None,
     families: Mapping[str, str] | None = None,
     cascades: Sequence[str] = (),
+    to_publish: bool = False,
 ) -> Calibrated:
     """Calibrate the file or study called `what`. Raises the folder's own error, naming the file or study.
 
     `judges`: the judges.toml whose panels take part. `per_criterion`: None is what the protocol says, else yes for
     tables of up to 200,000 rows. `families`: judge or system to model family, instead of the protocol's.
-    `cascades`: such as `mini then large`, which takes part as one more judge.
+    `cascades`: such as `mini then large`, which takes part as one more judge. `to_publish`: a file's labels will leave
+    the house, as a study's always may.
     """
     overrides: dict[str, Any] = {"resamples": resamples, **({"families": families} if families else {})}
     if per_criterion is not None:
@@ -214,7 +216,7 @@ def calibrated(
     if path.suffix in FILE_SUFFIXES or path.is_file():
         if judges is not None:
             raise AnnotationError("bad_option", "--judges is for a study; a labels file already holds its raters")
-        labels = read_labels(path)
+        labels = publishable(read_labels(path)) if to_publish else read_labels(path)
         _refuse_unknown(families or {}, labels)
         chosen = read_protocol(protocol)[0] if protocol else None
         settings = settings_of(chosen, seed or 0, **_each_criterion(chosen, labels, overrides))

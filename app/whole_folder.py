@@ -42,10 +42,9 @@ def _swap(made: Path, out: Path, earlier: Path) -> None:
         if out.exists():
             out.rename(earlier)
         made.rename(out)
-    except BaseException:
+    finally:
         if earlier.exists() and not out.exists():
             earlier.rename(out)
-        raise
 
 
 def _refuse_another(out: Path, mark: str) -> None:

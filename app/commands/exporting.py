@@ -123,7 +123,9 @@ def export_bundle(
     from exports.bundle import ABOUT
 
     with working("reading labels, resampling clusters") as advance:
-        found = calibrated(what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade)
+        found = calibrated(
+            what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade, to_publish=True
+        )
         with whole_folder(out, ABOUT) as folder:
             root = write_bundle_of(found, folder, preset, advance)
     if as_json:

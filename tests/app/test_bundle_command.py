@@ -207,3 +207,22 @@ def test_a_bare_labels_file_makes_a_bundle_too(calipers: Typed, tmp_path: Path) 
     assert "changed: labels.csv" in said
     assert "moved: agreement: " in said
     assert "moved: preset_wlc: " in said
+
+
+def test_a_bare_labels_file_leaves_the_house_without_what_tells_who_or_where(calipers: Typed, tmp_path: Path) -> None:
+    rows = ["item_id,rater_id,rater_kind,criterion,label,cluster_id,rationale,my_email"]
+    for n in range(6):
+        for rater, kind in (("ann", "human"), ("bea", "human"), ("gpt", "judge")):
+            rows.append(f"{n},{rater},{kind},c,{'AB'[n % 2]},{n},see {MAIL} and {KEY} in /home/zelda/x,{MAIL}")
+    path = tmp_path / "own.csv"
+    path.write_text("\n".join(rows) + "\n")
+    calipers("export", "bundle", str(path), "--out", str(tmp_path / "b"))
+    for file in (tmp_path / "b").rglob("*"):
+        assert not file.is_file() or not any(
+            one.encode() in file.read_bytes() for one in (MAIL, KEY, "zelda", "my_email")
+        )
+    assert "consistent with itself" in calipers("verify", str(tmp_path / "b"))
+    path.write_text(path.read_text().replace(",ann,", ",ann@sentinel.example,"))
+    said = calipers("export", "bundle", str(path), "--out", str(tmp_path / "c"), exit_code=1)
+    assert "rater_id 'ann@sentinel.example' is or holds an e-mail address" in said
+    assert not (tmp_path / "c").exists()

@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.orm import Session
 
 from annotation.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
+from annotation.asked import asked_of
 from annotation.claiming import give_back, position, take
 from annotation.entries import AnswerEntry, Entry, EventEntry, PlaceEntry, PreferencesEntry, clean
 from annotation.errors import AnnotationError, Incomplete, Stale
@@ -32,7 +33,7 @@ from annotation.people import Principal
 from annotation.protocol import Protocol
 from annotation.rendering import RENDERER_VERSION
 from annotation.scores import stored_choice
-from annotation.studies import audit, criteria_of, protocol_of
+from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Label, Study
 from db.types import Record, now
@@ -100,7 +101,7 @@ def submit(
         raise Incomplete(
             "unsaved", "something is not saved yet, or newer than this page; it was loaded again", differing
         )
-    codes = [row.code for row in _asked(session, study, assignment)]
+    codes = [row.code for row in asked_of(session, study, assignment)]
     missing = missing_answers(protocol, codes, answers)
     if missing:
         raise Incomplete("incomplete", f"{len(missing)} of {len(codes)} criteria still need something", missing)
@@ -280,16 +281,13 @@ def _same_page(assignment: Assignment, shown: Shown, page: str) -> None:
         raise AnnotationError("invalid", "this page shows another item; reload it")
 
 
-def _asked(session: Session, study: Study, assignment: Assignment) -> list[Criterion]:
-    return criteria_of(session, study, session.get_one(Item, assignment.item_id).topic_id)
-
-
 def _asked_as(session: Session, assignment: Assignment, code: str) -> Criterion:
     """The question asked under this id now, of the assignment's topic. Raises AnnotationError `invalid`."""
     asked = {"study": assignment.study_id, "item": assignment.item_id, "code": code}
     found = session.scalar(ASKED_AS, asked)
-    if found is None:
-        raise AnnotationError("invalid", f"no criterion {code!r:.60} in this study; reload the page")
+    is_in_dispute = assignment.purpose != "adjudicate" or code in (assignment.criteria_order or ())
+    if found is None or not is_in_dispute:
+        raise AnnotationError("invalid", f"no criterion {code!r:.60} is asked here; reload the page")
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from sqlalchemy import bindparam, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.active_time import active_seconds
+from annotation.asked import asked_of
 from annotation.claiming import position
 from annotation.entries import clean
 from annotation.errors import AnnotationError
@@ -20,7 +22,7 @@ from annotation.protocol import Protocol
 from annotation.rendering import render_report
 from annotation.scores import scale_of
 from annotation.shown import ShownText, shown_of_item
-from annotation.studies import criteria_of, protocol_of
+from annotation.studies import protocol_of
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Item, Label, Study, Topic
 
@@ -152,7 +154,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
         "panes": _panes(shown),
         "passages": _passages(session.get_one(Item, assignment.item_id), shown, assignment.left),
         "probe": {"kind": protocol.answers.probe, "text": shown.probe} if shown.probe else None,
-        "criteria": _questions(session, study, protocol, topic.id),
+        "criteria": _questions(asked_of(session, study, assignment), protocol),
         "choices": _choices(protocol),
         "rationale": protocol.rationale.model_dump(),
         "confidence": protocol.answers.confidence,
@@ -204,9 +206,9 @@ def _passages(item: Item, shown: Shown, a_is: str | None) -> dict[str, tuple[int
     return {"left": left, "right": right}
 
 
-def _questions(session: Session, study: Study, protocol: Protocol, topic_id: int) -> list[dict[str, Any]]:
+def _questions(asked: Sequence[Criterion], protocol: Protocol) -> list[dict[str, Any]]:
     questions = []
-    for row in criteria_of(session, study, topic_id):
+    for row in asked:
         scale = scale_of(protocol, row.scale)
         questions.append(
             {

@@ -22,12 +22,14 @@ WHAT = "plan_root"
 def study_plan(session: Session, study: Study) -> dict[str, Any]:
     """Protocol, items with the sha256 of every text they show, and slots with their orders. Work changes none of it.
 
+    What is given out beside the slots (training, attention, retest) follows from the protocol and the seed.
+
     Systems are not named: A and B stand for texts.
     """
     a, b, reference = aliased(Report), aliased(Report), aliased(Report)
     items = session.execute(
         select(
-            Item.id, Topic.key, Item.kind, Item.probe, Item.context,
+            Item.id, Topic.key, Item.kind, Item.probe, Item.context, Item.purpose, Item.gold,
             a.shown_sha256.label("a"), b.shown_sha256.label("b"), reference.shown_sha256.label("reference"),
         )
         .join(Topic, Topic.id == Item.topic_id)
@@ -43,7 +45,7 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
         .join(Item, Item.id == Assignment.item_id)
         .where(
             Assignment.study_id == study.id, Assignment.source.in_(("app", "packet")), Assignment.status != "void",
-            Assignment.purpose != "adjudicate", Item.excluded_at.is_(None),
+            Assignment.purpose == "label", Item.excluded_at.is_(None),
         )
         .distinct()
         .order_by(Assignment.item_id, Assignment.purpose, Assignment.slot_no)
@@ -58,6 +60,7 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
                 "item": f"item-{row.id:05d}", "topic": row.key, "kind": row.kind, "probe": row.probe,
                 "sources": sources_sha256(row.context) if row.kind == "probe" else None,
                 "shown": {"A": row.a, "B": row.b, "reference": row.reference},
+                **({"purpose": row.purpose, "gold": row.gold} if row.purpose != "label" else {}),
             }
             for row in items
         ],

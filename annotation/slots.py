@@ -81,7 +81,12 @@ def _plan_items(
     rows = (
         select(Topic.key, Item.id)
         .join(Topic, Topic.id == Item.topic_id)
-        .where(Item.study_id == study.id, Item.kind == "probe", Item.excluded_at.is_(None))
+        .where(
+            Item.study_id == study.id,
+            Item.kind == "probe",
+            Item.excluded_at.is_(None),
+            Item.purpose == "label",
+        )
     )
     probes = [Probe(topic, item) for topic, item in session.execute(rows.order_by(Item.id))]
     if not probes:

@@ -80,7 +80,7 @@ def _study(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]
 
 
 def _material(session: Session, study: Study) -> dict[str, Any]:
-    items = Item.study_id == study.id, Item.excluded_at.is_(None)
+    items = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label"
     used = select(Item.topic_id).where(*items)
     shown = [
         select(key).where(*items, key.is_not(None)) for key in (Item.report_a_id, Item.report_b_id, Item.reference_id)
@@ -111,7 +111,7 @@ def _material(session: Session, study: Study) -> dict[str, Any]:
 
 
 def _design(session: Session, study: Study) -> dict[str, Any]:
-    items = Item.study_id == study.id, Item.excluded_at.is_(None)
+    items = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label"
     per_topic = select(func.count().label("n")).where(*items).group_by(Item.topic_id).subquery()
     fewest, most = session.execute(select(func.min(per_topic.c.n), func.max(per_topic.c.n))).one()
     people = (
@@ -139,7 +139,7 @@ def _design(session: Session, study: Study) -> dict[str, Any]:
 
 def _pairs(session: Session, study: Study, pairs: int) -> dict[str, Any]:
     a, b, one, other = aliased(Report), aliased(Report), aliased(System), aliased(System)
-    live = Item.study_id == study.id, Item.excluded_at.is_(None), Item.kind == "pair"
+    live = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label", Item.kind == "pair"
     with_reference = (
         select(func.count())
         .select_from(Item)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import CheckConstraint, ForeignKey, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from db.types import Record, now, one_of, opaque
@@ -37,12 +37,15 @@ class Enrollment(Record):
     consent_sha256: Mapped[str | None]
     consented_at: Mapped[datetime | None]
     training_passed_at: Mapped[datetime | None]
-    quota: Mapped[int | None]
+    quota: Mapped[int | None]  # how many items this person may take
+    open_link_id: Mapped[int | None] = mapped_column(ForeignKey("open_links.id"))  # the link they came by
+    participant_sha256: Mapped[str | None]  # of the id a crowd platform knows them by
     is_simulated: Mapped[bool] = mapped_column(default=False)
     created_at: Mapped[datetime] = mapped_column(default=now)
     __table_args__ = (
         UniqueConstraint("study_id", "rater_id"),
         UniqueConstraint("study_id", "pseudonym"),
+        Index("uq_enrollments_participant", "study_id", "participant_sha256", unique=True),
         CheckConstraint(one_of("role", ROLES), "role"),
         CheckConstraint(one_of("status", ("active", "paused", "withdrawn")), "status"),
     )
@@ -58,6 +61,34 @@ class Invite(Record):
     used_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class OpenLink(Record):
+    """One link for many people: whoever comes with another participant id becomes another annotator."""
+
+    __tablename__ = "open_links"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    token_sha256: Mapped[str] = mapped_column(unique=True)
+    places: Mapped[int | None]  # how many people it lets in
+    quota: Mapped[int | None]  # of each
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+    created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class Packet(Record):
+    """Work one person took home as a file. Its assignments point here; `secret` signs the ballots that come back."""
+
+    __tablename__ = "packets"
+    id: Mapped[int] = mapped_column(primary_key=True)
+    packet_id: Mapped[str] = mapped_column(default=opaque, unique=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id"))
+    enrollment_id: Mapped[int] = mapped_column(ForeignKey("enrollments.id"))
+    secret: Mapped[str]
+    sha256: Mapped[str] = mapped_column(default="")  # of the packet's data, once it is written
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    withdrawn_at: Mapped[datetime | None]
 
 
 class SignIn(Record):

@@ -16,7 +16,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from db.types import Record, now, one_of, opaque
 
 STUDY_STATUSES = ("draft", "open", "paused", "closed", "locked")
-PURPOSES = ("label", "training", "attention", "retest", "adjudicate")
+ITEM_PURPOSES = ("label", "training", "attention")
+PURPOSES = (*ITEM_PURPOSES, "retest", "adjudicate")
 LIVE = ("open", "taken", "submitted", "locked")
 ASSIGNMENT_STATUSES = (*LIVE, "returned", "void")
 LABEL_STATUSES = ("ok", "invalid", "missing", "refused", "truncated")
@@ -156,7 +157,8 @@ class Item(Record):
     probe_key: Mapped[str | None]
     context: Mapped[str | None]
     tag: Mapped[str] = mapped_column(default="")
-    gold: Mapped[dict[str, Any] | None]
+    purpose: Mapped[str] = mapped_column(default="label", server_default="label")
+    gold: Mapped[dict[str, Any] | None]  # criterion -> {answer, reason}: the agreed verdict of training and attention
     priority: Mapped[int] = mapped_column(default=0)
     excluded_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
@@ -171,6 +173,7 @@ class Item(Record):
             " OR (kind = 'probe' AND probe IS NOT NULL AND report_b_id IS NULL)",
             "kind",
         ),
+        CheckConstraint(one_of("purpose", ITEM_PURPOSES), "purpose"),
         # one row per unordered pair: the unique index over both orders stands in the first migration
     )
 
@@ -191,10 +194,11 @@ class Assignment(Record):
     pass_no: Mapped[int] = mapped_column(default=1)
     repeat_no: Mapped[int] = mapped_column(default=1)
     left: Mapped[str | None]  # which of A and B stands on the left; NULL where a file did not say, or nothing is paired
-    criteria_order: Mapped[list[Any] | None]
+    criteria_order: Mapped[list[Any] | None]  # codes as they are asked; NULL: all, in the protocol's order
     plan_seed: Mapped[int] = mapped_column(BigInteger)
     status: Mapped[str] = mapped_column(default="open")
-    returned: Mapped[str | None]  # why it went back: skipped | closed; a skipped item is not offered again
+    returned: Mapped[str | None]  # why it went back: skipped | closed | stale; a skipped item is not offered again
+    packet_id: Mapped[int | None] = mapped_column(ForeignKey("packets.id"))  # taken home in this one
     priority: Mapped[int] = mapped_column(default=0)
     rev: Mapped[int] = mapped_column(default=0)
     place: Mapped[dict[str, Any]] = mapped_column(default=dict)  # where the reader was: criterion, scroll
@@ -211,7 +215,7 @@ class Assignment(Record):
         CheckConstraint(one_of('"left"', ("A", "B")), "left"),
         CheckConstraint("status <> 'open' OR rater_id IS NULL", "open_has_no_rater"),
         CheckConstraint("status IN ('open', 'void') OR rater_id IS NOT NULL", "work_has_a_rater"),
-        Index("uq_assignments_slot", "item_id", "purpose", "slot_no", unique=True,
+        Index("uq_assignments_slot", "item_id", "purpose", "slot_no", "pass_no", unique=True,
               sqlite_where=sql(f"{one_of('status', LIVE)} AND source IN ('app', 'packet')"),
               postgresql_where=sql(f"{one_of('status', LIVE)} AND source IN ('app', 'packet')")),
         Index("uq_assignments_pass", "item_id", "purpose", "rater_id", "pass_no", unique=True,

@@ -120,7 +120,7 @@ def _items(session: Session, study: Study) -> list[StudyItem]:
         .outerjoin(system_a, system_a.id == a.system_id)
         .outerjoin(b, b.id == Item.report_b_id)
         .outerjoin(system_b, system_b.id == b.system_id)
-        .where(Item.study_id == study.id, Item.excluded_at.is_(None))
+        .where(Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label")
         .order_by(Item.id)
     )
     return [

@@ -51,7 +51,7 @@ def labelled_pairs(session: Session, study: Study) -> list[LabelledItem]:
         .join(system_a, system_a.id == a.system_id)
         .join(system_b, system_b.id == b.system_id)
         .where(
-            Item.study_id == study.id, Item.kind == "pair", not_only_special(study),
+            Item.study_id == study.id, Item.kind == "pair", to_label(),
             a.status == "ready", b.status == "ready",
         )
         .order_by(Item.id)
@@ -132,12 +132,9 @@ def _first_only(definition: JudgeDefinition, pair: LabelledItem) -> str:
     return pair.reference if definition.first_report == "reference" else OTHER[pair.reference]
 
 
-def not_only_special(study: Study) -> ColumnElement[bool]:
+def to_label() -> ColumnElement[bool]:
     """Items that are not excluded, and not there for training or attention."""
-    special = select(Assignment.item_id).where(
-        Assignment.study_id == study.id, Assignment.purpose.in_(("training", "attention"))
-    )
-    return and_(Item.excluded_at.is_(None), Item.id.not_in(special))
+    return and_(Item.excluded_at.is_(None), Item.purpose == "label")
 
 
 def utf8_length(session: Session, text: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[int]:

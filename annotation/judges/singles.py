@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.judges.pairs import LabelledItem, not_only_special, utf8_length
+from annotation.judges.pairs import LabelledItem, to_label, utf8_length
 from annotation.shown import ShownText, in_order
 from annotation.studies import protocol_of
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig
@@ -33,7 +33,7 @@ def labelled_singles(session: Session, study: Study) -> list[LabelledItem]:
             Item.context, (Topic.title + Topic.prompt).label("topic"),
         )
         .join(Topic, Topic.id == Item.topic_id)
-        .where(Item.study_id == study.id, Item.kind != "pair", not_only_special(study))
+        .where(Item.study_id == study.id, Item.kind != "pair", to_label())
         .order_by(Item.id)
         .execution_options(yield_per=500)  # source passages are long
     )  # fmt: skip

@@ -71,6 +71,7 @@ def test_excluded_empty_and_attention_pairs_are_not_judged(engine: Engine) -> No
     with transaction(engine) as session:
         items = session.scalars(select(Item).order_by(Item.id)).all()
         items[0].excluded_at = items[0].created_at
+        items[1].purpose = "attention"
         session.add(Assignment(study_id=study, item_id=items[1].id, purpose="attention", plan_seed=1, left="A"))
         session.add(Assignment(study_id=study, item_id=items[2].id, purpose="label", plan_seed=1, left="A"))
     (plan,) = plan_judges(engine, study, judges(MINI), describe=describe)

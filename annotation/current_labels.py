@@ -8,6 +8,7 @@ from sqlalchemy import RowMapping, Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.shown import UNPROVED
+from annotation.studies import protocol_of
 from db.judge_tables import Judge
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
@@ -38,12 +39,19 @@ def all_labels(study: Study) -> Select[*tuple[Any, ...]]:
     )  # fmt: skip
 
 
+def leaves_out_revealed(study: Study) -> bool:
+    """Whether a person's answer counts as it stood before labels and systems could be seen side by side."""
+    return protocol_of(study).calibration.get("after_reveal") == "leave_out"
+
+
 def counted_labels(study: Study) -> Select[*tuple[Any, ...]]:
     """Of `all_labels` the newest ones of work handed in, on questions that are still asked."""
     later = aliased(Label)
     newest = select(func.max(later.revision)).where(
         later.assignment_id == Label.assignment_id, later.criterion_id == Label.criterion_id
     )
+    if leaves_out_revealed(study):
+        newest = newest.where((later.after_reveal.is_(False)) | (Assignment.source == "judge"))
     return all_labels(study).where(
         Assignment.status.in_(("submitted", "locked")),
         Assignment.purpose.in_(("label", "retest")),

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import case, column, func, literal, select, table
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import count_current
+from annotation.current_labels import count_current, leaves_out_revealed
 from annotation.shown import UNPROVED
 from db.people_tables import Rater
 from db.tables import Assignment, Criterion, Item, Study
@@ -54,6 +54,7 @@ def label_counts(session: Session, study: Study) -> dict[str, Any]:
         "judge_labels": dict(sorted(judged.items())),
         "purposes": dict(sorted(purposes.items())),
         "labels_after_reveal": revealed,
+        "after_reveal_left_out": leaves_out_revealed(study),
         "unproved_texts": not_proved,
         "imported_labels": imported,
         "first_label": day(min(dates, default=None)),

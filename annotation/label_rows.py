@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import RowMapping, Select, func, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import Shown, all_labels, shown_by_item
+from annotation.current_labels import Shown, all_labels, leaves_out_revealed, shown_by_item
 from annotation.redaction import redactor_of
 from annotation.shown import sources_sha256
 from annotation.verdicts import CHUNK, PRESENTATIONS, evidence_by_report, require_revealed, unblind
@@ -22,8 +22,7 @@ def label_rows(session: Session, study: Study, redact: Redact | None = None) -> 
     """Rows by assignment and, within it, in the order they were written; `study` comes from `people.study_for`.
 
     Nothing is left out: replaced answers, work given back, training, attention and adjudication, labels on texts or
-    criteria that were changed since. `is_current`: the last revision of its assignment and criterion, whose words are
-    still asked. Raises AnnotationError `still_blind`. `redact`: of `redaction`, where its counts are wanted.
+    criteria that were changed since. `is_current`: the revision that counts, of a question whose words are still asked. Raises AnnotationError `still_blind`. `redact`: of `redaction`, where its counts are wanted.
     """
     require_revealed(study)
     return _rows(session, study, redact or redactor_of(session, study))
@@ -100,13 +99,19 @@ def _text(text: str, texts: bool) -> dict[str, str]:
 def _rows(session: Session, study: Study, redact: Redact) -> Iterator[dict[str, Any]]:
     shown = shown_by_item(session, study)
     found = session.execute(_streamed(_every_revision(study), CHUNK)).mappings()
+    only_blind = leaves_out_revealed(study)
     for _, group in groupby(found, key=lambda row: int(row["assignment_id"])):
         rows = list(group)
-        asked = sorted((row for row in rows if row["retired_at"] is None), key=lambda row: row["revision"])
+        counting = (row for row in rows if row["retired_at"] is None and not (only_blind and _is_revealed(row)))
+        asked = sorted(counting, key=lambda row: row["revision"])
         last = {row["criterion_row"]: row["revision"] for row in asked}
         for row in rows:
             is_current = row["revision"] == last.get(row["criterion_row"])
             yield _row(row, shown[row["item_id"]], redact, is_current=is_current)
+
+
+def _is_revealed(row: RowMapping) -> bool:
+    return bool(row["after_reveal"]) and row["source"] != "judge"
 
 
 def _row(row: RowMapping, shown: Shown, redact: Redact, *, is_current: bool) -> dict[str, Any]:

@@ -178,6 +178,8 @@ class Protocol(Part):
             raise ValueError("criteria_from = 'topics' and [[criterion]] exclude each other; remove one")
         if self.calibration.get("cluster", "topic") not in ("topic", "item"):
             raise ValueError("calibration.cluster must be 'topic' or 'item'")
+        if self.calibration.get("after_reveal", "keep") not in ("keep", "leave_out"):
+            raise ValueError("calibration.after_reveal must be 'keep' or 'leave_out'")
         return self
 
     @property

@@ -39,7 +39,7 @@ OWNER_ACTS = (
 )  # fmt: skip
 NO_FILE = JudgeFile((), ())
 MANY_ROWS = 200_000  # beyond these, single criteria cost more seconds than the rest together
-NOT_SETTINGS = ("cluster",)  # of the protocol's `calibration` table: it decides cluster_id, not a statistic
+NOT_SETTINGS = ("cluster", "after_reveal")  # of the protocol's `calibration` table: they decide what is counted
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,12 @@ LABELS = (
     DataColumn("criterion", TEXT, "the question; see criteria.jsonl"),
     DataColumn("criterion_sha256", TEXT, "of the words it was asked in"),
     DataColumn("revision", WHOLE, "1 for the first answer, and so on"),
-    DataColumn("is_current", TRUTH, "the last revision, of a question that is still asked in these words"),
+    DataColumn(
+        "is_current",
+        TRUTH,
+        "the revision that counts, of a question still asked in these words: the last one, or the last before the "
+        "reveal where a study leaves later ones out",
+    ),
     DataColumn("status", TEXT, "ok, or why there is no label: invalid, missing, refused, truncated"),
     DataColumn("choice", TEXT, "as given: left, right, tie, not_applicable, a score, a probe answer"),
     DataColumn("label", TEXT, "the verdict: A, B, tie, not_applicable, a score, a probe answer"),

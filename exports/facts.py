@@ -85,6 +85,7 @@ class StudyFacts:
     blind_until: str | None = None
     revealed_at: str | None = None
     labels_after_reveal: int | None = None
+    after_reveal_left_out: bool | None = None
     unproved_texts: int | None = None  # labels made elsewhere, whose file did not prove which text was read
     blinding_audit: Mapping[str, Any] | None = None  # see `annotation.study_facts.audit_facts`
     # people

@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sqlalchemy import Engine, func, select
 
@@ -14,6 +15,7 @@ from annotation.errors import AnnotationError
 from annotation.label_rows import count_label_rows, criterion_rows, label_rows, report_rows
 from annotation.labelling import reopen, save, submit
 from annotation.page import assignment_page
+from annotation.people import Principal
 from annotation.redaction import redactor_of
 from annotation.studies import init_study
 from annotation.verdicts import load_verdicts
@@ -45,6 +47,28 @@ def answered(engine: Engine, tmp_path: Path) -> int:
         assert other is not None
         save(session, ada, [answer(assignment_page(session, ada, other.aid), "clear", "left")])
     return study_id
+
+
+def test_a_study_may_leave_out_what_was_changed_after_its_reveal(engine: Engine, answered: int) -> None:
+    with transaction(engine) as session:
+        study = session.get_one(Study, answered)
+        study.revealed_at = study.created_at
+        ada = session.scalar(select(Rater).where(Rater.handle == "Ada Lovelace"))
+        assert ada is not None
+        mine = session.scalars(select(Assignment).where(Assignment.status == "submitted")).one()
+        me = Principal(answered, "annotator", ada.id, None, ada.opaque_id)
+        before = load_verdicts(session, study)
+        reopen(session, me, mine.aid)
+        page = assignment_page(session, me, mine.aid)
+        save(session, me, [answer(page, "clear", "tie", base_rev=2, seq=3)])
+        submit(session, me, mine.aid, page["page"], "submit-00003", {"clear": 3, "deep": 1})
+        assert "tie" in set(load_verdicts(session, study).set_index("criterion").loc[["clear"], "label"])
+        init_study(
+            session, "small", PROTOCOL.replace("[answers]", "calibration = {after_reveal = 'leave_out'}\n[answers]"), 7
+        )
+        pd.testing.assert_frame_equal(load_verdicts(session, study), before)
+        counted = [row for row in label_rows(session, study) if row["is_current"] and row["criterion"] == "clear"]
+        assert [row["revision"] for row in counted if row["assignment_status"] == "submitted"] == [2]
 
 
 def test_every_revision_is_there_in_the_order_it_was_written(engine: Engine, answered: int) -> None:

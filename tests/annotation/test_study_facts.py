@@ -60,6 +60,7 @@ def test_a_study_is_counted_as_it_stands(engine: Engine, disputed: int) -> None:
         "allow_not_applicable": False, "rationale_required": True, "rationale_min_length": 5,
         "confidence_asked": False, "citations_stripped": True, "canonical": "full", "edited_reports": 0,
         "excluded_reports": 0, "blind_until": "open", "revealed_at": None, "labels_after_reveal": 0,
+        "after_reveal_left_out": False,
         "unproved_texts": 0, "staff_labelled": 0, "may_see_and_label": False, "items_excluded": 0,
         "stale_labels": 0, "criteria_retired": 0, "retired_labels": 0, "plans_kept": 0, "plan_sha256": None,
         "labels_before_plan": None, "margin_in_protocol": False, "pay_rate": None,

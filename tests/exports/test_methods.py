@@ -103,6 +103,10 @@ def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:
         ({"imported_labels": 5}, "Five labels were made elsewhere and imported."),
         ({"unproved_texts": 5}, "For 5 labels made elsewhere the files do not prove which text was read."),
         ({"revealed_at": "2026-11-19", "labels_after_reveal": 1}, "on 2026-11-19; 1 label was given after that."),
+        (
+            {"revealed_at": "2026-11-19", "labels_after_reveal": 2, "after_reveal_left_out": True},
+            "2 labels were given after that, and no estimate rests on them.",
+        ),
         ({"annotators": 1, "overlap_max": 1, "staff_labelled": 0}, "One annotator handed in 3,198 labels from"),
         ({"first_label": "2026-11-17"}, "labels on 2026-11-17, with"),
         ({"annotators_simulated": 1}, "Three annotators (1 of them simulated) handed in"),

@@ -69,17 +69,20 @@ def _spent(session: Session, study: Study, rater_id: int | None = None) -> Itera
         select(Assignment.id, Assignment.rater_id, Assignment.taken_at, Event.data, Event.client_ts, Event.created_at)
         .join(Assignment, Assignment.id == Event.assignment_id)
         .where(Assignment.study_id == study.id, Event.kind == "activity")
-        .order_by(Assignment.rater_id, Event.created_at)
+        .order_by(Assignment.rater_id, Event.id)
     )
     if rater_id is not None:
         rows = rows.where(Assignment.rater_id == rater_id)
     sent = session.execute(rows.execution_options(yield_per=CHUNK))
     for _, theirs in groupby(sent, key=lambda row: row.rater_id):
         intervals: list[tuple[tuple[int, str | None], datetime, datetime]] = []
-        possible: dict[int, float] = {}
+        possible: dict[int, float] = defaultdict(float)
+        heard: dict[int, datetime] = {}
         for assignment, _, taken, data, client_ts, received in theirs:
             intervals += [((assignment, code), start, end) for code, start, end in _intervals(data, client_ts or "")]
-            possible[assignment] = (received - taken).total_seconds() if taken else 0.0
+            # from send to send, so that a server's clock that jumps back takes away no more than one of them
+            possible[assignment] += max(0.0, (received - heard.get(assignment, taken or received)).total_seconds())
+            heard[assignment] = received
         found: dict[int, Spent] = {assignment: {} for assignment in possible}
         for (assignment, code), seconds in split(intervals).items():
             found[assignment][code] = seconds

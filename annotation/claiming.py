@@ -1,44 +1,115 @@
-"""Taking work and giving it back: exact under race, because the database decides who got the slot."""
+"""Taking work: exact under race, because the database decides who got the slot."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Row, Select, func, or_, select, update
+from sqlalchemy import Row, Select, select, update
 from sqlalchemy.orm import Session, aliased
 
+from annotation.adjudication import take_dispute
+from annotation.due import take_due
 from annotation.errors import AnnotationError
+from annotation.gates import closed_gate
+from annotation.open_slots import open_to
 from annotation.people import Principal, may_label
-from annotation.studies import audit, protocol_of
+from annotation.positions import position as position
+from annotation.quotas import Reach, one_at_a_time, reach
+from annotation.returns import give_back as give_back
+from annotation.returns import undo_return
+from annotation.stale import idle_since, return_stale
+from annotation.studies import audit
+from annotation.training import next_training
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Item, Report, Study
 from db.types import now
 
 LOOKED_AT = 500  # open slots that are ranked, highest priority first
 # made once: to make one costs more than to run the statement
-MINE, AGAIN = aliased(Assignment), aliased(Assignment)
 REPORT_A, REPORT_B = aliased(Report), aliased(Report)
 
 
 def take(session: Session, principal: Principal) -> Assignment | None:
-    """The principal's assignment in work, or a newly taken slot; None when there is nothing (left) to do.
+    """The principal's assignment in work, or newly taken work; None when there is nothing (left) to do.
 
+    Own work that came back comes first, then training, what is due between the items, and at last a slot.
     Raises AnnotationError `forbidden` for those who may not label.
     """
     rater_id, study = _labeller(session, principal)
-    # one person's two tabs or double click wait here for each other
-    session.execute(select(Rater.id).where(Rater.id == rater_id).with_for_update())
+    if principal.role == "adjudicator":
+        return take_dispute(session, principal)
+    # one person's two tabs or double click wait here for each other; rows that point at the person do not
+    session.execute(select(Rater.id).where(Rater.id == rater_id).with_for_update(key_share=True))
     mine = in_work(session, principal)
     if mine is not None:
+        if (mine.active_at or mine.taken_at or now()) < idle_since(study):
+            mine.active_at = now()  # they are back
         return mine
-    if study.status != "open" or _is_paused(session, principal):
+    person = session.get_one(Enrollment, principal.enrollment_id)
+    if study.status != "open" or person.status != "active" or closed_gate(session, principal):
         return None
-    resumed = _resume(session, study, rater_id)
-    if resumed is not None:
-        return resumed
-    for candidate in _ranked(session, study, rater_id):
+    limited = one_at_a_time(session, study)
+    return_stale(session, study)
+    within = reach(session, study, rater_id, limited=limited)
+    return (
+        undo_return(session, study, rater_id, within)
+        or next_training(session, study, principal)
+        or take_due(session, study, rater_id, person.id)
+        or _take_slot(session, study, rater_id, within)
+    )
+
+
+def in_work(session: Session, principal: Principal) -> Assignment | None:
+    """What this person has taken here and not yet submitted, the oldest first; what went home in a packet is apart."""
+    return session.scalar(
+        select(Assignment)
+        .where(
+            Assignment.study_id == principal.study_id,
+            Assignment.rater_id == principal.rater_id,
+            Assignment.status == "taken",
+            Assignment.source.not_in(("judge", "packet")),
+        )
+        .order_by(Assignment.taken_at, Assignment.id)
+        .limit(1)
+    )
+
+
+def claim_back(session: Session, study: Study, assignment: Assignment) -> None:
+    """Undo a stale return when its person goes on with the work after all, while the slot is still open.
+
+    Raises AnnotationError `returned` where the work went back for good. The caller holds the assignment's row.
+    """
+    if assignment.status not in ("returned", "void"):
+        return
+    if assignment.returned == "stale" and assignment.rater_id is not None and study.status == "open":
+        session.execute(select(Rater.id).where(Rater.id == assignment.rater_id).with_for_update(key_share=True))
+        limited = one_at_a_time(session, study)
+        person = select(Enrollment.status).where(
+            Enrollment.study_id == study.id, Enrollment.rater_id == assignment.rater_id
+        )
+        within = reach(session, study, assignment.rater_id, limited=limited)
+        if session.scalar(person) == "active" and undo_return(
+            session, study, assignment.rater_id, within, only=assignment
+        ):
+            return
+    raise AnnotationError("returned", "this work went back to the pool; your text is kept here, but not stored")
+
+
+def take_slot(session: Session, study: Study, principal: Principal) -> Assignment | None:
+    """One more slot, the best for this person, whatever else they have in work: for a packet; None if none is left."""
+    rater_id, _ = _labeller(session, principal)
+    limited = one_at_a_time(session, study, always=True)
+    return _take_slot(session, study, rater_id, reach(session, study, rater_id, limited=limited))
+
+
+def _take_slot(session: Session, study: Study, rater_id: int, within: Reach | None) -> Assignment | None:
+    for candidate in _ranked(session, study, rater_id, within):
         taken: Assignment | None = session.scalar(
             update(Assignment)
             .where(Assignment.id == candidate, Assignment.status == "open")
@@ -51,98 +122,6 @@ def take(session: Session, principal: Principal) -> Assignment | None:
     return None
 
 
-def in_work(session: Session, principal: Principal) -> Assignment | None:
-    """What this person has taken and not yet submitted, the oldest first."""
-    return session.scalar(
-        select(Assignment)
-        .where(
-            Assignment.study_id == principal.study_id,
-            Assignment.rater_id == principal.rater_id,
-            Assignment.status == "taken",
-            Assignment.source != "judge",
-        )
-        .order_by(Assignment.taken_at, Assignment.id)
-        .limit(1)
-    )
-
-
-def give_back(session: Session, assignment: Assignment, returned: str, reason: str = "") -> Assignment:
-    """Return the slot: the row keeps person, labels and time; a new open row takes its place with the same order."""
-    assignment.status, assignment.returned = "returned", returned
-    session.flush()
-    again = Assignment(
-        study_id=assignment.study_id,
-        item_id=assignment.item_id,
-        purpose=assignment.purpose,
-        slot_no=assignment.slot_no,
-        pass_no=assignment.pass_no,
-        repeat_no=assignment.repeat_no,
-        left=assignment.left,
-        criteria_order=assignment.criteria_order,
-        plan_seed=assignment.plan_seed,
-        priority=assignment.priority,
-    )
-    session.add(again)
-    session.flush()
-    audit(session, assignment.study_id, assignment.rater_id, "give_back", assignment=assignment.id, reason=reason)
-    return again
-
-
-def _resume(session: Session, study: Study, rater_id: int) -> Assignment | None:
-    """Undo the return of one's own work while its slot is still open: closing a study throws nobody's answers away."""
-    mine, again = MINE, AGAIN
-    row = session.execute(
-        select(mine, again)
-        .join(
-            again,
-            (again.item_id == mine.item_id)
-            & (again.purpose == mine.purpose)
-            & (again.slot_no == mine.slot_no)
-            & (again.status == "open"),
-        )
-        .where(
-            mine.study_id == study.id,
-            mine.rater_id == rater_id,
-            mine.status == "returned",
-            mine.returned == "closed",
-        )
-        .order_by(mine.taken_at, mine.id)
-        .limit(1)
-        .with_for_update()
-    ).first()
-    if row is None:
-        return None
-    old, new = row
-    new.status = "void"
-    session.flush()
-    old.status, old.returned, old.active_at = "taken", None, now()
-    session.flush()
-    audit(session, study.id, rater_id, "resume", assignment=old.id)
-    return old
-
-
-def position(session: Session, principal: Principal) -> tuple[int, int]:
-    """(submitted, of): how far this person is, where `of` also counts the open slots they could still take."""
-    mine = select(func.count()).where(
-        Assignment.study_id == principal.study_id,
-        Assignment.rater_id == principal.rater_id,
-        Assignment.source != "judge",
-    )
-    done = session.scalar(mine.where(Assignment.status.in_(("submitted", "locked")))) or 0
-    taken = session.scalar(mine.where(Assignment.status == "taken")) or 0
-    study = session.get_one(Study, principal.study_id)
-    return done, done + taken + _still_open(session, study, principal.rater_id or 0)
-
-
-def _still_open(session: Session, study: Study, rater_id: int) -> int:
-    """How many more this person could take: items, or topics where each topic is seen once."""
-    if study.status != "open":
-        return 0
-    unit = Item.topic_id if protocol_of(study).study.topic_once else Item.id
-    slots = _open_to(study, rater_id).order_by(None).with_only_columns(func.count(unit.distinct()))
-    return session.scalar(slots) or 0
-
-
 def _labeller(session: Session, principal: Principal) -> tuple[int, Study]:
     if principal.rater_id is None or not may_label(session, principal):
         raise AnnotationError(
@@ -151,70 +130,66 @@ def _labeller(session: Session, principal: Principal) -> tuple[int, Study]:
     return principal.rater_id, session.get_one(Study, principal.study_id)
 
 
-def _is_paused(session: Session, principal: Principal) -> bool:
-    return session.get_one(Enrollment, principal.enrollment_id).status != "active"
-
-
-def _open_to(study: Study, rater_id: int) -> Select[int, int, int]:
-    """Open slots (id, item, priority) this person may take: not their items, and with topic_once not their topics."""
-    mine = select(Assignment.item_id).where(
-        Assignment.rater_id == rater_id, or_(Assignment.returned.is_(None), Assignment.returned != "closed")
-    )
-    slots = (
-        select(Assignment.id, Assignment.item_id, Assignment.priority)
-        .join(Item, Item.id == Assignment.item_id)
-        .where(
-            Assignment.study_id == study.id,
-            Assignment.status == "open",
-            or_(Assignment.reserved_for.is_(None), Assignment.reserved_for == rater_id),
-            Assignment.item_id.not_in(mine),
-            Item.excluded_at.is_(None),
-        )
-        .order_by(Assignment.priority.desc(), Assignment.id)
-    )
-    protocol = protocol_of(study)
-    if protocol.reports.unresolved_flags == "refuse":
-        flagged = select(Report.id).where(Report.study_id == study.id, Report.open_flags > 0)
-        for shown in (Item.report_a_id, Item.report_b_id, Item.reference_id):
-            slots = slots.where(or_(shown.is_(None), shown.not_in(flagged)))
-    if protocol.study.topic_once:
-        slots = slots.where(Item.topic_id.not_in(select(Item.topic_id).where(Item.id.in_(mine))))
-    return slots
-
-
-def _ranked(session: Session, study: Study, rater_id: int) -> list[int]:
+def _ranked(session: Session, study: Study, rater_id: int, within: Reach | None) -> Iterator[int]:
     """Ids of open slots, best first: mine, urgent, about the report I just probed, keeping my left and right even,
-    new systems, then a seeded draw."""
-    slots = session.execute(_with_systems(_open_to(study, rater_id)).limit(LOOKED_AT)).all()
-    before, last = _my_sides(session, rater_id), _last_probed(session, study, rater_id)
+    new topics, new systems, then a seeded draw."""
+    slots = _candidates(session, study, rater_id, within)
+    sides, topics = _my_sides(session, study, rater_id)
+    last = _last_probed(session, study, rater_id) if any(slot.kind == "probe" for slot in slots) else None
 
-    def rank(slot: Row[Any]) -> tuple[bool, int, bool, int, int, bytes]:
-        left, right = _sides(slot)
+    @cache  # there are few pairs of systems
+    def balance(left: int, right: int) -> tuple[int, int]:
         lean = sum(
-            abs(before[system, "left"] - before[system, "right"] + step) for system, step in ((left, 1), (right, -1))
+            abs(sides[system, "left"] - sides[system, "right"] + step) for system, step in ((left, 1), (right, -1))
         )
-        seen = sum(before[system, side] for system in (left, right) for side in ("left", "right"))
-        probed = slot.report_a_id if slot.kind == "probe" else None
-        draw = hashlib.sha256(f"{study.seed}|claim|{rater_id}|{slot.id}".encode()).digest()
-        return slot.reserved_for != rater_id, -slot.priority, probed != last, lean, seen, draw
+        return lean, sum(sides[system, side] for system in (left, right) for side in ("left", "right"))
 
-    return [slot.id for slot in sorted(slots, key=rank)]
+    def rank(slot: Row[Any]) -> tuple[bool, int, bool, int, int, int]:
+        lean, seen = balance(*_sides(slot))
+        probed = slot.report_a_id if slot.kind == "probe" else None
+        return slot.reserved_for != rater_id, -slot.priority, probed != last, lean, topics[slot.topic_id], seen
+
+    def draw(slot: Row[Any]) -> bytes:
+        return hashlib.sha256(f"{study.seed}|claim|{rater_id}|{slot.id}".encode()).digest()
+
+    ranked = sorted(((rank(slot), slot) for slot in slots), key=itemgetter(0))
+    for _, equals in groupby(ranked, key=itemgetter(0)):
+        yield from (slot.id for slot in sorted((slot for _, slot in equals), key=draw))
+
+
+def _candidates(session: Session, study: Study, rater_id: int, within: Reach | None) -> Sequence[Row[Any]]:
+    """The most urgent open slots this person may have; where quotas leave none of them, all that they leave."""
+    wanted = _with_systems(open_to(study, rater_id))
+    for limit in (LOOKED_AT, None):
+        slots = session.execute(wanted.limit(limit)).all()
+        allowed = [slot for slot in slots if within is None or within(slot.item_id, slot.reserved_for)]
+        if allowed or len(slots) < LOOKED_AT:
+            break
+    return allowed
 
 
 def _last_probed(session: Session, study: Study, rater_id: int) -> int | None:
     """The report of this person's newest probe: its other probes come next, so that the context stays on screen."""
     mine = select(Item.report_a_id).join(Assignment, Assignment.item_id == Item.id)
-    mine = mine.where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Item.kind == "probe")
+    mine = mine.where(
+        Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "label",
+        Item.kind == "probe",
+    )  # fmt: skip
     return session.scalar(mine.order_by(Assignment.taken_at.desc(), Assignment.id.desc()).limit(1))
 
 
-def _my_sides(session: Session, rater_id: int) -> Counter[tuple[int, str]]:
-    mine = select(Assignment.id).join(Item, Item.id == Assignment.item_id).where(Assignment.rater_id == rater_id)
-    counts: Counter[tuple[int, str]] = Counter()
-    for left, right in map(_sides, session.execute(_with_systems(mine))):
-        counts[left, "left"] += 1
-        counts[right, "right"] += 1
-    return counts
+def _my_sides(session: Session, study: Study, rater_id: int) -> tuple[Counter[tuple[int, str]], Counter[int]]:
+    """How often I had each system on each side, and each topic, in label work."""
+    mine = select(Assignment.id).join(Item, Item.id == Assignment.item_id)
+    mine = mine.where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "label")
+    sides: Counter[tuple[int, str]] = Counter()
+    topics: Counter[int] = Counter()
+    for row in session.execute(_with_systems(mine)):
+        left, right = _sides(row)
+        sides[left, "left"] += 1
+        sides[right, "right"] += 1
+        topics[row.topic_id] += 1
+    return sides, topics
 
 
 def _with_systems(assignments: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
@@ -222,7 +197,7 @@ def _with_systems(assignments: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, .
     return (
         assignments.outerjoin(REPORT_A, REPORT_A.id == Item.report_a_id)
         .outerjoin(REPORT_B, REPORT_B.id == Item.report_b_id)
-        .add_columns(Assignment.left, Assignment.reserved_for, Item.kind, Item.report_a_id)
+        .add_columns(Assignment.left, Assignment.reserved_for, Item.kind, Item.report_a_id, Item.topic_id)
         .add_columns(REPORT_A.system_id.label("system_a"), REPORT_B.system_id.label("system_b"))
     )
 

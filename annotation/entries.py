@@ -136,6 +136,7 @@ class EventEntry(Sent):
 class ActivityEntry(EventEntry):
     kind: Literal["activity"]
     intervals: Annotated[list[Interval], Field(max_length=200)]
+    clock: Literal["client"] | None = None  # of a ballot: no server saw the time pass
 
     @property
     def what(self) -> str:
@@ -143,7 +144,8 @@ class ActivityEntry(EventEntry):
 
     @property
     def data(self) -> dict[str, Any]:
-        return {"intervals": [interval.model_dump() for interval in self.intervals]}
+        clock = {"clock": self.clock} if self.clock else {}
+        return {"intervals": [interval.model_dump() for interval in self.intervals], **clock}
 
 
 class FlagEntry(EventEntry):

@@ -22,7 +22,8 @@ def label_rows(session: Session, study: Study, redact: Redact | None = None) -> 
     """Rows by assignment and, within it, in the order they were written; `study` comes from `people.study_for`.
 
     Nothing is left out: replaced answers, work given back, training, attention and adjudication, labels on texts or
-    criteria that were changed since. `is_current`: the revision that counts, of a question whose words are still asked. Raises AnnotationError `still_blind`. `redact`: of `redaction`, where its counts are wanted.
+    criteria that were changed since. `is_current`: the revision that counts, of a question whose words are still asked.
+    Raises AnnotationError `still_blind`. `redact`: of `redaction`, where its counts are wanted.
     """
     require_revealed(study)
     return _rows(session, study, redact or redactor_of(session, study))

@@ -15,10 +15,13 @@ from sqlalchemy.orm import Session
 
 from annotation.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
 from annotation.asked import asked_of
-from annotation.claiming import give_back, position, take
+from annotation.attention import note_attention
+from annotation.claiming import claim_back
 from annotation.entries import AnswerEntry, Entry, EventEntry, PlaceEntry, PreferencesEntry, clean
 from annotation.errors import AnnotationError, Incomplete, Stale
 from annotation.evidence import check_spans
+from annotation.gates import refuse_reopen, refuse_skip
+from annotation.next_work import next_work
 from annotation.page import (
     Shown,
     current_answer,
@@ -32,8 +35,10 @@ from annotation.page import (
 from annotation.people import Principal
 from annotation.protocol import Protocol
 from annotation.rendering import RENDERER_VERSION
+from annotation.returns import give_back
 from annotation.scores import stored_choice
 from annotation.studies import audit, protocol_of
+from annotation.training import end_training_item
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Label, Study
 from db.types import Record, now
@@ -80,9 +85,10 @@ def save(session: Session, principal: Principal, entries: Sequence[Entry]) -> Sa
 
 
 def submit(
-    session: Session, principal: Principal, aid: str, page: str, client_uuid: str, revs: Mapping[str, int]
-) -> dict[str, Any]:
-    """Hand an assignment in and take the next. The same `client_uuid` again gives the same reply.
+    session: Session, principal: Principal, aid: str, page: str, client_uuid: str, revs: Mapping[str, int],
+    *, onward: bool = True,
+) -> dict[str, Any]:  # fmt: skip
+    """Hand an assignment in and take the next, unless not `onward`. The same `client_uuid` again gives the same reply.
 
     Raises AnnotationError `unsaved` when the page and the database disagree, or `incomplete`, with the criteria.
     """
@@ -105,11 +111,11 @@ def submit(
     missing = missing_answers(protocol, codes, answers)
     if missing:
         raise Incomplete("incomplete", f"{len(missing)} of {len(codes)} criteria still need something", missing)
-    assignment.status, assignment.submitted_at = "submitted", now()
-    assignment.rev += 1
+    assignment.status, assignment.submitted_at, assignment.rev = "submitted", now(), assignment.rev + 1
     audit(session, study.id, principal.rater_id, "submit", assignment=assignment.id, labels=len(codes))
     session.flush()
-    reply = _next(session, principal)
+    note_attention(session, study, assignment)
+    reply = end_training_item(session, principal, assignment) | (next_work(session, principal) if onward else {})
     assignment.reply = {"client_uuid": client_uuid, "reply": reply}
     return reply
 
@@ -117,19 +123,23 @@ def submit(
 def skip(session: Session, principal: Principal, aid: str, reason: str) -> dict[str, Any]:
     """Give the slot back with a reason; this person is not offered the item again, and nothing typed is thrown away."""
     assignment = own_assignment(session, principal, aid, lock=True)
-    if assignment.status == "returned":
-        return _next(session, principal)
+    if assignment.status == "returned" and assignment.returned != "stale":
+        return next_work(session, principal)
     _open_for_answers(session, assignment)
+    refuse_skip(assignment)
     if not reason.strip():
         raise AnnotationError("no_reason", "skipping needs a reason; say in a few words what is wrong with this item")
     give_back(session, assignment, "skipped", clean(reason))
-    return _next(session, principal)
+    return next_work(session, principal)
 
 
 def reopen(session: Session, principal: Principal, aid: str) -> None:
     """Take one's own submitted work up again; possible until the study is locked."""
     assignment = own_assignment(session, principal, aid, lock=True)
     study = session.get_one(Study, assignment.study_id)
+    if assignment.status == "taken" and assignment.submitted_at is not None:
+        return  # the same request again: its reply was lost
+    refuse_reopen(session, principal, assignment)
     if assignment.status != "submitted" or study.status == "locked":
         raise AnnotationError("locked", "this work cannot be reopened: it was not handed in, or the study is locked")
     # the old reply stays, so that a late copy of the old submit does not hand the work in again
@@ -269,8 +279,7 @@ def _row(
 
 def _open_for_answers(session: Session, assignment: Assignment) -> tuple[Study, Protocol]:
     study = session.get_one(Study, assignment.study_id)
-    if assignment.status in ("returned", "void"):
-        raise AnnotationError("returned", "this work went back to the pool; your text is kept here, but not stored")
+    claim_back(session, study, assignment)
     if assignment.status != "taken" or study.status == "locked":
         raise AnnotationError("locked", "this work is handed in; reopen it to change an answer")
     return study, protocol_of(study)
@@ -289,9 +298,3 @@ def _asked_as(session: Session, assignment: Assignment, code: str) -> Criterion:
     if found is None or not is_in_dispute:
         raise AnnotationError("invalid", f"no criterion {code!r:.60} is asked here; reload the page")
     return found
-
-
-def _next(session: Session, principal: Principal) -> dict[str, Any]:
-    following = take(session, principal)
-    done, of = position(session, principal)
-    return {"next": following.aid if following else None, "position": {"done": done, "of": of}}

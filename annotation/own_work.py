@@ -6,7 +6,8 @@ Never anybody else's labels, which system wrote what, nor why an item was given 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -14,15 +15,22 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.active_time import seconds_by_assignment
-from annotation.claiming import position
+from annotation.attention import warning_for
+from annotation.completion import completion_code
+from annotation.consent import consent_state
 from annotation.errors import AnnotationError
+from annotation.gates import closed_gate
 from annotation.page import missing_answers
 from annotation.people import Principal, may_label
+from annotation.positions import position, waits_until
 from annotation.protocol import Protocol
+from annotation.remarks import GIVEN, Reply, answers_to
 from annotation.studies import codes_by_topic, protocol_of
+from annotation.training import TrainingState, training_state
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Label, Study, Topic
 
+NO_REASON = (0, "")
 STATES = {"taken": "in work", "submitted": "submitted", "locked": "locked", "returned": "returned", "void": "withdrawn"}
 
 
@@ -37,11 +45,12 @@ class Pay:
 
 @dataclass(frozen=True)
 class OwnRemark:
-    """A flag or a comment as this person sent it."""
+    """A flag or a comment as this person sent it, and what was answered."""
 
     kind: str  # flag | comment
     what: str  # of a flag: broken_text | reveals_author | other
     text: str
+    replies: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,8 @@ class OwnItem:
     submitted_at: datetime | None
     active_s: float
     remarks: tuple[OwnRemark, ...]
+    skip_replies: tuple[str, ...] = ()  # what was answered to the reason of a skip
+    is_training: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,19 +90,30 @@ class OwnWork:
     idle_s: int  # a longer pause is cut to this
     theme: str  # light | dark | system, as this person likes the page
     items: tuple[OwnItem, ...]
+    warning: str = ""  # what the study has to say about how this person reads; empty where it is content
+    more_at: datetime | None = None  # when there is work again, where nothing can be taken before
+    completion_code: str | None = None  # for the platform they came from, once nothing is left to do
+    consent_state: str = "none"  # as `annotation.consent.consent_state` says
+    training: TrainingState = field(default_factory=TrainingState)
 
 
 def own_work(session: Session, principal: Principal) -> OwnWork:
     """This person's work in their study, in a fixed number of queries. Raises AnnotationError `forbidden`."""
     if principal.rater_id is None or not may_label(session, principal):
-        raise AnnotationError("forbidden", "only annotators have work of their own; open the link you were invited by")
+        raise AnnotationError("forbidden", "only who labels has work of their own; open the link you were invited by")
     study = session.get_one(Study, principal.study_id)
     person = session.get_one(Enrollment, principal.enrollment_id)
     protocol = protocol_of(study)
     items = _items(session, study, protocol, principal.rater_id)
     done, of = position(session, principal)
-    in_work = sum(item.state == "in work" for item in items)
+    in_work = sum(item.state == "in work" and not item.is_training for item in items)
     to_come = of - done - in_work
+    consent = consent_state(protocol, person)
+    # to agree is a step of their own; a training that was not passed is not
+    may_go_on = consent in ("asked", "outdated") or closed_gate(session, principal) is None
+    more_at = waits_until(session, principal)
+    may_take = to_come > 0 and person.status == "active" and may_go_on and more_at is None
+    in_training = any(item.state == "in work" and item.is_training for item in items)
     active_s = sum(item.active_s for item in items)
     rate, currency = protocol.study.pay.rate, protocol.study.pay.currency
     return OwnWork(
@@ -102,15 +124,20 @@ def own_work(session: Session, principal: Principal) -> OwnWork:
         guidance=protocol.guidance,
         consent=protocol.study.consent,
         consented_at=person.consented_at,
+        consent_state=consent,
+        training=training_state(session, study, person),
         submitted=done,
         in_work=in_work,
         to_come=to_come,
-        goes_on=in_work > 0 or (to_come > 0 and person.status == "active"),
+        goes_on=in_training or in_work > 0 or may_take,
         active_s=active_s,
         pay=Pay(rate, currency, active_s / 3600 * rate) if rate > 0 else None,
         idle_s=protocol.study.limits.idle_s,
         theme=person.preferences.get("theme", "system"),
         items=items,
+        warning=warning_for(session, principal),
+        more_at=more_at,
+        completion_code=completion_code(session, principal),
     )
 
 
@@ -125,7 +152,8 @@ def _items(session: Session, study: Study, protocol: Protocol, rater_id: int) ->
     asked = codes_by_topic(session, study, {topic.id for _, topic in rows})
     answers = _answers(session, study, rater_id)
     seconds = seconds_by_assignment(session, study, rater_id)
-    remarks = _remarks(session, study, rater_id)
+    replies = answers_to(session, study)[0]
+    remarks = _remarks(session, study, rater_id, replies)
     reasons = _reasons(session, study, rater_id)
     return tuple(
         OwnItem(
@@ -133,16 +161,24 @@ def _items(session: Session, study: Study, protocol: Protocol, rater_id: int) ->
             topic=topic.title,
             state=STATES[mine.status],
             returned=mine.returned,
-            reason=reasons.get(mine.id, ""),
-            may_reopen=mine.status == "submitted" and study.status != "locked",
-            answered=len(asked[topic.id]) - len(missing_answers(protocol, asked[topic.id], answers[mine.id])),
-            criteria=len(asked[topic.id]),
+            reason=reasons.get(mine.id, NO_REASON)[1],
+            may_reopen=mine.status == "submitted" and mine.purpose != "training" and study.status != "locked",
+            is_training=mine.purpose == "training",
+            answered=len(codes) - len(missing_answers(protocol, codes, answers[mine.id])),
+            criteria=len(codes),
             submitted_at=mine.submitted_at,
             active_s=sum(seconds.get(mine.id, {}).values()),
             remarks=tuple(remarks[mine.id]),
+            skip_replies=tuple(one.text for one in replies.get(reasons.get(mine.id, NO_REASON)[0], ())),
         )
         for mine, topic in rows
+        for codes in [_asked(mine, asked[topic.id])]
     )
+
+
+def _asked(mine: Assignment, codes: list[str]) -> list[str]:
+    """An adjudicator is asked what is in dispute, and nothing else."""
+    return codes if mine.purpose != "adjudicate" else [code for code in mine.criteria_order or () if code in codes]
 
 
 def _answers(session: Session, study: Study, rater_id: int) -> dict[int, dict[str, Label]]:
@@ -171,26 +207,29 @@ def _answers(session: Session, study: Study, rater_id: int) -> dict[int, dict[st
     return found
 
 
-def _remarks(session: Session, study: Study, rater_id: int) -> dict[int, list[OwnRemark]]:
+def _remarks(
+    session: Session, study: Study, rater_id: int, replies: Mapping[int, Sequence[Reply]]
+) -> dict[int, list[OwnRemark]]:
     """assignment -> flags and comments, in the order they were sent."""
     rows = session.execute(
-        select(Event.assignment_id, Event.kind, Event.what, Event.data)
+        select(Event.id, Event.assignment_id, Event.kind, Event.what, Event.data)
         .join(Assignment, Assignment.id == Event.assignment_id)
         .where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Event.kind.in_(("flag", "comment")))
         .order_by(Event.id)
     )
     found: dict[int, list[OwnRemark]] = defaultdict(list)
-    for assignment, kind, what, data in rows:
-        if assignment is not None:
-            found[assignment].append(OwnRemark(kind, what, data.get("text", "")))
+    for event, assignment, kind, what, data in rows:
+        if assignment is not None and what in GIVEN:
+            said = tuple(one.text for one in replies.get(event, ()))
+            found[assignment].append(OwnRemark(kind, what, data.get("text", ""), said))
     return found
 
 
-def _reasons(session: Session, study: Study, rater_id: int) -> dict[int, str]:
-    """assignment -> the reason given when it was given back, from the audit trail."""
-    rows: Any = session.scalars(
-        select(Event.data)
+def _reasons(session: Session, study: Study, rater_id: int) -> dict[int, tuple[int, str]]:
+    """assignment -> the audit line of giving it back, its number and the reason."""
+    rows: Any = session.execute(
+        select(Event.id, Event.data)
         .where(Event.study_id == study.id, Event.rater_id == rater_id, Event.kind == "audit", Event.what == "give_back")
         .order_by(Event.id)
     )
-    return {data["assignment"]: data.get("reason", "") for data in rows}
+    return {data["assignment"]: (event, data.get("reason", "")) for event, data in rows}

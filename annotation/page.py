@@ -16,6 +16,8 @@ from annotation.claiming import position
 from annotation.entries import clean
 from annotation.errors import AnnotationError
 from annotation.evidence import Texts, spans_for_page
+from annotation.gold import HANDED_IN
+from annotation.others import others_said
 from annotation.passages import compare_reports, from_stored
 from annotation.people import Principal
 from annotation.protocol import Protocol
@@ -23,6 +25,7 @@ from annotation.rendering import render_report
 from annotation.scores import scale_of
 from annotation.shown import ShownText, shown_of_item
 from annotation.studies import protocol_of
+from annotation.training import feedback, training_place
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Item, Label, Study, Topic
 
@@ -142,6 +145,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
         "study": {"title": protocol.title, "simulated": study.is_simulated, "status": study.status},
         "active_s": active_seconds(session, study, assignment),
         "position": {"done": done, "of": of},
+        "training": _training(session, principal, study, assignment),
         "task_type": protocol.task_type,
         "task": protocol.task,
         "guidance_html": render_report(protocol.guidance),
@@ -160,6 +164,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
         "confidence": protocol.answers.confidence,
         "idle_s": protocol.study.limits.idle_s,
         "answers": {code: describe_answer(row, shown) for code, row in current_answers(session, assignment).items()},
+        "others": others_said(session, study, assignment, shown.texts),
         "place": assignment.place,
         "preferences": _preferences(session, principal),
     }
@@ -180,6 +185,15 @@ def missing_answers(protocol: Protocol, codes: list[str], answers: dict[str, Lab
         if reason:
             missing.append({"criterion": code, "reason": reason})
     return missing
+
+
+def _training(session: Session, principal: Principal, study: Study, assignment: Assignment) -> dict[str, Any] | None:
+    """Where a training item stands; with its agreed answers once it is handed in. None for all other work."""
+    if assignment.purpose != "training":
+        return None
+    handed_in = assignment.status in HANDED_IN
+    told = feedback(session, principal, assignment.aid) if handed_in else None
+    return {**training_place(session, study, assignment), "feedback": told}
 
 
 def _panes(shown: Shown) -> list[dict[str, str]]:

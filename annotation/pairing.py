@@ -1,27 +1,33 @@
-"""Which reports form items, which of a pair is called A, and who stands left: seeded, balanced, and pure."""
+"""Which reports form items, and which of a pair is called A: seeded, balanced, and pure."""
 
 from __future__ import annotations
 
 import hashlib
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from annotation.errors import AnnotationError
+from annotation.round_robin import least_met, round_robin
+from annotation.topic_draws import items_each, topics_drawn
 
+DESIGNS = ("reference", "all", "balanced")
 Group = TypeVar("Group", bound=tuple["Candidate", ...])
+Reports = frozenset[int]  # the reports an item rates
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A report that may enter an item. `report`, `topic`, `system` are any stable names."""
+    """A report that may enter an item. `report`, `topic`, `system`, `category` are any stable names."""
 
     report: int
     topic: str
     system: str
     is_reference: bool = False
+    category: str = ""
 
 
 @dataclass(frozen=True)
@@ -43,12 +49,15 @@ class Single:
 
 
 @dataclass(frozen=True)
-class Slot:
-    """A place for one annotator: item number (in the plan's order), slot number from 1, and who stands left."""
+class Amount:
+    """How many of the possible items are drawn: so many a topic, on so many topics a category, so many in all."""
 
-    item: int
-    slot_no: int
-    left: str | None  # "A" or "B"; None where the item is no pair
+    per_topic: int | None = None
+    per_category: int | None = None
+    total: int | None = None
+
+
+ALL = Amount()
 
 
 def seeded(*identity: object) -> random.Random:
@@ -58,27 +67,52 @@ def seeded(*identity: object) -> random.Random:
 
 
 def plan_pairs(
-    candidates: Iterable[Candidate], seed: int, *, design: str = "reference", per_topic: int | None = None
+    candidates: Iterable[Candidate],
+    seed: int,
+    *,
+    design: str = "reference",
+    per_topic: int | None = None,
+    per_category: int | None = None,
+    total: int | None = None,
+    standing: Collection[Reports] = (),
+    barred: Collection[Reports] = (),
 ) -> list[Pair]:
-    """Pairs on each topic: every system against the reference, or all systems against each other.
+    """Pairs on each topic: every system against the reference, all systems, or a balanced incomplete block design.
 
-    `per_topic` draws that many of a topic's pairs, balanced over systems as far as the numbers allow.
+    `per_topic` draws that many of a topic's pairs, `total` that many in all, `per_category` that many topics of each
+    category: balanced over systems as far as the numbers allow. In the `balanced` design every two systems meet equally
+    often and each system appears equally often, give or take one, where every system has a report on every topic;
+    elsewhere whoever met least comes first. Pairs of reports that are items already (`standing`) stay in the plan and
+    count; those in `barred` serve another purpose and never enter it.
     Raises AnnotationError where a topic has no reference, or nothing can be paired.
     """
+    amount = _amount(per_topic, per_category, total)
     by_topic = _by_topic(candidates)
-    possible = {topic: _possible(reports, topic, design) for topic, reports in by_topic.items()}
-    pairs = [name_pair(seed, first, second) for first, second in _drawn(possible, seed, "pairs", per_topic)]
+    possible = {topic: _open(_possible(reports, topic, design), barred) for topic, reports in by_topic.items()}
+    if design == "balanced":
+        drawn = _balanced(possible, seed, amount, standing)
+    else:
+        drawn = _drawn(possible, seed, "pairs", amount, standing)
+    pairs = [name_pair(seed, first, second) for first, second in drawn]
     if not pairs:
         raise AnnotationError("nothing_to_pair", "no topic has two reports to compare; import more, or change --design")
     return sorted(pairs, key=lambda pair: (pair.topic, sorted((pair.a.system, pair.b.system))))
 
 
 def plan_singles(
-    candidates: Iterable[Candidate], seed: int, *, per_topic: int | None = None, beside_reference: bool = False
+    candidates: Iterable[Candidate],
+    seed: int,
+    *,
+    per_topic: int | None = None,
+    per_category: int | None = None,
+    total: int | None = None,
+    beside_reference: bool = False,
+    standing: Collection[Reports] = (),
+    barred: Collection[Reports] = (),
 ) -> list[Single]:
     """Every report by itself; with `beside_reference` every other one beside its topic's reference.
 
-    `per_topic` draws that many of a topic's reports, balanced over systems as far as the numbers allow.
+    Draws, `standing` and `barred` as for pairs.
     Raises AnnotationError where a topic has not exactly one reference to show, or nothing can be rated.
     """
     by_topic = _by_topic(candidates)
@@ -86,12 +120,13 @@ def plan_singles(
     if beside_reference:
         references = {topic: _only_reference(reports, topic) for topic, reports in by_topic.items()}
     possible = {
-        topic: [(report,) for report in reports if report != references.get(topic)]
+        topic: _open([(report,) for report in reports if report != references.get(topic)], barred)
         for topic, reports in by_topic.items()
     }
+    amount = _amount(per_topic, per_category, total)
     singles = [
         Single(report.topic, report, references.get(report.topic))
-        for (report,) in _drawn(possible, seed, "singles", per_topic)
+        for (report,) in _drawn(possible, seed, "singles", amount, standing)
     ]
     if not singles:
         raise AnnotationError("nothing_to_rate", "no topic has a report to rate; import some first")
@@ -108,62 +143,10 @@ def name_pair(seed: int, first: Candidate, second: Candidate) -> Pair:
     return Pair(one.topic, one, other) if heads else Pair(one.topic, other, one)
 
 
-def plan_sides(pairs: Sequence[Pair], overlap: int, seed: int, standing: Sequence[Collection[int]] = ()) -> list[Slot]:
-    """Who stands left in each of `overlap` slots a pair: every system is left as often as right, give or take one.
-
-    `standing` names the slot numbers each pair has already: only the others are planned, and what stands never changes.
-    All slots are edges between systems, oriented along an Euler tour; odd vertices are joined to a dummy vertex.
-    """
-    have = list(standing) or [()] * len(pairs)
-    wanted = [(n, k) for n in range(len(pairs)) for k in range(1, overlap + 1) if k not in have[n]]
-    seeded(seed, "sides", sum(map(len, have))).shuffle(wanted)
-    is_a_left = orient([(pairs[n].a.system, pairs[n].b.system) for n, _ in wanted])
-    slots = [
-        Slot(item=n, slot_no=slot_no, left="A" if a_left else "B")
-        for (n, slot_no), a_left in zip(wanted, is_a_left, strict=True)
-    ]
-    return sorted(slots, key=lambda slot: (slot.item, slot.slot_no))
-
-
-def plan_alone(overlap: int, standing: Sequence[Collection[int]]) -> list[Slot]:
-    """The slots that items without sides still lack, `overlap` each; `standing` names those each one has."""
-    return [Slot(n, k, None) for n, have in enumerate(standing) for k in range(1, overlap + 1) if k not in have]
-
-
-def orient(edges: Sequence[tuple[str, str]]) -> list[bool]:
-    """For each edge whether its first end is the tail, with |out - in| <= 1 at every vertex (Euler 1736)."""
-    ends: list[tuple[str | None, str | None]] = list(edges)
-    degree: dict[str, int] = defaultdict(int)
-    for one, other in edges:
-        degree[one] += 1
-        degree[other] += 1
-    ends += [(vertex, None) for vertex in sorted(degree) if degree[vertex] % 2]  # None is the dummy vertex
-    at: dict[str | None, list[int]] = defaultdict(list)
-    for k, (one_end, other_end) in enumerate(ends):
-        at[one_end].append(k)
-        at[other_end].append(k)
-    is_used = [False] * len(ends)
-    tail_first = [True] * len(ends)
-    for start in list(at):
-        # every vertex has even degree now, so each walk ends where it began and passes in and out equally often
-        vertex = start
-        while edge := _next_edge(at[vertex], is_used):
-            k = edge - 1
-            is_used[k] = True
-            tail_first[k] = ends[k][0] == vertex
-            vertex = ends[k][1] if tail_first[k] else ends[k][0]
-    return tail_first[: len(edges)]
-
-
-def side_counts(pairs: Sequence[Pair], slots: Iterable[Slot]) -> Mapping[str, tuple[int, int]]:
-    """(left, right) of every system over all slots, for the printed plan."""
-    counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
-    for slot in slots:
-        pair = pairs[slot.item]
-        left, right = (pair.a, pair.b) if slot.left == "A" else (pair.b, pair.a)
-        counts[left.system][0] += 1
-        counts[right.system][1] += 1
-    return {system: (left, right) for system, (left, right) in sorted(counts.items())}
+def _amount(per_topic: int | None, per_category: int | None, total: int | None) -> Amount:
+    if per_topic and total:
+        raise AnnotationError("bad_design", "items a topic and items in all exclude each other; leave one out")
+    return Amount(per_topic, per_category, total)
 
 
 def _by_topic(candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
@@ -173,22 +156,76 @@ def _by_topic(candidates: Iterable[Candidate]) -> dict[str, list[Candidate]]:
     return by_topic
 
 
-def _drawn(possible: Mapping[str, Sequence[Group]], seed: int, what: str, per_topic: int | None) -> Iterator[Group]:
-    """`per_topic` of each topic's groups (all where None), those of the systems used least so far first."""
-    used: dict[str, int] = defaultdict(int)
-    topics = sorted(possible)
+def _reports(group: Sequence[Candidate]) -> Reports:
+    return frozenset(candidate.report for candidate in group)
+
+
+def _open(groups: Sequence[Group], barred: Collection[Reports]) -> list[Group]:
+    return [group for group in groups if _reports(group) not in barred]
+
+
+def _wanted(
+    possible: Mapping[str, Sequence[Group]], seed: int, amount: Amount, standing: Collection[Reports]
+) -> tuple[dict[str, int], dict[str, list[Group]]]:
+    """topic -> how many of its groups, and which of them are items already."""
+    filled = {topic: groups for topic, groups in possible.items() if groups}
+    stand = {topic: [g for g in groups if _reports(g) in standing] for topic, groups in filled.items()}
+    kept = {topic: len(groups) for topic, groups in stand.items()}
+    category_of = {topic: groups[0][0].category for topic, groups in filled.items()}
+    draw = partial(seeded, seed)
+    room = {topic: len(filled[topic]) for topic in topics_drawn(category_of, draw, amount.per_category, kept)}
+    return items_each(room, category_of, draw, per_topic=amount.per_topic, total=amount.total, kept=kept), stand
+
+
+def _drawn(
+    possible: Mapping[str, Sequence[Group]], seed: int, what: str, amount: Amount, standing: Collection[Reports]
+) -> Iterator[Group]:
+    """The topics' groups: those that stand, then those of the systems used least so far."""
+    wanted, stand = _wanted(possible, seed, amount, standing)
+    used = Counter(report.system for topic in wanted for group in stand[topic] for report in group)
+    topics = sorted(wanted)
     seeded(seed, "topics").shuffle(topics)
     for topic in topics:
         groups = list(possible[topic])
         # shuffled, then fewest-used systems first: min takes the first among equals, so the coin decides
         seeded(seed, what, topic).shuffle(groups)
-        wanted = len(groups) if per_topic is None else min(per_topic, len(groups))
-        for _ in range(wanted):
+        yield from stand[topic]
+        groups = [group for group in groups if group not in stand[topic]]
+        for _ in range(wanted[topic] - len(stand[topic])):
             group = min(groups, key=lambda group: sum(used[report.system] for report in group))
             groups.remove(group)
-            for report in group:
-                used[report.system] += 1
+            used.update(report.system for report in group)
             yield group
+
+
+def _balanced(
+    possible: Mapping[str, Sequence[tuple[Candidate, Candidate]]],
+    seed: int,
+    amount: Amount,
+    standing: Collection[Reports],
+) -> Iterator[tuple[Candidate, Candidate]]:
+    if amount.per_topic is None and amount.total is None:
+        raise AnnotationError(
+            "bad_design", "a balanced design is a draw; say how many: --per-topic N, or --total N in all"
+        )
+    wanted, stand = _wanted(possible, seed, amount, standing)
+    named = {topic: {(one.system, other.system): (one, other) for one, other in possible[topic]} for topic in wanted}
+    topics = sorted(wanted)
+    seeded(seed, "topics").shuffle(topics)
+    systems = sorted({system for pairs in named.values() for two in pairs for system in two})
+    is_complete = all(len(pairs) == len(systems) * (len(systems) - 1) // 2 for pairs in named.values())
+    in_order = {topic: wanted[topic] for topic in topics}
+    if is_complete and not any(stand[topic] for topic in topics):
+        seeded(seed, "systems").shuffle(systems)
+        met = round_robin(systems, in_order)
+    else:
+        for topic in topics:
+            seeded(seed, "pairs", topic).shuffle(shuffled := list(named[topic]))
+            named[topic] = {two: named[topic][two] for two in shuffled}
+        already = {topic: [(one.system, other.system) for one, other in stand[topic]] for topic in topics}
+        met = least_met({topic: list(named[topic]) for topic in topics}, in_order, already)
+    for topic, pairs in met.items():
+        yield from (named[topic][min(two), max(two)] for two in pairs)
 
 
 def _only_reference(reports: Sequence[Candidate], topic: str) -> Candidate:
@@ -203,7 +240,7 @@ def _only_reference(reports: Sequence[Candidate], topic: str) -> Candidate:
 
 
 def _possible(reports: list[Candidate], topic: str, design: str) -> list[tuple[Candidate, Candidate]]:
-    if design == "all":
+    if design in ("all", "balanced"):
         return [(one, other) for k, one in enumerate(reports) for other in reports[k + 1 :]]
     if design == "reference":
         references = [report for report in reports if report.is_reference]
@@ -213,13 +250,6 @@ def _possible(reports: list[Candidate], topic: str, design: str) -> list[tuple[C
                 f"topic {topic!r} has no reference report; mark a system in systems.csv, or use --design all",
             )
         return [(reference, other) for reference in references for other in reports if not other.is_reference]
-    raise AnnotationError("bad_design", f"no design called {design!r}; use reference or all")
-
-
-def _next_edge(edges: list[int], is_used: list[bool]) -> int:
-    """Number + 1 of an unused edge at this vertex, 0 when there is none; used ones are dropped on the way."""
-    while edges:
-        k = edges.pop()
-        if not is_used[k]:
-            return k + 1
-    return 0
+    raise AnnotationError(
+        "bad_design", f"no design called {design!r}; use {', '.join(DESIGNS)}, or the path of a list of pairs"
+    )

@@ -41,15 +41,16 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
     )  # fmt: skip
     # a slot that was given back stands twice, with one order
     slots = session.execute(
-        select(Assignment.item_id, Assignment.purpose, Assignment.slot_no, Assignment.left)
+        select(
+            Assignment.item_id, Assignment.purpose, Assignment.slot_no, Assignment.left, Assignment.criteria_order
+        )
         .join(Item, Item.id == Assignment.item_id)
         .where(
             Assignment.study_id == study.id, Assignment.source.in_(("app", "packet")), Assignment.status != "void",
             Assignment.purpose == "label", Item.excluded_at.is_(None),
         )
-        .distinct()
         .order_by(Assignment.item_id, Assignment.purpose, Assignment.slot_no)
-    )  # fmt: skip
+    ).all()  # fmt: skip
     return {
         "format": FORMAT,
         "protocol_sha256": study.protocol_sha256,
@@ -65,8 +66,11 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
             for row in items
         ],
         "slots": [
-            {"item": f"item-{item:05d}", "purpose": purpose, "slot": slot, "left": left}
-            for item, purpose, slot, left in slots
+            {
+                "item": f"item-{item:05d}", "purpose": purpose, "slot": slot, "left": left,
+                **({"criteria_order": order} if order else {}),
+            }
+            for (item, purpose, slot), (left, order) in {tuple(row[:3]): row[3:] for row in slots}.items()
         ],
     }  # fmt: skip
 

@@ -176,6 +176,10 @@ class Protocol(Part):
             raise ValueError("no [[criterion]]; add at least one, or set criteria_from = 'topics'")
         if self.criteria_from == "topics" and self.criterion:
             raise ValueError("criteria_from = 'topics' and [[criterion]] exclude each other; remove one")
+        if isinstance(self.study.adjudicate, tuple) and self.criteria_from == "protocol":
+            unknown = sorted(set(self.study.adjudicate) - {c.id for c in self.criterion})
+            if unknown:
+                raise ValueError(f"study.adjudicate names {unknown[0]!r}, which is no criterion id; correct it")
         if self.calibration.get("cluster", "topic") not in ("topic", "item"):
             raise ValueError("calibration.cluster must be 'topic' or 'item'")
         if self.calibration.get("after_reveal", "keep") not in ("keep", "leave_out"):

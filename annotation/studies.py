@@ -110,14 +110,6 @@ def not_yet_active(protocol: Protocol) -> list[str]:
     """Keys of the protocol that this version stores but does not act on yet; `init` prints them."""
     study = protocol.study
     asked = {
-        "study.consent": bool(study.consent),
-        "study.training": study.training.items > 0,
-        "study.retest_share": "retest_share" in study.model_fields_set and study.retest_share > 0,
-        "study.criteria_order": study.criteria_order == "shuffled",
-        "study.attention": "attention" in study.model_fields_set,
-        "study.adjudicate": "adjudicate" in study.model_fields_set,
-        "study.limits.single_use_invites": study.limits.single_use_invites,
-        "study.limits.stale_h": "stale_h" in study.limits.model_fields_set,
         "calibration.epsilon": "epsilon" in protocol.calibration,
         "calibration.families": "families" in protocol.calibration,
         "study.guess_system": study.guess_system,

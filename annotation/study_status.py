@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from sqlalchemy import func, select, union, update
 from sqlalchemy.orm import Session
 
-from annotation.claiming import give_back
 from annotation.errors import AnnotationError
 from annotation.plan_root import keep_plan_root
+from annotation.principals import Principal, study_for
+from annotation.returns import give_back
 from annotation.studies import audit, protocol_of
+from annotation.training import refuse_too_few
 from db.tables import Assignment, Item, Report, Study
+from db.types import now
 
 # from -> to; anything else is refused by name
 MOVES = {
@@ -20,28 +25,50 @@ MOVES = {
 }
 
 
+def set_status(session: Session, principal: Principal, status: str) -> Study:
+    """`move_study` for whoever asks: admins only. Returns the study."""
+    study = study_for(session, principal, "admin")
+    move_study(session, study, status, principal.rater_id)
+    return study
+
+
+def reveal(session: Session, principal: Principal) -> Study:
+    """Let labels be joined with systems before the study is closed; labels given later are marked `after_reveal`."""
+    study = study_for(session, principal, "admin")
+    study.revealed_at = study.revealed_at or now()
+    audit(session, study.id, principal.rater_id, "reveal")
+    return study
+
+
 def move_study(session: Session, study: Study, status: str, rater_id: int | None = None) -> None:
     """Open, pause, close or lock. Opening keeps the plan's root, closing returns taken work, locking freezes labels."""
     if study.status not in MOVES[status]:
         allowed = " or ".join(MOVES[status])
         raise AnnotationError("wrong_status", f"study {study.name!r} is {study.status}; only a study that is {allowed} can become {status}")  # fmt: skip  # noqa: E501
-    if status == "open" and session.scalar(select(Item.id).where(Item.study_id == study.id).limit(1)) is None:
+    items = select(Item.id).where(Item.study_id == study.id, Item.purpose == "label")
+    if status == "open" and session.scalar(items.limit(1)) is None:
         raise AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs {study.name} --apply")  # fmt: skip  # noqa: E501
     if status == "open":
         _refuse_unresolved(session, study)
+        refuse_too_few(session, study)
         keep_plan_root(session, study)
     mine = Assignment.study_id == study.id, Assignment.source != "judge"
     # what was handed in once and reopened counts as handed in again, with the answers it has now
     reopened = *mine, Assignment.status == "taken", Assignment.submitted_at.is_not(None)
     if status == "closed":
         session.execute(update(Assignment).where(*reopened).values(status="submitted"))
-        for unfinished in session.scalars(select(Assignment).where(*mine, Assignment.status == "taken")):
-            give_back(session, unfinished, "closed")
+        _give_back(session, *mine, Assignment.purpose != "adjudicate")  # disputes are settled when the others are done
     if status == "locked":
         session.execute(update(Assignment).where(*reopened).values(status="locked"))
+        _give_back(session, *mine)
         session.execute(update(Assignment).where(*mine, Assignment.status == "submitted").values(status="locked"))
     audit(session, study.id, rater_id, "status", old=study.status, new=status)
     study.status = status
+
+
+def _give_back(session: Session, *which: Any) -> None:
+    for unfinished in session.scalars(select(Assignment).where(*which, Assignment.status == "taken")).all():
+        give_back(session, unfinished, "closed")
 
 
 def _refuse_unresolved(session: Session, study: Study) -> None:

@@ -16,38 +16,57 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotation.claiming import position, take
+from annotation.claiming import position
 from annotation.entries import ENTRIES_MAX, SubmitRequest, read_entry, sent_id
 from annotation.errors import AnnotationError, Incomplete
 from annotation.history import answer_history
 from annotation.labelling import reopen, save, skip, submit
+from annotation.next_work import next_work
 from annotation.page import assignment_page
 from annotation.people import Principal, csrf_token, note_seen, sign_in, sign_out, who
 from app.settings import database, settings
 from db.connect import reading, transaction
-from db.errors import DatabaseError
+from db.errors import DatabaseError, DiskFull
 
 COOKIE = "calipers"
 BODY_MAX = 256 * 1024
 STATUS = {
     "signed_out": 401, "forbidden": 403, "not_found": 404, "unsaved": 409, "locked": 409, "returned": 409,
     "too_large": 413, "incomplete": 422, "invalid": 422, "no_reason": 422, "too_many": 429,
+    "confirm": 200, "no_participant": 400, "no_places": 403,
 }  # fmt: skip
+# what an invite link's page is headed by
+TITLES = {
+    "confirm": "Sign in to calipers",
+    "no_participant": "Which participant are you?",
+    "no_places": "All places are taken",
+    "forbidden": "Open the link again",
+}
+PARTICIPANT_NAMES = ("participant", "PROLIFIC_PID", "workerId", "participantId")  # as crowd platforms call the id
 log = logging.getLogger("calipers")
 T = TypeVar("T", bound=BaseModel)
 
 
 async def invite(request: Request) -> Response:
-    """GET /invite/{token}: set the cookie and go to the app. The link stays good: mail scanners open links too."""
+    """GET /invite/{token}: set the cookie and go to the app. The link stays good: mail scanners open links too.
+
+    Where it works only once, GET shows a page whose button POSTs to the same path, and that uses it up.
+    """
     token, address = request.path_params["token"], _address(request)
+    confirmed = request.method == "POST"
+    if confirmed and request.headers.get("origin") != settings().origin:
+        raise AnnotationError("forbidden", "This did not come from the page of the link. Open the link again.")
+    participant = next(filter(None, map(request.query_params.get, PARTICIPANT_NAMES)), "")
 
     def open_link() -> str | None:
         with transaction(database()) as session:
-            return sign_in(session, token, address, settings().admin_token)
+            return sign_in(
+                session, token, address, settings().admin_token, participant=participant.strip(), confirmed=confirmed
+            )
 
     cookie = await run_in_threadpool(open_link)
     if cookie is None:
-        return _page("This link does not work", "It is unknown, expired or withdrawn. Ask whoever sent it for a new one.", 404)  # fmt: skip  # noqa: E501
+        return _page("This link does not work", "It is unknown, used up, expired or withdrawn. Ask whoever sent it for a new one.", 404)  # fmt: skip  # noqa: E501
     response = RedirectResponse("/", status_code=303)
     response.set_cookie(
         COOKIE, cookie, max_age=30 * 24 * 3600, path="/", httponly=True, samesite="lax", secure=settings().is_https
@@ -120,13 +139,7 @@ async def post_submit(request: Request) -> Response:
 async def post_take(request: Request) -> Response:
     """POST /api/take: the assignment in work, or a new one."""
     cookie, _ = await _checked_body(request)
-
-    def act(session: Session, principal: Principal) -> dict[str, Any]:
-        assignment = take(session, principal)
-        done, of = position(session, principal)
-        return {"next": assignment.aid if assignment else None, "position": {"done": done, "of": of}}
-
-    return JSONResponse(await run_in_threadpool(_in_transaction, cookie, act))
+    return JSONResponse(await run_in_threadpool(_in_transaction, cookie, next_work))
 
 
 async def post_logout(request: Request) -> Response:
@@ -135,6 +148,7 @@ async def post_logout(request: Request) -> Response:
 
     def end() -> None:
         with transaction(database()) as session:
+            _principal(session, cookie)
             sign_out(session, cookie)
 
     await run_in_threadpool(end)
@@ -144,7 +158,7 @@ async def post_logout(request: Request) -> Response:
 
 
 routes = [
-    Route("/invite/{token}", invite, methods=["GET"]),
+    Route("/invite/{token}", invite, methods=["GET", "POST"]),
     Route("/api/assignment/{aid}", get_assignment, methods=["GET"]),
     Route("/api/history/{aid}", get_history, methods=["GET"]),
     Route("/api/labels", post_labels, methods=["POST"]),
@@ -160,7 +174,8 @@ async def refused(request: Request, error: Exception) -> Response:
         raise error
     status = STATUS.get(error.code, 400)
     if request.url.path.startswith("/invite/"):
-        return _page("Please wait", error.text, status)
+        title, button = TITLES.get(error.code, "Please wait"), "Sign in" if error.code == "confirm" else ""
+        return _page(title, error.text, status, button)
     details: dict[str, Any] = {}
     if isinstance(error, Incomplete):
         details = {"criteria" if error.code == "unsaved" else "missing": error.details}
@@ -172,7 +187,10 @@ async def failed(request: Request, error: Exception) -> Response:
     error_id = secrets.token_hex(6)
     reason = str(error) if isinstance(error, DatabaseError) else ""
     log.error("%s %s %s %s", error_id, type(error).__name__, request.url.path.split("/")[1], reason)
-    text = f"the server could not do this (error {error_id}); your text is kept and will be sent again"
+    why = "the server's disk is full" if isinstance(error, DiskFull) else "the server could not do this"
+    if request.url.path.startswith("/invite/"):
+        return _page("Please wait", f"{why} (error {error_id}); open your link again in a minute.".capitalize(), 503)
+    text = f"{why} (error {error_id}); your text is kept and will be sent again"
     return JSONResponse({"code": "server_error", "text": text, "error_id": error_id}, status_code=503)
 
 
@@ -232,14 +250,21 @@ def _address(request: Request) -> str:
     return forwarded if forwarded and peer in settings().trusted_proxies else peer
 
 
-def _page(title: str, text: str, status: int) -> HTMLResponse:
+def _page(title: str, text: str, status: int, button: str = "") -> HTMLResponse:
+    """One sentence, and where it is named a button that POSTs to the same path."""
+    form = f'<form method="post"><button>{escape(button)}</button></form>' if button else ""
+    # under no-referrer, which every response says, a browser sends the form's Origin as null
+    origin_only = '<meta name="referrer" content="strict-origin">' if button else ""
     return HTMLResponse(
         f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>calipers</title><style>
+{origin_only}<title>calipers</title><style>
 body{{margin:0;min-height:100vh;display:grid;place-items:center;background:#fcfbf8;color:#1c1f23;
 font:16px/1.55 system-ui,"Segoe UI",Roboto,"Noto Sans",sans-serif}}
 main{{max-width:34rem;padding:24px;border-top:2px solid #14606e}}h1{{font-size:20px;font-weight:600;margin:0 0 8px}}
-p{{margin:0;color:#5a5f66}}@media(prefers-color-scheme:dark){{body{{background:#15171a;color:#e8e6e1}}p{{color:#a4a9b0}}
-main{{border-color:#6cc3d1}}}}</style><main><h1>{escape(title)}</h1><p>{escape(text)}</p></main></html>""",
+p{{margin:0;color:#5a5f66}}button{{margin-top:24px;padding:7px 16px;border:0;border-radius:6px;background:#14606e;
+color:#fcfbf8;font:inherit;font-weight:600;cursor:pointer}}button:focus-visible{{outline:2px solid #14606e;
+outline-offset:2px}}@media(prefers-color-scheme:dark){{body{{background:#15171a;color:#e8e6e1}}p{{color:#a4a9b0}}
+main{{border-color:#6cc3d1}}button{{background:#6cc3d1;color:#15171a;outline-color:#6cc3d1!important}}}}</style>
+<main><h1>{escape(title)}</h1><p>{escape(text)}</p>{form}</main></html>""",
         status_code=status,
     )

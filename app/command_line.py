@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 import typer
 
 from annotation.errors import AnnotationError, ImportingError
 from app.commands import (
+    adjudicating,
     blinding,
     doctor,
     exporting,
+    items,
     judges,
+    packets,
+    pairs,
     people,
     planning,
+    quality,
     reports,
     results,
     studies,
@@ -32,9 +38,14 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 studies.add_to(app)
+quality.add_to(app)
 reports.add_to(app)
+pairs.add_to(app)
+adjudicating.add_to(app)
+items.add_to(app)
 blinding.add_to(app)
 people.add_to(app)
+packets.add_to(app)
 judges.add_to(app)
 results.add_to(app)
 exporting.add_to(app)
@@ -51,9 +62,8 @@ def main() -> None:
         print(f"calipers: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     except OSError as error:
-        print(
-            f"calipers: {error.filename or 'a file'}: {error.strerror}; check the path and its rights", file=sys.stderr
-        )
+        remedy = "free some disk space" if error.errno == errno.ENOSPC else "check the path and its rights"
+        print(f"calipers: {error.filename or 'a file'}: {error.strerror}; {remedy}", file=sys.stderr)
         raise SystemExit(1) from None
     except KeyboardInterrupt:
         raise SystemExit(130) from None

@@ -6,6 +6,7 @@ import json
 import random
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -31,12 +32,14 @@ from annotation.people import Principal, enroll, invite, local_admin
 from annotation.protocol import read_protocol
 from annotation.slots import apply_plan, compare_plan, make_plan
 from annotation.studies import init_study
-from annotation.study_status import move_study
+from annotation.study_status import set_status
 from db.connect import transaction
+from db.people_tables import ROLES
 from db.tables import Assignment, Event, Item, Report, Study, System, Topic
 
 NAME, SEED = "demo", 20_26
 REPORTS = Path(__file__).parent / "demo_reports"
+SETTLED = {"atlas", "borealis"}  # pairs that nobody is asked about any more
 ANNOTATORS = 6  # each sees every topic once, so that every pair is labelled by two
 # How good each system's reports are in the eyes of the simulated raters, and on which criterion more or less so
 QUALITY = {"handbook": 0.62, "atlas": 0.52, "borealis": 0.42}
@@ -74,13 +77,15 @@ def make_demo(engine: Engine, progress: Callable[[int, int], None] = lambda done
             import_reports(session, admin, read_folder(REPORTS), layout="folder", source="demo_reports")
             plan = make_plan(session, admin, design="all", per_topic=None, overlap=2)
             apply_plan(session, admin, plan, compare_plan(session, admin, plan))
-            move_study(session, study, "open")
+            set_status(session, admin, "open")
             progress(1, steps)
             for number in range(1, ANNOTATORS + 1):
                 _annotate(session, study, number)
                 progress(1 + number, steps)
-            # one more slot a pair, for whoever opens the demo
-            apply_plan(session, admin, make_plan(session, admin, design="all", per_topic=None, overlap=3))
+            # one more slot for two pairs a topic, for whoever opens the demo; disputes about the third can be settled
+            more = make_plan(session, admin, design="all", overlap=3)
+            left_out = {number for number, pair in enumerate(more.pairs) if {pair.a.system, pair.b.system} == SETTLED}
+            apply_plan(session, admin, replace(more, slots=tuple(s for s in more.slots if s.item not in left_out)))
             made, study_id = True, study.id
         else:
             made, study_id = False, session.scalars(select(Study.id).where(Study.name == NAME)).one()
@@ -93,11 +98,11 @@ def make_demo(engine: Engine, progress: Callable[[int, int], None] = lambda done
 
 
 def demo_links(engine: Engine) -> dict[str, str]:
-    """A fresh token for one annotator and for the evaluator."""
+    """A fresh token for each role."""
     with transaction(engine) as session:
         study = session.scalars(select(Study).where(Study.name == NAME)).one()
         admin = local_admin(study)
-        return {role: invite(session, admin, f"demo {role}", role) for role in ("annotator", "evaluator")}
+        return {role: invite(session, admin, f"demo {role}", role) for role in ROLES}
 
 
 def _annotate(session: Session, study: Study, number: int) -> None:

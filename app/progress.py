@@ -1,36 +1,55 @@
-"""How far a study is: counts a screen and the command line both show."""
+"""How far a study is: counts a screen and the command line both show, by rater, item, topic, system and criterion."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from sqlalchemy import case, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from annotation.people import Principal, study_for
+from annotation.remarks import Remark, remarks_of
+from annotation.stale import idle_since
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.people_tables import Enrollment
-from db.tables import Assignment, Event, Item, Report
+from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
+
+DONE = Assignment.status.in_(("submitted", "locked"))
+SLOTS = Assignment.source.in_(("app", "packet")), Assignment.purpose == "label"
+HANDED_IN, IN_WORK = (func.sum(case((is_so, 1), else_=0)) for is_so in (DONE, Assignment.status == "taken"))
 
 
 @dataclass(frozen=True)
 class RaterProgress:
     rater: str  # pseudonym or judge's name
     kind: str
-    submitted: int
+    submitted: int  # label slots, and of a judge all its passes
     in_work: int
     cost_usd: float | None  # judges: all billed attempts; None where a price is unknown
+    quota: int | None = None  # most slots this person may take; None: as many as there are
+    status: str = "active"  # of a person: active | paused | withdrawn
 
 
 @dataclass(frozen=True)
-class Remark:
-    """A flag, a comment or a skip, as its rater sent it."""
+class Part:
+    """One item, topic, system or criterion. `slots`: what it is to have; of a criterion, its items times overlap."""
 
-    at: str  # date and time, UTC
+    name: str
+    submitted: int
+    in_work: int
+    slots: int
+
+
+@dataclass(frozen=True)
+class StaleClaim:
+    """Work in hand without an event for longer than the study allows; it goes back when somebody takes work."""
+
     rater: str
-    kind: str
     item: str
-    text: str
+    since: datetime
 
 
 @dataclass(frozen=True)
@@ -42,35 +61,116 @@ class StudyProgress:
     slots: int
     submitted: int
     raters: tuple[RaterProgress, ...]
+    by_item: tuple[Part, ...]
+    by_topic: tuple[Part, ...]
+    by_system: tuple[Part, ...]  # counts only: no label stands beside a system here
+    by_criterion: tuple[Part, ...]
+    stale: tuple[StaleClaim, ...]
     remarks: tuple[Remark, ...]  # the newest first
 
 
 def study_progress(session: Session, principal: Principal) -> StudyProgress:
-    """Counts of items, slots and work handed in; people by pseudonym."""
+    """Counts of items, slots and work handed in, in a fixed number of queries; people by pseudonym.
+
+    Training, attention, retest and adjudication are nobody's slot and count nowhere.
+    """
     study = study_for(session, principal, "evaluator")
-    handed_in = func.sum(case((Assignment.status.in_(("submitted", "locked")), 1), else_=0))
-    in_work = func.sum(case((Assignment.status == "taken", 1), else_=0))
-    people = session.execute(
-        select(Enrollment.pseudonym, handed_in, in_work)
-        .outerjoin(Assignment, Assignment.rater_id == Enrollment.rater_id)
+    slots, submitted = _slots(session, study)
+    counts = [session.scalar(select(func.count()).where(rows.study_id == study.id)) or 0 for rows in (Report, Item)]
+    by_item = _by(session, study, Item.id, {})
+    return StudyProgress(
+        study=study.name,
+        status=study.status,
+        reports=counts[0],
+        items=counts[1] - _not_labelled(session, study),
+        slots=slots,
+        submitted=submitted,
+        raters=(*_people(session, study), *_judges(session, study)),
+        by_item=tuple(Part(f"item-{int(one.name):05d}", one.submitted, one.in_work, one.slots) for one in by_item),
+        by_topic=_by(session, study, Topic.key, {Topic: Topic.id == Item.topic_id}),
+        by_system=_by_system(session, study),
+        by_criterion=_by_criterion(session, study, slots),
+        stale=_stale(session, study),
+        remarks=remarks_of(session, principal),
+    )
+
+
+def _slots(session: Session, study: Study) -> tuple[int, int]:
+    rows = select(func.count(), HANDED_IN).select_from(Assignment).join(Item, Item.id == Assignment.item_id)
+    every, done = session.execute(rows.where(*_standing(study))).one()
+    return every, done or 0
+
+
+def _standing(study: Study) -> tuple[Any, ...]:
+    """Label slots that are still wanted, or done: those of an item left out are wanted no more."""
+    return (
+        Assignment.study_id == study.id, *SLOTS, Assignment.status.in_(("open", "taken", "submitted", "locked")),
+        or_(Item.excluded_at.is_(None), DONE),
+    )  # fmt: skip
+
+
+def _not_labelled(session: Session, study: Study) -> int:
+    """Items of training and attention, which nobody labels."""
+    return session.scalar(select(func.count()).where(Item.study_id == study.id, Item.purpose != "label")) or 0
+
+
+def _by(session: Session, study: Study, column: Any, joined: Mapping[Any, Any]) -> tuple[Part, ...]:
+    rows = select(column, HANDED_IN, IN_WORK, func.count()).join(Item, Item.id == Assignment.item_id)
+    for table, on in joined.items():
+        rows = rows.join(table, on)
+    found = session.execute(rows.where(*_standing(study)).group_by(column).order_by(column))
+    return tuple(Part(str(name), done or 0, taken or 0, every) for name, done, taken, every in found)
+
+
+def _by_system(session: Session, study: Study) -> tuple[Part, ...]:
+    """A slot on a pair counts for both of its systems."""
+    report = aliased(Report)
+    shown = or_(report.id == Item.report_a_id, report.id == Item.report_b_id)
+    return _by(session, study, System.key, {report: shown, System: System.id == report.system_id})
+
+
+def _by_criterion(session: Session, study: Study, slots: int) -> tuple[Part, ...]:
+    """Answers handed in and not handed in yet, of the questions asked now."""
+    first = select(func.min(Label.id)).where(Label.choice.is_not(None)).group_by(
+        Label.assignment_id, Label.criterion_id
+    )  # fmt: skip
+    rows = session.execute(
+        select(Criterion.code, Criterion.topic_id, HANDED_IN, IN_WORK)
+        .select_from(Criterion)
+        .outerjoin(Label, (Label.criterion_id == Criterion.id) & Label.id.in_(first.scalar_subquery()))
+        .outerjoin(Assignment, (Assignment.id == Label.assignment_id) & SLOTS[0] & SLOTS[1])
+        .where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
+        .group_by(Criterion.code, Criterion.topic_id, Criterion.position)
+        .order_by(Criterion.position, Criterion.code)
+    ).all()
+    if any(topic is not None for _, topic, _, _ in rows):
+        return ()  # questions come with each topic: hundreds, each of a few slots
+    return tuple(Part(code, done or 0, taken or 0, slots) for code, _, done, taken in rows)
+
+
+def _people(session: Session, study: Study) -> list[RaterProgress]:
+    own = (Assignment.rater_id == Enrollment.rater_id) & (Assignment.study_id == study.id) & (
+        Assignment.purpose == "label"
+    )  # fmt: skip
+    rows = session.execute(
+        select(Enrollment.pseudonym, HANDED_IN, IN_WORK, Enrollment.quota, Enrollment.status)
+        .outerjoin(Assignment, own)
         .where(Enrollment.study_id == study.id, Enrollment.role == "annotator")
-        .group_by(Enrollment.pseudonym)
+        .group_by(Enrollment.pseudonym, Enrollment.quota, Enrollment.status)
         .order_by(Enrollment.pseudonym)
     )
-    judges = session.execute(
-        select(Judge.id, Judge.name, handed_in, in_work)
-        .outerjoin(Assignment, Assignment.rater_id == Judge.rater_id)
-        .where(Judge.study_id == study.id)
-        .group_by(Judge.id, Judge.name)
-        .order_by(Judge.name)
-    )
+    return [
+        RaterProgress(name, "human", done or 0, taken or 0, None, quota, status)
+        for name, done, taken, quota, status in rows
+    ]
+
+
+def _judges(session: Session, study: Study) -> list[RaterProgress]:
     spent = {
         judge: cost if attempts == priced else None
         for judge, cost, attempts, priced in session.execute(
             select(
-                JudgeCall.judge_id,
-                func.sum(JudgeAttempt.cost),
-                func.count(JudgeAttempt.id),
+                JudgeCall.judge_id, func.sum(JudgeAttempt.cost), func.count(JudgeAttempt.id),
                 func.count(JudgeAttempt.cost),
             )
             .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
@@ -78,53 +178,26 @@ def study_progress(session: Session, principal: Principal) -> StudyProgress:
             .where(Judge.study_id == study.id)
             .group_by(JudgeCall.judge_id)
         )
-    }
-
-    said = session.execute(
-        select(Event, Enrollment.pseudonym, Assignment.item_id)
-        .join(Assignment, Assignment.id == Event.assignment_id)
-        .join(Enrollment, (Enrollment.rater_id == Event.rater_id) & (Enrollment.study_id == Event.study_id))
-        .where(Event.study_id == study.id, Event.kind.in_(("flag", "comment")))
-        .order_by(Event.id.desc())
+    }  # fmt: skip
+    rows = session.execute(
+        select(Judge.id, Judge.name, HANDED_IN, IN_WORK)
+        .outerjoin(Assignment, Assignment.rater_id == Judge.rater_id)
+        .where(Judge.study_id == study.id)
+        .group_by(Judge.id, Judge.name)
+        .order_by(Judge.name)
     )
+    return [RaterProgress(name, "judge", done or 0, taken or 0, spent.get(judge)) for judge, name, done, taken in rows]
 
-    def count(rows: type[Report] | type[Item]) -> int:
-        return session.scalar(select(func.count()).select_from(rows).where(rows.study_id == study.id)) or 0
 
-    slots = (
-        select(func.count(), handed_in)
-        .select_from(Assignment)
-        .join(Item, Item.id == Assignment.item_id)
+def _stale(session: Session, study: Study) -> tuple[StaleClaim, ...]:
+    last = func.coalesce(Assignment.active_at, Assignment.taken_at)
+    rows = session.execute(
+        select(Enrollment.pseudonym, Assignment.item_id, last)
+        .join(Enrollment, (Enrollment.rater_id == Assignment.rater_id) & (Enrollment.study_id == study.id))
         .where(
-            Assignment.study_id == study.id,
-            or_(Item.excluded_at.is_(None), Assignment.status.in_(("submitted", "locked"))),
-            Assignment.source == "app",
-            Assignment.status.in_(("open", "taken", "submitted", "locked")),
+            Assignment.study_id == study.id, Assignment.status == "taken", *SLOTS, Assignment.source == "app",
+            last < idle_since(study),
         )
-    )
-    all_slots, submitted = session.execute(slots).one()
-    return StudyProgress(
-        study=study.name,
-        status=study.status,
-        reports=count(Report),
-        items=count(Item),
-        slots=all_slots,
-        submitted=submitted or 0,
-        raters=(
-            *(RaterProgress(name, "human", done or 0, taken or 0, None) for name, done, taken in people),
-            *(
-                RaterProgress(name, "judge", done or 0, taken or 0, spent.get(judge))
-                for judge, name, done, taken in judges
-            ),
-        ),
-        remarks=tuple(
-            Remark(
-                at=f"{event.created_at:%Y-%m-%d %H:%M}",
-                rater=rater,
-                kind=event.what.replace("_", " "),
-                item=f"item-{item:05d}",
-                text=event.data.get("text", ""),
-            )
-            for event, rater, item in said
-        ),
-    )
+        .order_by(last)
+    )  # fmt: skip
+    return tuple(StaleClaim(rater, f"item-{item:05d}", since) for rater, item, since in rows)

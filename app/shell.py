@@ -7,9 +7,10 @@ from streamlit.navigation.page import Page
 
 from annotation.people import Principal, who
 from app.api import COOKIE
-from app.screens import label, my_work, signed_out
+from app.screens import consent, label, my_work, signed_out, trouble
 from app.settings import database
 from db.connect import reading
+from db.errors import DatabaseError
 
 
 def principal_of(cookie: str | None) -> Principal | None:
@@ -24,13 +25,14 @@ def pages_of(cookie: str | None) -> list[Page]:
     if principal is None or cookie is None:
         return [st.Page(signed_out.show, title="Signed out", default=True)]
     labelling = st.Page(partial(label.show, principal, cookie), title="Label", url_path="label", default=True)
-    if principal.role == "adjudicator":
-        return [labelling]
-    if principal.role == "annotator":
+    if principal.role in ("annotator", "adjudicator"):
         own = st.Page(
             partial(my_work.show, principal, cookie), title="My work", url_path="my_work", visibility="hidden"
         )
-        return [labelling, own]
+        agreed = st.Page(
+            partial(consent.show, principal, cookie), title="Consent", url_path="consent", visibility="hidden"
+        )
+        return [labelling, own, agreed]
     # with what they compute, three times the memory: not for a server that only annotators use
     from app.screens.evaluator import evaluator_pages
 
@@ -38,6 +40,9 @@ def pages_of(cookie: str | None) -> list[Page]:
 
 
 st.set_page_config(page_title="calipers", layout="wide", initial_sidebar_state="collapsed")
-pages = pages_of(st.context.cookies.get(COOKIE))
-visible = [page for page in pages if page.visibility == "visible"]
-st.navigation(pages, position="top" if len(visible) > 1 else "hidden").run()
+try:
+    pages = pages_of(st.context.cookies.get(COOKIE))
+    visible = [page for page in pages if page.visibility == "visible"]
+    st.navigation(pages, position="top" if len(visible) > 1 else "hidden").run()
+except DatabaseError as error:
+    trouble.show(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,12 +17,13 @@ from sqlalchemy.orm import Session
 import db.judge_tables
 import db.people_tables
 import db.tables  # noqa: F401
-from db.errors import DatabaseError
+from db.errors import DatabaseError, DiskFull
+from db.turns import Turns
 
 POOL_SIZE = 20
 BUSY_S = 30  # how long a writer waits for its turn on SQLite
 READ_ONLY = "calipers_read_only"
-_writers: WeakKeyDictionary[Engine, threading.Lock] = WeakKeyDictionary()
+_writers: WeakKeyDictionary[Engine, Turns] = WeakKeyDictionary()
 
 
 def open_database(url: str) -> Engine:
@@ -42,7 +42,7 @@ def open_database(url: str) -> Engine:
         engine = create_engine(
             parsed, connect_args={"timeout": BUSY_S}, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, hide_parameters=True
         )
-        _writers[engine] = threading.Lock()
+        _writers[engine] = Turns()
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -94,11 +94,18 @@ def naming_the_database(engine: Engine) -> Iterator[None]:
         yield
     except NotADatabase as error:
         # its kin tell of broken constraints, which are no fault of the database
-        if not isinstance(error, OperationalError) and type(error) is not NotADatabase:
+        is_fault = isinstance(error, OperationalError) or type(error) is NotADatabase or error.connection_invalidated
+        if not is_fault:
             raise
         shown = engine.url.render_as_string(hide_password=True)
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason given"
+        if _says_disk_full(error.orig):
+            raise DiskFull(f"{shown}: {reason}; nothing of this was written: free some disk space") from error
         raise DatabaseError(f"{shown}: {reason}") from error
+
+
+def _says_disk_full(reported: object) -> bool:
+    return getattr(reported, "sqlite_errorname", "") == "SQLITE_FULL" or getattr(reported, "sqlstate", "") == "53100"
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

@@ -1,7 +1,11 @@
-"""The one error of this folder; in a file of its own, so that catching it loads no library."""
+"""The errors of this folder; in a file of their own, so that catching one loads no library."""
 
 from __future__ import annotations
 
 
 class DatabaseError(Exception):
     """The database cannot be used; the text says which one and what to do."""
+
+
+class DiskFull(DatabaseError):
+    """The disk under the database has no room left; nothing of the transaction was written."""

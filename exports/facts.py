@@ -64,7 +64,9 @@ class StudyFacts:
     criteria: int | None = None
     languages: tuple[str, ...] = ()
     # design
-    design: str | None = None  # of the plan: reference | all | balanced | file
+    design: str | None = None  # of the newest plan: reference | all | balanced | file
+    per_category: int | None = None  # topics it drew of each category
+    roster: bool | None = None  # whether it said beforehand who labels what
     pairs: int | None = None
     pairs_possible: int | None = None  # of the ready reports on the topics used
     pairs_with_reference: int | None = None

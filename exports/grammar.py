@@ -12,7 +12,10 @@ SPELLED = (
     "", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve",
 )  # fmt: skip
 NARROW = "\N{NO-BREAK SPACE}"
-IRREGULAR = {"criterion": "criteria", "study": "studies", "person": "people", "try": "tries", "reply": "replies"}
+IRREGULAR = {
+    "criterion": "criteria", "study": "studies", "person": "people", "try": "tries", "reply": "replies",
+    "category": "categories",
+}  # fmt: skip
 
 
 def counted(count: int, thing: str, more: str = "") -> str:

@@ -34,6 +34,10 @@ COMPUTING = {  # what made the numbers, as a reader knows it
     "calipers": "calipers", "python": "Python", "numpy": "NumPy", "pandas": "pandas", "scipy": "SciPy",
     "scikit-learn": "scikit-learn", "krippendorff": "krippendorff",
 }  # fmt: skip
+DESIGNS = {  # of a plan, where its name does not say enough
+    "balanced": "a balanced incomplete block design over the systems",
+    "file": "a list of pairs written by hand",
+}
 PURPOSES = {"adjudicate": "adjudicator's"}  # of labels, where the word is no adjective
 BIASES = {
     "first_rate": "order", "order_effect": "order", "flip_direction": "order", "longer": "length",
@@ -74,6 +78,7 @@ def _material(facts: StudyFacts) -> dict[str, Any]:
     return {
         "bare": facts == StudyFacts(versions=facts.versions),
         "protocol_marks": marks,
+        "design": DESIGNS.get(facts.design, f"design {facts.design}") if facts.design else "",
         "protocol_sources": next((keys for name, keys in PROTOCOLS.items() if protocol.startswith(name)), ()),
         "decided": sum(decided.values()),
         "decisions": [f"{count:,} {words[name]}" for name, count in decided.items() if count],

@@ -13,14 +13,16 @@ FIELD_LIMIT = 16_000_000  # reports exceed the csv module's default of 131,072 c
 OTHER_SEPARATORS = {";": "semicolons", "\t": "tabs"}
 
 
-def read_csv(path: Path, shown: str, problems: list[str], encoding: str = "utf-8") -> tuple[list[str], list[Row]]:
+def read_csv(
+    path: Path, shown: str, problems: list[str], encoding: str = "utf-8", separator: str = ","
+) -> tuple[list[str], list[Row]]:
     """Columns and rows as text (RFC 4180: quoted commas and line ends), each row under the line it starts on.
 
     Rows of another length join `problems`. Raises ImportingError where no table can be made out.
     """
     csv.field_size_limit(FIELD_LIMIT)
     text = decode_as_read(read_bytes(path, shown), shown, encoding)
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     columns: list[str] = []
     rows: list[Row] = []
     start = 1

@@ -1,4 +1,4 @@
-"""What a labels file can support, said before anybody calibrates with it. Writes nothing."""
+"""What a labels file can support, said before anybody calibrates with it; or whether the database is sound."""
 
 from __future__ import annotations
 
@@ -24,15 +24,20 @@ def add_to(app: typer.Typer) -> None:
 
 
 def doctor(
-    file: Path = typer.Argument(..., help="A labels file: CSV, JSON Lines or Parquet.", metavar="FILE"),
+    file: Path = typer.Argument(
+        None, help="A labels file: CSV, JSON Lines or Parquet. Without one, the database is checked.", metavar="[FILE]"
+    ),
     as_json: bool = JSON,
 ) -> None:
     """What a labels file holds, which questions it can answer, and which one column each other question lacks.
 
-    Writes nothing and repairs nothing. Checking a database (calipers doctor without a file) is not built yet.
+    Without a file: whether every rule holds that the database must keep. Writes nothing and repairs nothing.
 
     Example: calipers doctor labels.csv
     """
+    if file is None:
+        _examine_database(as_json)
+        return
     from app.label_files import read_labels
     from calibration.examining import examine
 
@@ -45,6 +50,29 @@ def doctor(
         _say(file, found)
         typer.echo(f"{'next' if found.ready else 'then'}: {command}")
     if not found.ready:
+        raise typer.Exit(1)
+
+
+def _examine_database(as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from annotation.soundness import find_faults
+    from app.commands.database import opened
+    from db.connect import reading
+
+    engine = opened()
+    with reading(engine) as session:
+        faults = find_faults(session)
+    named = engine.url.render_as_string()
+    if as_json:
+        print_json({"database": named, "sound": not faults, "faults": [asdict(fault) for fault in faults]})
+    elif not faults:
+        typer.echo(f"{named}: every rule holds")
+    for fault in faults if not as_json else ():
+        typer.echo(f"broken: {fault.rule}: {fault.places} places, first {'; '.join(fault.first)}")
+    if faults and not as_json:
+        typer.echo("nothing was repaired; keep a copy of the database and report what led here")
+    if faults:
         raise typer.Exit(1)
 
 

@@ -51,6 +51,7 @@ def export_labels(
     from annotation.verdicts import write_labels_csv
     from app.commands.database import opened
     from app.label_exports import FORMATS, labels_of, tool_files
+    from app.whole_file import whole_file
     from app.whole_folder import whole_folder
     from db.connect import reading
 
@@ -65,8 +66,7 @@ def export_labels(
             made = None if form == "csv" else tool_files(session, found, labels, form, texts=texts)
         out = out or Path("labels.csv" if form == "csv" else form)
         if made is None:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            with out.open("w", encoding="utf-8", newline="") as file:
+            with whole_file(out) as file:
                 write_labels_csv(labels, file, lambda done, of: advance(done, of, "writing labels"))
         else:
             with whole_folder(out, "NOT-HELD.md") as folder:

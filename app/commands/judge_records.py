@@ -129,14 +129,14 @@ def ledger(
     from annotation.judges.ledger import write_ledger
     from annotation.studies import find_study
     from app.commands.database import opened
+    from app.whole_file import whole_file
     from db.connect import reading
 
     engine = opened()
     with reading(engine) as session:
         found = find_study(session, study)
         if out is not None:
-            out.parent.mkdir(parents=True, exist_ok=True)
-            with out.open("w", encoding="utf-8", newline="") as file:
+            with whole_file(out) as file:
                 count = write_ledger(session, found, file)
         elif not as_json:
             with suppress(BrokenPipeError):

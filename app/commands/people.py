@@ -1,10 +1,20 @@
-"""Who takes part, and by which link."""
+"""Who takes part, by which link, how far they are, and what they are paid."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from app.commands.printing import JSON, print_json, print_table
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from annotation.open_links import OpenLinkLine
+    from annotation.people_list import PersonLine
+    from annotation.principals import Principal
 
 PANEL = "People"
 
@@ -17,46 +27,159 @@ def add_to(app: typer.Typer) -> None:
 
 def invite(
     study: str = typer.Argument(..., help="Which study."),
-    name: str = typer.Argument(..., help="The person, as admins know them; exports use a pseudonym."),
+    names: list[str] = typer.Argument(None, help="People, as admins know them; exports use a pseudonym."),
     role: str = typer.Option("annotator", help="annotator, adjudicator, evaluator or admin."),
+    new_link: bool = typer.Option(False, "--new-link", help="Withdraw the older links of these people."),
+    out: Path = typer.Option(None, help="Write the links to this new CSV file, for mailing; names stand in it."),
+    open_link: bool = typer.Option(False, "--open-link", help="One link for many, told apart by ?participant=ID."),
+    places: int = typer.Option(0, help="With --open-link: how many people it lets in."),
+    quota: int = typer.Option(None, help="With --open-link: how many items each may take."),
+    as_json: bool = JSON,
 ) -> None:
-    """Print a link for one person, once: only its hash is stored.
+    """Print one link for each person, once: only its hash is stored. Or one link for a crowd platform.
 
-    Example: calipers invite mystudy "Ada" --role annotator
+    Example: calipers invite mystudy "Ada" "Ben" --role annotator
     """
-    from annotation.people import invite as make
+    from annotation.invites import invite_all
+    from annotation.open_links import open_link as make_open_link
     from annotation.people import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
+    from app.people_files import KEEP_APART, links_csv, write_new
     from app.settings import settings
     from db.connect import transaction
 
+    if bool(names) == open_link:
+        raise typer.BadParameter("name the people, or ask for an --open-link with --places")
+    link_of = settings().invite_link
     with transaction(opened()) as session:
-        token = make(session, local_admin(find_study(session, study)), name, role)
-    typer.echo(settings().invite_link(token))
+        admin = local_admin(find_study(session, study))
+        if open_link:
+            link = link_of(make_open_link(session, admin, places, quota))
+        else:
+            tokens = invite_all(session, admin, names, role, new_link=new_link)
+            links = {name: link_of(token) for name, token in tokens.items()}
+            if out:
+                write_new(out, links_csv(links, role))  # where it cannot be written nobody is invited
+    if open_link:
+        _say_open_link(link, places, quota, as_json)
+    elif as_json:
+        print_json([{"name": name, "role": role, "link": link} for name, link in links.items()])
+    elif out:
+        typer.echo(f"written to {out}: {len(links)} links; {KEEP_APART}")
+    else:
+        for name, link in links.items():
+            typer.echo(link if len(links) == 1 else f"{link}  {name}")
 
 
 def people(
     study: str = typer.Argument(None, help="Which study; may be left out while there is one."),
     revoke: str = typer.Option("", help="Withdraw every link of this person."),
+    revoke_link: int = typer.Option(None, help="Withdraw the open link with this number."),
+    pause: str = typer.Option("", help="Give this person no new work."),
+    resume: str = typer.Option("", help="Give this person work again."),
+    withdraw: str = typer.Option("", help="Take this person out: work in hand goes back, what is handed in stays."),
+    void: str = typer.Option("", help="Take out all this person labelled and open its slots again; needs --reason."),
+    pass_training: str = typer.Option(
+        "", help="Let this person label without having passed the training; needs --reason."
+    ),
+    reason: str = typer.Option("", help="Why; kept with what --void takes out, or with who is passed."),
+    quota: str = typer.Option("", help="How many items each annotator may take: a number, equal or none."),
+    name: str = typer.Option("", help="With --quota: of this person only."),
+    pay: Path = typer.Option(None, help="Write hours and amounts to this new CSV file; names stand in it."),
+    links: bool = typer.Option(False, "--open-links", help="List the open links only."),
     as_json: bool = JSON,
 ) -> None:
-    """List a study's people, or withdraw somebody's links.
+    """List a study's people with how far they are, change how somebody stands, or write what to pay.
 
-    Example: calipers people mystudy --revoke "Ada"
+    Example: calipers people mystudy --pause "Ada"
     """
-    from annotation.people import list_people, local_admin
-    from annotation.people import revoke as withdraw
+    from dataclasses import asdict
+    from datetime import datetime
+
+    from annotation import open_links, standing, training
+    from annotation.invites import revoke as revoke_links
+    from annotation.pay import pay_lines
+    from annotation.people import local_admin
+    from annotation.people_list import list_people
     from annotation.studies import find_study
     from app.commands.database import opened
+    from app.people_files import KEEP_APART, pay_csv, write_new
     from db.connect import transaction
 
     with transaction(opened()) as session:
         admin = local_admin(find_study(session, study))
-        if revoke:
-            withdraw(session, admin, revoke)
-        rows = list_people(session, admin)
+        for whom, act in (
+            (revoke, revoke_links), (pause, standing.pause), (resume, standing.resume), (withdraw, standing.withdraw)
+        ):  # fmt: skip
+            if whom:
+                act(session, admin, whom)
+        if void:
+            slots = standing.void_work(session, admin, void, reason)
+            typer.echo(f"{slots} slots of {void!r} are open again", err=True)
+        if pass_training:
+            training.pass_training(session, admin, pass_training, reason)
+        if revoke_link is not None:
+            open_links.revoke_open_link(session, admin, revoke_link)
+        if quota:
+            _set_quota(session, admin, quota, name)
+        listed, doors = list_people(session, admin), open_links.open_links(session, admin)
+        paid = pay_lines(session, admin) if pay else []
+    if pay:
+        write_new(pay, pay_csv(paid))
+        typer.echo(f"written to {pay}: {len(paid)} people; {KEEP_APART}", err=True)
     if as_json:
-        print_json(rows)
+        rows = [asdict(one) for one in (paid if pay else doors if links else listed)]
+        print_json([{key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()} for row in rows])  # fmt: skip  # noqa: E501
         return
-    print_table(("name", "pseudonym", "role", "status", "links"), [tuple(row.values()) for row in rows])
+    if not links:
+        _print_people(listed)
+    if doors:
+        _print_open_links(doors)
+
+
+def _set_quota(session: Session, admin: Principal, quota: str, name: str) -> None:
+    from annotation.standing import equal_quota, set_quota
+
+    if quota == "equal":
+        if name:
+            raise typer.BadParameter("--quota equal shares the slots among all annotators; leave --name out")
+        typer.echo(f"each annotator may take {equal_quota(session, admin)} items", err=True)
+    elif quota == "none" or quota.isdecimal():
+        set_quota(session, admin, None if quota == "none" else int(quota), name)
+    else:
+        raise typer.BadParameter("--quota is a number of items, equal or none")
+
+
+def _say_open_link(link: str, places: int, quota: int | None, as_json: bool) -> None:
+    if as_json:
+        print_json({"link": link, "places": places, "quota": quota})
+        return
+    typer.echo(f"{link}?participant=ID")
+    typer.echo(
+        f"it lets in {places} people; the platform puts each one's id in place of ID "
+        "(PROLIFIC_PID=, workerId= and participantId= work as well)",
+        err=True,
+    )
+
+
+def _print_people(listed: list[PersonLine]) -> None:
+    rows = [
+        (
+            one.name, one.pseudonym, one.role, one.status, one.consent, one.training, one.handed_in, one.in_work,
+            one.quota, f"{one.active_s / 3600:.2f}", one.links, one.link_uses,
+            f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else None, one.completion_code,
+        )
+        for one in listed
+    ]  # fmt: skip
+    heads = (
+        "name", "pseudonym", "role", "status", "consent", "training", "handed in", "in work", "quota", "active h",
+        "links", "used", "last seen (UTC)", "code",
+    )  # fmt: skip
+    print_table(heads, rows, numbers=("handed in", "in work", "quota", "active h", "links", "used"))
+
+
+def _print_open_links(doors: list[OpenLinkLine]) -> None:
+    rows = [(one.id, one.state, one.taken, one.places, one.quota, f"{one.expires_at:%Y-%m-%d}") for one in doors]
+    heads = ("open link", "state", "people", "places", "quota", "expires")
+    print_table(heads, rows, numbers=("people", "places", "quota"))

@@ -1,18 +1,16 @@
-"""Reports come in, and pairs are made of them."""
+"""Reports come in."""
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 
 import typer
 
 from annotation.importing.layouts import AUTO, LAYOUTS, layout_lines, propose
-from app.commands import results_import
-from app.commands.printing import JSON, STUDY, print_json, print_table, progress_bar
+from app.commands import gold, packets, results_import
+from app.commands.printing import JSON, STUDY, print_json, progress_bar
 
 PANEL = "Reports and items"
-NOUNS = {"pairwise_choice": "pairs", "pointwise_rating": "reports", "probe_label": "probes"}
 
 
 def add_to(app: typer.Typer) -> None:
@@ -20,8 +18,9 @@ def add_to(app: typer.Typer) -> None:
     imports = typer.Typer(help="Bring in reports, labels and judge results.", no_args_is_help=True)
     imports.command("reports")(import_reports)
     results_import.add_to(imports)
+    gold.add_to(imports)
+    packets.add_import(imports)
     app.add_typer(imports, name="import", rich_help_panel=PANEL)
-    app.command("pairs", rich_help_panel=PANEL)(pairs)
 
 
 def import_reports(
@@ -95,53 +94,3 @@ def import_reports(
 
 class _DryRun(Exception):
     """Rolls the transaction back after everything was checked."""
-
-
-def pairs(
-    study: str = typer.Argument(None, help="Which study; may be left out while there is one."),
-    design: str = typer.Option("reference", help="reference (each system against it) or all (every two systems)."),
-    per_topic: int = typer.Option(None, help="How many items a topic; all of the design where left out.", min=1),
-    overlap: int = typer.Option(None, help="Annotators an item; the protocol's where left out.", min=1),
-    apply: bool = typer.Option(False, "--apply", help="Make the items and slots; without it, only print the plan."),
-    as_json: bool = JSON,
-) -> None:
-    """Plan items and sides from the study's seed, print the plan, and with --apply make it so.
-
-    A study that rates reports gets one item a report, a study of probes slots for the imported ones; neither has sides.
-
-    Example: calipers pairs mystudy --design reference --per-topic 1 --overlap 3 --apply
-    """
-    from annotation.pairing import side_counts
-    from annotation.people import local_admin
-    from annotation.slots import apply_plan, compare_plan, make_plan
-    from annotation.studies import find_study, protocol_of
-    from app.commands.database import opened
-    from db.connect import reading, transaction
-
-    engine, made = opened(), 0
-    with reading(engine) as session, progress_bar("comparing reports") as advance:
-        found = find_study(session, study)
-        admin = local_admin(found)
-        overlap = overlap or protocol_of(found).study.overlap
-        noun = NOUNS[protocol_of(found).task_type]
-        planned = partial(make_plan, principal=admin, design=design, per_topic=per_topic, overlap=overlap)
-        plan = planned(session)
-        passages = compare_plan(session, admin, plan, advance) if apply else {}
-    if apply:
-        with transaction(engine) as session:
-            plan = planned(session)  # once more: something may have come in meanwhile
-            made = apply_plan(session, admin, plan, passages)
-    sides = side_counts(plan.pairs, plan.slots) if plan.pairs else {}
-    topics = len({item.topic for item in plan.items})
-    if as_json:
-        print_json({"study": found.name, "seed": found.seed, noun: len(plan.items), "topics": topics, "overlap": plan.overlap, "new_slots": len(plan.slots), "applied": apply, "sides": sides})  # fmt: skip  # noqa: E501
-        return
-    typer.echo(
-        f"{found.name}: {len(plan.items)} {noun} on {topics} topics, {plan.overlap} annotators each, "
-        f"{len(plan.slots)} new slots, seed {found.seed}"
-    )
-    if sides:
-        print_table(
-            ("system", "left", "right"), [(name, *counts) for name, counts in sides.items()], numbers=("left", "right")
-        )
-    typer.echo(f"made {made} slots" if apply else "nothing was written; add --apply to make these items and slots")

@@ -13,7 +13,6 @@ def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
     app.command("demo", rich_help_panel=PANEL)(demo)
     app.command("init", rich_help_panel=PANEL)(init)
-    app.command("status", rich_help_panel=PANEL)(status)
     for name, text in (
         ("open", "Give out work from now on."),
         ("pause", "Stop giving out work; what is taken may be finished."),
@@ -21,12 +20,12 @@ def add_to(app: typer.Typer) -> None:
         ("lock", "Freeze every label."),
     ):
         app.command(name, rich_help_panel=PANEL, help=f"{text}\n\nExample: calipers {name} mystudy")(_mover(name))
-    app.command("reveal", rich_help_panel=PANEL)(reveal)
+    app.command("reveal", rich_help_panel=PANEL)(reveal_study)
     app.command("serve", rich_help_panel=PANEL)(serve)
 
 
 def demo() -> None:
-    """Make the demo study once, and print two fresh links: one for an annotator, one for the evaluator.
+    """Make the demo study once, and print a fresh link for each role.
 
     Example: calipers demo
     """
@@ -41,7 +40,7 @@ def demo() -> None:
     links = demo_links(engine)
     typer.echo("The demo study is ready. Its people and judges are simulated.")
     for role, token in links.items():
-        typer.echo(f"  {role:<10} {settings().invite_link(token)}")
+        typer.echo(f"  {role:<12} {settings().invite_link(token)}")
 
 
 def init(
@@ -85,51 +84,19 @@ def init(
         typer.echo(f"warning: {key} is stored, but this version does not act on it yet", err=True)
 
 
-def status(study: str = WHICH, as_json: bool = JSON) -> None:
-    """How far a study is: reports, items, slots, and every rater.
-
-    Example: calipers status mystudy
-    """
-    from dataclasses import asdict
-
-    from annotation.people import local_admin
-    from annotation.studies import find_study
-    from app.commands.database import opened
-    from app.progress import study_progress
-    from db.connect import reading
-
-    with reading(opened()) as session:
-        progress = study_progress(session, local_admin(find_study(session, study)))
-    if as_json:
-        print_json(asdict(progress))
-        return
-    typer.echo(
-        f"{progress.study}: {progress.status}, {progress.reports} reports, {progress.items} items, "
-        f"{progress.submitted} of {progress.slots} slots handed in"
-    )
-    rows = [
-        (r.rater, r.kind, r.submitted, r.in_work, None if r.cost_usd is None else f"{r.cost_usd:.4f}")
-        for r in progress.raters
-    ]
-    print_table(("rater", "kind", "handed in", "in work", "USD"), rows, numbers=("handed in", "in work", "USD"))
-    for remark in progress.remarks:
-        typer.echo(f"{remark.at} {remark.rater} on {remark.item}: {remark.kind}: {remark.text}")
-
-
-def reveal(study: str = WHICH) -> None:
+def reveal_study(study: str = WHICH) -> None:
     """Let screens and exports join labels with systems before the study is closed; every report says so from then on.
 
     Example: calipers reveal mystudy
     """
-    from annotation.studies import audit, find_study
+    from annotation.people import local_admin
+    from annotation.studies import find_study
+    from annotation.study_status import reveal
     from app.commands.database import opened
     from db.connect import transaction
-    from db.types import now
 
     with transaction(opened()) as session:
-        found = find_study(session, study)
-        found.revealed_at = found.revealed_at or now()
-        audit(session, found.id, None, "reveal")
+        found = reveal(session, local_admin(find_study(session, study)))
     typer.echo(f"study {found.name!r} is revealed; labels given from now on are marked after_reveal")
 
 
@@ -159,14 +126,14 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
     target = {"open": "open", "pause": "paused", "close": "closed", "lock": "locked"}[verb]
 
     def move(study: str = WHICH) -> None:
+        from annotation.people import local_admin
         from annotation.studies import find_study
-        from annotation.study_status import move_study
+        from annotation.study_status import set_status
         from app.commands.database import opened
         from db.connect import transaction
 
         with transaction(opened()) as session:
-            found = find_study(session, study)
-            move_study(session, found, target)
+            found = set_status(session, local_admin(find_study(session, study)), target)
             root = found.plan_root
         typer.echo(f"study {found.name!r} is {target}")
         if target == "open":

@@ -14,6 +14,8 @@ PARTS = (
     "outbox.js",
     "turn.js",
     "leftovers.js",
+    "hmac.js",
+    "ballot.js",
     "rescue.js",
     "clock.js",
     "preferences.js",
@@ -29,6 +31,8 @@ PARTS = (
     "versions.js",
     "quoting.js",
     "history.js",
+    "others.js",
+    "training.js",
     "form.js",
     "answers.js",
     "saying.js",
@@ -40,6 +44,8 @@ PARTS = (
     "page.js",
     "annotate.js",
 )
+# beside them in a packet, which has no server
+OFFLINE = ("desk.js", "packet_bar.js", "offline.js")
 _FOLDER = Path(__file__).parent
 
 
@@ -48,20 +54,24 @@ def _joined(*parts: str) -> str:
 
 
 SCRIPT = _joined(*PARTS)
-STYLE = _joined("annotate.css", "reading.css", "sheets.css", "quoting.css", "tasks.css")
+STYLE = _joined("annotate.css", "reading.css", "sheets.css", "quoting.css", "others.css", "tasks.css", "training.css")
+
+PACKET_SCRIPT = f"{SCRIPT}\n{_joined(*OFFLINE)}"
+PACKET_STYLE = f"{STYLE}\n{_joined('packet.css')}"
 
 _mount = st.components.v2.component("calipers_annotate", css=STYLE, js=SCRIPT)
 _mount_sign_out = st.components.v2.component(
     "calipers_sign_out",
     css=(_FOLDER / "sign_out.css").read_text(encoding="utf-8"),
-    js=_joined("elements.js", "kept.js", "outbox.js", "rescue.js", "sign_out.js"),
+    js=_joined("elements.js", "kept.js", "outbox.js", "hmac.js", "ballot.js", "rescue.js", "sign_out.js"),
 )
 
 
 def annotate(data: dict[str, Any], key: str) -> None:
     """Show the annotator's page over the whole window.
 
-    `data`: `{aid, csrf, person, position: {done, of}, finished, study: {title, simulated}}`, and optionally
+    `data`: `{aid, csrf, person, rescue, position: {done, of}, finished, study: {title, simulated}}`, where `rescue`
+    signs what is downloaded unsaved (annotation/ballot_signing.py), and optionally
     `links: [{text, href}]`, other pages for its menu and as the next step (the first of them when all is done), and
     `note`, a sentence said once with the first item. Reports and answers are fetched by the page itself, because
     `data` is sent again with every rerun. `key` keeps one page over reruns; without it `data` would be part of its
@@ -73,6 +83,6 @@ def annotate(data: dict[str, Any], key: str) -> None:
 def sign_out(data: dict[str, Any], key: str) -> None:
     """The button "Log out" in the upper right corner, which asks first where answers are unsaved.
 
-    `data`: `{csrf, person}`.
+    `data`: `{csrf, person, rescue}`.
     """
     _mount_sign_out(key=key, data=data)

@@ -67,8 +67,8 @@ class Shell {
     this.root.dataset.layout = right ? "right" : width >= LAYOUT.two ? "dock" : "single";
   }
 
-  /** `action`, the next step, is {text, run} or {text, href}; `also` is a quieter one. */
-  phase(name, { title, text, action, also } = {}) {
+  /** `action`, the next step, is {text, run} or {text, href}; `also` is a quieter one; `code` is to be copied. */
+  phase(name, { title, text, code, action, also } = {}) {
     const step = ({ text: words, run, href }, kind) =>
       href
         ? make("a", { class: `submit ${kind}`, href }, words)
@@ -81,6 +81,7 @@ class Shell {
         ? [
             make("h2", {}, title),
             make("p", {}, text),
+            ...(code ? [make("p", { class: "code" }, code)] : []),
             make("div", { class: "steps" }, step(action, "ready"), also && step(also, "")),
           ]
         : []),
@@ -99,9 +100,9 @@ class Shell {
   }
 }
 
-function mount(parent) {
+function mount(parent, Kind = Page) {
   const shell = new Shell(parent);
-  const page = new Page(shell);
+  const page = new Kind(shell);
   shell.page = page;
   const { signal } = shell.ends;
   listenToKeys(page, shell.root, signal);

@@ -85,6 +85,7 @@ class Arriving {
     page.note = null;
     page.shell.phase("item");
     page.refresh();
+    if (item.training?.feedback) page.training.show(item.training.feedback);
     if (page.turn.mine) page.outbox.start();
     await nextFrame();
     await nextFrame(); // now it is on screen

@@ -22,6 +22,7 @@ class Form {
     this.versions = new Versions(page);
     this.boxes = make("div", { class: "boxes" });
     this.quotes = new Quotes(page);
+    this.others = new Others(page);
     this.hint = make("span", { class: "hint", id: "rationale-hint" });
     this.saved = make("span", { class: "answer-save" });
     this.noticeText = make("p", { class: "notice-text", role: "alert" });
@@ -90,6 +91,7 @@ class Form {
     );
     root.append(
       this.ask,
+      this.others.root,
       this.why,
       this.listRoot,
       make("footer", { class: "foot" }, this.notice, this.rescue, this.ways, make("div", { class: "foot-row" }, this.left, this.submit)),
@@ -103,6 +105,7 @@ class Form {
     this.boxes.replaceChildren();
     this.quotes.forget();
     this.page.history.arrived(item);
+    this.others.show(item);
     this.questions.replaceChildren(
       ...item.criteria.map(({ id, label, text }) =>
         make(
@@ -156,6 +159,7 @@ class Form {
     for (const [each, box] of this.textareas) box.hidden = each !== id;
     this.list.activate(id);
     this.page.history.activate(id);
+    this.others.activate(id);
     this.refresh(id);
   }
 

@@ -106,11 +106,16 @@ class Header {
     const preferences = page.preferences.values;
     const { done, of } = page.position ?? {};
     const working = item ? item.status === "taken" : page.aid !== null;
-    this.position.textContent = of
-      ? working
-        ? `Item ${Math.min(done + 1, of)} of ${of}`
-        : `${done} of ${of} submitted`
-      : "";
+    const { training } = item ?? {};
+    this.position.toggleAttribute("data-training", Boolean(training));
+    this.position.title = training ? "Training: what was agreed is shown after you submit; it is no label" : "";
+    this.position.textContent = training
+      ? `Training ${training.item} of ${training.of}`
+      : of
+        ? working
+          ? `Item ${Math.min(done + 1, of)} of ${of}`
+          : `${done} of ${of} submitted`
+        : "";
     const [complete, all] = item ? page.answers.tally() : [0, 0];
     this.done.textContent = item ? `${complete}/${all} answered` : "";
     this.showTime(item && page.activeTime);
@@ -161,6 +166,7 @@ class Header {
 
   fillMenu() {
     const { page } = this;
+    const { training } = page.item ?? {};
     const entry = (text, run, key, kind) =>
       make(
         "button",
@@ -180,7 +186,7 @@ class Header {
       ...[
         page.writable && entry("Flag a problem", () => page.dialogs.flag(), "f"),
         page.writable && entry("Comment", () => page.dialogs.comment(), "m"),
-        page.writable && entry("Skip this item", () => page.dialogs.skip(), "x"),
+        page.writable && !page.desk && !training && entry("Skip this item", () => page.dialogs.skip(), "x"),
         page.item && entry("Outline", () => page.outline.open(), "o"),
         page.item && entry("Find in both reports", () => page.find.open(), "/"),
         page.reading.alike && entry("Show the alike passage", () => page.reading.showAlike(), "p"),
@@ -194,9 +200,9 @@ class Header {
           page.preferences.next("form"),
         ),
         entry(`Single-key shortcuts: ${keys ? "on" : "off"}`, () => page.preferences.choose({ keys: !keys })),
-        make("hr"),
+        !page.desk && make("hr"),
         ...page.links.map(({ text, href }) => make("a", { href }, text)),
-        entry("Log out", () => page.leaving.logout()),
+        !page.desk && entry("Log out", () => page.leaving.logout()),
       ].filter(Boolean),
     );
   }

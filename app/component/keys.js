@@ -64,7 +64,7 @@ const KEYS = [
   },
   { shown: ["f"], does: "flag a problem", keys: ["f"], run: (page) => page.writable && page.dialogs.flag() },
   { shown: ["m"], does: "comment", keys: ["m"], run: (page) => page.writable && page.dialogs.comment() },
-  { shown: ["x"], does: "skip this item", keys: ["x"], run: (page) => page.writable && page.dialogs.skip() },
+  { shown: ["x"], does: "skip this item", keys: ["x"], run: (page) => page.writable && !page.item.training && page.dialogs.skip() },
   { shown: ["?"], does: "this sheet", keys: ["?"], run: (page) => page.dialogs.help() },
 ];
 const SINGLE = new Map(KEYS.flatMap((entry) => (entry.keys ?? []).map((key) => [key, entry])));

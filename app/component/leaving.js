@@ -75,7 +75,16 @@ class Leaving {
     page.outbox.clear();
     this.busy = false;
     if (outcome === "reopen") page.open(item.aid);
+    else if (reply.feedback) page.training.show(reply.feedback, () => this.onward(reply));
+    else this.onward(reply);
+  }
+
+  /** To the next item, to what keeps one from it, or to the end. */
+  onward(reply) {
+    const { page } = this;
+    if (reply.gate) location.assign("/");
     else if (reply.next) page.open(reply.next, { fresh: FRESH_ITEM_MS });
+    else if (page.data.participant) location.reload(); // a platform's participant ends with a code
     else page.end(true);
   }
 

@@ -25,6 +25,7 @@ class Outbox {
     this.flight = null; // the batch under way
     this.failures = 0;
     this.lastStatus = 200;
+    this.trouble = ""; // what the server says is wrong with it
     this.retryAt = 0;
     this.lastText = -Infinity;
     this.limit = MAX_ENTRIES;
@@ -141,6 +142,7 @@ class Outbox {
     this.flight = null;
     if (this.closed) return;
     this.lastStatus = status;
+    this.trouble = status >= 500 ? (reply.text ?? "") : "";
     if (status === 200) this.settle(batch, reply);
     else if (status === 413 || status === 422) this.isolate(batch, reply);
     else if (status === 401 || status === 403 || status === 409)

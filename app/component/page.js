@@ -25,6 +25,7 @@ class Page {
     this.quoting = new Quoting({ page: this, root: shell.root, signal: shell.ends.signal });
     this.history = new AnswerHistory(this);
     this.form = new Form({ page: this, root: shell.form });
+    this.training = new Training(this);
     this.dialogs = new Dialogs({ page: this, root: shell.root });
     this.outline = new Outline({ page: this, root: shell.root });
     this.find = new Find({ page: this, body: shell.body, highlights: this.highlights });
@@ -57,6 +58,7 @@ class Page {
       this.item.status === "taken" &&
       this.turn.mine === true &&
       !this.leaving.busy &&
+      !this.training.open &&
       !this.closedBy
     );
   }
@@ -95,6 +97,7 @@ class Page {
     this.shell.root.focus({ preventScroll: true }); // not on a button of the item that goes
     this.outline.close();
     this.find.close();
+    this.training.close();
     this.ready = false;
     this.shell.ready(false);
     this.outbox?.close();
@@ -112,31 +115,21 @@ class Page {
     const again = { text: "Look again", run: () => location.reload() };
     const [home] = this.links;
     const said = this.note ? `${this.note} ` : "";
-    if (finished && (this.data.status ?? "open") === "open")
+    const { code } = this.data;
+    if (code || (finished && (this.data.status ?? "open") === "open"))
       this.shell.phase("finished", {
         title: done ? `All done: ${count(done, "item")} submitted.` : "All done.",
-        text: `${said}Everything is stored. You can close this page.`,
+        text: `${said}Everything is stored. ${code ? "Take this completion code back to the platform:" : "You can close this page."}`,
+        code,
         action: home ?? { text: "Log out", run: () => this.leaving.logout() },
       });
     else {
-      const { title, text } = this.waiting();
+      const { title, text } = waitingFor(this.data.status);
       const over = home && ["closed", "locked"].includes(this.data.status);
       const steps = over ? { action: home } : { action: again, also: home };
       this.shell.phase("empty", { title, text: said + text, ...steps });
     }
     this.header.refresh();
-  }
-
-  /** Why there is nothing to do, and whether to come back. */
-  waiting() {
-    const words = {
-      draft: ["This study has not begun yet.", "Come back with the same link when you are told that it is open."],
-      paused: ["This study is paused.", "What you handed in is stored. Come back later with the same link."],
-      closed: ["This study is closed.", "What you handed in is stored; work that was not handed in went back."],
-      locked: ["This study is closed.", "What you handed in is stored. Thank you."],
-    };
-    const [title, text] = words[this.data.status] ?? ["No item is waiting for you.", "New ones may be given out later."];
-    return { title, text };
   }
 
   /** This tab may write from now on, or no longer. The other tab's edits are in localStorage and on the server. */

@@ -1,10 +1,6 @@
 // The emergency exit: what has waited too long to reach the server, as a file in the person's own hands.
 
 const RESCUE_AFTER_MS = 60_000;
-const UNSAVED_ABOUT =
-  "Answers that had not reached the server when this file was made, exactly as the page would send them. Keep the " +
-  "page open: it goes on trying, and what has arrived by then is not stored twice. This version of calipers cannot " +
-  "read the file back yet; give it to the study's owner.";
 
 /** How long an item's work has waited without one answer arriving, and what can be done about it. */
 class Rescue {
@@ -39,7 +35,7 @@ class Rescue {
   download() {
     const { outbox, data } = this.page;
     const elsewhere = keptEntries(data.person).filter(({ aid }) => aid && aid !== outbox.aid);
-    downloadUnsaved([...outbox.entries.values(), ...elsewhere]);
+    downloadUnsaved(data.rescue, [...outbox.entries.values(), ...elsewhere]);
   }
 }
 
@@ -49,10 +45,8 @@ function keptEntries(person) {
   return kept.map(keptEntry).filter(Boolean);
 }
 
-function downloadUnsaved(entries) {
-  const made_at = new Date().toISOString();
-  const content = JSON.stringify({ format: "calipers-unsaved/1", about: UNSAVED_ABOUT, made_at, entries }, null, 2);
-  const href = URL.createObjectURL(new Blob([content], { type: "application/json" }));
-  make("a", { href, download: `calipers-unsaved-${made_at.slice(0, 10)}.json` }).click();
-  setTimeout(() => URL.revokeObjectURL(href), RESCUE_AFTER_MS);
+/** As a ballot that the study's admin can hand in. `rescue`: {packet_id, packet_sha256, secret} of this sign-in. */
+function downloadUnsaved(rescue, entries) {
+  const work = entries.filter(({ kind }) => kind !== "preferences");
+  download(ballotText(rescue, work), `unsaved-${fileTime()}.json`);
 }

@@ -2,14 +2,41 @@
 
 const STATUS_WORDS = { submitted: "Submitted", locked: "Locked", returned: "Went back", void: "Taken out" };
 
+const WENT_BACK = {
+  skipped: "You skipped this item, so it went to the others.",
+  closed: "The study was closed before you submitted this item.",
+  stale: "This item waited too long, so it went to the others.",
+  withdrawn: "You left the study, so this item went to the others.",
+  packet: "The packet that this item was in was withdrawn.",
+};
+const TROUBLE_AFTER = 3; // failures in a row: a short fault is told by the save state alone
+
+/** What the server says, as a sentence of its own. */
+function sentence(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
+}
+
 /** Seconds as "42 min" or "2 h 05 min". */
 function minutes(seconds) {
   const all = Math.floor(seconds / 60);
   return all < 60 ? `${all} min` : `${Math.floor(all / 60)} h ${String(all % 60).padStart(2, "0")} min`;
 }
 
+/** Why there is nothing to do, and whether to come back, as {title, text}; `status` is the study's. */
+function waitingFor(status) {
+  const words = {
+    draft: ["This study has not begun yet.", "Come back with the same link when you are told that it is open."],
+    paused: ["This study is paused.", "What you handed in is stored. Come back later with the same link."],
+    closed: ["This study is closed.", "What you handed in is stored; work that was not handed in went back."],
+    locked: ["This study is closed.", "What you handed in is stored. Thank you."],
+  };
+  const [title, text] = words[status] ?? ["No item is waiting for you.", "New ones may be given out later."];
+  return { title, text };
+}
+
 /** The save state of the whole item: {state, text}. */
 function saveState(page) {
+  if (page.desk) return page.keptState();
   const { outbox, item } = page;
   if (!item) return { state: "none", text: "" };
   const n = outbox.unsaved;
@@ -38,19 +65,14 @@ function notice(page) {
   if (closedBy?.code === "signed_out")
     return { text: `You are signed out. Open your invite link again.${kept}`, tone: "red" };
   if (closedBy?.code === "returned")
-    return { text: `${closedBy.text ?? "This item went back to the others."}${kept}`, tone: "red", action: reload };
+    return { text: sentence(closedBy.text ?? "This item went back to the others") + kept, tone: "red", action: reload };
   if (closedBy)
-    return { text: `${closedBy.text ?? "This item can no longer be changed."}${kept}`, tone: "red", action: reload };
+    return { text: sentence(closedBy.text ?? "This item can no longer be changed") + kept, tone: "red", action: reload };
   if (item.status === "locked") return { text: "The study is locked; this item can no longer be changed." };
   if (item.status === "submitted")
     return { text: notices.get("submit")?.text ?? "Submitted. To change an answer, reopen the item." };
   if (item.status === "returned")
-    return {
-      text:
-        item.returned === "skipped"
-          ? "You skipped this item, so it went to the others. What you wrote is kept; here it can only be read."
-          : "The study was closed before you submitted this item. What you wrote is kept; here it can only be read.",
-    };
+    return { text: `${WENT_BACK[item.returned] ?? WENT_BACK.stale} What you wrote is kept; here it can only be read.` };
   if (item.status !== "taken") return { text: "This item was taken out of the study; it can only be read." };
   if (!turn.mine)
     return {
@@ -60,7 +82,7 @@ function notice(page) {
     };
   if (outbox.stopped)
     return {
-      text: `${outbox.stopped.text ?? "The server refuses this page's answers."}${kept}`,
+      text: sentence(outbox.stopped.text ?? "The server refuses this page's answers") + kept,
       tone: "red",
       action: reload,
     };
@@ -75,16 +97,18 @@ function notice(page) {
   const [refusal] = outbox.refused.values();
   if (refusal)
     return {
-      text: refusal.text ?? "An answer was refused.",
+      text: sentence(refusal.text ?? "An answer was refused"),
       tone: "red",
       action: { text: "Show it", run: () => page.move(refusal.entry.criterion) },
     };
+  if (outbox.trouble && outbox.failures >= TROUBLE_AFTER)
+    return { text: sentence(outbox.trouble), tone: "amber" };
   return notices.get("submit") ?? notices.get("remark") ?? notices.get("note") ?? notices.get("leftovers") ?? {};
 }
 
 /** Where to go from an item that can only be read: [{text, href}]. */
-function waysOn({ item, links, position }) {
-  if (item.status === "taken") return [];
+function waysOn({ item, links, position, desk }) {
+  if (item.status === "taken" || desk) return [];
   const { done, of } = position ?? {};
   const next = done < of ? [{ text: `Continue with item ${done + 1}`, href: "/" }] : [];
   return [...links.map(({ text, href }) => ({ text: `Back to ${text.toLowerCase()}`, href })), ...next];

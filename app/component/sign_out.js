@@ -27,7 +27,7 @@ class SignOut {
       make("button", { type: "button", onclick: () => sheet.close() }, "Stay"),
       make(
         "button",
-        { type: "button", onclick: () => downloadUnsaved(keptEntries(this.data.person)) },
+        { type: "button", onclick: () => downloadUnsaved(this.data.rescue, keptEntries(this.data.person)) },
         "Download my unsaved answers",
       ),
       make("button", { type: "button", onclick: () => this.leave() }, "Log out and lose them"),

@@ -90,10 +90,10 @@ def _flags(principal: Principal, view: ReportView) -> None:
         words, keep, mask, leave_out = st.columns([5, 1, 1, 1], vertical_alignment="center")
         words.text(f"{flag['kind']}: {flag['text']}")
         for column, resolution in ((keep, "keep"), (mask, "mask"), (leave_out, "exclude")):
-            column.button(
-                resolution.capitalize(), key=f"flag{number}{resolution}", width="stretch",
-                on_click=_do, args=(principal, resolve_flag, view.line.id, number, resolution),
-            )  # fmt: skip
+            # no callback: that would act for whoever drew the page, who may be signed out by now
+            if column.button(resolution.capitalize(), key=f"flag{number}{resolution}", width="stretch"):
+                _do(principal, resolve_flag, view.line.id, number, resolution)
+                st.rerun()
 
 
 def _by_hand(principal: Principal, view: ReportView) -> None:

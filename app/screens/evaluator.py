@@ -14,8 +14,10 @@ from app.screens import (
     blinding,
     choice,
     disagreements,
+    disputes,
     judges,
     paper,
+    people,
     planner,
     progress,
     ranking,
@@ -32,9 +34,18 @@ def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
         st.Page(partial(bias.show, principal), title="Bias", url_path="bias"),
         st.Page(partial(ranking.show, principal), title="Ranking", url_path="ranking"),
         st.Page(partial(disagreements.show, principal), title="Disagreements", url_path="disagreements"),
+        st.Page(partial(disputes.show, principal), title="Disputes", url_path="disputes"),
         st.Page(partial(judges.show, principal, cookie), title="Judges", url_path="judges"),
         st.Page(partial(progress.show, principal), title="Progress", url_path="progress"),
         st.Page(partial(blinding.show, principal), title="Blinding", url_path="blinding"),
         st.Page(partial(paper.show, principal), title="Paper", url_path="paper"),
         st.Page(partial(planner.show, principal), title="Planner", url_path="planner"),
+        *_admins(principal, cookie),
     ]
+
+
+def _admins(principal: Principal, cookie: str) -> list[Page]:
+    """Names stand on it, so that only an admin has it."""
+    if principal.role != "admin":
+        return []
+    return [st.Page(partial(people.show, principal, cookie), title="People", url_path="people")]

@@ -3,12 +3,16 @@
 import streamlit as st
 from sqlalchemy.orm import Session
 
+from annotation.ballot_signing import rescue_signer
 from annotation.claiming import position, take
+from annotation.completion import completion_code, is_participant
 from annotation.errors import AnnotationError
+from annotation.gates import closed_gate
 from annotation.page import own_assignment
 from annotation.people import Principal, csrf_token
 from annotation.studies import protocol_of
 from app.component import annotate
+from app.screens import consent, untrained
 from app.settings import database
 from db.connect import transaction
 from db.tables import Assignment, Study
@@ -22,18 +26,27 @@ def show(principal: Principal, cookie: str) -> None:
     wanted = st.query_params.get("open")
     with transaction(database()) as session:
         opened = _own(session, principal, wanted) if wanted else None
-        assignment = opened or take(session, principal)
+        gate = None if opened else closed_gate(session, principal)
+        assignment = opened or (None if gate == "consent" else take(session, principal))
         done, of = position(session, principal)
         study = session.get_one(Study, principal.study_id)
+        participant = is_participant(session, principal)
+        code = completion_code(session, principal) if assignment is None else None
         title, simulated = protocol_of(study).title, study.is_simulated
+    if gate is not None and assignment is None:
+        (consent if gate == "consent" else untrained).show(principal, cookie)
+        return
     annotate(
         {
             "aid": assignment.aid if assignment else None,
             "csrf": csrf_token(cookie),
             "person": principal.opaque_id,
+            "rescue": rescue_signer(cookie),
             "position": {"done": done, "of": of},
             "finished": assignment is None and done > 0 and done == of and study.status == "open",
             "status": study.status,
+            "participant": participant,
+            "code": code,
             "study": {"title": title, "simulated": simulated},
             "links": LINKS,
             "note": NOT_YOURS if wanted and opened is None else None,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
 
+from annotation.ballot_signing import rescue_signer
 from annotation.own_work import OwnItem, OwnRemark, OwnWork, own_work
 from annotation.people import Principal, csrf_token
 from annotation.rendering import render_report
@@ -25,6 +27,7 @@ CSS = """
 .c-page .w-head h1 { margin: 0; font-size: 14px; }
 .w-study { flex: 1; min-width: 0; overflow: hidden; text-overflow: ellipsis; color: var(--c-ink-soft);
   font: 16px/1.4 var(--w-serif); }
+.c-page .w-code { color: var(--c-ink); font-weight: 600; letter-spacing: 0.1em; user-select: all; }
 .w-head .c-simulated { margin: 0; color: var(--c-ink-soft); border-color: var(--c-line); }
 .w-main { max-width: 920px; margin: 40px auto 0; padding: 0 24px; }
 .c-page .w-main .c-answer { margin-bottom: 4px; font-variant-numeric: tabular-nums; }
@@ -61,6 +64,11 @@ CSS = """
   .w-main .c-table td:nth-child(5) { display: none; }
 }
 """
+CONSENT = {
+    "asked": "Consent, not given yet",
+    "outdated": "Consent, to a text that was changed since",
+    "withdrawn": "Consent, withdrawn",
+}
 WHAT_NOW = {
     "draft": "This study has not begun yet. Come back with the same link when you are told that it is open.",
     "paused": "This study is paused; what you handed in is stored. Come back later with the same link.",
@@ -77,20 +85,35 @@ def show(principal: Principal, cookie: str) -> None:
     style(work.theme)
     st.html(f"<style>{CSS}</style>")
     st.html(page_html(work))
-    sign_out({"csrf": csrf_token(cookie), "person": principal.opaque_id}, key="sign_out")
+    signed_in = {"csrf": csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
+    sign_out(signed_in, key="sign_out")
 
 
 def page_html(work: OwnWork) -> str:
     """The whole page; every word that somebody wrote is escaped or went through the report renderer."""
     simulated = '<span class="c-simulated">Simulated study</span>' if work.simulated else ""
     step = f'<a class="w-next" href="/" target="_self">{next_step(work)}</a>' if work.goes_on else ""
+    rate, currency = (work.pay.rate, work.pay.currency) if work.pay else (0.0, "")
+    time = escape(how_time_counts(work.idle_s, rate, currency))
     return (
         '<div class="c-page"><header class="w-head"><h1>My work</h1>'
         f'<span class="w-study">{escape(work.title)}</span>{simulated}</header><div class="w-main">'
-        f'<p class="c-answer">{escape(answer(work))}</p><p class="c-soft">{escape(what_now(work))}</p>{step}'
+        f'<p class="c-answer">{escape(answer(work))}</p><p class="c-soft">{escape(what_now(work))}</p>'
+        f"{_training(work)}{_warning(work)}{_code(work)}{step}"
         f"{_folded('Instructions', f'<p>{escape(work.task)}</p>{render_report(work.guidance)}')}"
-        f"{_consent(work)}{_table(work.items)}{_how_time_counts(work)}</div></div>"
+        f'{_consent(work)}{_table(work.items)}<p class="c-soft w-time">{time}</p></div></div>'
     )
+
+
+def _warning(work: OwnWork) -> str:
+    return f'<p class="c-amber" role="note">{escape(work.warning)}</p>' if work.warning else ""
+
+
+def _code(work: OwnWork) -> str:
+    if work.completion_code is None:
+        return ""
+    code = f'<code class="w-code">{escape(work.completion_code)}</code>'
+    return f'<p class="c-soft">Your completion code, for the platform that sent you: {code}</p>'
 
 
 def answer(work: OwnWork) -> str:
@@ -108,11 +131,17 @@ def answer(work: OwnWork) -> str:
 
 def what_now(work: OwnWork) -> str:
     """Whether there is more to do, and if not, why."""
-    if work.status in WHAT_NOW and not work.in_work:
+    if work.status in WHAT_NOW and not work.in_work and not work.goes_on:
         return WHAT_NOW[work.status]
+    if work.consent_state == "withdrawn":
+        return "You withdrew your agreement, so no more work is given to you."
     if work.goes_on:
         parts = (f"{work.in_work} in work" if work.in_work else "", f"{work.to_come} to come" if work.to_come else "")
-        return f"{', '.join(filter(None, parts))}."
+        return f"{', '.join(filter(None, parts)) or 'Training first'}."
+    if work.training.status in ("failed", "unready"):
+        return "No item is given to you yet; whoever sent you your link can change that."
+    if work.more_at:
+        return f"Everything is stored. There is more for you from {work.more_at:%Y-%m-%d %H:%M} UTC; come back then."
     if work.submitted:
         return "Everything is stored. There is nothing left to do."
     return "No item is waiting for you; new ones may be given out later."
@@ -120,6 +149,10 @@ def what_now(work: OwnWork) -> str:
 
 def next_step(work: OwnWork) -> str:
     """The button's words."""
+    if work.consent_state in ("asked", "outdated"):
+        return "Read the consent text"
+    if work.training.status == "under_way":
+        return "Continue with the training" if work.items else "Begin with the training"
     return f"Continue with item {work.submitted + 1}" if work.items else "Begin with the first item"
 
 
@@ -150,11 +183,17 @@ def _row(item: OwnItem) -> tuple[str, ...]:
 
 
 def _remarks(item: OwnItem) -> str:
-    said = [_said(remark) for remark in item.remarks]
+    said = [line for remark in item.remarks for line in (_said(remark), *_answered(remark.replies))]
+    if item.is_training:
+        said.insert(0, "training")
     if item.returned == "skipped":
-        said.insert(0, f"skipped: {item.reason}")
+        said[:0] = [f"skipped: {item.reason}", *_answered(item.skip_replies)]
     elif item.returned == "closed":
         said.insert(0, "went back when the study was closed")
+    elif item.returned == "withdrawn":
+        said.insert(0, "went back when you stopped taking part")
+    elif item.returned == "stale":
+        said.insert(0, "went back to the others because nothing was done for a long time")
     lines = "".join(f"<li>{escape(line)}</li>" for line in said)
     return f'<ul class="w-remarks">{lines}</ul>' if lines else ""
 
@@ -164,23 +203,43 @@ def _said(remark: OwnRemark) -> str:
     return ": ".join(filter(None, parts))
 
 
+def _answered(replies: Sequence[str]) -> list[str]:
+    return [f"answer: {one}" for one in replies]
+
+
 def _folded(title: str, html: str) -> str:
     return f'<details class="w-fold"><summary>{title}</summary><div>{html}</div></details>'
 
 
 def _consent(work: OwnWork) -> str:
-    if not work.consent:
+    if work.consent_state == "none":
         return ""
-    given = f"Consent, given {work.consented_at:%Y-%m-%d}" if work.consented_at else "Consent"
-    return _folded(given, render_report(work.consent))
+    given = f"Consent, given {work.consented_at:%Y-%m-%d}" if work.consented_at else ""
+    where = '<p><a href="/consent" target="_self">Read it with its instructions, or withdraw</a></p>'
+    return _folded(CONSENT.get(work.consent_state, given), render_report(work.consent) + where)
 
 
-def _how_time_counts(work: OwnWork) -> str:
-    paid = f" It is paid at {work.pay.currency} {work.pay.rate:,.2f} an hour." if work.pay else ""
-    pause = f"{work.idle_s // 60} min" if work.idle_s % 60 == 0 else f"{work.idle_s} s"
+def _training(work: OwnWork) -> str:
+    """How the training went, in one sentence; nothing where there is none."""
+    state = work.training
+    told = f"{state.matching} of {state.verdicts} answers as agreed"
+    words = {
+        "passed": f"Training passed: {told}." if state.verdicts else "Training passed.",
+        "failed": f"Training not passed: {told}; {state.pass_mark:.0%} were needed.",
+        "under_way": f"Training: {state.done} of {state.items} items handed in, attempt {state.attempt} of "
+        f"{state.attempts}.",
+        "unready": "The training is not ready yet.",
+    }
+    return f'<p class="c-soft">{words[state.status]}</p>' if state.status in words else ""
+
+
+def how_time_counts(idle_s: int, rate: float, currency: str) -> str:
+    """When active time counts and what it is paid; `idle_s` seconds of a pause count, `rate` is an hour's."""
+    paid = f" It is paid at {currency} {rate:,.2f} an hour." if rate > 0 else ""
+    pause = f"{idle_s // 60} min" if idle_s % 60 == 0 else f"{idle_s} s"
     return (
-        '<p class="c-soft w-time">Active time counts while you read, scroll or type '
-        f"with the page in front; a pause counts for at most {pause}.{paid}</p>"
+        "Active time counts while you read, scroll or type "
+        f"with the page in front; a pause counts for at most {pause}.{paid}"
     )
 
 

@@ -1,4 +1,4 @@
-"""How far the study is: one sentence, then a row a rater."""
+"""The dashboard of a running study: how far it is, whether its labels can be trusted, and what annotators remarked."""
 
 from __future__ import annotations
 
@@ -6,40 +6,210 @@ from html import escape
 
 import streamlit as st
 
-from annotation.people import Principal
-from app.progress import study_progress
-from app.screens.look import style, table
+from annotation.errors import AnnotationError
+from annotation.people import Principal, study_for
+from annotation.remarks import Remark, deal_with, remarks_of, reply
+from annotation.studies import protocol_of
+from app.progress import StudyProgress, study_progress
+from app.quality import StudyQuality, study_quality
+from app.quality_words import more_pairs, trust
+from app.reporting import label_version
+from app.screens.look import style
+from app.screens.plots import plot_html
+from app.screens.progress_parts import (
+    CSS,
+    agreement_html,
+    counts_html,
+    criteria_html,
+    looks_html,
+    parts_html,
+    people_html,
+    side_by_side,
+    strip_html,
+)
+from app.screens.report_page import SIMULATED, answer, section
 from app.settings import database
-from db.connect import reading
+from calibration.errors import CalibrationError
+from db.connect import reading, transaction
+from exports.quality_figures import agreement_steps, annotators_at_work, speed_by_agreement
 
-RATERS = ("Rater", "Kind", "Handed in", "In work", "USD spent")
-REMARKS = ("When", "Rater", "Item", "Kind", "Words")
+EVERY = 30  # seconds between two looks
+AIMS = {"±3 points": 0.03, "±5 points": 0.05, "±10 points": 0.1}
+FLAGS = {"broken_text": "the text is broken", "reveals_author": "the text reveals who wrote it", "other": "other"}
 
 
 def show(principal: Principal) -> None:
-    """Counts as they stand now; people appear by pseudonym."""
+    """People appear by pseudonym, and no label beside a system."""
     style()
+    st.html(f"<style>{CSS}</style>")
     with reading(database()) as session:
-        progress = study_progress(session, principal)
-    raters = [
-        (
-            escape(one.rater), "judge" if one.kind == "judge" else "annotator", f"{one.submitted}", f"{one.in_work}",
-            "–" if one.cost_usd is None else f"{one.cost_usd:.4f}",
+        study = study_for(session, principal, "evaluator")
+        title, name, simulated = protocol_of(study).title, study.name, study.is_simulated
+    section(f'<p class="c-soft">{escape(title)} · {escape(name)}</p>{SIMULATED if simulated else ""}')
+    _live(principal)
+    _remarks(principal)
+
+
+@st.fragment(run_every=EVERY)
+def _live(principal: Principal) -> None:
+    """Everything that moves by itself."""
+    with reading(database()) as session:
+        study = study_for(session, principal, "evaluator")
+        progress, study_id, version = study_progress(session, principal), study.id, label_version(session, study)
+    if not progress.items:
+        st.html(
+            '<div class="c-empty"><h1>Nothing to label yet</h1><p>This study has no items: import reports, then plan '
+            f"pairs with <code>calipers pairs {escape(progress.study)} --apply</code>.</p></div>"
         )
-        for one in progress.raters
-    ]  # fmt: skip
-    said = [
-        (*map(escape, (one.at, one.rater, one.item, one.kind)), f'<div class="c-words">{escape(one.text)}</div>')
-        for one in progress.remarks
-    ]
-    remarks = (
-        f"<h2>Flags and comments</h2>{table('Flags and comments', REMARKS, said, 'c-remarks')}"
-        if said
-        else '<p class="c-soft">No annotator has flagged or commented on anything.</p>'
+        return
+    try:
+        with st.spinner("Computing intervals…"):
+            found = _quality(study_id, version, principal)
+    except (AnnotationError, CalibrationError) as error:
+        answer(far(progress), f"How annotators agree cannot be computed: {error.text}")
+        _counts(progress)
+        return
+    answer(f"{far(progress)} {trust(found)}", waiting(progress))
+    section(looks_html(found))
+    _counts(progress)
+    if found.annotators:
+        _agreement(found, study_id, version, principal)
+        _people(found, study_id, version, principal)
+    _by(progress, found)
+
+
+def far(progress: StudyProgress) -> str:
+    """How far the work is, in one sentence."""
+    share = f" ({100 * progress.submitted / progress.slots:.0f} %)" if progress.slots else ""
+    return f"{progress.submitted:,} of {progress.slots:,} slots are handed in{share}."
+
+
+def waiting(progress: StudyProgress) -> str:
+    """What wants somebody's hand now."""
+    open_ones = sum(not one.dealt_with and not one.replies for one in progress.remarks)
+    parts = [f"the study is {progress.status}"]
+    parts += [f"{open_ones} {'remark waits' if open_ones == 1 else 'remarks wait'} for an answer"] * bool(open_ones)
+    if progress.stale:
+        who = ", ".join(f"{one.rater} with {one.item}" for one in progress.stale[:3])
+        parts.append(f"{len(progress.stale)} in work without a sign for too long: {who}")
+    return (
+        f"{'; '.join(parts).capitalize()}." if len(parts) == 1 else f"{parts[0].capitalize()}; {'; '.join(parts[1:])}."
     )
-    st.html(
-        f'<div class="c-page"><p class="c-soft">{escape(progress.study)} · {escape(progress.status)}</p>'
-        f'<p class="c-answer">{progress.submitted} of {progress.slots} annotators\' slots are handed in, '
-        f"on {progress.items} items made from {progress.reports} reports.</p>{table('Raters', RATERS, raters)}"
-        f"{remarks}</div>"
+
+
+def _counts(progress: StudyProgress) -> None:
+    people, items = st.columns(2, gap="large")
+    with people:
+        section(counts_html(progress))
+    with items:
+        section(f"<h2>Items and their slots</h2>{strip_html(progress.by_item)}")
+
+
+def _agreement(found: StudyQuality, study_id: int, version: tuple[int, ...], principal: Principal) -> None:
+    section("<h2>Agreement so far</h2>")
+    aim = st.segmented_control("Interval wanted", list(AIMS), default="±5 points", key="progress_aim", required=True)
+    half_width = AIMS[aim or "±5 points"]
+    section(
+        f"<p>{escape(more_pairs(found, half_width))}</p>"
+        f"{side_by_side(_steps(study_id, version, half_width, principal), agreement_html(found))}"
     )
+
+
+def _people(found: StudyQuality, study_id: int, version: tuple[int, ...], principal: Principal) -> None:
+    pictures = side_by_side(*_figures(study_id, version, principal))
+    section(f"<h2>Each annotator beside the others</h2>{pictures}{people_html(found)}")
+
+
+def _by(progress: StudyProgress, found: StudyQuality) -> None:
+    """What few look at, folded."""
+    if found.agreement.criteria:
+        with st.expander("Agreement by criterion"):
+            section(criteria_html(found))
+    for name, parts in (
+        ("Topic", progress.by_topic), ("System", progress.by_system), ("Criterion", progress.by_criterion),
+    ):  # fmt: skip
+        if parts:
+            with st.expander(f"Progress by {name.lower()}"):
+                section(parts_html(name, parts))
+
+
+@st.fragment
+def _remarks(principal: Principal) -> None:
+    """Not drawn anew by itself: somebody may be writing a reply."""
+    with reading(database()) as session:
+        remarks = remarks_of(session, principal)
+    section("<h2>Flags, comments and skips</h2>")
+    if not remarks:
+        section('<p class="c-soft">No annotator has flagged, skipped or commented on anything.</p>')
+        return
+    waiting_first = sorted(remarks, key=lambda one: (one.dealt_with, bool(one.replies)))
+    for one in waiting_first[:50]:
+        _remark(principal, one)
+    if len(remarks) > 50:
+        section(f'<p class="c-soft">{len(remarks) - 50} older ones: calipers status prints all.</p>')
+
+
+def _remark(principal: Principal, one: Remark) -> None:
+    with st.container(key=f"remark_{one.remark}"):
+        section(remark_html(one))
+        if one.dealt_with:
+            return
+        form = st.form(key=f"reply_{one.remark}", border=False, clear_on_submit=True)
+        with form.container(horizontal=True, gap="small", width=960):
+            text = st.text_input(
+                f"Reply to {one.rater} on {one.item}", key=f"text_{one.remark}", label_visibility="collapsed",
+                placeholder="Reply; its annotator reads it in My work",
+            )  # fmt: skip
+            sent = st.form_submit_button("Send reply", key=f"send_{one.remark}")
+            done = st.form_submit_button("Mark as dealt with", key=f"done_{one.remark}", type="tertiary")
+    if sent or done:
+        _act(principal, one.remark, text, done)
+
+
+def _act(principal: Principal, remark: int, text: str, done: bool) -> None:
+    try:
+        with transaction(database()) as session:
+            if text.strip() or not done:
+                reply(session, principal, remark, text)
+            if done:
+                deal_with(session, principal, remark)
+    except AnnotationError as error:
+        st.error(error.text)
+        return
+    st.rerun()
+
+
+def remark_html(one: Remark) -> str:
+    """Who said what about which item, what was answered, and whether it is dealt with."""
+    about = f": {FLAGS.get(one.what, one.what)}" if one.what else ""
+    state = " · dealt with" if one.dealt_with else ""
+    replies = "".join(
+        f'<p class="d-answer">{escape(said.text)} <small>{said.at:%Y-%m-%d %H:%M}</small></p>' for said in one.replies
+    )
+    return (
+        f'<div class="d-remark"><p class="c-soft">{one.at:%Y-%m-%d %H:%M} · {escape(one.rater)} · {escape(one.item)} · '
+        f"{escape(one.kind + about)}{state}</p><p>{escape(one.text) or '–'}</p>{replies}</div>"
+    )
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _quality(study_id: int, version: tuple[int, ...], _principal: Principal) -> StudyQuality:
+    """Cached by study and state of its labels, for all who may see it; `version` is part of the key only."""
+    with reading(database()) as session:
+        return study_quality(session, _principal)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _figures(study_id: int, version: tuple[int, ...], _principal: Principal) -> tuple[str, str]:
+    found = _quality(study_id, version, _principal).annotators
+    figures = annotators_at_work(found), speed_by_agreement(found)
+    at_work, speed = (plot_html(one) if one else "" for one in figures)
+    return at_work, speed
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def _steps(study_id: int, version: tuple[int, ...], half_width: float, _principal: Principal) -> str:
+    found = _quality(study_id, version, _principal)
+    figure = agreement_steps(found.agreement, half_width, found.cluster)
+    few = '<p class="c-soft">No picture yet: fewer than two of them have two annotators.</p>'
+    return plot_html(figure) if figure else few

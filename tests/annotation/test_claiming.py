@@ -96,7 +96,7 @@ def test_only_an_open_study_gives_out_work(engine: Engine, tmp_path: Path, statu
         assert (take(session, principal) is not None) is gets_work
 
 
-@pytest.mark.parametrize("role", ["evaluator", "admin", "adjudicator"])
+@pytest.mark.parametrize("role", ["evaluator", "admin"])
 def test_who_can_see_systems_does_not_label(engine: Engine, tmp_path: Path, role: str) -> None:
     study_id = make_study(engine, tmp_path)
     with pytest.raises(AnnotationError, match="only annotators label"), transaction(engine) as session:

@@ -228,7 +228,7 @@ def test_an_empty_report_can_come_in_as_empty_and_never_enters_an_item(engine: E
     root = write_reports(tmp_path)
     break_empty(root)
     assert bring_in(engine, root, allow_empty=True).empty == ("alpha/tides.md",)
-    from annotation.slots import candidates
+    from annotation.newest_reports import candidates
 
     with reading(engine) as session:
         offered = candidates(session, session.scalars(select(Study)).one())

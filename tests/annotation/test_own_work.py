@@ -188,7 +188,7 @@ def test_nothing_of_others_no_system_no_purpose_and_no_row_number_is_in_it(engin
     assert not [name for name in asdict(work.items[0]) if name.endswith("id") and name != "aid"]
 
 
-@pytest.mark.parametrize("role", ["evaluator", "admin", "adjudicator"])
+@pytest.mark.parametrize("role", ["evaluator", "admin"])
 def test_those_who_do_not_label_have_no_work_of_their_own(engine: Engine, tmp_path: Path, role: str) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:

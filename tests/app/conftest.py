@@ -1,4 +1,4 @@
-"""A database of its own for screens that run in this process."""
+"""A database of its own for screens and routes that run in this process."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from app.settings import database, settings
+from tests.app.visiting import ORIGIN, Site
+from tests.small_study import make_study
 
 
 @pytest.fixture
@@ -21,6 +23,19 @@ def engine_here(migrated_sqlite: Path, tmp_path: Path, monkeypatch: pytest.Monke
     database.cache_clear()
     st.cache_data.clear()  # kept by study, and another test's study has the same number
     yield database()
+    database().dispose()
+    settings.cache_clear()
+    database.cache_clear()
+
+
+@pytest.fixture
+def site(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Our routes over a small study with two slots an item, on each kind of database."""
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", database_url)
+    monkeypatch.setenv("CALIPERS_BASE_URL", ORIGIN)
+    settings.cache_clear()
+    database.cache_clear()
+    yield Site(make_study(database(), tmp_path, overlap=2))
     database().dispose()
     settings.cache_clear()
     database.cache_clear()

@@ -3,72 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import select, update
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from annotation.people import csrf_token, invite, local_admin, revoke, who
+from annotation.people import local_admin, revoke, who
 from app import api
-from app.headers import SecurityHeaders
 from app.progress import study_progress
-from app.settings import database, settings
+from app.settings import settings
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, SignIn
 from db.tables import Event, Label, Study
 from db.types import now
-from tests.small_study import answer, make_study
-
-
-@pytest.fixture
-def site(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    monkeypatch.setenv("CALIPERS_DATABASE_URL", database_url)
-    monkeypatch.setenv("CALIPERS_BASE_URL", "http://testserver")
-    settings.cache_clear()
-    database.cache_clear()
-    site = Site(make_study(database(), tmp_path, overlap=2))
-    yield site
-    database().dispose()
-    settings.cache_clear()
-    database.cache_clear()
-
-
-class Site:
-    def __init__(self, study_id: int) -> None:
-        self.study_id, self.engine = study_id, database()
-        self.app = Starlette(
-            routes=api.routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=api.exception_handlers
-        )
-
-    def token(self, name: str = "Ada", role: str = "annotator") -> str:
-        with transaction(self.engine) as session:
-            return invite(session, local_admin(session.get_one(Study, self.study_id)), name, role)
-
-    def visitor(self) -> TestClient:
-        return TestClient(self.app, follow_redirects=False, raise_server_exceptions=False)
-
-    def signed_in(self, name: str = "Ada", role: str = "annotator") -> TestClient:
-        client = self.visitor()
-        assert client.get(f"/invite/{self.token(name, role)}").status_code == 303
-        return client
-
-
-def post(client: TestClient, path: str, body: Any, **headers: str) -> Any:
-    cookie = client.cookies.get("calipers") or ""
-    return client.post(
-        path, content=body if isinstance(body, bytes) else json.dumps(body),
-        headers={"Origin": "http://testserver", "Content-Type": "application/json", "X-Calipers-Token": csrf_token(cookie)} | headers,
-    )  # fmt: skip
-
-
-def first_page(client: TestClient) -> dict[str, Any]:
-    aid = post(client, "/api/take", {}).json()["next"]
-    return client.get(f"/api/assignment/{aid}").json()
+from tests.app.visiting import Site, first_page, post
+from tests.small_study import answer
 
 
 def test_a_link_signs_in_and_can_be_opened_again(site: Site) -> None:
@@ -217,7 +168,7 @@ def test_a_page_comes_back_to_its_place_with_its_preferences(site: Site) -> None
     assert again["place"] == place
     with reading(site.engine) as session:
         remarks = study_progress(session, local_admin(session.get_one(Study, site.study_id))).remarks
-    assert [(r.rater, r.kind, r.text) for r in remarks] == [("annotator-01", "reveals author", "it says so")]
+    assert [(r.rater, r.what, r.text) for r in remarks] == [("annotator-01", "reveals_author", "it says so")]
     assert again["preferences"] == {"font": 18, "theme": "dark"}
 
 
@@ -316,7 +267,7 @@ def test_no_response_to_an_annotator_names_a_system_a_side_or_a_row(site: Site) 
     assert set(page) == {
         "aid", "page", "person", "status", "study", "position", "task_type", "task", "guidance_html", "topic", "panes",
         "criteria", "choices", "rationale", "confidence", "idle_s", "answers", "place", "preferences", "returned", "active_s",
-        "probe", "passages",
+        "probe", "passages", "others", "training",
     }  # fmt: skip
 
 

@@ -39,13 +39,13 @@ def counts(engine: Engine) -> dict[str, Any]:
         }
 
 
-def test_the_demo_is_made_once_and_each_call_gives_two_fresh_links(demo: tuple[str, Engine]) -> None:
+def test_the_demo_is_made_once_and_each_call_gives_fresh_links(demo: tuple[str, Engine]) -> None:
     _, engine = demo
     before = counts(engine)
     assert not make_demo(engine)
     assert counts(engine) == before
     one, two = demo_links(engine), demo_links(engine)
-    assert set(one) == {"annotator", "evaluator"}
+    assert set(one) == {"annotator", "adjudicator", "evaluator", "admin"}
     assert not set(one.values()) & set(two.values())
 
 
@@ -55,7 +55,7 @@ def test_the_demo_has_topics_reports_people_judges_and_work_left_for_a_visitor(d
         study = session.scalars(select(Study)).one()
         progress = study_progress(session, local_admin(study))
         assert study.is_simulated
-    assert (progress.reports, progress.items, progress.slots, progress.submitted) == (18, 18, 54, 36)
+    assert (progress.reports, progress.items, progress.slots, progress.submitted) == (18, 18, 48, 36)
     judges = [rater for rater in progress.raters if rater.kind == "judge"]
     assert [judge.submitted for judge in judges] == [36, 36]
     assert all(judge.rater.startswith("simulated") for judge in judges)
@@ -112,7 +112,7 @@ def test_the_evaluators_page_opens_with_the_answer_and_says_it_is_simulated(scre
 
 
 def test_the_progress_page_counts(screen: Principal) -> None:
-    assert "36 of 54" in shown(screen, "progress")
+    assert "36 of 48" in shown(screen, "progress")
 
 
 def test_the_blinding_page_says_what_a_paper_may_claim_and_shows_what_was_removed(screen: Principal) -> None:

@@ -90,7 +90,9 @@ def test_an_item_has_its_state_its_times_and_its_link() -> None:
 
 def test_consent_is_shown_where_the_protocol_has_one() -> None:
     assert "Consent" not in page_html(WORK)
-    asked = replace(WORK, consent="You may **stop**.", consented_at=datetime(2026, 11, 20, tzinfo=UTC))
+    asked = replace(
+        WORK, consent="You may **stop**.", consented_at=datetime(2026, 11, 20, tzinfo=UTC), consent_state="given"
+    )
     assert "Consent, given 2026-11-20" in page_html(asked)
     assert "<strong>stop</strong>" in page_html(asked)
 

@@ -117,7 +117,7 @@ def test_a_whole_session_of_an_annotator_shows_no_name_path_number_or_hash(
     assert {channel for channel, words in shown if words == "Manner 1 on"} >= {"body", "text"}
     assert {channel for channel, words in shown if words == "A small study"} >= {"frame bytes", "frame decoded"}
     assert ("attribute", "Left report") in shown
-    assert capture.found(["calipers-unsaved/1"]) >= {("download", "calipers-unsaved/1")}
+    assert capture.found(["calipers-ballot/1"]) >= {("download", "calipers-ballot/1")}
 
 
 LEAK = "zsys-quorl"

@@ -21,7 +21,7 @@ FIRST = ""  # the first page has no address of its own
 PAGES = {
     "": "The card of one judge", "reliability": "by criterion and category", "bias": "Biases looked for",
     "ranking": "How firm the first place is", "agreement": "Agreement of judges with annotators",
-    "planner": "Why more criteria do not replace topics",
+    "planner": "Why more criteria do not replace topics", "progress": "Each annotator beside the others",
 }  # fmt: skip
 
 

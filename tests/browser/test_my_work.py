@@ -272,7 +272,7 @@ def test_logging_out_asks_first_where_answers_are_unsaved(ada: tuple[Page, Perso
     expect(page.get_by_text("1 answer in this browser is not saved yet")).to_be_visible()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download my unsaved answers").click()
-    assert waiting.value.suggested_filename.startswith("calipers-unsaved-")
+    assert waiting.value.suggested_filename.startswith("unsaved-")
     page.get_by_role("button", name="Stay").click()
     expect(page.locator(".c-answer")).to_be_visible()
 

@@ -13,9 +13,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from sqlalchemy import select, update
 
+from annotation.ballots import import_ballot
+from annotation.people import local_admin
 from db.connect import reading, transaction
 from db.people_tables import SignIn
-from db.tables import Assignment
+from db.tables import Assignment, Study
 from db.types import now
 from tests.browser.conftest import EIGHT
 from tests.small_study import SYSTEMS, TOPICS, make_study
@@ -48,9 +50,17 @@ def write(page: Page, text: str, criterion: int = 1) -> None:
 def downloaded(page: Page) -> dict[str, Any]:
     with page.expect_download() as waiting:
         page.get_by_role("button", name=DOWNLOAD).click()
-    assert re.fullmatch(r"calipers-unsaved-\d{4}-\d\d-\d\d\.json", waiting.value.suggested_filename)
+    assert re.fullmatch(r"unsaved-\d{4}-\d\d-\d\d-\d{4}\.json", waiting.value.suggested_filename)
     content: dict[str, Any] = json.loads(Path(waiting.value.path()).read_text(encoding="utf-8"))
     return content
+
+
+def brought(server: Any, study_id: int, file: dict[str, Any]) -> list[str]:
+    """What became of each answer of the file when the study's admin brought it in."""
+    with transaction(server.engine) as session:
+        admin = local_admin(session.get_one(Study, study_id))
+        outcome = import_ballot(session, admin, json.dumps(file).encode())
+    return [entry.outcome for entry in outcome.entries if entry.kind == "label"]
 
 
 def answers(entries: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
@@ -70,8 +80,7 @@ def test_after_a_minute_offline_the_unsaved_answers_can_be_taken_as_a_file_exact
     page.clock.fast_forward(2_000)
     expect(page.get_by_role("button", name=DOWNLOAD)).to_be_visible()
     file = downloaded(page)
-    assert file["format"] == "calipers-unsaved/1"
-    assert "cannot read the file back yet" in file["about"]
+    assert file["format"] == "calipers-ballot/1"
     assert answers(file["entries"]) == [("c2", "left", "typed on a train"), ("c3", "left", "in a 中文 tunnel")]
     labels = [one for one in file["entries"] if one["kind"] == "label"]
     assert set(labels[0]) >= FIELDS
@@ -84,6 +93,7 @@ def test_after_a_minute_offline_the_unsaved_answers_can_be_taken_as_a_file_exact
     assert labels == [one for one in sent if one["kind"] == "label"][: len(labels)]
     expect(page.get_by_role("button", name=DOWNLOAD)).to_be_hidden()
     assert [row[:2] for row in server.labels(study_id)] == [("left", "typed on a train"), ("left", "in a 中文 tunnel")]
+    assert brought(server, study_id, file) == ["already there", "already there"]
 
 
 def entries_of(request: Any) -> list[dict[str, Any]]:
@@ -103,14 +113,21 @@ def test_whatever_arrives_begins_the_minute_anew(page: Page, context: BrowserCon
         saved(page)
 
 
-def test_who_is_signed_out_meanwhile_is_offered_the_file_at_once(page: Page, server: Any) -> None:
+def test_who_is_signed_out_meanwhile_is_offered_the_file_at_once_and_it_can_be_brought_in(
+    page: Page, server: Any, study_id: int
+) -> None:
     write(page, "said before the door closed")
     saved(page)
     with transaction(server.engine) as session:
         session.execute(update(SignIn).values(revoked_at=now()))
     page.get_by_role("radio", name="Tie").click()
     expect(page.get_by_role("alert").first).to_contain_text("You are signed out")
-    assert answers(downloaded(page)["entries"]) == [("c1", "tie", "said before the door closed")]
+    file = downloaded(page)
+    assert answers(file["entries"]) == [("c1", "tie", "said before the door closed")]
+    label = next(one for one in file["entries"] if one["kind"] == "label")
+    assert brought(server, study_id, {**file, "entries": [label | {"choice": "right"}]}) == ["refused"]
+    assert brought(server, study_id, file) == ["stored"]
+    assert server.labels(study_id)[-1][:2] == ("tie", "said before the door closed")
 
 
 @pytest.mark.parametrize("status", [403, 409, 422])

@@ -93,6 +93,13 @@ def test_a_bare_table_is_told_of_by_what_it_shows_alone() -> None:
     [
         ({"items": 1, "pairs": 1, "pairs_possible": 1, "pairs_with_reference": 0}, "The one item shows two reports"),
         ({"pairs_with_reference": 0}, "30 pairs of the 180 possible on these topics became items (design reference)."),
+        (
+            {"pairs_with_reference": 0, "design": "balanced", "per_category": 2},
+            "became items (a balanced incomplete block design over the systems), on 2 topics drawn from each category.",
+        ),
+        ({"pairs_with_reference": 0, "design": "file"}, "became items (a list of pairs written by hand)."),
+        ({"pairs_with_reference": 0, "design": "of 2027"}, "became items (design of 2027)."),
+        ({"roster": True}, "1 to 3 annotators per item; a seeded roster had said beforehand who labels which item."),
         ({"pairs_with_reference": 0, "pairs_possible": 30}, "All possible pairs of reports on a topic became items."),
         ({"words_min": 13_762}, "60 reports (13,762 words) by 4 systems"),
         ({"reference_systems": 0}, "by 4 systems on 30 topics"),

@@ -1,0 +1,151 @@
+"""Adjudication: a blind decision where people's verdicts differ. It is a label of its own; theirs never change."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.orm import Session, aliased
+
+from annotation.disputes import HANDED_IN, Dispute, disputes
+from annotation.errors import AnnotationError
+from annotation.gates import closed_gate
+from annotation.pairing import seeded
+from annotation.principals import Principal
+from annotation.stale import return_stale
+from annotation.studies import audit, protocol_of
+from db.people_tables import Enrollment, Rater
+from db.tables import LIVE, Assignment, Item, Report, Study
+from db.types import now
+
+GIVEN_OUT_WHILE = ("open", "closed")  # disputes come to light when a study is over
+SEES_SYSTEMS = ("evaluator", "admin")
+
+
+def take_dispute(session: Session, principal: Principal, *, early: bool = False) -> Assignment | None:
+    """The adjudication in work, or the next item in dispute with its open questions; None when there is none (left).
+
+    An item goes to one adjudicator at a time, and never to somebody who annotated it. `early`: see `disputes`.
+    Raises AnnotationError `forbidden` for those who may not adjudicate.
+    """
+    rater_id, study = _adjudicator(session, principal)
+    # one person's two tabs or double click wait here for each other
+    session.execute(select(Rater.id).where(Rater.id == rater_id).with_for_update(key_share=True))
+    mine = select(Assignment).where(_own(study, rater_id), Assignment.status == "taken")
+    in_work = session.scalar(mine.order_by(Assignment.taken_at, Assignment.id).limit(1))
+    if in_work is not None:
+        return in_work
+    active = session.get_one(Enrollment, principal.enrollment_id).status == "active"
+    if study.status not in GIVEN_OUT_WHILE or not active or closed_gate(session, principal) == "consent":
+        return None
+    return_stale(session, study)
+    passes = _passes(session, study)
+    for item, found in _offered(session, study, rater_id, early=early):
+        # the item waits for nobody: whoever holds it is being given it
+        held = select(Item.id).where(Item.id == item).with_for_update(key_share=True, skip_locked=True)
+        if session.scalar(held) is not None and _passes(session, study, item)[item] == passes[item]:
+            return _given(session, study, rater_id, item, found, passes[item] + 1)
+    return None
+
+
+def count_disputes(session: Session, principal: Principal) -> int:
+    """How many items with open questions this person could still take. Raises AnnotationError `forbidden`."""
+    rater_id, study = _adjudicator(session, principal)
+    return len(_offered(session, study, rater_id, early=False)) if study.status in GIVEN_OUT_WHILE else 0
+
+
+def _adjudicator(session: Session, principal: Principal) -> tuple[int, Study]:
+    study = session.get_one(Study, principal.study_id)
+    may = principal.role == "adjudicator" or (
+        principal.role in SEES_SYSTEMS and protocol_of(study).study.may_see_and_label
+    )
+    if principal.rater_id is None or not may:
+        raise AnnotationError("forbidden", "only adjudicators settle disputes; ask the study's admin")
+    return principal.rater_id, study
+
+
+def _offered(session: Session, study: Study, rater_id: int, *, early: bool) -> list[tuple[int, list[Dispute]]]:
+    """Items this person may settle with their open disputes: urgent ones first, then a seeded draw."""
+    by_item: dict[int, list[Dispute]] = defaultdict(list)
+    for one in disputes(session, study, early=early):
+        by_item[one.item_id].append(one)
+    own = select(Assignment.item_id).where(Assignment.study_id == study.id, Assignment.rater_id == rater_id)
+    known = set(session.scalars(own.where(Assignment.purpose != "adjudicate")))
+    known |= set(session.scalars(own.where(Assignment.purpose == "adjudicate", Assignment.returned == "skipped")))
+    rows = select(Item.id, Item.priority).where(Item.study_id == study.id)
+    priority = {item: urgent for item, urgent in session.execute(rows)}  # noqa: C416
+    draw = {item: seeded(study.seed, "disputes", rater_id, item).random() for item in by_item}
+    return [
+        (item, [one for one in found if one.state == "open"])
+        for item, found in sorted(by_item.items(), key=lambda one: (-priority[one[0]], draw[one[0]]))
+        if item not in known
+        and any(one.state == "open" for one in found)
+        and all(one.state != "in work" for one in found)
+    ]
+
+
+def _given(
+    session: Session, study: Study, rater_id: int, item_id: int, found: Sequence[Dispute], pass_no: int
+) -> Assignment:
+    """An adjudication of these questions: this person's own that came back, with what is typed there, or a new one."""
+    codes = [one.criterion for one in found]
+    back = _own(study, rater_id), Assignment.item_id == item_id, Assignment.pass_no == pass_no
+    returned = select(Assignment).where(*back, Assignment.status == "returned").order_by(Assignment.id.desc())
+    taken = next((one for one in session.scalars(returned) if one.criteria_order == codes), None)
+    if taken is not None:
+        taken.status, taken.returned, taken.active_at = "taken", None, now()
+    else:
+        taken = Assignment(
+            study_id=study.id, item_id=item_id, rater_id=rater_id, purpose="adjudicate", slot_no=1, pass_no=pass_no,
+            left=_side(session, study, item_id), criteria_order=codes, plan_seed=study.seed, status="taken",
+            taken_at=now(), active_at=now(),
+        )  # fmt: skip
+        session.add(taken)
+    session.flush()
+    # what the decision is about: it is settled for as long as these verdicts stand
+    saw = {one.criterion: {str(rater): verdict for rater, verdict in one.verdicts.items()} for one in found}
+    audit(session, study.id, rater_id, "adjudicate", assignment=taken.id, verdicts=saw)
+    session.flush()
+    return taken
+
+
+def _side(session: Session, study: Study, item_id: int) -> str | None:
+    """Who stands left: what keeps each author's lefts and rights over all adjudications even, else a seeded coin."""
+    one, other = aliased(Report), aliased(Report)
+    columns = one.system_id, other.system_id
+    pairs = select(*columns).select_from(Item).join(one, one.id == Item.report_a_id)
+    pairs = pairs.join(other, other.id == Item.report_b_id)
+    here = session.execute(pairs.where(Item.id == item_id)).one_or_none()
+    if here is None:
+        return None
+    a, b = here
+    lean: Counter[int] = Counter()  # author -> lefts less rights
+    rows = pairs.join(Assignment, Assignment.item_id == Item.id).add_columns(Assignment.left)
+    for author, other_author, left in session.execute(
+        rows.where(Assignment.study_id == study.id, Assignment.purpose == "adjudicate", Assignment.status.in_(LIVE))
+    ):
+        lean[author] += 1 if left == "A" else -1
+        lean[other_author] += 1 if left == "B" else -1
+    if lean[a] == lean[b]:
+        return "A" if seeded(study.seed, "adjudicate", item_id).random() < 0.5 else "B"
+    return "A" if lean[a] < lean[b] else "B"
+
+
+def _own(study: Study, rater_id: int) -> ColumnElement[bool]:
+    return and_(
+        Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "adjudicate",
+        Assignment.source == "app",
+    )  # fmt: skip
+
+
+def _passes(session: Session, study: Study, item_id: int | None = None) -> Counter[int]:
+    """item -> the number of its newest adjudication that is handed in or in work."""
+    rows = select(Assignment.item_id, func.max(Assignment.pass_no)).where(
+        Assignment.study_id == study.id,
+        Assignment.purpose == "adjudicate",
+        Assignment.status.in_(("taken", *HANDED_IN)),
+    )
+    if item_id is not None:
+        rows = rows.where(Assignment.item_id == item_id)
+    return Counter({item: newest for item, newest in session.execute(rows.group_by(Assignment.item_id))})  # noqa: C416

@@ -1,0 +1,51 @@
+"""Completion codes: what a crowd platform's participant takes back to be paid."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.open_links import study_key
+from annotation.positions import position
+from annotation.principals import Principal
+from annotation.quotas import quota_left
+from db.people_tables import Enrollment
+from db.tables import Assignment, Study
+
+LENGTH = 8  # of 32 letters and digits each
+
+
+def is_participant(session: Session, principal: Principal) -> bool:
+    """Whether this person came by an open link, so that a code waits for them at the end."""
+    found = session.get(Enrollment, principal.enrollment_id) if principal.enrollment_id else None
+    return found is not None and found.participant_sha256 is not None
+
+
+def completion_code(session: Session, principal: Principal) -> str | None:
+    """The person's code once nothing is left for them to do; None before, and for whoever came by no open link.
+
+    It follows from the study's own key, so it is the same whenever it is asked for, and nobody can work it out.
+    """
+    if principal.enrollment_id is None:
+        return None
+    person = session.get_one(Enrollment, principal.enrollment_id)
+    key = study_key(session, person.study_id) if person.participant_sha256 else None
+    if key is None or not _is_done(session, principal, person):
+        return None
+    digest = hmac.new(key.encode(), f"completion {person.participant_sha256}".encode(), hashlib.sha256).digest()
+    return base64.b32encode(digest).decode()[:LENGTH]
+
+
+def _is_done(session: Session, principal: Principal, person: Enrollment) -> bool:
+    """Quota reached, or nothing more to take; a study that is paused may go on. A repeat due days later is no reason
+    to wait."""
+    study, taken = session.get_one(Study, person.study_id), Assignment.status == "taken"
+    mine = Assignment.study_id == study.id, Assignment.rater_id == person.rater_id
+    done, of = position(session, principal)
+    if not done or session.scalar(select(Assignment.id).where(*mine, taken).limit(1)) is not None:
+        return False
+    return quota_left(session, study, person.rater_id) == 0 or (done >= of and study.status != "paused")

@@ -1,0 +1,20 @@
+"""What a browser is told after each step: the next assignment, how far the person is, and what stands in the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotation.claiming import position, take
+from annotation.gates import closed_gate
+from annotation.people import Principal
+
+
+def next_work(session: Session, principal: Principal) -> dict[str, Any]:
+    """`{next, position}`: the aid in work or newly taken; where there is none because a gate is closed, also `gate`."""
+    following = take(session, principal)
+    done, of = position(session, principal)
+    told = {"next": following.aid if following else None, "position": {"done": done, "of": of}}
+    gate = closed_gate(session, principal) if following is None else None
+    return told | ({"gate": gate} if gate else {})

@@ -1,0 +1,123 @@
+"""The items a plan holds, and which of them stand already."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.listed_pairs import PairList, listed_pairs
+from annotation.newest_reports import candidates
+from annotation.pairing import Pair, Single, plan_pairs, plan_singles
+from annotation.studies import protocol_of
+from db.tables import Item, Study, Topic
+
+# what tells two items apart: the reports that are rated and the reference beside them, or a probe's own number
+Key = tuple[frozenset[int], int | None] | int
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A probe that was imported: its item stands already and only lacks slots."""
+
+    topic: str
+    item: int
+
+
+Planned = Pair | Single | Probe
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the plan's items were asked for with: a design and how many, or a list of pairs."""
+
+    design: str = "reference"
+    per_topic: int | None = None
+    per_category: int | None = None
+    total: int | None = None
+    listed: PairList | None = None
+
+    @property
+    def amount(self) -> dict[str, int | None]:
+        """How many, as `plan_pairs` takes it and the audit trail keeps it."""
+        return {"per_topic": self.per_topic, "per_category": self.per_category, "total": self.total}
+
+
+def plan_items(session: Session, study: Study, asked: Asked) -> tuple[Sequence[Planned], Sequence[int | None]]:
+    """The protocol's items, and the priority of each where a list says one. Writes nothing."""
+    protocol = protocol_of(study)
+    if asked.listed is not None:
+        if protocol.task_type != "pairwise_choice":
+            raise AnnotationError("bad_design", f"a list of pairs is for pairwise_choice, not for {protocol.task_type}")
+        if any(asked.amount.values()):
+            raise AnnotationError(
+                "bad_design", "a list says itself which pairs; leave out how many a topic, a category or in all"
+            )
+    if protocol.task_type == "probe_label":
+        return _probes(session, study, asked), ()
+    reports = candidates(session, study)
+    standing, barred = _rated(session, study)
+    if asked.listed is not None:
+        return listed_pairs(asked.listed.rows, reports, study.seed, barred)
+    if protocol.task_type == "pairwise_choice":
+        return plan_pairs(
+            reports, study.seed, design=asked.design, **asked.amount, standing=standing, barred=barred
+        ), ()  # fmt: skip
+    view = protocol.answers.paired_view
+    if view == "both":
+        raise AnnotationError("not_yet_active", "paired_view = 'both' has no page yet; set it to 'none' or 'reference'")
+    return plan_singles(
+        reports, study.seed, **asked.amount, beside_reference=view == "reference", standing=standing, barred=barred
+    ), ()  # fmt: skip
+
+
+def key_of(planned: Planned) -> Key:
+    """What the same item is known by in every plan."""
+    if isinstance(planned, Probe):
+        return planned.item
+    if isinstance(planned, Pair):
+        return frozenset((planned.a.report, planned.b.report)), None
+    return frozenset((planned.report.report,)), planned.reference.report if planned.reference else None
+
+
+def items_by_key(session: Session, study: Study) -> dict[Key, int]:
+    """Items that stand; a report that is rated beside another reference than before is another item."""
+    items: dict[Key, int] = {}
+    for row in session.scalars(select(Item).where(Item.study_id == study.id, Item.purpose == "label")):
+        items[row.id if row.kind == "probe" else (_rated_by(row), row.reference_id)] = row.id
+    return items
+
+
+def _rated(session: Session, study: Study) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
+    """The reports rated in items that stand, and those of training and attention items."""
+    rows = session.scalars(select(Item).where(Item.study_id == study.id, Item.kind != "probe")).all()
+    standing = {_rated_by(row) for row in rows if row.purpose == "label" and row.excluded_at is None}
+    return standing, {_rated_by(row) for row in rows if row.purpose != "label"}
+
+
+def _rated_by(item: Item) -> frozenset[int]:
+    return frozenset(report for report in (item.report_a_id, item.report_b_id) if report is not None)
+
+
+def _probes(session: Session, study: Study, asked: Asked) -> list[Probe]:
+    if asked.per_category or asked.total:
+        raise AnnotationError(
+            "bad_design", "probes stand since their import, all of them; leave out how many a category or in all"
+        )
+    rows = (
+        select(Topic.key, Item.id)
+        .join(Topic, Topic.id == Item.topic_id)
+        .where(
+            Item.study_id == study.id,
+            Item.kind == "probe",
+            Item.excluded_at.is_(None),
+            Item.purpose == "label",
+        )
+    )
+    probes = [Probe(topic, item) for topic, item in session.execute(rows.order_by(Item.id))]
+    if not probes:
+        raise AnnotationError("no_probes", f"study {study.name!r} has no probes; import some first")
+    return probes

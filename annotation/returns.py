@@ -1,0 +1,95 @@
+"""Work that goes back: the slot is free again, and its person gets it back while nobody else has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
+
+from annotation.open_slots import CAME_BACK, open_to
+from annotation.quotas import one_at_a_time
+from annotation.studies import audit
+from db.tables import Assignment, Study
+from db.types import now
+
+# made once: to make one costs more than to run the statement
+MINE, AGAIN = aliased(Assignment), aliased(Assignment)
+
+
+def give_back(session: Session, assignment: Assignment, returned: str, reason: str = "") -> Assignment | None:
+    """Return the work: the row keeps person, labels and time, and a new open row takes its slot with the same order.
+
+    What was made on demand (training, attention, retest, adjudication) leaves no slot, and returns None. A slot
+    stays reserved for its person unless they skipped it: nobody else could ever take it.
+    """
+    if returned == "skipped":
+        # whoever works out what quotas leave room for reads a state that nobody changes meanwhile
+        one_at_a_time(session, session.get_one(Study, assignment.study_id))
+    assignment.status, assignment.returned = "returned", returned
+    session.flush()
+    audit(session, assignment.study_id, assignment.rater_id, "give_back", assignment=assignment.id, reason=reason)
+    if assignment.purpose != "label":
+        return None
+    again = Assignment(
+        study_id=assignment.study_id,
+        item_id=assignment.item_id,
+        purpose=assignment.purpose,
+        slot_no=assignment.slot_no,
+        pass_no=assignment.pass_no,
+        repeat_no=assignment.repeat_no,
+        left=assignment.left,
+        criteria_order=assignment.criteria_order,
+        plan_seed=assignment.plan_seed,
+        priority=assignment.priority,
+        reserved_for=assignment.reserved_for if returned in CAME_BACK else None,
+    )
+    session.add(again)
+    session.flush()
+    return again
+
+
+def undo_return(
+    session: Session,
+    study: Study,
+    rater_id: int,
+    may_have: Callable[[int, int | None], bool] | None = None,
+    only: Assignment | None = None,
+) -> Assignment | None:
+    """Give one's own work back to its person while its slot is still open: neither closing a study nor a day's pause
+    throws anybody's answers away.
+
+    `may_have`: whether a slot of this item is within the person's reach, see `quotas.reach`; `only`: this work or none.
+    """
+    mine, again = MINE, AGAIN
+    ours = [mine.study_id == study.id, mine.rater_id == rater_id, mine.status == "returned"]
+    ours += [mine.returned.in_(CAME_BACK), mine.source == "app"]
+    ours += [mine.id == only.id] if only is not None else []
+    if session.scalar(select(mine.id).where(*ours).limit(1)) is None:
+        return None
+    still_open = open_to(study, rater_id).order_by(None).with_only_columns(Assignment.id)
+    waiting = (
+        select(mine, again)
+        .join(
+            again,
+            (again.item_id == mine.item_id) & (again.slot_no == mine.slot_no) & again.id.in_(still_open),
+        )
+        .where(*ours, mine.purpose == "label")
+        .order_by(mine.taken_at, mine.id)
+        .with_for_update(skip_locked=True)  # somebody is taking that slot: it is theirs
+    )
+    for old, new in session.execute(waiting):
+        if may_have is None or may_have(new.item_id, new.reserved_for):
+            new.status = "void"
+            session.flush()
+            return _resumed(session, study, old)
+    alone = select(mine).where(*ours, mine.purpose.in_(("training", "attention", "retest")))
+    beside = session.scalar(alone.order_by(mine.taken_at, mine.id).limit(1).with_for_update(skip_locked=True))
+    return _resumed(session, study, beside) if beside is not None else None
+
+
+def _resumed(session: Session, study: Study, assignment: Assignment) -> Assignment:
+    assignment.status, assignment.returned, assignment.active_at = "taken", None, now()
+    session.flush()
+    audit(session, study.id, assignment.rater_id, "resume", assignment=assignment.id)
+    return assignment

@@ -1,0 +1,99 @@
+"""What must hold in every database, whatever was done to it: slots exact, orders kept, answers without gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, and_, case, func, or_, select, text
+from sqlalchemy.orm import Session, aliased
+
+from db.people_tables import Enrollment, Packet
+from db.tables import LIVE, Assignment, Criterion, Item, Label
+
+SHOWN = 5
+OURS = Assignment.source.in_(("app", "packet"))
+HANDED_IN = ("submitted", "locked")
+LIVE_ROWS = func.sum(case((Assignment.status.in_(LIVE), 1), else_=0))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A rule that does not hold: how often, and the first few places (rows by their id in the database)."""
+
+    rule: str
+    places: int
+    first: tuple[str, ...]
+
+
+def find_faults(session: Session) -> list[Fault]:
+    """Every rule that is broken in this database, of all its studies; empty when all hold. Writes nothing."""
+    found = []
+    for rule, broken in _rules().items():
+        rows = session.execute(broken).all()
+        if rows:
+            first = (", ".join(f"{name} {value}" for name, value in row._mapping.items()) for row in rows[:SHOWN])
+            found.append(Fault(rule, len(rows), tuple(first)))
+    return found + (_damage(session) if session.get_bind().dialect.name == "sqlite" else [])
+
+
+def _rules() -> dict[str, Select[*tuple[Any, ...]]]:
+    """rule -> the rows that break it."""
+    first, packet = aliased(Assignment), aliased(Packet)
+    slot = Assignment.item_id, Assignment.slot_no
+    slots = select(Assignment.item_id.label("item"), Assignment.slot_no.label("slot")).join(
+        Item, Item.id == Assignment.item_id
+    )
+    ours = slots.where(OURS, Assignment.purpose == "label", Item.excluded_at.is_(None)).group_by(*slot)
+    fits = or_(Assignment.purpose == Item.purpose, Assignment.purpose.in_(("retest", "adjudicate")))
+    repeated = (first.item_id == Assignment.item_id) & (first.slot_no == Assignment.slot_no)
+    repeated &= (first.rater_id == Assignment.rater_id) & (first.purpose == "label") & (first.id != Assignment.id)
+    row = select(Assignment.id.label("assignment"))
+    return {
+        "every slot is open, in work or done exactly once": ours.having(LIVE_ROWS != 1),
+        "a slot keeps its order when it changes hands": ours.having(
+            (func.count(Assignment.left.distinct()) > 1) | (func.count(Assignment.plan_seed.distinct()) > 1)
+        ),
+        "nobody has an item twice in one pass": (
+            select(Assignment.item_id.label("item"), Assignment.rater_id.label("rater"))
+            .where(Assignment.status.in_(LIVE), Assignment.rater_id.is_not(None))
+            .group_by(Assignment.item_id, Assignment.purpose, Assignment.rater_id, Assignment.pass_no)
+            .having(func.count() > 1)
+        ),
+        "items for training and attention have no label slots, and label items nothing else": (
+            row.join(Item, Item.id == Assignment.item_id).where(
+                or_(~fits, and_(Assignment.purpose.in_(("retest", "adjudicate")), Item.purpose != "label"))
+            )
+        ),
+        "a retest repeats work that its person handed in": row.where(
+            Assignment.purpose == "retest",
+            Assignment.status.in_(LIVE),
+            ~select(first.id).where(repeated, first.submitted_at.is_not(None)).exists(),
+        ),
+        "work in a packet belongs to the person the packet was made for": (
+            row.join(packet, packet.id == Assignment.packet_id)
+            .join(Enrollment, Enrollment.id == packet.enrollment_id)
+            .where(or_(Enrollment.rater_id != Assignment.rater_id, packet.study_id != Assignment.study_id))
+        ),
+        "work that was handed in says when": row.where(
+            OURS, Assignment.status.in_(HANDED_IN), Assignment.submitted_at.is_(None)
+        ),
+        "revisions of an answer are numbered 1, 2, 3 without a gap": (
+            select(Label.assignment_id.label("assignment"), Label.criterion_id.label("criterion"))
+            .group_by(Label.assignment_id, Label.criterion_id)
+            .having(or_(func.min(Label.revision) != 1, func.max(Label.revision) != func.count()))
+        ),
+        "an answer belongs to a question of its own study": (
+            select(Label.id.label("label"))
+            .join(Assignment, Assignment.id == Label.assignment_id)
+            .join(Criterion, Criterion.id == Label.criterion_id)
+            .where(Criterion.study_id != Assignment.study_id)
+        ),
+    }
+
+
+def _damage(session: Session) -> list[Fault]:
+    """What SQLite itself finds wrong with its file."""
+    said = [str(line) for line in session.scalars(text("PRAGMA integrity_check(5)")) if line != "ok"]
+    said += [f"{row[0]} {row[1]} points nowhere" for row in session.execute(text("PRAGMA foreign_key_check"))]
+    return [Fault("the file is whole", len(said), tuple(said[:SHOWN]))] if said else []

@@ -1,0 +1,60 @@
+"""Agreed answers come in: items for training and attention."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from app.commands.printing import JSON, STUDY, print_json
+
+
+def add_to(imports: typer.Typer) -> None:
+    """Register this file's command below `import`."""
+    imports.command("gold")(import_gold)
+
+
+def import_gold(
+    path: Path = typer.Argument(
+        ..., help="CSV, TSV or JSON Lines: topic, system_a, system_b, criterion, answer, reason; probe for probes."
+    ),
+    study: str = STUDY,
+    use: str = typer.Option(
+        ..., help="training (with feedback, before the first item) or attention (among the others)."
+    ),
+    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    as_json: bool = JSON,
+) -> None:
+    """Make items whose answers are agreed, for training or attention; a system's name as answer means that it wins.
+
+    Example: calipers import gold agreed.csv --study mystudy --use training
+    """
+    from dataclasses import asdict
+
+    from annotation.errors import ImportingError
+    from annotation.importing.gold import import_gold as write
+    from annotation.people import local_admin
+    from annotation.studies import find_study
+    from app.commands.database import opened
+    from db.connect import transaction
+
+    try:
+        with transaction(opened()) as session:
+            outcome = write(session, local_admin(find_study(session, study)), path, use)
+            if dry_run:
+                raise _DryRun
+    except _DryRun:
+        typer.echo("dry run: nothing was written", err=True)
+    except ImportingError as error:
+        if not as_json:
+            raise
+        print_json({"problems": error.problems})
+        raise typer.Exit(1) from None
+    if as_json:
+        print_json(asdict(outcome))
+        return
+    typer.echo(f"{use}: {outcome.made} items made, {outcome.changed} changed, {outcome.unchanged} unchanged")
+
+
+class _DryRun(Exception):
+    """Rolls the transaction back after everything was checked."""

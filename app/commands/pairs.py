@@ -1,0 +1,146 @@
+"""Items and the slots that wait for annotators: planned, printed, and made."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.printing import JSON, print_json, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from annotation.listed_pairs import PairList
+    from annotation.plan_summary import PlanSummary
+
+PANEL = "Reports and items"
+NOUNS = {"pairwise_choice": "pairs", "pointwise_rating": "reports", "probe_label": "probes"}
+DESIGN = "reference (each system against it), all (every two), balanced (a draw in which every two meet equally often), or a CSV or TSV file with the columns topic, system_a, system_b and perhaps priority."  # noqa: E501
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's command."""
+    app.command("pairs", rich_help_panel=PANEL)(pairs)
+
+
+def pairs(
+    study: str = typer.Argument(None, help="Which study; may be left out while there is one."),
+    design: str = typer.Option("reference", help=DESIGN),
+    per_topic: int = typer.Option(None, help="How many items a topic; all of the design where left out.", min=1),
+    per_category: int = typer.Option(None, help="How many topics of each category; all where left out.", min=1),
+    total: int = typer.Option(None, help="How many items in all, spread over topics, categories, systems.", min=1),
+    overlap: int = typer.Option(None, help="Annotators an item; the protocol's where left out.", min=1),
+    roster: bool = typer.Option(False, "--roster", help="Say now who labels what, among the active annotators."),
+    apply: bool = typer.Option(False, "--apply", help="Make the items and slots; without it, only print the plan."),
+    as_json: bool = JSON,
+) -> None:
+    """Plan items and sides from the study's seed, print the plan, and with --apply make it so.
+
+    A study that rates reports gets one item a report, a study of probes slots for the imported ones; neither has sides.
+    What stands stays: asking for more later adds items and slots and changes none.
+
+    Example: calipers pairs mystudy --design reference --total 10 --overlap 5 --apply
+    Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
+    """
+    from annotation.errors import ImportingError
+    from annotation.people import local_admin
+    from annotation.plan_summary import summary
+    from annotation.slots import apply_plan, compare_plan, make_plan
+    from annotation.studies import find_study, protocol_of
+    from app.commands.database import opened
+    from db.connect import reading, transaction
+
+    made = 0
+    try:
+        listed = _list(design)
+        engine = opened()
+        with reading(engine) as session, progress_bar("comparing reports") as advance:
+            found = find_study(session, study)
+            admin = local_admin(found)
+            overlap = overlap or protocol_of(found).study.overlap
+            noun = NOUNS[protocol_of(found).task_type]
+            planned = partial(
+                make_plan, principal=admin, design=design, per_topic=per_topic, per_category=per_category, total=total,
+                listed=listed, overlap=overlap, roster=roster,
+            )  # fmt: skip
+            plan = planned(session)
+            told = summary(session, admin, plan)
+            passages = compare_plan(session, admin, plan, advance) if apply else {}
+        if apply:
+            with transaction(engine) as session:
+                plan = planned(session)  # once more: something may have come in meanwhile
+                told = summary(session, admin, plan)
+                made = apply_plan(session, admin, plan, passages)
+    except ImportingError as error:
+        if as_json:
+            print_json({"problems": error.problems})
+            raise typer.Exit(1) from None
+        raise
+    if as_json:
+        sides = {one.system: (one.left, one.right) for one in told.systems} if plan.pairs else {}
+        print_json({"study": found.name, "seed": found.seed, "design": plan.asked.design, noun: told.items, "applied": apply, "sides": sides, "reading_wpm": _wpm(), **told.as_json()})  # fmt: skip  # noqa: E501
+        return
+    _print(found.name, found.seed, noun, told, has_sides=bool(plan.pairs))
+    typer.echo(f"made {made} slots" if apply else "nothing was written; add --apply to make these items and slots")
+
+
+def _list(design: str) -> PairList | None:
+    """The list of pairs where `design` is no design's name but a file."""
+    from annotation.listed_pairs import read_list
+    from annotation.pairing import DESIGNS
+
+    path = Path(design)
+    return read_list(path) if design not in DESIGNS and (path.suffix or path.exists()) else None
+
+
+def _wpm() -> int:
+    from annotation.plan_summary import READING_WPM
+
+    return READING_WPM
+
+
+def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: bool) -> None:
+    from exports.grammar import counted
+
+    categories = f" in {counted(len(told.categories), 'category')}" if told.categories else ""
+    stand = f" ({told.standing_items} of them there already)" if told.standing_items else ""
+    typer.echo(
+        f"{name}: {counted(told.items, noun.removesuffix('s'))}{stand} on {counted(told.topics, 'topic')}{categories}, "
+        f"{counted(told.overlap, 'annotator')} each, {counted(told.new_slots, 'new slot')}"
+        f"{f' of {told.slots:,}' if told.slots != told.new_slots else ''}, seed {seed}"
+    )
+    if told.categories:
+        print_table(
+            ("category", noun), [(name or None, count) for name, count in told.categories.items()], numbers=(noun,)
+        )
+    columns = ("system", noun, "slots", *(("left", "right") if has_sides else ()))
+    rows: list[tuple[Any, ...]] = [
+        (one.system, one.items, one.slots, *((one.left, one.right) if has_sides else ())) for one in told.systems
+    ]
+    if rows:
+        print_table(columns, rows, numbers=columns[1:])
+    if told.loads:
+        low, high = min(told.loads.values()), max(told.loads.values())
+        typer.echo(
+            f"roster of {len(told.loads)} annotators: {low if low == high else f'{low} to {high}'} labels each"
+            + (
+                f", left and right of one system differ by at most {told.uneven_sides} for each of them"
+                if has_sides
+                else ""
+            )
+        )
+    pay = f", at least {told.pay:,.2f} {told.currency}" if told.pay is not None else ""
+    typer.echo(
+        f"reading: about {told.reading_hours:,.1f} hours{pay} ({told.words:,} words at {_wpm()} a minute, every text "
+        "once for each label; deciding comes on top)"
+    )
+    extras = [
+        (told.retests, f"about {told.retests} items again for self-agreement"),
+        (told.attention_shown, f"about {told.attention_shown} attention checks from {told.attention_items} items"),
+        (told.training_items, f"{told.training_items} training items for each annotator"),
+    ]
+    if said := [words for count, words in extras if count]:
+        typer.echo(f"on top: {', '.join(said)}")
+    if told.warning:
+        typer.echo(f"warning: {told.warning}", err=True)

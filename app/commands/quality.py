@@ -1,0 +1,194 @@
+"""How people work while a study runs: status that redraws itself, quality by annotator, and replies to remarks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from app.commands.printing import JSON, WHICH, print_json, print_table
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from sqlalchemy import Engine
+
+    from app.progress import StudyProgress
+
+PANEL = "Study"
+EVERY = 5  # seconds between two looks of --watch
+HEADS = ("rater", "items", "min/item", "agreement", "share left", "ties", "same answer", "self-agreement", "attention")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's commands."""
+    app.command("status", rich_help_panel=PANEL)(status)
+    app.command("quality", rich_help_panel=PANEL)(quality)
+    app.command("reply", rich_help_panel=PANEL)(reply)
+
+
+def status(
+    study: str = WHICH,
+    watch: bool = typer.Option(False, "--watch", help=f"Draw it anew every {EVERY} seconds, until Ctrl-C."),
+    as_json: bool = JSON,
+) -> None:
+    """How far a study is: reports, items, slots, every rater, and what annotators remarked.
+
+    Example: calipers status mystudy --watch
+    """
+    from app.commands.database import opened
+
+    engine = opened()
+    if watch:
+        _watch(engine, study)
+        return
+    progress = _progress(engine, study)
+    if as_json:
+        print_json(_plain(progress))
+        return
+    print_status(progress)
+
+
+def print_status(progress: StudyProgress) -> None:
+    """The counts, one line a rater, stale claims and remarks."""
+    typer.echo(
+        f"{progress.study}: {progress.status}, {progress.reports} reports, {progress.items} items, "
+        f"{progress.submitted} of {progress.slots} slots handed in"
+    )
+    rows = [
+        (r.rater, r.kind, r.submitted, r.in_work, r.quota, None if r.cost_usd is None else f"{r.cost_usd:.4f}")
+        for r in progress.raters
+    ]
+    numbers = ("handed in", "in work", "quota", "USD")
+    print_table(("rater", "kind", *numbers), rows, numbers=numbers)
+    for claim in progress.stale:
+        typer.echo(
+            f"stale: {claim.rater} has had {claim.item} in work without a sign since {claim.since:%Y-%m-%d %H:%M}"
+        )
+    for one in progress.remarks:
+        kind = f"{one.kind} ({one.what.replace('_', ' ')})" if one.what else one.kind
+        state = " [dealt with]" if one.dealt_with else ""
+        typer.echo(f"#{one.remark} {one.at:%Y-%m-%d %H:%M} {one.rater} on {one.item}: {kind}: {one.text}{state}")
+        for said in one.replies:
+            typer.echo(f"    reply, {said.at:%Y-%m-%d %H:%M}: {said.text}")
+
+
+def quality(
+    study: str = WHICH,
+    half_width: float = typer.Option(0.05, help="Half-width of agreement's interval to plan more pairs for."),
+    as_json: bool = JSON,
+) -> None:
+    """How each annotator works beside the others, who needs a second look and why, and agreement so far.
+
+    Example: calipers quality mystudy --json
+    """
+    from annotation.people import local_admin
+    from annotation.studies import find_study
+    from app.commands.database import opened
+    from app.commands.printing import working
+    from app.quality import as_json as quality_json
+    from app.quality import study_quality
+    from app.quality_words import TITLES, in_words, listed, more_pairs, reason, trust
+    from db.connect import reading
+
+    if not 0 < half_width < 1:
+        raise typer.BadParameter("--half-width is a share above 0 and below 1, such as .05")
+    engine = opened()
+    with working("computing intervals"), reading(engine) as session:
+        found = study_quality(session, local_admin(find_study(session, study)))
+    if as_json:
+        print_json(quality_json(found, half_width))
+        return
+    typer.echo(f"{trust(found)} {more_pairs(found, half_width)}")
+    rows = [
+        (
+            one.rater, one.items, in_words(one.minutes), in_words(one.agreement), in_words(one.left), in_words(one.tie),
+            in_words(one.same_answer), in_words(one.self_agreement),
+            f"{one.attention_passed}/{one.attention_passed + one.attention_failed}",
+        )
+        for one in found.annotators
+    ]  # fmt: skip
+    print_table(HEADS, rows, numbers=HEADS[1:])
+    for one in found.annotators:
+        for flag in one.flags:
+            typer.echo(f"{one.rater}: {TITLES[flag.name]}: {reason(flag)}")
+        for fact in listed(one):
+            typer.echo(f"{one.rater}: listed: {fact}")
+
+
+def reply(
+    study: str = typer.Argument(..., help="Which study."),
+    remark: int = typer.Argument(..., help="Number of the flag, comment or skip, as `calipers status` prints it."),
+    text: str = typer.Argument("", help="What its annotator reads in My work."),
+    dealt_with: bool = typer.Option(False, "--dealt-with", help="Mark it as dealt with."),
+) -> None:
+    """Answer what an annotator remarked, or mark it as dealt with.
+
+    Example: calipers reply mystudy 412 "Thank you, the table is repaired." --dealt-with
+    """
+    from annotation.people import local_admin
+    from annotation.remarks import deal_with
+    from annotation.remarks import reply as send
+    from annotation.studies import find_study
+    from app.commands.database import opened
+    from db.connect import transaction
+
+    with transaction(opened()) as session:
+        admin = local_admin(find_study(session, study))
+        if text or not dealt_with:
+            send(session, admin, remark, text)
+        if dealt_with:
+            deal_with(session, admin, remark)
+    typer.echo(f"remark {remark}: {'answered' if text else 'marked as dealt with'}")
+
+
+def _progress(engine: Engine, study: str | None) -> StudyProgress:
+    from annotation.people import local_admin
+    from annotation.studies import find_study
+    from app.progress import study_progress
+    from db.connect import reading
+
+    with reading(engine) as session:
+        return study_progress(session, local_admin(find_study(session, study)))
+
+
+def _plain(progress: StudyProgress) -> object:
+    """As JSON has it: moments as text."""
+    import json
+    from dataclasses import asdict
+
+    return json.loads(json.dumps(asdict(progress), default=lambda moment: moment.isoformat()))
+
+
+def _watch(engine: Engine, study: str | None) -> None:
+    """Until Ctrl-C, which ends the command with 130, as everywhere."""
+    from time import sleep
+
+    from rich.live import Live
+
+    with Live(auto_refresh=False, screen=False) as live:
+        while True:
+            live.update(status_view(_progress(engine, study)), refresh=True)
+            sleep(EVERY)
+
+
+def status_view(progress: StudyProgress) -> Group:
+    """What --watch draws: a line and a bar a rater, the latest remarks."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Group
+    from rich.progress_bar import ProgressBar
+    from rich.table import Table
+    from rich.text import Text
+
+    from db.types import now
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for head in ("rater", "handed in", "in work", ""):
+        table.add_column(head, justify="right" if head.endswith(("in", "work")) else "left")
+    most = max([1, *(one.quota or one.submitted + one.in_work for one in progress.raters)])
+    for one in progress.raters:
+        bar = ProgressBar(total=one.quota or most, completed=one.submitted, width=24)
+        table.add_row(Text(one.rater), f"{one.submitted:,}", f"{one.in_work:,}", bar)
+    opening = f"{progress.study}: {progress.status}, {progress.submitted:,} of {progress.slots:,} slots handed in"
+    waiting = sum(not one.dealt_with and not one.replies for one in progress.remarks)
+    below = f"{waiting} remarks wait for an answer, {len(progress.stale)} pieces of work are stale"
+    return Group(Text(opening, style="bold"), table, Text(f"{below}  ·  {now():%H:%M:%S} UTC", style="dim"))

@@ -1,0 +1,84 @@
+// The bar of a packet: its items with how far each is, and the ballot that carries the answers away.
+
+const PACKET_STATES = { open: "not begun", begun: "begun", complete: "not submitted", done: "submitted" };
+
+class PacketBar {
+  /** open(aid), save() and load(file) are what its buttons do. */
+  constructor({ desk, open, save, load }) {
+    this.desk = desk;
+    this.chips = new Map(desk.aids.map((aid, n) => [aid, this.chip(n + 1, () => open(aid))]));
+    this.tally = make("span", { class: "packet-tally" });
+    this.state = make("span", { class: "packet-state", role: "status" });
+    this.save = make("button", { type: "button", class: "submit", onclick: save }, "Save ballot");
+    this.file = make("input", { type: "file", accept: ".json", class: "packet-file" });
+    this.file.addEventListener("change", () => {
+      const [file] = this.file.files;
+      this.file.value = ""; // the same file can be chosen again
+      if (file) load(file);
+    });
+    const other = make("button", { type: "button", class: "quiet", onclick: () => this.file.click() }, "Open a ballot");
+    this.root = make(
+      "section",
+      { class: "packet-bar", "aria-label": "Packet" },
+      make(
+        "nav",
+        { class: "packet-items", "aria-label": "Items of this packet" },
+        make("ol", {}, ...[...this.chips.values()].map(({ button }) => make("li", {}, button))),
+      ),
+      this.tally,
+      this.state,
+      this.file,
+      other,
+      this.save,
+    );
+  }
+
+  /** On the first page there is no item to go to. */
+  wait(yes) {
+    this.root.classList.toggle("waiting", yes);
+  }
+
+  chip(number, open) {
+    const share = make("i", { "aria-hidden": "true" });
+    const attributes = { type: "button", class: "chip", onclick: open };
+    const button = make("button", attributes, String(number), icon("check"), share);
+    return { number, button, share };
+  }
+
+  refreshAll(current) {
+    for (const aid of this.chips.keys()) this.refreshItem(aid, current);
+    this.intoView(current);
+  }
+
+  refreshItem(aid, current) {
+    const { number, button, share } = this.chips.get(aid);
+    const { done, all, begun } = this.desk.tally(aid);
+    const state = this.desk.submitted(aid) ? "done" : done === all ? "complete" : begun ? "begun" : "open";
+    button.dataset.state = state;
+    button.title = `Item ${number}: ${done} of ${all} answered, ${PACKET_STATES[state]}`;
+    button.setAttribute("aria-label", button.title);
+    share.style.inlineSize = `${(100 * done) / all}%`;
+    if (aid === current) button.setAttribute("aria-current", "true");
+    else button.removeAttribute("aria-current");
+  }
+
+  /** `unsaved`: something was typed that the desk has not got yet. */
+  refresh(current, unsaved) {
+    if (current) this.refreshItem(current, current);
+    const { desk } = this;
+    this.tally.textContent = `${desk.done} of ${desk.items.size} done`;
+    const due = desk.due || unsaved;
+    const [state, text] = due
+      ? ["due", desk.balloted ? "Ballot older than your last change" : "No ballot saved yet"]
+      : ["saved", desk.balloted ? "Ballot saved" : ""];
+    this.state.dataset.state = state;
+    if (this.state.textContent !== text) this.state.textContent = text;
+    this.save.classList.toggle("ready", due);
+  }
+
+  intoView(aid) {
+    const button = this.chips.get(aid)?.button;
+    const strip = button?.closest(".packet-items");
+    if (strip) strip.scrollLeft = button.offsetLeft - strip.clientWidth / 2;
+  }
+}

@@ -1,0 +1,118 @@
+"""Adjudication at a glance: how many disputes are open, on which criteria and why, and with whom it sided."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from annotation.people import Principal, study_for
+from annotation.protocol import Protocol
+from annotation.settled import Adjudication, DisputeCounts, adjudication, answers_of, settled
+from annotation.studies import protocol_of
+from app.reporting import settings_of
+from app.screens.look import style, table
+from app.settings import database
+from calibration.results import Estimate
+from calibration.siding import sided_with
+from db.connect import reading
+from exports.cells import shown
+
+COLUMNS = (
+    "Criterion", "Disputes", "Open", "In work", "Settled", "Tie against a winner", "Not applicable", "Low confidence",
+    "Flagged item",
+)  # fmt: skip
+REASONS = ("tie_against_winner", "not_applicable", "low_confidence", "flag")
+SIDED = ("Annotator", "Settled disputes answered", "Same verdict as the adjudicator")
+RULES = {
+    "any": "Two people who differ make a dispute.",
+    "no_majority": "A verdict that no majority shares makes a dispute.",
+}
+KINDS = (
+    "The four columns on the right say of what kind the disputes are, whatever their state; one can be of several. Low "
+    "confidence: somebody's was 1 or 2 of 5."
+)
+READING = (
+    "Disputes are no sample of all questions, and annotators who differ cannot all be right: this says with whom the "
+    "adjudicator sided, not how good anybody is."
+)
+
+
+def show(principal: Principal) -> None:
+    """Counts as they stand now; people appear by pseudonym, systems not at all."""
+    style()
+    with reading(database()) as session:
+        study = study_for(session, principal, "evaluator")
+        protocol, simulated = protocol_of(study), study.is_simulated
+        found = adjudication(session, principal)
+        decided = answers_of(settled(session, study))
+    sided = sided_with(decided, settings_of(protocol, study.seed))
+    mark = '<span class="c-simulated">Simulated answers: people of this study are made up</span>' if simulated else ""
+    st.html(
+        f'<div class="c-page"><p class="c-soft">{escape(protocol.title)} · {escape(found.study)}</p>{mark}'
+        f'<p class="c-answer">{escape(sentence(found))}</p><p class="c-soft">{escape(about(found, protocol))}</p>'
+        f"{_criteria(found.rows)}{_sided(sided)}</div>"
+    )
+
+
+def sentence(found: Adjudication) -> str:
+    """What is left to decide."""
+    total, states = sum(found.states.values()), found.states
+    if not total:
+        return "Nothing is in dispute."
+    left = f"{states['open']:,} open on {_items(found.items)}" if states["open"] else "none is open"
+    work = f", {states['in work']:,} in work" if states["in work"] else ""
+    return f"{_disputes(total)}: {left}{work}, {states['settled']:,} settled."
+
+
+def about(found: Adjudication, protocol: Protocol) -> str:
+    """What makes a dispute here, and when an item is looked at."""
+    names = {one.id: one.label for one in protocol.criterion}
+    listed = ", ".join(names.get(code, code) for code in found.rule) if isinstance(found.rule, tuple) else ""
+    rule = f"Two people who differ make a dispute, on these criteria alone: {listed}." if listed else ""
+    rule = rule or RULES.get(str(found.rule), "No criterion is adjudicated in this study.")
+    return f"{rule} An item counts once nobody is still to hand it in, or once the study is closed."
+
+
+def _criteria(rows: Sequence[DisputeCounts]) -> str:
+    if not rows:
+        return ""
+    cells = [
+        (
+            escape(one.label), _n(one.total), *map(_n, one.states.values()),
+            *(_n(one.reasons[reason]) for reason in REASONS),
+        )
+        for one in rows
+    ]  # fmt: skip
+    return (
+        f"<h2>Disputes by criterion</h2>{table('Disputes by criterion', COLUMNS, cells)}"
+        f'<p class="c-soft c-foot">{KINDS}</p>'
+    )
+
+
+def _sided(sided: Sequence[Estimate]) -> str:
+    if not sided:
+        return ""
+    rows = [(escape(one.rater), _n(one.n), _estimate(one)) for one in sided]
+    return (
+        f"<h2>With whom the adjudicator sided</h2>{table('With whom the adjudicator sided', SIDED, rows)}"
+        f'<p class="c-soft c-foot">{READING}</p>'
+    )
+
+
+def _estimate(one: Estimate) -> str:
+    value, interval = map(escape, shown(one))
+    return f'{value} <span class="ci">{interval}</span>' if interval else value
+
+
+def _n(count: int) -> str:
+    return f"{count:,}"
+
+
+def _items(n: int) -> str:
+    return f"{n} item" if n == 1 else f"{n:,} items"
+
+
+def _disputes(n: int) -> str:
+    return f"{n} dispute" if n == 1 else f"{n:,} disputes"

@@ -1,0 +1,87 @@
+"""How each service function is called with what is Ada's or this study's: `name: (session, cast) -> arguments`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from annotation.consent import consent_version
+from annotation.importing.folder import read_folder
+from annotation.importing.results import ResultOptions, Results
+from annotation.people import local_admin
+from annotation.slots import Plan, make_plan
+from db.tables import Study
+from tests.app.cast import CONSENT, Cast
+from tests.small_study import answer
+
+Arguments = tuple[tuple[Any, ...], Mapping[str, Any]]
+
+
+def with_(*args: Any, **named: Any) -> Arguments:
+    return args, named
+
+
+def a_plan(session: Session, cast: Cast) -> Plan:
+    study = session.get_one(Study, cast.site.study_id)
+    return make_plan(session, local_admin(study), design="all", overlap=4)
+
+
+CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
+    "auditing.view_report": lambda s, c: with_(c.report(s)),
+    "ballots.import_ballot": lambda s, c: with_(b"{}"),
+    "consent.give_consent": lambda s, c: with_(consent_version(CONSENT)),
+    "gates.refuse_reopen": lambda s, c: with_(c.of(s, c.done["aid"])),
+    "history.answer_history": lambda s, c: with_(c.page["aid"]),
+    "importing.gold.import_gold": lambda s, c: with_(c.folder / "no.csv", "training"),
+    "importing.results_write.import_results": lambda s, c: with_(
+        Results(()), kind="judge", layout="csv", source="x", options=ResultOptions()
+    ),
+    "importing.write.import_reports": lambda s, c: with_(
+        read_folder(c.folder / "reports"), layout="folder", source="here"
+    ),
+    "importing.write.prepare_all": lambda s, c: with_(read_folder(c.folder / "reports")),
+    "invites.invite": lambda s, c: with_("Zoe", "annotator"),
+    "invites.invite_all": lambda s, c: with_(["Zoe"], "annotator"),
+    "invites.revoke": lambda s, c: with_("Ada"),
+    "item_slots.release": lambda s, c: with_([f"item-{c.item(s):05d}"]),
+    "item_slots.reserve": lambda s, c: with_([f"item-{c.item(s):05d}"], "Bea"),
+    "item_slots.set_priority": lambda s, c: with_([f"item-{c.item(s):05d}"], 3),
+    "judge_prompts.calls_on": lambda s, c: with_("judge-x", c.item(s)),
+    "judges.asking.forecast": lambda s, c: with_("judge-x"),
+    "labelling.reopen": lambda s, c: with_(c.done["aid"]),
+    "labelling.save": lambda s, c: with_([answer(c.page, "clear", "right", client_uuid="one-more-1")]),
+    "labelling.skip": lambda s, c: with_(c.page["aid"], "no reason"),
+    "labelling.submit": lambda s, c: with_(c.done["aid"], c.done["page"], "submit-by-ada", {}),
+    "one_disagreement.look_at": lambda s, c: with_("judge-x", f"item-{c.item(s):05d}", "clear"),
+    "one_disagreement.sent_call": lambda s, c: with_(1),
+    "open_links.open_link": lambda s, c: with_(5),
+    "open_links.revoke_open_link": lambda s, c: with_(c.link(s)),
+    "overrides.edit_text": lambda s, c: with_(c.report(s), "Another text.", "a slip"),
+    "overrides.exclude_report": lambda s, c: with_(c.report(s), "a slip"),
+    "overrides.find_report": lambda s, c: with_("tides", "alpha"),
+    "overrides.resolve_all": lambda s, c: with_("keep"),
+    "overrides.resolve_flag": lambda s, c: with_(c.report(s), 0, "keep"),
+    "overrides.restore_passage": lambda s, c: with_(c.report(s), 0, 1, "a slip"),
+    "packets.reserve_packet": lambda s, c: with_("Ada", 1),
+    "packets.withdraw_packet": lambda s, c: with_(c.packet),
+    "page.assignment_page": lambda s, c: with_(c.page["aid"]),
+    "page.own_assignment": lambda s, c: with_(c.page["aid"]),
+    "plan_summary.summary": lambda s, c: with_(a_plan(s, c)),
+    "remarks.deal_with": lambda s, c: with_(c.remark(s)),
+    "remarks.reply": lambda s, c: with_(c.remark(s), "thank you"),
+    "sign_ins.note_seen": lambda s, c: with_("a cookie"),
+    "slots.apply_plan": lambda s, c: with_(a_plan(s, c)),
+    "slots.compare_plan": lambda s, c: with_(a_plan(s, c)),
+    "slots.make_plan": lambda s, c: with_(design="all", overlap=4),
+    "standing.pause": lambda s, c: with_("Ada"),
+    "standing.resume": lambda s, c: with_("Ada"),
+    "standing.set_quota": lambda s, c: with_(5, "Ada"),
+    "standing.void_work": lambda s, c: with_("Ada", "a reason"),
+    "standing.withdraw": lambda s, c: with_("Ada"),
+    "study_status.set_status": lambda s, c: with_("paused"),
+    "training.end_training_item": lambda s, c: with_(c.of(s, c.done["aid"])),
+    "training.feedback": lambda s, c: with_(c.done["aid"]),
+    "training.pass_training": lambda s, c: with_("Nea", "knows it well"),
+}

@@ -1,0 +1,130 @@
+"""The admin's People page: who takes part, and every button does what its service function does; nobody else has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select
+from streamlit.testing.v1 import AppTest
+
+from annotation.claiming import take
+from annotation.labelling import submit
+from annotation.page import assignment_page
+from annotation.people import invite, local_admin, sign_in, sign_out, who
+from annotation.people_list import PersonLine, list_people
+from app.screens.people import sentence
+from db.connect import reading, transaction
+from db.tables import Assignment, Study
+from tests.app.drawing import drawn, html_of
+from tests.small_study import a_person, answer_all, make_study
+
+
+def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+    from annotation.people import who
+    from app.screens import people
+    from app.settings import database
+    from db.connect import reading
+
+    with reading(database()) as session:
+        principal = who(session, cookie)
+    people.show(principal, cookie)
+
+
+@pytest.fixture
+def page(engine_here: Engine, tmp_path: Path) -> tuple[AppTest, str]:
+    """The page of a study in which Ben has handed in one item and has one in work; and its admin's cookie."""
+    study_id = make_study(engine_here, tmp_path)
+    with transaction(engine_here) as session:
+        ben = a_person(session, study_id, "Ben <b>")
+        first = take(session, ben)
+        assert first is not None
+        shown = assignment_page(session, ben, first.aid)
+        submit(session, ben, first.aid, shown["page"], "submit-1", answer_all(session, ben, first.aid))
+        token = invite(session, local_admin(session.get_one(Study, study_id)), "Root", "admin")
+        cookie = sign_in(session, token, "127.0.0.1")
+    assert cookie is not None
+    return drawn(AppTest.from_function(run, args=(cookie,), default_timeout=60).run()), cookie
+
+
+def people(engine: Engine) -> dict[str, PersonLine]:
+    with reading(engine) as session:
+        admin = local_admin(session.scalars(select(Study)).one())
+        return {one.name: one for one in list_people(session, admin)}
+
+
+def press(screen: AppTest, key: str) -> AppTest:
+    return drawn(screen.button(key=f"people_{key}").click().run())
+
+
+def test_a_row_says_who_how_far_and_by_which_link_and_names_are_only_text(page: tuple[AppTest, str]) -> None:
+    first = "".join(html_of(page[0]))
+    assert "1 annotator, 1 admin; 1 with an item in hand." in first
+    assert "Ben &lt;b&gt;" in first
+    assert "annotator-01" in first
+    assert "used 1 ×" in first
+
+
+def test_buttons_pause_resume_withdraw_and_limit_one_person(page: tuple[AppTest, str], engine_here: Engine) -> None:
+    screen, _ = page
+    screen.selectbox(key="person").select("Ben <b>").run()
+    press(screen, "pause")
+    assert people(engine_here)["Ben <b>"].status == "paused"
+    press(screen, "resume")
+    screen.number_input(key="quota_annotator-01").set_value(4)
+    press(screen, "set_quota")
+    assert (people(engine_here)["Ben <b>"].status, people(engine_here)["Ben <b>"].quota) == ("active", 4)
+    press(screen, "withdraw")
+    ben = people(engine_here)["Ben <b>"]
+    assert (ben.status, ben.in_work, ben.handed_in) == ("withdrawn", 0, 1)
+
+
+def test_work_is_voided_with_a_reason_only(page: tuple[AppTest, str], engine_here: Engine) -> None:
+    screen, _ = page
+    screen.selectbox(key="person").select("Ben <b>").run()
+    press(screen, "void")
+    assert "needs a reason" in screen.toast[0].value
+    assert people(engine_here)["Ben <b>"].handed_in == 1
+    screen.text_input(key="reason_annotator-01").set_value("always left")
+    press(screen, "void")
+    ben = people(engine_here)["Ben <b>"]
+    assert (ben.handed_in, ben.in_work, ben.void) == (0, 0, 2)
+
+
+def test_several_are_invited_at_once_and_their_links_are_shown_until_they_are_taken(
+    page: tuple[AppTest, str], engine_here: Engine
+) -> None:
+    screen, _ = page
+    screen.text_area(key="new_names").set_value("Ada\n\n  Cy\n")
+    next(button for button in screen.button if button.label == "Make links").click()
+    drawn(screen.run())
+    told = "".join(html_of(screen))
+    assert told.count("/invite/") == 2
+    assert {"Ada", "Cy"} <= set(people(engine_here))
+    drawn(screen.button(key="links_done").click().run())
+    assert "/invite/" not in "".join(html_of(screen))
+
+
+def test_an_open_link_is_made_and_withdrawn(page: tuple[AppTest, str]) -> None:
+    screen, _ = page
+    screen.number_input(key="places").set_value(3)
+    press(screen, "open_link")
+    assert "?participant=ID" in "".join(html_of(screen))
+    press(screen, "revoke_open_link")
+    assert "withdrawn" in "".join(html_of(screen))
+
+
+def test_a_page_left_open_after_signing_out_changes_nothing(page: tuple[AppTest, str], engine_here: Engine) -> None:
+    screen, cookie = page
+    screen.selectbox(key="person").select("Ben <b>").run()
+    with transaction(engine_here) as session:
+        sign_out(session, cookie)
+        assert who(session, cookie) is None
+    screen.button(key="people_pause").click().run()
+    assert people(engine_here)["Ben <b>"].status == "active"
+    with reading(engine_here) as session:
+        assert session.scalars(select(Assignment.status).where(Assignment.status == "taken")).all() == ["taken"]
+
+
+def test_nobody_takes_part_yet_is_a_sentence() -> None:
+    assert sentence([]) == "Nobody takes part yet."

@@ -1,0 +1,129 @@
+"""The dashboard of a running study: its answer, its flags in words, what was said, and no label beside a system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+from streamlit.testing.v1 import AppTest
+
+import app.screens.progress
+from annotation.errors import AnnotationError
+from annotation.people import local_admin
+from annotation.remarks import remarks_of
+from annotation.studies import init_study
+from app.progress import RaterProgress
+from app.screens.progress_parts import bars_html
+from db.connect import reading, transaction
+from db.tables import Assignment, Event, Study
+from tests.app.drawing import drawn, html_of, page, shown
+from tests.calibration.planted import ALWAYS_LEFT, Person
+from tests.planted_study import make_planted
+from tests.small_study import PROTOCOL, make_study
+
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+def planted(engine_here: Engine, tmp_path: Path) -> int:
+    """Four annotators, one of them always left, eight pairs of six criteria; somebody flagged a text."""
+    study = make_planted(engine_here, tmp_path / "reports", (*[Person(0.85)] * 3, ALWAYS_LEFT), pairs=8, criteria=6)
+    with transaction(engine_here) as session:
+        first = session.query(Assignment).order_by(Assignment.id).first()
+        assert first is not None
+        session.add(
+            Event(
+                study_id=study, rater_id=first.rater_id, assignment_id=first.id, kind="flag", what="broken_text",
+                data={"text": EVIL},
+            )
+        )  # fmt: skip
+    return study
+
+
+def remarks(engine: Engine, study: int) -> list[tuple[tuple[str, ...], bool]]:
+    with reading(engine) as session:
+        found = remarks_of(session, local_admin(session.get_one(Study, study)))
+    return [(tuple(said.text for said in one.replies), one.dealt_with) for one in found]
+
+
+def test_it_says_how_far_the_study_is_who_needs_a_second_look_and_why(engine_here: Engine, planted: int) -> None:
+    screen = page(engine_here, planted, "progress")
+    words = "".join(html_of(screen))
+    assert "32 of 32 slots are handed in (100 %)." in words
+    assert "Annotators give the same answer to" in words
+    assert "annotator-04 needs a second look" in words
+    assert "gives the same answer within an item more often than the others" in words
+    assert words.count('class="c-plot"') == 3
+    assert "&lt;img src=x" in words
+    assert EVIL not in words
+    assert "1 remark waits for an answer" in words
+
+
+def test_no_label_stands_beside_a_system_while_the_study_is_blind(engine_here: Engine, planted: int) -> None:
+    screen = page(engine_here, planted, "progress")
+    parts = [part for part in html_of(screen) if "alpha" in part]
+    assert len(parts) == 1  # the counts by system, which hold no answer
+    assert 'aria-label="System"' in parts[0]
+
+
+def test_a_remark_is_answered_and_dealt_with_on_the_page(engine_here: Engine, planted: int) -> None:
+    screen = page(engine_here, planted, "progress")
+    click(screen, "Send reply")
+    assert "a reply needs words" in shown(screen)
+    screen.text_input[0].set_value("It is repaired.")
+    click(screen, "Send reply")
+    assert "It is repaired." in shown(screen)
+    assert remarks(engine_here, planted) == [(("It is repaired.",), False)]
+    click(screen, "Mark as dealt with")
+    assert remarks(engine_here, planted) == [(("It is repaired.",), True)]
+
+
+def click(screen: AppTest, label: str) -> None:
+    next(button for button in screen.button if button.label == label).click()
+    drawn(screen.run())
+
+
+def test_another_interval_asks_for_other_numbers_of_pairs(engine_here: Engine, planted: int) -> None:
+    screen = page(engine_here, planted, "progress")
+    assert "±5 points" in shown(screen)
+    screen.segmented_control(key="progress_aim").set_value("±3 points")
+    assert "would narrow agreement to ±3 points" in shown(drawn(screen.run()))
+
+
+@pytest.mark.parametrize(
+    ("planned", "said"), [(False, "Nothing to label yet"), (True, "Nobody has handed in labels yet.")]
+)
+def test_before_there_is_work_the_page_says_what_is_missing(
+    engine_here: Engine, tmp_path: Path, planned: bool, said: str
+) -> None:
+    if planned:
+        study = make_study(engine_here, tmp_path / "reports")
+    else:
+        with transaction(engine_here) as session:
+            study = init_study(session, "small", PROTOCOL, 7).id
+    assert said in shown(page(engine_here, study, "progress"))
+
+
+def test_when_agreement_cannot_be_computed_the_counts_still_stand(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> None:
+        raise AnnotationError("unknown_label", "row 1: the label 'x' is not on the declared scale")
+
+    monkeypatch.setattr(app.screens.progress, "study_quality", refuse)
+    words = shown(page(engine_here, make_study(engine_here, tmp_path / "reports"), "progress"))
+    assert "cannot be computed: row 1" in words
+    assert "Items and their slots" in words
+
+
+def test_a_bar_is_as_long_as_its_quota_and_says_so() -> None:
+    half_done, paused = (
+        RaterProgress("one", "human", 3, 1, None, 10),
+        RaterProgress("two", "human", 5, 0, None, 5, "paused"),
+    )
+    html = bars_html([half_done, paused], 15)
+    assert 'style="width: 100%"' in html
+    assert "3 of 10 handed in · 1 in work" in html
+    assert "5 of 5 handed in · paused" in html
+    assert 'style="width: 30%"' in html

@@ -20,20 +20,24 @@ from playwright.sync_api import Browser, Page, Playwright, sync_playwright  # no
 
 from annotation.importing.folder import read_folder  # noqa: E402
 from annotation.importing.write import import_reports  # noqa: E402
+from annotation.packets import reserve_packet  # noqa: E402
 from annotation.people import local_admin  # noqa: E402
 from annotation.slots import apply_plan, make_plan  # noqa: E402
 from annotation.studies import init_study  # noqa: E402
 from annotation.study_status import move_study  # noqa: E402
 from app.demo import REPORTS, demo_links, make_demo  # noqa: E402
+from app.packet_file import packet_html  # noqa: E402
 from db.connect import transaction  # noqa: E402
+from db.tables import Study  # noqa: E402
 from tests.browser.conftest import FLAGS, Server  # noqa: E402
 from tests.conftest import chromium  # noqa: E402
-from tests.small_study import BESIDE, PROBES, add_probes, make_study  # noqa: E402
+from tests.small_study import BESIDE, PROBES, a_person, add_probes, make_study  # noqa: E402
+from tests.trained_study import make_trained_study  # noqa: E402
 
 WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
 EVALUATOR = (
     "agreement", "reliability", "bias", "ranking", "disagreements", "judges", "progress", "blinding", "paper",
-    "planner",
+    "planner", "disputes", "people",
 )  # fmt: skip
 TALL = (1440, 2200)  # a page that is read from its sentence down to its warnings
 CLAIMS = (
@@ -95,7 +99,7 @@ def annotator(camera: Camera, link: str) -> None:
         page.keyboard.insert_text("wheel")
         camera.take(page, "label-find")
         page.keyboard.press("Escape")
-        quoted = page.get_by_role("region", name="Left report").locator("p").nth(2)
+        quoted = page.get_by_role("region", name="Left report").locator("p, li").nth(3)
         quoted.click(click_count=3)
         page.keyboard.press("q")
         camera.take(page, "label-quote")
@@ -159,8 +163,43 @@ def other_tasks(camera: Camera, server: Server) -> None:
             camera.take(page, name)
 
 
-def evaluator(camera: Camera, link: str) -> None:
-    """The evaluator's pages."""
+def gates(camera: Camera, link: str) -> None:
+    """What comes before the first item: instructions and consent, then training with its feedback."""
+    with camera.page(link) as page:
+        agree = page.get_by_role("button", name="I have read this and agree")
+        agree.wait_for()
+        camera.take(page, "consent")
+        agree.click()
+        ready(page)
+        for _ in range(2):
+            page.keyboard.press("1")
+            page.keyboard.insert_text("it says so at once")
+            page.keyboard.press("Control+Enter")
+        page.get_by_role("dialog").wait_for()
+        camera.take(page, "training-feedback")
+
+
+def disputes(camera: Camera, link: str) -> None:
+    """The adjudicator's page: both reports beside what the raters said."""
+    with camera.page(link) as page:
+        ready(page)
+        camera.take(page, "adjudicating")
+
+
+def packet(camera: Camera, server: Server, study: int, folder: Path) -> None:
+    """Work taken home, opened from disk."""
+    with transaction(server.engine) as session:
+        a_person(session, study, "Zoe")
+        made = reserve_packet(session, local_admin(session.get_one(Study, study)), "Zoe", 3)
+    file = folder / "packet.html"
+    file.write_text(packet_html(made), encoding="utf-8")
+    with camera.page(file.as_uri()) as page:
+        page.get_by_role("heading").first.wait_for()
+        camera.take(page, "packet")
+
+
+def owner(camera: Camera, link: str) -> None:
+    """The pages of whoever runs the study, which hold the evaluator's."""
     with camera.page(link) as page:
         for name, path in (("choice", ""), *((name, name) for name in EVALUATOR)):
             reached(page, f"{camera.address}/{path}")
@@ -202,8 +241,12 @@ def photograph(server: Server, playwright: Playwright, small: int, target: Path)
     camera = Camera(browser, server.address, target)
     links = {role: f"{server.address}/invite/{token}" for role, token in demo_links(server.engine).items()}
     annotator(camera, links["annotator"])
-    evaluator(camera, links["evaluator"])
+    disputes(camera, links["adjudicator"])
+    owner(camera, links["admin"])
     handed_in(camera, server.link(small, "Ada"))
+    with tempfile.TemporaryDirectory() as scratch:
+        gates(camera, server.link(make_trained_study(server.engine, Path(scratch), name="trained"), "Ada"))
+        packet(camera, server, make_study(server.engine, REPORTS, name="at home"), Path(scratch))
     other_tasks(camera, server)
     for name, link in {"signed-out": server.address, "bad-link": f"{server.address}/invite/unknown"}.items():
         with camera.page(link) as page:

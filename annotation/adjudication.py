@@ -8,15 +8,16 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.disputes import HANDED_IN, Dispute, disputes
+from annotation.disputes import Dispute, disputes
 from annotation.errors import AnnotationError
 from annotation.gates import closed_gate
+from annotation.locks import hold_person
 from annotation.pairing import seeded
 from annotation.principals import Principal
 from annotation.stale import return_stale
 from annotation.studies import audit, protocol_of
-from db.people_tables import Enrollment, Rater
-from db.tables import LIVE, Assignment, Item, Report, Study
+from db.people_tables import Enrollment
+from db.tables import HANDED_IN, LIVE, Assignment, Item, Report, Study
 from db.types import now
 
 GIVEN_OUT_WHILE = ("open", "closed")  # disputes come to light when a study is over
@@ -30,8 +31,7 @@ def take_dispute(session: Session, principal: Principal, *, early: bool = False)
     Raises AnnotationError `forbidden` for those who may not adjudicate.
     """
     rater_id, study = _adjudicator(session, principal)
-    # one person's two tabs or double click wait here for each other
-    session.execute(select(Rater.id).where(Rater.id == rater_id).with_for_update(key_share=True))
+    hold_person(session, rater_id)
     mine = select(Assignment).where(_own(study, rater_id), Assignment.status == "taken")
     in_work = session.scalar(mine.order_by(Assignment.taken_at, Assignment.id).limit(1))
     if in_work is not None:

@@ -14,7 +14,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.gold import gold_results
-from annotation.people import Principal
+from annotation.principals import Principal
 from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment
 from db.tables import Assignment, Study
@@ -43,7 +43,7 @@ class Attention:
 def attention_results(session: Session, study: Study, *where: Any) -> dict[int, Attention]:
     """rater -> attention items passed and failed; absent for those who handed none in.
 
-    `study` comes from `people.study_for`; `where`: further conditions on the assignments.
+    `study` comes from `principals.study_for`; `where`: further conditions on the assignments.
     """
     found: dict[int, Attention] = {}
     for rater, _, fails in attention_items(session, study, *where):

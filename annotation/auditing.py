@@ -14,7 +14,7 @@ from annotation.blinding import audit_blinding
 from annotation.blinding_audit import AuditedReport, BlindingAudit
 from annotation.errors import AnnotationError
 from annotation.overrides import is_labelled, stripped_only
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from db.tables import Report, Study, System, Topic
 
 

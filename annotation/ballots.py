@@ -37,6 +37,7 @@ from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment
 from db.tables import Assignment, Event, Import, Label, Study
 
+SAID_MAX = 200  # as long as any code
 REASONS = {
     "returned": "the item went back to the pool",
     "not_found": "this item is not this person's; was it planned anew?",
@@ -147,7 +148,7 @@ def _by_item(entries: Sequence[Any]) -> dict[str, list[Any]]:
     items: dict[str, list[Any]] = {}
     for raw in entries:
         if kind_of(raw) not in (*NOT_WORK, "consent"):
-            items.setdefault(str(raw.get("aid", "")) if isinstance(raw, dict) else "", []).append(raw)
+            items.setdefault(_said(raw, "aid"), []).append(raw)
     return items
 
 
@@ -261,5 +262,11 @@ def _hand_in(
 
 
 def _refused(raw: Any, reason: str) -> EntryOutcome:
-    facts = raw if isinstance(raw, dict) else {}
-    return EntryOutcome(kind_of(raw), "refused", reason, str(facts.get("aid", "")), str(facts.get("criterion", "")))
+    kind = "".join(filter(str.isprintable, kind_of(raw)))[:SAID_MAX]
+    return EntryOutcome(kind, "refused", reason, _said(raw, "aid"), _said(raw, "criterion"))
+
+
+def _said(raw: Any, name: str) -> str:
+    """What an entry that nobody has read yet says there, as a database can look for it and a terminal can show it."""
+    text = raw.get(name) if isinstance(raw, dict) else None
+    return "".join(filter(str.isprintable, text))[:SAID_MAX] if isinstance(text, str) else ""

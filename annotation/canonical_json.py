@@ -17,9 +17,12 @@ def canonical(value: Any) -> bytes:
     """Members sorted by UTF-16 units, no blanks, numbers as a browser writes them, UTF-8.
 
     Half of a surrogate pair, which UTF-8 cannot hold, is written as a browser does: \\ud800. Raises ValueError for
-    what JSON has not, and for numbers that a browser cannot hold.
+    what JSON has not, for numbers that a browser cannot hold, and for bottomless nesting.
     """
-    return _text(value).encode()
+    try:
+        return _text(value).encode()
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def read_json(raw: bytes) -> Any:

@@ -17,16 +17,15 @@ from annotation.adjudication import take_dispute
 from annotation.due import take_due
 from annotation.errors import AnnotationError
 from annotation.gates import closed_gate
+from annotation.locks import hold_person
 from annotation.open_slots import open_to
-from annotation.people import Principal, may_label
-from annotation.positions import position as position
+from annotation.principals import Principal, may_label
 from annotation.quotas import Reach, one_at_a_time, reach
-from annotation.returns import give_back as give_back
 from annotation.returns import undo_return
 from annotation.stale import idle_since, return_stale
 from annotation.studies import audit
 from annotation.training import next_training
-from db.people_tables import Enrollment, Rater
+from db.people_tables import Enrollment
 from db.tables import Assignment, Item, Report, Study
 from db.types import now
 
@@ -44,8 +43,7 @@ def take(session: Session, principal: Principal) -> Assignment | None:
     rater_id, study = _labeller(session, principal)
     if principal.role == "adjudicator":
         return take_dispute(session, principal)
-    # one person's two tabs or double click wait here for each other; rows that point at the person do not
-    session.execute(select(Rater.id).where(Rater.id == rater_id).with_for_update(key_share=True))
+    hold_person(session, rater_id)
     mine = in_work(session, principal)
     if mine is not None:
         if (mine.active_at or mine.taken_at or now()) < idle_since(study):
@@ -88,7 +86,7 @@ def claim_back(session: Session, study: Study, assignment: Assignment) -> None:
     if assignment.status not in ("returned", "void"):
         return
     if assignment.returned == "stale" and assignment.rater_id is not None and study.status == "open":
-        session.execute(select(Rater.id).where(Rater.id == assignment.rater_id).with_for_update(key_share=True))
+        hold_person(session, assignment.rater_id)
         limited = one_at_a_time(session, study)
         person = select(Enrollment.status).where(
             Enrollment.study_id == study.id, Enrollment.rater_id == assignment.rater_id

@@ -6,7 +6,7 @@ import base64
 import hashlib
 import hmac
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.open_links import study_key
@@ -42,10 +42,16 @@ def completion_code(session: Session, principal: Principal) -> str | None:
 
 def _is_done(session: Session, principal: Principal, person: Enrollment) -> bool:
     """Quota reached, or nothing more to take; a study that is paused may go on. A repeat due days later is no reason
-    to wait."""
-    study, taken = session.get_one(Study, person.study_id), Assignment.status == "taken"
+    to wait. Nobody comes to the end by skipping: who skipped more than they handed in is the owner's to pay or not."""
+    study = session.get_one(Study, person.study_id)
     mine = Assignment.study_id == study.id, Assignment.rater_id == person.rater_id
     done, of = position(session, principal)
-    if not done or session.scalar(select(Assignment.id).where(*mine, taken).limit(1)) is not None:
+    if (
+        not done
+        or session.scalar(select(Assignment.id).where(*mine, Assignment.status == "taken").limit(1)) is not None
+    ):
         return False
-    return quota_left(session, study, person.rater_id) == 0 or (done >= of and study.status != "paused")
+    if quota_left(session, study, person.rater_id) == 0:
+        return True
+    skipped = session.scalar(select(func.count()).where(*mine, Assignment.returned == "skipped")) or 0
+    return done >= of and skipped <= done and study.status != "paused"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import RowMapping, Select, and_, func, select
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.shown import UNPROVED
 from annotation.studies import protocol_of
 from db.judge_tables import Judge
 from db.people_tables import Enrollment, Rater
-from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, System, Topic
 
+LATER = aliased(Label)  # made once: to make one costs more than to run the statement
 Shown = RowMapping  # what one item shows: a row of `shown_by_item`
 
 
@@ -39,6 +40,14 @@ def all_labels(study: Study) -> Select[*tuple[Any, ...]]:
     )  # fmt: skip
 
 
+def is_newest(*among: ColumnElement[bool]) -> ColumnElement[bool]:
+    """Whether a label is its answer's last revision; `among`: conditions on the revisions (`LATER`) that count."""
+    newest = select(func.max(LATER.revision)).where(
+        LATER.assignment_id == Label.assignment_id, LATER.criterion_id == Label.criterion_id, *among
+    )
+    return Label.revision == newest.scalar_subquery()
+
+
 def leaves_out_revealed(study: Study) -> bool:
     """Whether a person's answer counts as it stood before labels and systems could be seen side by side."""
     return protocol_of(study).calibration.get("after_reveal") == "leave_out"
@@ -46,17 +55,12 @@ def leaves_out_revealed(study: Study) -> bool:
 
 def counted_labels(study: Study) -> Select[*tuple[Any, ...]]:
     """Of `all_labels` the newest ones of work handed in, on questions that are still asked."""
-    later = aliased(Label)
-    newest = select(func.max(later.revision)).where(
-        later.assignment_id == Label.assignment_id, later.criterion_id == Label.criterion_id
-    )
-    if leaves_out_revealed(study):
-        newest = newest.where((later.after_reveal.is_(False)) | (Assignment.source == "judge"))
+    blind = (LATER.after_reveal.is_(False)) | (Assignment.source == "judge")
     return all_labels(study).where(
-        Assignment.status.in_(("submitted", "locked")),
+        Assignment.status.in_(HANDED_IN),
         Assignment.purpose.in_(("label", "retest")),
         Criterion.retired_at.is_(None),  # an answer to words that were changed since is no answer to the new ones
-        Label.revision == newest.scalar_subquery(),
+        is_newest(*[blind] * leaves_out_revealed(study)),
     )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.scores import scale_of
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts, shows_systems

@@ -21,12 +21,11 @@ from annotation.shown import UNPROVED, sources_sha256
 from annotation.studies import protocol_of
 from annotation.verdicts import unblind
 from db.people_tables import Rater
-from db.tables import Assignment, Criterion, Event, Item, Label, Report, Study
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Report, Study
 
 REASONS = ("disagreement", "low_confidence", "flag", "not_applicable", "tie_against_winner")
 STATES = ("open", "in work", "settled")
 LOW_CONFIDENCE = 2  # of 5, and below
-HANDED_IN = ("submitted", "locked")
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def reasons_of(verdicts: Iterable[str], confidences: Iterable[int | None], *, fl
 
 
 def disputes(session: Session, study: Study, *, early: bool = False) -> list[Dispute]:
-    """Every question in dispute, by item and in page order; `study` comes from `people.study_for`.
+    """Every question in dispute, by item and in page order; `study` comes from `principals.study_for`.
 
     An item takes part once two people have handed it in and nobody else is still to: no slot of it is open or in work,
     or the study is closed. `early`: from two people on. A dispute is settled by an adjudication that is handed in,

@@ -6,6 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
+from annotation.locks import hold_study
 from db.people_tables import Enrollment, Rater
 from db.tables import Study
 
@@ -13,7 +14,7 @@ from db.tables import Study
 def enroll(session: Session, study: Study, name: str, role: str, *, is_simulated: bool = False) -> Enrollment:
     """A new person in the study, with the pseudonym that every export uses."""
     # two who enter at once wait here for each other, so that no pseudonym is given twice
-    session.execute(select(Study.id).where(Study.id == study.id).with_for_update(key_share=True))
+    hold_study(session, study)
     rater = Rater(kind="human", handle=name)
     session.add(rater)
     session.flush()

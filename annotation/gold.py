@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
-from db.tables import Assignment, Criterion, Item, Label, Study
-
-HANDED_IN = ("submitted", "locked")
+from annotation.current_labels import is_newest
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Study
 
 
 @dataclass(frozen=True)
@@ -54,12 +53,8 @@ def told_reason(reason: str, left: str | None) -> str:
 def gold_results(session: Session, study: Study, purpose: str, *where: Any) -> list[GoldResult]:
     """Every handed-in answer to an agreed question of items with this purpose, in the order handed in.
 
-    `study` comes from `people.study_for`, or is the person's own; `where`: further conditions on their assignments.
+    `study` comes from `principals.study_for`, or is the person's own; `where`: further conditions on their assignments.
     """
-    later = aliased(Label)
-    newest = select(func.max(later.revision)).where(
-        later.assignment_id == Label.assignment_id, later.criterion_id == Label.criterion_id
-    )
     rows = session.execute(
         select(
             Assignment.id, Assignment.rater_id, Assignment.item_id, Assignment.pass_no, Assignment.left,
@@ -70,7 +65,7 @@ def gold_results(session: Session, study: Study, purpose: str, *where: Any) -> l
         .join(Criterion, Criterion.id == Label.criterion_id)
         .where(
             Assignment.study_id == study.id, Assignment.purpose == purpose, Assignment.status.in_(HANDED_IN),
-            Criterion.retired_at.is_(None), Label.revision == newest.scalar_subquery(), *where,
+            Criterion.retired_at.is_(None), is_newest(), *where,
         )
         .order_by(Assignment.submitted_at, Assignment.id, Criterion.position)
     )  # fmt: skip

@@ -13,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.page import own_assignment
-from annotation.people import Principal
+from annotation.principals import Principal
 from db.tables import Assignment, Criterion, Event, Label
 
 PAUSE = timedelta(minutes=2)

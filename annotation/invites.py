@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Sequence
 from datetime import timedelta
@@ -12,10 +13,14 @@ from sqlalchemy.orm import Session
 
 from annotation.enrollments import enroll, enrollment_of, find_enrollment
 from annotation.errors import AnnotationError
+from annotation.locks import hold_study
 from annotation.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
 from db.people_tables import ROLES, Enrollment, Invite
 from db.types import now
+
+NAME_MAX = 200
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # a database or a terminal would stumble over them
 
 
 def invite(session: Session, principal: Principal, name: str, role: str, *, new_link: bool = False) -> str:
@@ -30,6 +35,9 @@ def invite(session: Session, principal: Principal, name: str, role: str, *, new_
         raise AnnotationError("bad_role", f"no role {role!r}; choose one of {', '.join(ROLES)}")
     if not name:
         raise AnnotationError("bad_name", "a person needs a name; it is seen by admins only")
+    if len(name) > NAME_MAX or CONTROL.search(name):
+        raise AnnotationError("bad_name", f"{name!r:.60} is no name: one line of at most {NAME_MAX} plain characters")
+    hold_study(session, study)  # of two who invite somebody new at once, one finds them here
     enrollment = find_enrollment(session, study, name) or enroll(session, study, name, role)
     if enrollment.role != role:
         raise AnnotationError(

@@ -16,9 +16,8 @@ from annotation.principals import Principal, study_for
 from annotation.stale import return_stale
 from annotation.studies import audit
 from db.people_tables import Rater
-from db.tables import LIVE, Assignment, Item, Study, Topic
+from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study, Topic
 
-OURS = ("app", "packet")
 PRIORITIES = (-1000, 1000)
 
 
@@ -153,7 +152,7 @@ def return_stale_now(session: Session, principal: Principal) -> int:
 
 
 def _slot_conditions() -> tuple[ColumnElement[bool], ...]:
-    return Assignment.purpose == "label", Assignment.source.in_(OURS), Assignment.status.in_(LIVE)
+    return Assignment.purpose == "label", Assignment.source.in_(SLOT_SOURCES), Assignment.status.in_(LIVE)
 
 
 def _ids(session: Session, study: Study, items: Sequence[str]) -> list[int]:

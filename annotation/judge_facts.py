@@ -13,7 +13,7 @@ from annotation.importing.results_raters import IMPORTED
 from annotation.judges.ledger import money_of
 from annotation.judges.makers import maker, own_family
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
-from db.tables import Assignment, Study, System
+from db.tables import HANDED_IN, Assignment, Study, System
 
 # settings that change answers; of any other a methods section gets the name alone
 SHOWN = (
@@ -105,7 +105,7 @@ def _orders(session: Session, study: Study) -> dict[int, tuple[int, bool]]:
             func.count(Assignment.left.distinct()).label("sides"),
         )
         .join(Judge, Judge.rater_id == Assignment.rater_id)
-        .where(Assignment.study_id == study.id, Assignment.status.in_(("submitted", "locked")))
+        .where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN))
         .group_by(Assignment.rater_id, Assignment.item_id, Assignment.repeat_no)
         .subquery()
     )

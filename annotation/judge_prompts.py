@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Criterion, Item, Study, Topic
 

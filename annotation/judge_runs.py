@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from annotation.judges.reply import SENTENCES, WHOLE_REPLY
 from annotation.judges.standing import JudgeStanding, standings
 from annotation.judges.steps import REPLIES
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
 from db.tables import Assignment, Criterion, Label, Study
 

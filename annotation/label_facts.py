@@ -12,9 +12,8 @@ from sqlalchemy.orm import Session
 from annotation.current_labels import count_current, leaves_out_revealed
 from annotation.shown import UNPROVED
 from db.people_tables import Rater
-from db.tables import Assignment, Criterion, Item, Study
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Study
 
-HANDED_IN = ("submitted", "locked")
 COUNTED = ("label", "retest")  # purposes of work that estimates are made of
 CURRENT = table(
     "current_labels",
@@ -81,7 +80,9 @@ def left_out_counts(session: Session, study: Study) -> dict[str, Any]:
     )
     handed_in = {(bool(is_excluded), bool(is_retired)): count for is_excluded, is_retired, count in rows}
     return {
-        "items_excluded": session.scalar(select(func.count()).where(Item.study_id == study.id, excluded)),
+        "items_excluded": session.scalar(
+            select(func.count()).where(Item.study_id == study.id, Item.purpose == "label", excluded)
+        ),
         "criteria_retired": session.scalar(select(func.count()).where(Criterion.study_id == study.id, retired)),
         "excluded_item_labels": handed_in.get((True, False), 0) + handed_in.get((True, True), 0),
         "retired_labels": handed_in.get((False, True), 0),

@@ -19,7 +19,7 @@ Redact = Callable[[str], str]
 
 
 def label_rows(session: Session, study: Study, redact: Redact | None = None) -> Iterator[dict[str, Any]]:
-    """Rows by assignment and, within it, in the order they were written; `study` comes from `people.study_for`.
+    """Rows by assignment and, within it, in the order they were written; `study` comes from `principals.study_for`.
 
     Nothing is left out: replaced answers, work given back, training, attention and adjudication, labels on texts or
     criteria that were changed since. `is_current`: the revision that counts, of a question whose words are still asked.

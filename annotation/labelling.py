@@ -32,7 +32,7 @@ from annotation.page import (
     page_token,
     shown_reports,
 )
-from annotation.people import Principal
+from annotation.principals import Principal
 from annotation.protocol import Protocol
 from annotation.rendering import RENDERER_VERSION
 from annotation.returns import give_back

@@ -6,9 +6,10 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotation.claiming import position, take
+from annotation.claiming import take
 from annotation.gates import closed_gate
-from annotation.people import Principal
+from annotation.positions import position
+from annotation.principals import Principal
 
 
 def next_work(session: Session, principal: Principal) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from annotation.current_labels import current_labels
 from annotation.errors import AnnotationError
 from annotation.highlighting import highlighted
 from annotation.judges.inspecting import ShownCall, show_call
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.protocol import Protocol
 from annotation.rendering import render_report
 from annotation.shown import UNPROVED, ShownText, shown_of_item

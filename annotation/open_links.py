@@ -18,12 +18,14 @@ from sqlalchemy.orm import Session
 from annotation.enrollments import enroll
 from annotation.errors import AnnotationError
 from annotation.invites import sha256_of
+from annotation.locks import hold_study
 from annotation.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment, Invite, OpenLink
 from db.tables import Event, Study
 from db.types import now
 
+PLACES_MAX = 1_000_000
 KEY = "participant_key"  # the audit line that holds the study's key; lines are never changed
 # a platform's placeholder that nobody filled in, such as {{%PROLIFIC_PID%}}, would make one person of all
 PARTICIPANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
@@ -44,9 +46,11 @@ class OpenLinkLine:
 def open_link(session: Session, principal: Principal, places: int, quota: int | None = None) -> str:
     """A token that lets in up to `places` people, each of whom may take up to `quota` items (None: any number)."""
     study = study_for(session, principal, "admin")
-    if places < 1 or (quota is not None and quota < 1):
-        raise AnnotationError("bad_number", "an open link needs at least one place, and a quota of at least one item")
-    session.execute(select(Study.id).where(Study.id == study.id).with_for_update(key_share=True))
+    if not (1 <= places <= PLACES_MAX and (quota is None or 1 <= quota <= PLACES_MAX)):
+        raise AnnotationError(
+            "bad_number", f"an open link needs 1 to {PLACES_MAX} places, and a quota of at least one item"
+        )
+    hold_study(session, study)
     if study_key(session, study.id) is None:
         audit(session, study.id, principal.rater_id, KEY, key=secrets.token_hex(32))
     token = secrets.token_urlsafe(32)

@@ -15,7 +15,7 @@ from annotation.citations import strip_citations
 from annotation.entries import clean
 from annotation.errors import AnnotationError
 from annotation.importing.prepare import prepare_report
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
 from db.tables import Assignment, Item, Label, Report, Study, System, Topic
 from db.types import now

@@ -21,8 +21,8 @@ from annotation.consent import consent_state
 from annotation.errors import AnnotationError
 from annotation.gates import closed_gate
 from annotation.page import missing_answers
-from annotation.people import Principal, may_label
 from annotation.positions import position, waits_until
+from annotation.principals import Principal, may_label
 from annotation.protocol import Protocol
 from annotation.remarks import GIVEN, Reply, answers_to
 from annotation.studies import codes_by_topic, protocol_of
@@ -58,7 +58,7 @@ class OwnItem:
     aid: str
     topic: str
     state: str  # one of STATES' values
-    returned: str | None  # why it went back: skipped | closed
+    returned: str | None  # why it went back: skipped | closed | stale | withdrawn | packet | void
     reason: str  # a skip's, in this person's own words
     may_reopen: bool
     answered: int

@@ -16,6 +16,7 @@ from annotation.claiming import take_slot
 from annotation.consent import consent_needed, consent_version, view_consent
 from annotation.enrollments import enrollment_of
 from annotation.errors import AnnotationError
+from annotation.locks import hold_person
 from annotation.page import assignment_page
 from annotation.principals import Principal, may_label, study_for
 from annotation.quotas import one_at_a_time
@@ -24,7 +25,7 @@ from annotation.returns import give_back
 from annotation.studies import audit, protocol_of
 from annotation.training import needs_training
 from db.people_tables import Enrollment, Packet, Rater
-from db.tables import Assignment, Study
+from db.tables import HANDED_IN, Assignment, Study
 from db.types import now
 
 FORMAT = "calipers-packet/1"
@@ -54,7 +55,7 @@ def reserve_packet(session: Session, principal: Principal, name: str, items: int
     person = enrollment_of(session, study, name)
     rater = rater_of(session, person)
     _refuse_unready(session, study, person, rater)
-    session.execute(select(Rater.id).where(Rater.id == person.rater_id).with_for_update(key_share=True))
+    hold_person(session, person.rater_id)
     one_at_a_time(session, study, always=True)
     packet = Packet(study_id=study.id, enrollment_id=person.id, secret=secrets.token_hex(32))
     session.add(packet)
@@ -148,7 +149,7 @@ def list_packets(session: Session, principal: Principal) -> list[dict[str, Any]]
             "name": name,
             "made_at": f"{packet.created_at:%Y-%m-%dT%H:%M:%SZ}",
             "items": sum(counts.get(packet.id, {}).values()),
-            "handed_in": sum(counts.get(packet.id, {}).get(status, 0) for status in ("submitted", "locked")),
+            "handed_in": sum(counts.get(packet.id, {}).get(status, 0) for status in HANDED_IN),
             "withdrawn": packet.withdrawn_at is not None,
         }
         for packet, name in rows

@@ -7,19 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import Session
 
 from annotation.active_time import active_seconds
 from annotation.asked import asked_of
-from annotation.claiming import position
+from annotation.current_labels import is_newest
 from annotation.entries import clean
 from annotation.errors import AnnotationError
 from annotation.evidence import Texts, spans_for_page
-from annotation.gold import HANDED_IN
 from annotation.others import others_said
 from annotation.passages import compare_reports, from_stored
-from annotation.people import Principal
+from annotation.positions import position
+from annotation.principals import Principal
 from annotation.protocol import Protocol
 from annotation.rendering import render_report
 from annotation.scores import scale_of
@@ -27,11 +27,10 @@ from annotation.shown import ShownText, shown_of_item
 from annotation.studies import protocol_of
 from annotation.training import feedback, training_place
 from db.people_tables import Enrollment
-from db.tables import Assignment, Criterion, Item, Label, Study, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Study, Topic
 
 CHOICE_TEXTS = {"left": "Left", "right": "Right", "tie": "Tie", "not_applicable": "Not applicable"}
 # made once: statements asked with every label are dearer to build than to run
-LATER = aliased(Label)
 OWN = select(Assignment).where(
     Assignment.aid == bindparam("aid"),
     Assignment.study_id == bindparam("study"),
@@ -94,15 +93,12 @@ def page_token(assignment: Assignment, shown: Shown) -> str:
 
 def current_answers(session: Session, assignment: Assignment) -> dict[str, Label]:
     """The highest revision of each criterion, by its code."""
-    newest = select(func.max(LATER.revision)).where(
-        LATER.assignment_id == Label.assignment_id, LATER.criterion_id == Label.criterion_id
-    )
     rows = session.execute(
         select(Criterion.code, Label)
         .join(Criterion, Criterion.id == Label.criterion_id)
         .where(
             Label.assignment_id == assignment.id,
-            Label.revision == newest.scalar_subquery(),
+            is_newest(),
             # an answer to words that were changed since is no answer to the new ones
             Criterion.retired_at.is_(None),
         )

@@ -16,16 +16,19 @@ from annotation.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.training import training_state
 from db.people_tables import ROLES, Enrollment, Invite, Rater, SignIn
-from db.tables import Assignment, Study
+from db.tables import HANDED_IN, Assignment, Study
 from db.types import now
 
-HANDED_IN = ("submitted", "locked")
 LABELLERS = ("annotator", "adjudicator")
+WORK = ("label", "adjudicate")
 
 
 @dataclass(frozen=True)
 class PersonLine:
-    """One person. Counts are of items to label; `active_s` is of everything they did, training and checks as well."""
+    """One person. Counts are of items to label, of an adjudicator to settle.
+
+    `active_s` is of everything they did, training and checks as well.
+    """
 
     name: str
     pseudonym: str
@@ -93,11 +96,11 @@ def active_seconds_by_rater(session: Session, study: Study) -> dict[int, float]:
 
 
 def _counts(session: Session, study: Study) -> Counter[tuple[int, str]]:
-    """(rater, column) -> items to label."""
+    """(rater, column) -> items to label, of an adjudicator to settle."""
     column = {"taken": "in_work", "void": "void"} | dict.fromkeys(HANDED_IN, "handed_in")
     rows = session.execute(
         select(Assignment.rater_id, Assignment.status, func.count())
-        .where(Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.status.in_(column))
+        .where(Assignment.study_id == study.id, Assignment.purpose.in_(WORK), Assignment.status.in_(column))
         .group_by(Assignment.rater_id, Assignment.status)
     )
     found: Counter[tuple[int, str]] = Counter()

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, aliased
 
 from annotation.shown import sources_sha256
 from annotation.studies import audit
-from db.tables import Assignment, Event, Item, Report, Study, Topic
+from db.tables import SLOT_SOURCES, Assignment, Event, Item, Report, Study, Topic
 
 FORMAT = "calipers-plan/1"
 WHAT = "plan_root"
@@ -46,7 +46,7 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
         )
         .join(Item, Item.id == Assignment.item_id)
         .where(
-            Assignment.study_id == study.id, Assignment.source.in_(("app", "packet")), Assignment.status != "void",
+            Assignment.study_id == study.id, Assignment.source.in_(SLOT_SOURCES), Assignment.status != "void",
             Assignment.purpose == "label", Item.excluded_at.is_(None),
         )
         .order_by(Assignment.item_id, Assignment.purpose, Assignment.slot_no)

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from annotation.due import retests_of
 from annotation.pairing import Pair, Single
-from annotation.people import Principal, study_for
 from annotation.planned_items import Probe
+from annotation.principals import Principal, study_for
 from annotation.reserving import active_annotators, pool_warning
 from annotation.sides import Slot, side_counts
 from annotation.slots import Plan

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotation import due
 from annotation.adjudication import count_disputes
 from annotation.open_slots import open_to
-from annotation.people import Principal, may_label
+from annotation.principals import Principal, may_label
 from annotation.quotas import quota_left
 from annotation.studies import protocol_of
 from db.tables import Assignment, Item, Study

@@ -13,15 +13,15 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from annotation.locks import hold_study
 from annotation.open_slots import had_by_somebody, open_slots
 from annotation.studies import protocol_of
 from db.people_tables import Enrollment
-from db.tables import ASSIGNMENT_STATUSES, Assignment, Item, Study
+from db.tables import ASSIGNMENT_STATUSES, SLOT_SOURCES, Assignment, Item, Study
 
-OURS = ("app", "packet")
 BEGUN = tuple(status for status in ASSIGNMENT_STATUSES if status != "open")
-# persons x items. 60 people x 400 items are 24,000 and take 6 ms; this many 120 ms, as much as people who wait
-# behind each other. Nobody's last slots are near in a study with more left to do than that.
+# persons x items. 60 people x 400 items are 24,000 and take 6 ms; this many 120 ms, and people wait for each other
+# meanwhile. Nobody's last slots are near in a study with more left to do than that.
 COMBINATIONS_MAX = 500_000
 Reach = Callable[[int, int | None], bool]
 
@@ -127,15 +127,14 @@ def one_at_a_time(session: Session, study: Study, *, always: bool = False) -> bo
     """
     limited = has_quotas(session, study)
     if always or limited:
-        # rows that point at the study are written meanwhile: a plain FOR UPDATE would wait for them, and they for it
-        session.execute(select(Study.id).where(Study.id == study.id).with_for_update(key_share=True))
+        hold_study(session, study)
     return limited
 
 
 def _counted(study: Study) -> list[Any]:
     """Conditions on Assignment: what uses up a quota."""
     live = Assignment.status.in_(("taken", "submitted", "locked"))
-    return [Assignment.study_id == study.id, Assignment.purpose == "label", live, Assignment.source.in_(OURS)]
+    return [Assignment.study_id == study.id, Assignment.purpose == "label", live, Assignment.source.in_(SLOT_SOURCES)]
 
 
 def _places(session: Session, study: Study, once: bool) -> list[Place]:

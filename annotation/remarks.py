@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from annotation.entries import COMMENT_MAX
 from annotation.errors import AnnotationError
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.studies import audit
 from db.people_tables import Enrollment
 from db.tables import Assignment, Event, Study

@@ -16,7 +16,7 @@ from annotation.rosters import Place, Work, roster, uncovered
 from annotation.sides import Slot, orient_for
 from annotation.studies import protocol_of
 from db.people_tables import Enrollment
-from db.tables import LIVE, Assignment, Item, Report, Study, System, Topic
+from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, System, Topic
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def plan_roster(session: Session, study: Study, items: Sequence[Planned], slots:
     given: dict[Place, int] = {}
     waiting: dict[Place, int] = {}
     held = select(Assignment).where(
-        Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.source.in_(("app", "packet"))
+        Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.source.in_(SLOT_SOURCES)
     )
     for row in session.scalars(held.order_by(Assignment.id)):
         number = numbers.get(row.item_id)

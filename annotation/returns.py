@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
+from annotation.locks import hold_person
 from annotation.open_slots import CAME_BACK, open_to
 from annotation.quotas import one_at_a_time
 from annotation.studies import audit
@@ -24,7 +25,9 @@ def give_back(session: Session, assignment: Assignment, returned: str, reason: s
     stays reserved for its person unless they skipped it: nobody else could ever take it.
     """
     if returned == "skipped":
-        # whoever works out what quotas leave room for reads a state that nobody changes meanwhile
+        # whoever works out what quotas leave room for reads a state that nobody changes meanwhile; the person before
+        # the study, as in `take`, which comes next: two tabs of theirs would else wait for each other
+        hold_person(session, assignment.rater_id or 0)
         one_at_a_time(session, session.get_one(Study, assignment.study_id))
     assignment.status, assignment.returned = "returned", returned
     session.flush()
@@ -74,7 +77,8 @@ def undo_return(
             again,
             (again.item_id == mine.item_id) & (again.slot_no == mine.slot_no) & again.id.in_(still_open),
         )
-        .where(*ours, mine.purpose == "label")
+        # once more of the row itself: only that is looked at again when somebody took the slot a moment ago
+        .where(*ours, mine.purpose == "label", again.status == "open")
         .order_by(mine.taken_at, mine.id)
         .with_for_update(skip_locked=True)  # somebody is taking that slot: it is theirs
     )

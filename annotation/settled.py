@@ -12,7 +12,7 @@ import pandas as pd
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import all_labels
+from annotation.current_labels import all_labels, is_newest
 from annotation.disputes import REASONS, STATES, Dispute, disputes
 from annotation.principals import Principal, study_for
 from annotation.redaction import redactor_of
@@ -84,7 +84,7 @@ def adjudication(session: Session, principal: Principal, *, early: bool = False)
 
 
 def settled(session: Session, study: Study) -> list[Settled]:
-    """Every settled dispute, by item and in page order; `study` comes from `people.study_for`.
+    """Every settled dispute, by item and in page order; `study` comes from `principals.study_for`.
 
     Rationales are without the names of the study's people, addresses, keys and folders.
     """
@@ -141,7 +141,7 @@ def _labels(session: Session, study: Study) -> dict[tuple[int, str], Row[Any]]:
         Label.rationale, Label.created_at,
     )  # fmt: skip
     rows = all_labels(study).with_only_columns(*columns).where(Assignment.purpose == "adjudicate")
-    rows = rows.where(Criterion.retired_at.is_(None)).order_by(None).order_by(Label.revision)
+    rows = rows.where(Criterion.retired_at.is_(None), is_newest())
     found: Any = session.execute(rows)
     return {(row.id, row.code): row for row in found}
 

@@ -23,7 +23,7 @@ COLUMNS = (
 def settled_csv(session: Session, study: Study, rows: Iterable[Settled]) -> str:
     """One row a settled dispute, with `COLUMNS`. `raters`: JSON, pseudonym to verdict. No text can start a formula.
 
-    `study` comes from `people.study_for`.
+    `study` comes from `principals.study_for`.
     """
     systems = systems_by_item(session, study) if shows_systems(study) else {}
     out = io.StringIO()

@@ -13,13 +13,13 @@ from annotation.criteria_orders import CriteriaOrders
 from annotation.listed_pairs import PairList
 from annotation.pairing import Pair, Single
 from annotation.passages import compare_reports, to_stored
-from annotation.people import Principal, study_for
 from annotation.plan_root import keep_plan_root
 from annotation.planned_items import Asked, Planned, items_by_key, key_of, plan_items
+from annotation.principals import Principal, study_for
 from annotation.reserving import plan_roster
 from annotation.sides import Slot, plan_alone, plan_sides
 from annotation.studies import audit
-from db.tables import LIVE, Assignment, Item, Report, Study, Topic
+from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, Topic
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def _held(session: Session, study: Study, planned: Sequence[Planned]) -> dict[in
         .where(
             Assignment.study_id == study.id,
             Assignment.purpose == "label",
-            Assignment.source.in_(("app", "packet")),
+            Assignment.source.in_(SLOT_SOURCES),
             Assignment.status.in_(LIVE),
         )
         .order_by(Assignment.id)

@@ -9,11 +9,10 @@ from sqlalchemy import Select, and_, case, func, or_, select, text
 from sqlalchemy.orm import Session, aliased
 
 from db.people_tables import Enrollment, Packet
-from db.tables import LIVE, Assignment, Criterion, Item, Label
+from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label
 
 SHOWN = 5
-OURS = Assignment.source.in_(("app", "packet"))
-HANDED_IN = ("submitted", "locked")
+OURS = Assignment.source.in_(SLOT_SOURCES)
 LIVE_ROWS = func.sum(case((Assignment.status.in_(LIVE), 1), else_=0))
 
 

@@ -10,14 +10,15 @@ from sqlalchemy.orm import Session
 from annotation.enrollments import enrollment_of
 from annotation.entries import clean
 from annotation.errors import AnnotationError
+from annotation.locks import hold_person
 from annotation.principals import Principal, study_for
 from annotation.returns import give_back
 from annotation.studies import audit
-from db.people_tables import Enrollment, Rater, SignIn
-from db.tables import LIVE, Assignment, Item, Study
+from db.people_tables import Enrollment, SignIn
+from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study
 from db.types import now
 
-SLOTS_OF = ("app", "packet")  # sources whose rows hold a slot that somebody else can fill
+QUOTA_MAX = 1_000_000  # more than any study has; both databases can count so far
 
 
 def pause(session: Session, principal: Principal, name: str) -> None:
@@ -71,7 +72,7 @@ def void_work(session: Session, principal: Principal, name: str, reason: str) ->
         raise AnnotationError("no_reason", "taking work out needs a reason; it is kept with the work")
     slots = 0
     for mine in _held(session, person, ("taken", "submitted", "returned")):
-        if mine.status != "returned" and mine.source in SLOTS_OF:
+        if mine.status != "returned" and mine.source in SLOT_SOURCES:
             slots += give_back(session, mine, "void") is not None
         mine.status = "void"
     session.flush()
@@ -83,8 +84,8 @@ def void_work(session: Session, principal: Principal, name: str, reason: str) ->
 def set_quota(session: Session, principal: Principal, quota: int | None, name: str = "") -> None:
     """How many items this person may take, or without a name each annotator; None: as many as there are."""
     study = study_for(session, principal, "admin")
-    if quota is not None and quota < 0:
-        raise AnnotationError("bad_number", "a quota is a number of items, from 0 up")
+    if quota is not None and not 0 <= quota <= QUOTA_MAX:
+        raise AnnotationError("bad_number", f"a quota is a number of items from 0 to {QUOTA_MAX}; none lifts it")
     whose = [enrollment_of(session, study, name)] if name else _annotators(session, study)
     for person in whose:
         person.quota = quota
@@ -106,7 +107,7 @@ def equal_quota(session: Session, principal: Principal) -> int:
         .join(Item, Item.id == Assignment.item_id)
         .where(
             Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.pass_no == 1,
-            Assignment.status.in_(LIVE), Assignment.source.in_(SLOTS_OF), Item.excluded_at.is_(None),
+            Assignment.status.in_(LIVE), Assignment.source.in_(SLOT_SOURCES), Item.excluded_at.is_(None),
         )
     )  # fmt: skip
     quota = math.ceil((slots or 0) / len(people))
@@ -118,7 +119,7 @@ def _move(session: Session, principal: Principal, name: str, status: str, what: 
     study = study_for(session, principal, "admin")
     person = enrollment_of(session, study, name)
     _held(session, person, ("taken",))  # before the person's row: who hands in holds the work and waits for the row
-    session.execute(select(Rater.id).where(Rater.id == person.rater_id).with_for_update(key_share=True))
+    hold_person(session, person.rater_id)
     audit(session, study.id, principal.rater_id, what, enrollment=person.pseudonym, old=person.status, new=status)
     person.status = status
     session.flush()

@@ -16,18 +16,18 @@ from annotation.active_time import seconds_by_assignment
 from annotation.blinding_audit import BlindingAudit
 from annotation.comparison_plans import WHAT as KEPT_PLAN
 from annotation.judge_facts import judge_facts
-from annotation.label_facts import COUNTED, HANDED_IN, day, label_counts, left_out_counts
+from annotation.label_facts import COUNTED, day, label_counts, left_out_counts
 from annotation.plan_root import plan_roots
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment, Rater
-from db.tables import Assignment, Criterion, Event, Item, Label, Report, Study, System, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Report, Study, System, Topic
 
 AUDITED = "blinding_audit"
 
 
 def study_facts(session: Session, study: Study) -> dict[str, Any]:
-    """Every fact the database holds, as JSON can hold it. `study` comes from `people.study_for`."""
+    """Every fact the database holds, as JSON can hold it. `study` comes from `principals.study_for`."""
     protocol = protocol_of(study)
     return {
         **_study(session, study, protocol),

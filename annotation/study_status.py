@@ -67,7 +67,9 @@ def move_study(session: Session, study: Study, status: str, rater_id: int | None
 
 
 def _give_back(session: Session, *which: Any) -> None:
-    for unfinished in session.scalars(select(Assignment).where(*which, Assignment.status == "taken")).all():
+    # held, so that what is handed in at this moment is over first and stays handed in
+    taken = select(Assignment).where(*which, Assignment.status == "taken").order_by(Assignment.id).with_for_update()
+    for unfinished in session.scalars(taken.execution_options(populate_existing=True)).all():
         give_back(session, unfinished, "closed")
 
 

@@ -15,13 +15,13 @@ from sqlalchemy.orm import Session
 from annotation.enrollments import enrollment_of
 from annotation.entries import clean
 from annotation.errors import AnnotationError
-from annotation.gold import HANDED_IN, GoldResult, gold_results
+from annotation.gold import GoldResult, gold_results
 from annotation.pairing import seeded
 from annotation.principals import Principal, study_for
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment
-from db.tables import Assignment, Item, Study
+from db.tables import HANDED_IN, Assignment, Item, Study
 from db.types import now
 
 LEFT = {"A": "B", "B": "A"}

@@ -52,7 +52,7 @@ def unblind(choice: str | None, left: str | None) -> str | None:
 def load_verdicts(session: Session, study: Study) -> pd.DataFrame:
     """One row per item, criterion, rater and pass: current labels of work handed in, with `COLUMNS`.
 
-    `study` comes from `people.study_for`. Training, attention and adjudicated labels stay out, and so do labels on
+    `study` comes from `principals.study_for`. Training, attention and adjudicated labels stay out, and so do labels on
     texts that were replaced since. `seconds` and `cost_usd` are a row's share; empty means unknown, not 0. Rationales
     are without the names of the study's people, addresses, keys and folders.
     """

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from sqlalchemy import select, update
+from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from annotation.consent import own_consent
 from annotation.errors import AnnotationError
+from annotation.locks import hold_person
 from annotation.open_slots import CAME_BACK
 from annotation.principals import Principal
 from annotation.standing import return_in_hand
 from annotation.studies import audit
-from db.people_tables import Rater
 from db.tables import Assignment
 
 
@@ -24,7 +24,7 @@ def withdraw_consent(session: Session, principal: Principal) -> int:
     if person.consent_sha256 is None:
         raise AnnotationError("no_consent", "there is no agreement of yours to take back")
     back = return_in_hand(session, person, "withdrawn")
-    session.execute(select(Rater.id).where(Rater.id == person.rater_id).with_for_update())
+    hold_person(session, person.rater_id)
     back += return_in_hand(session, person, "withdrawn")  # what was taken while this waited
     # nor does anything come back to them by itself
     session.execute(

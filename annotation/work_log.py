@@ -9,14 +9,13 @@ from sqlalchemy.orm import Session, aliased
 from annotation.active_time import seconds_by_assignment
 from annotation.attention import attention_items
 from db.people_tables import Enrollment
-from db.tables import Assignment, Item, Report, Study
+from db.tables import HANDED_IN, Assignment, Item, Report, Study
 
 COLUMNS = ("rater_id", "item_id", "purpose", "submitted_at", "active_s", "words", "attention")
-HANDED_IN = ("submitted", "locked")
 
 
 def work_log(session: Session, study: Study) -> pd.DataFrame:
-    """`COLUMNS` of people's work handed in, in the order handed in; three queries. `study` from `people.study_for`.
+    """`COLUMNS` of people's work handed in, in the order handed in; three queries. `study` from `principals.study_for`.
 
     `rater_id` is the pseudonym, `item_id` that of `labels.csv`. `active_s`: nan where no page reported any, as for
     packets and imported labels. `words`: of all texts shown. `attention`: `passed` or `failed` where it is one.

@@ -16,14 +16,15 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotation.claiming import position
 from annotation.entries import ENTRIES_MAX, SubmitRequest, read_entry, sent_id
 from annotation.errors import AnnotationError, Incomplete
 from annotation.history import answer_history
 from annotation.labelling import reopen, save, skip, submit
 from annotation.next_work import next_work
 from annotation.page import assignment_page
-from annotation.people import Principal, csrf_token, note_seen, sign_in, sign_out, who
+from annotation.positions import position
+from annotation.principals import Principal
+from annotation.sign_ins import csrf_token, note_seen, sign_in, sign_out, who
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.errors import DatabaseError, DiskFull

@@ -14,10 +14,12 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.claiming import position, take
+from annotation.claiming import take
+from annotation.enrollments import enroll
 from annotation.entries import AnswerEntry
 from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
+from annotation.invites import invite
 from annotation.judges.client import ModelFacts
 from annotation.judges.judge_file import JudgeDefinition, Price, Rung
 from annotation.judges.outcomes import Reply
@@ -28,7 +30,8 @@ from annotation.judges.run import run_judges
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
 from annotation.pairing import seeded
-from annotation.people import Principal, enroll, invite, local_admin
+from annotation.positions import position
+from annotation.principals import Principal, local_admin
 from annotation.protocol import read_protocol
 from annotation.slots import apply_plan, compare_plan, make_plan
 from annotation.studies import init_study

@@ -10,16 +10,16 @@ from typing import Any
 from sqlalchemy import case, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.remarks import Remark, remarks_of
 from annotation.stale import idle_since
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.people_tables import Enrollment
-from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study, System, Topic
 
-DONE = Assignment.status.in_(("submitted", "locked"))
-SLOTS = Assignment.source.in_(("app", "packet")), Assignment.purpose == "label"
-HANDED_IN, IN_WORK = (func.sum(case((is_so, 1), else_=0)) for is_so in (DONE, Assignment.status == "taken"))
+DONE = Assignment.status.in_(HANDED_IN)
+SLOTS = Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
+N_DONE, N_IN_WORK = (func.sum(case((is_so, 1), else_=0)) for is_so in (DONE, Assignment.status == "taken"))
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def study_progress(session: Session, principal: Principal) -> StudyProgress:
 
 
 def _slots(session: Session, study: Study) -> tuple[int, int]:
-    rows = select(func.count(), HANDED_IN).select_from(Assignment).join(Item, Item.id == Assignment.item_id)
+    rows = select(func.count(), N_DONE).select_from(Assignment).join(Item, Item.id == Assignment.item_id)
     every, done = session.execute(rows.where(*_standing(study))).one()
     return every, done or 0
 
@@ -104,7 +104,7 @@ def _slots(session: Session, study: Study) -> tuple[int, int]:
 def _standing(study: Study) -> tuple[Any, ...]:
     """Label slots that are still wanted, or done: those of an item left out are wanted no more."""
     return (
-        Assignment.study_id == study.id, *SLOTS, Assignment.status.in_(("open", "taken", "submitted", "locked")),
+        Assignment.study_id == study.id, *SLOTS, Assignment.status.in_(LIVE),
         or_(Item.excluded_at.is_(None), DONE),
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ def _not_labelled(session: Session, study: Study) -> int:
 
 
 def _by(session: Session, study: Study, column: Any, joined: Mapping[Any, Any]) -> tuple[Part, ...]:
-    rows = select(column, HANDED_IN, IN_WORK, func.count()).join(Item, Item.id == Assignment.item_id)
+    rows = select(column, N_DONE, N_IN_WORK, func.count()).join(Item, Item.id == Assignment.item_id)
     for table, on in joined.items():
         rows = rows.join(table, on)
     found = session.execute(rows.where(*_standing(study)).group_by(column).order_by(column))
@@ -131,11 +131,14 @@ def _by_system(session: Session, study: Study) -> tuple[Part, ...]:
 
 def _by_criterion(session: Session, study: Study, slots: int) -> tuple[Part, ...]:
     """Answers handed in and not handed in yet, of the questions asked now."""
-    first = select(func.min(Label.id)).where(Label.choice.is_not(None)).group_by(
-        Label.assignment_id, Label.criterion_id
-    )  # fmt: skip
+    first = (
+        select(func.min(Label.id))
+        .join(Assignment, Assignment.id == Label.assignment_id)
+        .where(Assignment.study_id == study.id, Label.choice.is_not(None))
+        .group_by(Label.assignment_id, Label.criterion_id)
+    )
     rows = session.execute(
-        select(Criterion.code, Criterion.topic_id, HANDED_IN, IN_WORK)
+        select(Criterion.code, Criterion.topic_id, N_DONE, N_IN_WORK)
         .select_from(Criterion)
         .outerjoin(Label, (Label.criterion_id == Criterion.id) & Label.id.in_(first.scalar_subquery()))
         .outerjoin(Assignment, (Assignment.id == Label.assignment_id) & SLOTS[0] & SLOTS[1])
@@ -153,7 +156,7 @@ def _people(session: Session, study: Study) -> list[RaterProgress]:
         Assignment.purpose == "label"
     )  # fmt: skip
     rows = session.execute(
-        select(Enrollment.pseudonym, HANDED_IN, IN_WORK, Enrollment.quota, Enrollment.status)
+        select(Enrollment.pseudonym, N_DONE, N_IN_WORK, Enrollment.quota, Enrollment.status)
         .outerjoin(Assignment, own)
         .where(Enrollment.study_id == study.id, Enrollment.role == "annotator")
         .group_by(Enrollment.pseudonym, Enrollment.quota, Enrollment.status)
@@ -180,7 +183,7 @@ def _judges(session: Session, study: Study) -> list[RaterProgress]:
         )
     }  # fmt: skip
     rows = session.execute(
-        select(Judge.id, Judge.name, HANDED_IN, IN_WORK)
+        select(Judge.id, Judge.name, N_DONE, N_IN_WORK)
         .outerjoin(Assignment, Assignment.rater_id == Judge.rater_id)
         .where(Judge.study_id == study.id)
         .group_by(Judge.id, Judge.name)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 from sqlalchemy.orm import Session
 
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from annotation.work_log import work_log

@@ -14,8 +14,8 @@ from sqlalchemy.orm import Session
 from annotation.comparison_plans import keep_plan, kept_plans
 from annotation.errors import AnnotationError
 from annotation.judges.judge_file import JudgeFile, read_judge_file
-from annotation.people import Principal, local_admin, study_for
 from annotation.plan_root import keep_plan_root
+from annotation.principals import Principal, local_admin, study_for
 from annotation.protocol import Protocol, read_protocol
 from annotation.scores import scale_of, scale_points
 from annotation.studies import find_study, protocol_of
@@ -30,7 +30,7 @@ from calibration.errors import CalibrationError
 from calibration.examples import without_examples
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
 from db.connect import reading, transaction
-from db.tables import Assignment, Criterion, Event, Label, Study
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 from exports.facts import StudyFacts, facts_of
 
 OWNER_ACTS = (
@@ -182,7 +182,7 @@ def label_version(session: Session, study: Study) -> tuple[int, ...]:
         .where(Assignment.study_id == study.id)
     )
     submitted = session.scalar(
-        select(func.count()).where(Assignment.study_id == study.id, Assignment.status.in_(("submitted", "locked")))
+        select(func.count()).where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN))
     )
     acts = session.scalar(
         select(func.max(Event.id)).where(Event.study_id == study.id, Event.kind == "audit", Event.what.in_(OWNER_ACTS))

@@ -48,7 +48,7 @@ class AgreementSoFar:
     def needed(self, half_width: float) -> Needed:
         """Clusters for an interval of +- `half_width` as expected; None and a note where nobody can know yet."""
         if self.spread.pilot < FEWEST:
-            few = f"only {self.spread.pilot} clusters have two annotators; {FEWEST} tell a little about how they differ"
+            few = f"only {self.spread.pilot} of the {FEWEST} clusters it needs have two annotators"
             return Needed(None, None, math.nan, math.nan, few)
         return needed_for_interval(self.spread, half_width, self.level)
 

@@ -67,6 +67,7 @@ class _Mean:
     se: float
     freedom: float
     sizes: npt.NDArray[np.float64]  # shape (clusters,)
+    extreme: float  # share of permutations of the clusters as extreme as one without any spread, one-sided
 
 
 def paired_signal(asked: Asked, scores: Scores, settings: CalibrationSettings) -> Signal:
@@ -82,7 +83,8 @@ def paired_signal(asked: Asked, scores: Scores, settings: CalibrationSettings) -
 def halves_signal(asked: Asked, scores: Scores, late: Mask, settings: CalibrationSettings) -> Signal:
     """Mean of the late rows of own minus that of the early ones, each half by its own clusters. Welch 1947.
 
-    `late`: shape (rows,); nan is left out. Undefined: a half is empty.
+    `late`: shape (rows,); nan is left out. Undefined: a half is empty. Where neither half varies, p is the permutation
+    test's: one in all the ways to choose which clusters are the late ones.
     """
     (values,), code = scores_and_clusters([scores.own], scores.cluster)
     after, before = (_mean(values[half], code[half]) for half in (late, ~late))
@@ -90,7 +92,8 @@ def halves_signal(asked: Asked, scores: Scores, late: Mask, settings: Calibratio
     total = sum(square for square, _ in squares)
     freedom = math.nan if not total > 0 else total**2 / sum(square**2 / count for square, count in squares)
     sizes = np.concatenate([after.sizes, before.sizes])
-    return _signal(asked, _Mean(after.value - before.value, math.sqrt(total), freedom, sizes), settings)
+    extreme = 1 / math.comb(len(sizes), len(after.sizes))
+    return _signal(asked, _Mean(after.value - before.value, math.sqrt(total), freedom, sizes, extreme), settings)
 
 
 def adjusted(signals: Sequence[Signal]) -> tuple[Signal, ...]:
@@ -103,7 +106,8 @@ def _mean(scores: npt.NDArray[np.float64], code: npt.NDArray[np.intp]) -> _Mean:
     known = ~np.isnan(scores)
     sizes = tally(code[known], 0)
     value = float(scores[known].mean()) if known.any() else math.nan
-    return _Mean(value, cluster_se(scores[known], code[known]), (sizes > 0).sum() - 1, sizes[sizes > 0])
+    sizes = sizes[sizes > 0]
+    return _Mean(value, cluster_se(scores[known], code[known]), len(sizes) - 1, sizes, 0.5 ** len(sizes))
 
 
 def _signal(asked: Asked, found: _Mean, settings: CalibrationSettings) -> Signal:
@@ -120,14 +124,14 @@ def _signal(asked: Asked, found: _Mean, settings: CalibrationSettings) -> Signal
     if not math.isnan(found.value) and pair.clusters < FEWEST:
         notes.append(f"not tested: fewer than {FEWEST} clusters")
     estimate = made(f"{asked.name}_gap", pair, found.value, (low, high), "cluster_t", notes, settings)
-    return Signal(asked.name, estimate, asked.margin, _p(asked, found, pair.clusters))
+    return Signal(asked.name, estimate, asked.margin, _p(asked, found))
 
 
-def _p(asked: Asked, found: _Mean, clusters: int) -> float:
-    if math.isnan(found.value) or math.isnan(found.se) or clusters < FEWEST:
+def _p(asked: Asked, found: _Mean) -> float:
+    if math.isnan(found.value) or math.isnan(found.se) or len(found.sizes) < FEWEST:
         return math.nan
     past = {"below": -found.value, "above": found.value, "either": abs(found.value)}[asked.way] - asked.margin
     sides = 2 if asked.way == "either" else 1
     if found.se <= TINY:
-        return min(1.0, sides * 0.5**clusters) if past > TINY else 1.0
+        return min(1.0, sides * found.extreme) if past > TINY else 1.0
     return float(min(1.0, sides * stats.t.sf(past / found.se, found.freedom)))

@@ -19,6 +19,8 @@ STUDY_STATUSES = ("draft", "open", "paused", "closed", "locked")
 ITEM_PURPOSES = ("label", "training", "attention")
 PURPOSES = (*ITEM_PURPOSES, "retest", "adjudicate")
 LIVE = ("open", "taken", "submitted", "locked")
+HANDED_IN = ("submitted", "locked")
+SLOT_SOURCES = ("app", "packet")  # of rows that hold a slot, which somebody else can fill
 ASSIGNMENT_STATUSES = (*LIVE, "returned", "void")
 LABEL_STATUSES = ("ok", "invalid", "missing", "refused", "truncated")
 EVENT_KINDS = ("activity", "comment", "flag", "audit")
@@ -197,7 +199,7 @@ class Assignment(Record):
     criteria_order: Mapped[list[Any] | None]  # codes as they are asked; NULL: all, in the protocol's order
     plan_seed: Mapped[int] = mapped_column(BigInteger)
     status: Mapped[str] = mapped_column(default="open")
-    returned: Mapped[str | None]  # why it went back: skipped | closed | stale; a skipped item is not offered again
+    returned: Mapped[str | None]  # skipped | closed | stale | withdrawn | packet | void: why it went back
     packet_id: Mapped[int | None] = mapped_column(ForeignKey("packets.id"))  # taken home in this one
     priority: Mapped[int] = mapped_column(default=0)
     rev: Mapped[int] = mapped_column(default=0)

@@ -14,7 +14,7 @@ from annotation.evidence import plain_text, utf16_unit
 from annotation.labelling import save, submit
 from annotation.others import turned
 from annotation.page import assignment_page, shown_reports
-from annotation.people import Principal
+from annotation.principals import Principal
 from db.connect import transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment

@@ -12,7 +12,7 @@ from typing import Any
 
 import aiohttp
 
-from annotation.people import csrf_token
+from annotation.sign_ins import csrf_token
 
 
 @dataclass

@@ -14,7 +14,7 @@ from annotation.judges.plan import plan_judges
 from annotation.judges.run import run_judges
 from annotation.labelling import save, submit
 from annotation.page import assignment_page, shown_reports
-from annotation.people import Principal
+from annotation.principals import Principal
 from db.connect import transaction
 from tests.annotation.judges.judged_study import PRICE, Stub, describe, judges, judgments
 from tests.small_study import PROTOCOL, a_person, answer, make_study

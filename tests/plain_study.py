@@ -8,9 +8,10 @@ from itertools import combinations
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from annotation.enrollments import enroll
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
-from annotation.people import Principal, enroll
+from annotation.principals import Principal
 from annotation.sides import orient
 from annotation.studies import init_study
 from db.connect import transaction

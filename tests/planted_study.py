@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from annotation.claiming import take
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
-from annotation.people import Principal
+from annotation.principals import Principal
 from db.connect import transaction
 from db.tables import Assignment, Event
 from tests.calibration.planted import Person, planted_study

@@ -10,12 +10,15 @@ import pytest
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
-from annotation.claiming import position, take
+from annotation.claiming import take
 from annotation.errors import AnnotationError, Incomplete
 from annotation.history import answer_history
+from annotation.invites import invite
 from annotation.labelling import reopen, save, submit
 from annotation.page import assignment_page
-from annotation.people import Principal, invite, local_admin, sign_in, sign_out, study_for, who
+from annotation.positions import position
+from annotation.principals import Principal, local_admin, study_for
+from annotation.sign_ins import sign_in, sign_out, who
 from annotation.study_status import move_study
 from annotation.verdicts import labels_csv, load_verdicts
 from db.connect import reading, transaction

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select, update
 from annotation.claiming import take
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
-from annotation.people import study_for
+from annotation.principals import study_for
 from annotation.verdicts import COLUMNS, labels_csv, load_verdicts, unblind
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings

@@ -14,7 +14,7 @@ from annotation.importing.gold import import_gold
 from annotation.importing.write import import_reports
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
-from annotation.people import Principal, local_admin
+from annotation.principals import Principal, local_admin
 from annotation.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.study_status import move_study

@@ -16,11 +16,12 @@ from annotation.importing.csv_rows import read_csv
 from annotation.importing.gold_places import GoldPlaces, Wanted
 from annotation.importing.records import Row, as_text, collecting
 from annotation.importing.table import read_columns
+from annotation.passages import compare_reports, to_stored
 from annotation.plan_root import keep_plan_root
 from annotation.principals import Principal, study_for
 from annotation.spreadsheets import unguarded
 from annotation.studies import audit
-from db.tables import Assignment, Import, Item, Study
+from db.tables import Assignment, Import, Item, Report, Study
 
 USES = ("training", "attention")
 COLUMNS = ("topic", "system_a", "system_b", "probe", "criterion", "answer", "reason")
@@ -110,7 +111,7 @@ def _keep(session: Session, study: Study, use: str, lines: Sequence[tuple[Row, W
         gold[one.criterion] = {"answer": one.answer, "reason": one.reason}
     item = _standing(session, study, wanted)
     if item is None:
-        session.add(_new_item(study, wanted, use, gold))
+        session.add(_new_item(session, study, wanted, use, gold))
         return "made"
     if item.excluded_at is not None:
         raise ImportingError(f"{row.where}: this item was taken out of the study; choose another")
@@ -152,13 +153,20 @@ def _standing(session: Session, study: Study, wanted: Wanted) -> Item | None:
     )
 
 
-def _new_item(study: Study, wanted: Wanted, use: str, gold: Mapping[str, Any]) -> Item:
+def _new_item(session: Session, study: Study, wanted: Wanted, use: str, gold: Mapping[str, Any]) -> Item:
     a, b = (*wanted.reports, None)[:2]
-    return Item(
+    item = Item(
         study_id=study.id, topic_id=wanted.topic, kind="pair" if b else "report", purpose=use, gold=dict(gold),
         report_a_id=a.report if a else None, report_b_id=b.report if b else None,
         reference_id=wanted.reference.report if wanted.reference else None,
     )  # fmt: skip
+    # worked out now, as a plan does: a page that takes longer than the others would say that it is no item like them
+    shown = [session.get_one(Report, one.report) for one in (a, b or wanted.reference) if one]
+    if len(shown) == 2:
+        one, other = shown
+        alike = compare_reports(one.shown_text, other.shown_text)
+        item.passages = to_stored(alike, one.shown_sha256, other.shown_sha256)
+    return item
 
 
 def _said(gold: Mapping[str, Mapping[str, str]]) -> str:

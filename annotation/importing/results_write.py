@@ -23,7 +23,7 @@ from annotation.importing.results_raters import Name, make_raters, standing_rate
 from annotation.importing.results_report import ResultsReport
 from annotation.importing.results_sheets import Found, Matched, Sheet, clashes, match_rows
 from annotation.labelling import record_answers
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.studies import audit
 from db.tables import LIVE, Assignment, Import, Study
 from db.types import Record, now, opaque

@@ -15,7 +15,7 @@ from annotation.importing.matching import number_hint
 from annotation.importing.prepare import SHORT, Prepared, prepare_report
 from annotation.importing.records import BOM, Parsed, ReportRecord
 from annotation.newest_reports import retire_outdated
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
 from db.tables import Import, Report, Study, System, Topic
 

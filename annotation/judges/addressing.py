@@ -35,7 +35,7 @@ def _in_reports(session: Session, study: Study) -> Iterator[tuple[str, str]]:
 def _in_probes(session: Session, study: Study) -> Iterator[tuple[str, str]]:
     """In probes and their source passages, which no import flags."""
     probes = select(Item.id, Item.probe, Item.context).where(
-        Item.study_id == study.id, Item.kind == "probe", Item.excluded_at.is_(None)
+        Item.study_id == study.id, Item.kind == "probe", Item.purpose == "label", Item.excluded_at.is_(None)
     )
     for item, probe, context in session.execute(probes.execution_options(yield_per=500)):
         said = addressed_to_judges(f"{probe}\n{context or ''}")

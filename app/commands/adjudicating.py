@@ -38,7 +38,7 @@ def adjudicate(
     Example: calipers adjudicate mystudy
     Example: calipers adjudicate mystudy --settled settled.csv
     """
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.settled import adjudication, answers_of
     from annotation.settled import settled as settled_of
     from annotation.settled_file import settled_csv

@@ -31,11 +31,12 @@ def audit(
 
     from annotation.auditing import audit_study, list_reports, open_flags
     from annotation.overrides import resolve_all
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from annotation.study_facts import keep_audit
     from app.commands.database import opened
     from db.connect import reading, transaction
+    from exports.grammar import verb
 
     engine = opened()
     if resolve:
@@ -71,10 +72,11 @@ def audit(
     counted = Counter(flag["kind"] for flag in flags)
     if flags:
         named = ", ".join(f"{kind} {count}" for kind, count in counted.most_common())
-        typer.echo(f"{len(flags)} flags wait for a decision ({named}): calipers audit {study or ''} --resolve keep|mask|exclude --kind …")  # fmt: skip  # noqa: E501
+        typer.echo(f"{len(flags)} {verb(len(flags), 'flag waits', 'flags wait')} for a decision ({named}): calipers audit {study or ''} --resolve keep|mask|exclude --kind …")  # fmt: skip  # noqa: E501
     for name, keys in (("duplicate texts", found.gaps.duplicates), ("missing", found.gaps.missing), ("empty", found.gaps.empty)):  # fmt: skip  # noqa: E501
         if keys:
             typer.echo(f"{name}: {len(keys)}")
     if found.gaps.unequal:
-        typer.echo(f"{len(found.gaps.unequal)} pairs differ in length by more than 1:4")
+        pairs = len(found.gaps.unequal)
+        typer.echo(f"{pairs} {verb(pairs, 'pair differs', 'pairs differ')} in length by more than 1:4")
     typer.echo(found.sentence)

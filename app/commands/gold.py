@@ -33,10 +33,11 @@ def import_gold(
 
     from annotation.errors import ImportingError
     from annotation.importing.gold import import_gold as write
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import transaction
+    from exports.grammar import counted
 
     try:
         with transaction(opened()) as session:
@@ -53,7 +54,7 @@ def import_gold(
     if as_json:
         print_json(asdict(outcome))
         return
-    typer.echo(f"{use}: {outcome.made} items made, {outcome.changed} changed, {outcome.unchanged} unchanged")
+    typer.echo(f"{use}: {counted(outcome.made, 'item')} made, {outcome.changed} changed, {outcome.unchanged} unchanged")
 
 
 class _DryRun(Exception):

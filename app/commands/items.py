@@ -39,17 +39,18 @@ def items(
     from annotation.item_slots import list_items, return_stale_now, set_priority
     from annotation.item_slots import release as open_to_all
     from annotation.item_slots import reserve as keep_for
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
-    from db.connect import transaction
+    from db.connect import reading, transaction
 
     if (priority is not None or reserve) and not item:
         raise typer.BadParameter("name the items with --item", param_hint="--priority / --reserve")
     if (release and not item and not of) or (of and not release):
         raise typer.BadParameter("name the items with --item, or the person with --of", param_hint="--release")
     done = {}
-    with transaction(opened()) as session:
+    is_change = stale or release or reserve or priority is not None
+    with (transaction if is_change else reading)(opened()) as session:
         admin = local_admin(find_study(session, study))
         if stale:
             done["returned"] = return_stale_now(session, admin)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from annotation.ballots import BallotOutcome
 
 PANEL = "People"
-NUMBERS = ("items", "handed in", "stored", "already there", "stale", "refused", "half filled")
+NUMBERS = ("items", "handed in", "entries stored", "already there", "stale", "refused", "half filled")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -41,7 +41,7 @@ def packet(
     Example: calipers packet mystudy --list
     """
     from annotation.packets import list_packets, reserve_packet, withdraw_packet
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import reading, transaction
@@ -62,13 +62,15 @@ def packet(
     if not rater or out is None:
         raise typer.BadParameter("name the person and the file: calipers packet STUDY RATER --out FILE.html")
     from app.packet_file import packet_html
+    from app.whole_file import whole_file
 
     if out.exists():
         raise typer.BadParameter(f"--out {out} is there already, perhaps with another packet; name another file")
     with transaction(opened()) as session:
         made = reserve_packet(session, local_admin(find_study(session, study)), rater, items)
         # inside: where the file cannot be written, nothing was reserved
-        out.write_text(packet_html(made), encoding="utf-8")
+        with whole_file(out) as file:
+            file.write(packet_html(made))
     told = {"packet": made.packet_id, "rater": made.rater, "items": items, "file": str(out), "sha256": made.sha256}
     if as_json:
         print_json(told)
@@ -90,7 +92,7 @@ def import_ballots(
     """
     from annotation.ballots import import_ballot
     from annotation.errors import AnnotationError
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import transaction
@@ -146,8 +148,10 @@ def _print_outcomes(outcomes: list[tuple[Path, BallotOutcome]], unread: list[tup
         (path.name, outcome.rater, *map(outcome.count, names), len(outcome.handed_in), len(outcome.half_filled))
         for path, outcome in outcomes
     ]
-    if rows:
-        print_table(("ballot", "rater", *names, "handed in", "half filled"), rows, numbers=NUMBERS)
+    if rows:  # an entry is an answer, a stretch of active time, a comment or a hand-in
+        print_table(
+            ("ballot", "rater", "entries stored", *names[1:], "handed in", "half filled"), rows, numbers=NUMBERS
+        )
     for path, text in unread:
         typer.echo(f"{path}: {text}")
     for path, outcome in outcomes:

@@ -44,8 +44,8 @@ def pairs(
     Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
     """
     from annotation.errors import ImportingError
-    from annotation.people import local_admin
     from annotation.plan_summary import summary
+    from annotation.principals import local_admin
     from annotation.slots import apply_plan, compare_plan, make_plan
     from annotation.studies import find_study, protocol_of
     from app.commands.database import opened
@@ -136,9 +136,12 @@ def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: boo
         "once for each label; deciding comes on top)"
     )
     extras = [
-        (told.retests, f"about {told.retests} items again for self-agreement"),
-        (told.attention_shown, f"about {told.attention_shown} attention checks from {told.attention_items} items"),
-        (told.training_items, f"{told.training_items} training items for each annotator"),
+        (told.retests, f"about {counted(told.retests, 'item')} again for self-agreement"),
+        (
+            told.attention_shown,
+            f"about {counted(told.attention_shown, 'attention check')} from {counted(told.attention_items, 'item')}",
+        ),
+        (told.training_items, f"{counted(told.training_items, 'training item')} for each annotator"),
     ]
     if said := [words for count, words in extras if count]:
         typer.echo(f"on top: {', '.join(said)}")

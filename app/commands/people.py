@@ -42,12 +42,13 @@ def invite(
     """
     from annotation.invites import invite_all
     from annotation.open_links import open_link as make_open_link
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from app.people_files import KEEP_APART, links_csv, write_new
     from app.settings import settings
     from db.connect import transaction
+    from exports.grammar import counted
 
     if bool(names) == open_link:
         raise typer.BadParameter("name the people, or ask for an --open-link with --places")
@@ -66,7 +67,7 @@ def invite(
     elif as_json:
         print_json([{"name": name, "role": role, "link": link} for name, link in links.items()])
     elif out:
-        typer.echo(f"written to {out}: {len(links)} links; {KEEP_APART}")
+        typer.echo(f"written to {out}: {counted(len(links), 'link')}; {KEEP_APART}")
     else:
         for name, link in links.items():
             typer.echo(link if len(links) == 1 else f"{link}  {name}")
@@ -100,8 +101,8 @@ def people(
     from annotation import open_links, standing, training
     from annotation.invites import revoke as revoke_links
     from annotation.pay import pay_lines
-    from annotation.people import local_admin
     from annotation.people_list import list_people
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from app.people_files import KEEP_APART, pay_csv, write_new
@@ -166,8 +167,8 @@ def _say_open_link(link: str, places: int, quota: int | None, as_json: bool) -> 
 def _print_people(listed: list[PersonLine]) -> None:
     rows = [
         (
-            one.name, one.pseudonym, one.role, one.status, one.consent, one.training, one.handed_in, one.in_work,
-            one.quota, f"{one.active_s / 3600:.2f}", one.links, one.link_uses,
+            one.name, one.pseudonym, one.role, one.status, one.consent, one.training.replace("_", " "),
+            one.handed_in, one.in_work, one.quota, f"{one.active_s / 3600:.2f}", one.links, one.link_uses,
             f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else None, one.completion_code,
         )
         for one in listed

@@ -132,7 +132,7 @@ def _piloted(
 
 def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettings]:
     from annotation.errors import AnnotationError
-    from annotation.people import local_admin, study_for
+    from annotation.principals import local_admin, study_for
     from annotation.protocol import read_protocol
     from annotation.studies import find_study, protocol_of
     from annotation.verdicts import load_verdicts

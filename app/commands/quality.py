@@ -70,6 +70,8 @@ def print_status(progress: StudyProgress) -> None:
         typer.echo(f"#{one.remark} {one.at:%Y-%m-%d %H:%M} {one.rater} on {one.item}: {kind}: {one.text}{state}")
         for said in one.replies:
             typer.echo(f"    reply, {said.at:%Y-%m-%d %H:%M}: {said.text}")
+    if waiting := [one for one in progress.remarks if not one.dealt_with]:
+        typer.echo(f'answer with: calipers reply {progress.study} {waiting[0].remark} "…" --dealt-with')
 
 
 def quality(
@@ -81,7 +83,7 @@ def quality(
 
     Example: calipers quality mystudy --json
     """
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from app.commands.printing import working
@@ -125,7 +127,7 @@ def reply(
 
     Example: calipers reply mystudy 412 "Thank you, the table is repaired." --dealt-with
     """
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.remarks import deal_with
     from annotation.remarks import reply as send
     from annotation.studies import find_study
@@ -142,7 +144,7 @@ def reply(
 
 
 def _progress(engine: Engine, study: str | None) -> StudyProgress:
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from app.progress import study_progress
     from db.connect import reading

@@ -41,6 +41,7 @@ def demo() -> None:
     typer.echo("The demo study is ready. Its people and judges are simulated.")
     for role, token in links.items():
         typer.echo(f"  {role:<12} {settings().invite_link(token)}")
+    typer.echo("The links work while `calipers serve` runs.")
 
 
 def init(
@@ -89,7 +90,7 @@ def reveal_study(study: str = WHICH) -> None:
 
     Example: calipers reveal mystudy
     """
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.studies import find_study
     from annotation.study_status import reveal
     from app.commands.database import opened
@@ -126,7 +127,7 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
     target = {"open": "open", "pause": "paused", "close": "closed", "lock": "locked"}[verb]
 
     def move(study: str = WHICH) -> None:
-        from annotation.people import local_admin
+        from annotation.principals import local_admin
         from annotation.studies import find_study
         from annotation.study_status import set_status
         from app.commands.database import opened
@@ -138,5 +139,6 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
         typer.echo(f"study {found.name!r} is {target}")
         if target == "open":
             typer.echo(f"plan root {root}: quote it in a preregistration; every export prints it")
+            typer.echo("the links of `calipers invite` work while `calipers serve` runs")
 
     return move

@@ -114,7 +114,7 @@ class Header {
       : of
         ? working
           ? `Item ${Math.min(done + 1, of)} of ${of}`
-          : `${done} of ${of} submitted`
+          : `${done} of ${of} ${page.desk ? "done" : "submitted"}`
         : "";
     const [complete, all] = item ? page.answers.tally() : [0, 0];
     this.done.textContent = item ? `${complete}/${all} answered` : "";

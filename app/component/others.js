@@ -68,7 +68,13 @@ class Others {
         make("b", {}, this.page.answers.text(choice)),
         make("span", {}, confidence ? `${rater}, confidence ${confidence} of 5` : rater),
       ),
-      swapped && make("p", { class: "other-swapped" }, icon("swap"), "This rater saw the sides swapped."),
+      swapped &&
+        make(
+          "p",
+          { class: "other-swapped" },
+          icon("swap"),
+          "This rater saw the sides swapped. The answer is turned to yours, the reason is not.",
+        ),
       words && make("p", { class: "other-why", lang: this.item.topic.language, dir: "auto" }, words),
       evidence.length > 0 &&
         make(

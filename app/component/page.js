@@ -111,12 +111,13 @@ class Page {
     this.turn?.close();
     this.aid = this.turn = null;
     this.reading.clear();
-    const { done } = this.position ?? {};
+    const { done, of } = this.position ?? {};
     const again = { text: "Look again", run: () => location.reload() };
     const [home] = this.links;
     const said = this.note ? `${this.note} ` : "";
     const { code } = this.data;
-    if (code || (finished && (this.data.status ?? "open") === "open"))
+    const waits = done < of; // paused, or what is left is due later: not the end
+    if (code || (finished && !waits && (this.data.status ?? "open") === "open"))
       this.shell.phase("finished", {
         title: done ? `All done: ${count(done, "item")} submitted.` : "All done.",
         text: `${said}Everything is stored. ${code ? "Take this completion code back to the platform:" : "You can close this page."}`,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from annotation.people import Principal
+from annotation.principals import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.report_tables import sortable

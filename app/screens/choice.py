@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from annotation.people import Principal
+from annotation.principals import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, long_answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html

@@ -10,9 +10,10 @@ import streamlit as st
 from annotation.ballot_signing import rescue_signer
 from annotation.consent import Consent, give_consent, view_consent
 from annotation.errors import AnnotationError
-from annotation.people import Principal, csrf_token, who
-from annotation.people import sign_out as leave
+from annotation.principals import Principal
 from annotation.rendering import render_report
+from annotation.sign_ins import csrf_token, who
+from annotation.sign_ins import sign_out as leave
 from annotation.withdrawing import withdraw_consent
 from app.component import sign_out
 from app.screens.look import style

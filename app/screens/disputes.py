@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.protocol import Protocol
 from annotation.settled import Adjudication, DisputeCounts, adjudication, answers_of, settled
 from annotation.studies import protocol_of

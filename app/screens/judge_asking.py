@@ -12,7 +12,7 @@ from annotation.judge_runs import judge_runs
 from annotation.judges.asking import Forecast, can_be_asked, forecast
 from annotation.judges.requests import request_run
 from annotation.one_disagreement import sent_call
-from annotation.people import Principal
+from annotation.principals import Principal
 from app.screens.disagreement_parts import sent_html
 from app.settings import database
 from db.connect import reading, transaction

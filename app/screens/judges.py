@@ -8,7 +8,8 @@ import streamlit as st
 
 from annotation.errors import AnnotationError
 from annotation.judge_runs import judge_runs
-from annotation.people import Principal, study_for, who
+from annotation.principals import Principal, study_for
+from annotation.sign_ins import who
 from app.judge_orders import Orders, judge_orders
 from app.reporting import label_version
 from app.screens.judge_asking import ask, read_prompts

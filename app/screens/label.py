@@ -4,12 +4,14 @@ import streamlit as st
 from sqlalchemy.orm import Session
 
 from annotation.ballot_signing import rescue_signer
-from annotation.claiming import position, take
+from annotation.claiming import take
 from annotation.completion import completion_code, is_participant
 from annotation.errors import AnnotationError
 from annotation.gates import closed_gate
 from annotation.page import own_assignment
-from annotation.people import Principal, csrf_token
+from annotation.positions import position
+from annotation.principals import Principal
+from annotation.sign_ins import csrf_token
 from annotation.studies import protocol_of
 from app.component import annotate
 from app.screens import consent, untrained

@@ -9,8 +9,9 @@ import streamlit as st
 
 from annotation.ballot_signing import rescue_signer
 from annotation.own_work import OwnItem, OwnRemark, OwnWork, own_work
-from annotation.people import Principal, csrf_token
+from annotation.principals import Principal
 from annotation.rendering import render_report
+from annotation.sign_ins import csrf_token
 from app.component import sign_out
 from app.screens.look import style, table
 from app.settings import database

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.verdicts import labels_csv, load_verdicts
 from app.report_files import zipped_pack
 from app.reporting import facts_about, shown_report

@@ -15,9 +15,10 @@ from annotation.errors import AnnotationError
 from annotation.invites import invite_all, revoke
 from annotation.open_links import OpenLinkLine, open_link, open_links, revoke_open_link
 from annotation.pay import pay_lines
-from annotation.people import Principal, study_for, who
 from annotation.people_list import PersonLine, list_people
+from annotation.principals import Principal, study_for
 from annotation.protocol import Pay
+from annotation.sign_ins import who
 from annotation.studies import protocol_of
 from annotation.training import pass_training
 from app.people_files import KEEP_APART, links_csv, pay_csv

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.plan_words import DEFAULTS, aim_words, gives, percent, rests_on, rounded, safe_words, why_topics

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.remarks import Remark, deal_with, remarks_of, reply
 from annotation.studies import protocol_of
 from app.progress import StudyProgress, study_progress
@@ -211,5 +211,5 @@ def _figures(study_id: int, version: tuple[int, ...], _principal: Principal) -> 
 def _steps(study_id: int, version: tuple[int, ...], half_width: float, _principal: Principal) -> str:
     found = _quality(study_id, version, _principal)
     figure = agreement_steps(found.agreement, half_width, found.cluster)
-    few = '<p class="c-soft">No picture yet: fewer than two of them have two annotators.</p>'
+    few = '<p class="c-soft">The curve begins with the second cluster that two annotators have answered.</p>'
     return plot_html(figure) if figure else few

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.reporting import settings_of

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.people import Principal, study_for
+from annotation.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import shows_systems
 from app.reporting import label_version, shown_report

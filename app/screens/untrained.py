@@ -5,7 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from annotation.ballot_signing import rescue_signer
-from annotation.people import Principal, csrf_token
+from annotation.principals import Principal
+from annotation.sign_ins import csrf_token
 from annotation.training import TrainingState, training_state
 from app.component import sign_out
 from app.screens.look import style

@@ -15,7 +15,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.adjudication import take_dispute
-from annotation.claiming import position, take
+from annotation.claiming import take
 from annotation.consent import consent_version, give_consent
 from annotation.disputes import disputes
 from annotation.errors import AnnotationError, Incomplete
@@ -23,7 +23,8 @@ from annotation.label_rows import label_rows
 from annotation.labelling import reopen, save, skip, submit
 from annotation.own_work import own_work
 from annotation.page import assignment_page
-from annotation.people import Principal, local_admin
+from annotation.positions import position
+from annotation.principals import Principal, local_admin
 from annotation.settled import adjudication, settled, systems_by_item
 from annotation.study_facts import study_facts
 from annotation.study_status import move_study

@@ -18,10 +18,12 @@ from annotation.ballot_signing import rescue_signer, signature
 from annotation.ballots import BallotOutcome, import_ballot
 from annotation.claiming import take
 from annotation.errors import AnnotationError
+from annotation.invites import invite, revoke
 from annotation.labelling import save
 from annotation.packets import PacketFile, reserve_packet, withdraw_packet
 from annotation.page import assignment_page, own_assignment
-from annotation.people import Principal, invite, local_admin, revoke, sign_in, who
+from annotation.principals import Principal, local_admin
+from annotation.sign_ins import sign_in, who
 from annotation.standing import void_work, withdraw
 from annotation.study_status import move_study
 from annotation.withdrawing import withdraw_consent
@@ -247,6 +249,27 @@ def test_a_bad_entry_is_refused_alone(home: Home) -> None:
     for _, reason in wrong:
         assert any(reason in one for one in reasons), (reason, reasons)
     assert home.rows()[0] == 4
+
+
+UNREADABLE = [
+    {"kind": "label", "aid": "\0"}, {"kind": "submit", "aid": "\ud800"}, {"kind": "label", "aid": {"a": 1}},
+    {"kind": "\x1b[2J", "aid": "\x1b[31m"}, {"kind": ["label"]},
+]  # fmt: skip
+
+
+def test_an_entry_that_no_database_or_terminal_can_hold_is_refused_alone_and_told_in_plain_characters(
+    home: Home,
+) -> None:
+    outcome = home.bring(home.filling.ballot([*home.filling.entries, *UNREADABLE]))
+    refused = [entry for entry in outcome.entries if entry.outcome == "refused"]
+    assert (told(outcome).count("stored"), len(refused)) == (6, len(UNREADABLE))
+    assert all((entry.kind + entry.aid).isprintable() for entry in refused)
+
+
+def test_a_ballot_nested_without_end_is_refused_like_any_forged_one(home: Home) -> None:
+    deep = b'{"kind":"label","aid":' + b"[" * 900 + b"]" * 900 + b"}"
+    raw = home.filling.ballot([]).replace(b'"entries":[]', b'"entries":[' + deep + b"]")
+    assert [(entry.outcome, entry.aid) for entry in home.bring(raw).entries] == [("refused", "")]
 
 
 def test_a_half_filled_item_stays_in_work_and_is_listed(home: Home) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import struct
 
@@ -58,7 +59,10 @@ def test_a_whole_value_is_written_as_the_standard_says() -> None:
     assert list(told) == ["\r", "1", "\u0080", "\u00f6", "\u20ac", "\U0001f600", "\ufb33"]
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, {1, 2}, b"x"])
+DEEP = functools.reduce(lambda inside, _: [inside], range(5_000), [0])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, {1, 2}, b"x", DEEP])
 def test_what_json_has_not_is_refused(value: object) -> None:
     with pytest.raises(ValueError):
         canonical(value)

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.claiming import position, take
+from annotation.claiming import take
 from annotation.errors import AnnotationError
+from annotation.positions import position
 from annotation.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Report, Study

@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from annotation.disagreements import Filters, compare_answers, compared_answers, disagreements, narrowed
 from annotation.errors import AnnotationError
 from annotation.one_disagreement import look_at, sent_call
-from annotation.people import Principal
+from annotation.principals import Principal
 from annotation.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Study

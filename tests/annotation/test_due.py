@@ -13,12 +13,13 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.attention import WARNING, Attention, attention_results, warning_for
-from annotation.claiming import position, take
+from annotation.claiming import take
 from annotation.due import attention_by, own_so_far, repeats, retests_of
 from annotation.labelling import skip, submit
 from annotation.own_work import own_work
 from annotation.page import assignment_page
-from annotation.people import Principal
+from annotation.positions import position
+from annotation.principals import Principal
 from annotation.study_status import move_study
 from db.connect import open_database, transaction
 from db.people_tables import Enrollment

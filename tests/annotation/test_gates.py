@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.claiming import in_work, position, take
+from annotation.claiming import in_work, take
 from annotation.consent import consent_needed, consent_version, give_consent, view_consent
 from annotation.errors import AnnotationError
 from annotation.gates import closed_gate
@@ -16,7 +16,8 @@ from annotation.gold import gold_results
 from annotation.labelling import reopen, save, skip, submit
 from annotation.own_work import own_work
 from annotation.page import assignment_page
-from annotation.people import Principal, local_admin
+from annotation.positions import position
+from annotation.principals import Principal, local_admin
 from annotation.studies import init_study
 from annotation.study_status import move_study
 from annotation.training import feedback, next_training, pass_training, training_side, training_state

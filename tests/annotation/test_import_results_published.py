@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 
 from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from db.connect import transaction

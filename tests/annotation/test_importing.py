@@ -15,7 +15,7 @@ from annotation.errors import ImportingError
 from annotation.importing.folder import read_folder
 from annotation.importing.wlc import read_wlc
 from annotation.importing.write import ImportReport, import_reports
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.tables import Report, Study, System, Topic

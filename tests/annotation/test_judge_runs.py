@@ -12,7 +12,7 @@ from annotation.errors import AnnotationError
 from annotation.judge_runs import judge_runs
 from annotation.judges.outcomes import Reply
 from annotation.judges.standing import standings
-from annotation.people import Principal
+from annotation.principals import Principal
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest
 from db.tables import Study

@@ -15,7 +15,7 @@ from annotation.errors import AnnotationError
 from annotation.label_rows import count_label_rows, criterion_rows, label_rows, report_rows
 from annotation.labelling import reopen, save, submit
 from annotation.page import assignment_page
-from annotation.people import Principal
+from annotation.principals import Principal
 from annotation.redaction import redactor_of
 from annotation.studies import init_study
 from annotation.verdicts import load_verdicts

@@ -18,7 +18,7 @@ from annotation.judges.assignments import open_assignments
 from annotation.judges.passes import Pass
 from annotation.labelling import record_answers, reopen, save, skip, submit
 from annotation.page import assignment_page, current_answers, own_assignment
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.study_status import move_study

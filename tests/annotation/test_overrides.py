@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.claiming import position, take
+from annotation.claiming import take
 from annotation.errors import AnnotationError
 from annotation.overrides import edit_text, exclude_report, find_report, resolve_all, resolve_flag, restore_passage
-from annotation.people import Principal, local_admin
+from annotation.positions import position
+from annotation.principals import Principal, local_admin
 from annotation.studies import init_study
 from annotation.study_status import move_study
 from db.connect import reading, transaction

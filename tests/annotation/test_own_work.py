@@ -19,7 +19,7 @@ from annotation.errors import AnnotationError
 from annotation.labelling import reopen, save, skip, submit
 from annotation.own_work import OwnWork, Pay, own_work
 from annotation.page import assignment_page
-from annotation.people import Principal
+from annotation.principals import Principal
 from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
 from db.connect import reading, transaction

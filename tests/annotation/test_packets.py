@@ -15,7 +15,7 @@ from annotation.claiming import in_work, take
 from annotation.consent import give_consent
 from annotation.errors import AnnotationError
 from annotation.packets import list_packets, packet_data, reserve_packet, withdraw_packet
-from annotation.people import Principal, local_admin
+from annotation.principals import Principal, local_admin
 from annotation.standing import pause, set_quota
 from annotation.study_status import move_study
 from app.packet_file import inline_json, packet_html

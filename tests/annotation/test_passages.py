@@ -15,7 +15,7 @@ from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
 from annotation.page import assignment_page
 from annotation.passages import Passages, alike_passages, compare_reports, from_stored, to_stored
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.rendering import Block, report_blocks
 from annotation.slots import apply_plan, compare_plan, make_plan
 from annotation.studies import init_study

@@ -20,8 +20,8 @@ from annotation.errors import AnnotationError
 from annotation.labelling import submit
 from annotation.page import assignment_page
 from annotation.pay import PayLine, pay_lines
-from annotation.people import Principal, local_admin
 from annotation.people_list import list_people
+from annotation.principals import Principal, local_admin
 from app.people_files import links_csv, pay_csv, write_new
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Item, Study

@@ -17,12 +17,14 @@ from annotation.claiming import take
 from annotation.completion import completion_code
 from annotation.errors import AnnotationError
 from annotation.invites import invite, invite_all, revoke
-from annotation.labelling import reopen, save, submit
+from annotation.labelling import reopen, save, skip, submit
 from annotation.open_links import open_link, open_links, revoke_open_link
 from annotation.page import assignment_page
 from annotation.pay import pay_lines
-from annotation.people import Principal, local_admin, sign_in, who
 from annotation.people_list import PersonLine, list_people
+from annotation.positions import position
+from annotation.principals import Principal, local_admin
+from annotation.sign_ins import sign_in, who
 from annotation.studies import not_yet_active, protocol_of
 from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
@@ -92,6 +94,10 @@ def test_an_invitation_that_makes_no_sense_invites_none_of_them(engine: Engine, 
         ("Ada", "evaluator", "role_fixed"),
         ("Ben", "reviewer", "bad_role"),
         (" ", "annotator", "bad_name"),
+        ("two\nlines", "annotator", "bad_name"),
+        ("a\0b", "annotator", "bad_name"),
+        ("\x1b[31mred", "annotator", "bad_name"),
+        ("A" * 201, "annotator", "bad_name"),
     ):
         assert refusal(engine, invite_all, study_id, ["Zoe", name], role) == code
     assert set(listed(engine, study_id)) == {"Ada"}
@@ -240,6 +246,19 @@ def test_a_participants_code_comes_with_the_last_item_stays_the_same_and_is_thei
     assert code(one) is None
 
 
+def test_nobody_earns_the_code_by_skipping_all_but_one_item(engine: Engine, tmp_path: Path) -> None:
+    study_id = make_study(engine, tmp_path)  # nine items
+    with transaction(engine) as session:
+        token = open_link(session, the_admin(session, study_id), places=1, quota=5)
+    lazy = get_in(engine, token, participant="w1")
+    assert lazy is not None
+    hand_in(engine, lazy)
+    with transaction(engine) as session:
+        while mine := take(session, lazy):
+            skip(session, lazy, mine.aid, "no")
+        assert (position(session, lazy), completion_code(session, lazy)) == ((1, 1), None)
+
+
 def test_who_is_paused_finishes_and_gets_nothing_new_until_resumed(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)
     with transaction(engine) as session:
@@ -341,7 +360,10 @@ def test_an_equal_share_is_rounded_up_and_leaves_out_who_left(engine: Engine, tm
         standing.set_quota(session, admin, 2, "Ada")
     quotas = {name: one.quota for name, one in listed(engine, study_id).items()}
     assert quotas == {"Ada": 2, "Ben": 5, "Cy": 5, "Dee": 5, "Eve": None, "Val": None}
-    assert refusal(engine, standing.set_quota, study_id, -1) == "bad_number"
+    for items in (-1, 10**20):  # of more than a database counts too
+        assert refusal(engine, standing.set_quota, study_id, items) == "bad_number"
+        assert refusal(engine, open_link, study_id, 1, items) == "bad_number"
+        assert refusal(engine, open_link, study_id, items) == "bad_number"
     assert refusal(engine, standing.pause, study_id, "Zoe") == "unknown_person"
 
 

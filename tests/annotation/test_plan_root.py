@@ -10,10 +10,11 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.claiming import give_back, take
+from annotation.claiming import take
 from annotation.overrides import edit_text
-from annotation.people import local_admin
 from annotation.plan_root import plan_roots, root_of, study_plan
+from annotation.principals import local_admin
+from annotation.returns import give_back
 from annotation.slots import apply_plan, make_plan
 from annotation.study_status import move_study
 from db.connect import transaction

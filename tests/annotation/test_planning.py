@@ -18,9 +18,9 @@ from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
 from annotation.listed_pairs import read_list
 from annotation.pairing import seeded
-from annotation.people import Principal, local_admin
 from annotation.plan_root import plan_roots, root_of, study_plan
 from annotation.plan_summary import summary
+from annotation.principals import Principal, local_admin
 from annotation.slots import Plan, apply_plan, make_plan
 from annotation.studies import init_study, not_yet_active, protocol_of
 from annotation.study_status import move_study

@@ -14,7 +14,7 @@ from annotation.errors import AnnotationError
 from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
 from annotation.pairing import Candidate, plan_singles
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.sides import plan_alone
 from annotation.slots import apply_plan, make_plan
 from annotation.studies import init_study

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, event, select
 from sqlalchemy.orm import Session
 
-from annotation.claiming import position, take
+from annotation.claiming import take
 from annotation.labelling import skip
+from annotation.positions import position
 from annotation.quotas import Place, within_reach
 from db.connect import open_database, transaction
 from db.people_tables import Enrollment
@@ -219,3 +220,20 @@ def test_an_annotators_server_does_not_load_scipy() -> None:
     code = "import sys, app.api, app.screens.label, app.screens.my_work; assert 'scipy' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_skip_holds_its_person_before_the_study_so_that_two_tabs_never_wait_for_each_other(engine: Engine) -> None:
+    study_id = plain_study(engine, 4, 1)
+    [ada] = people_of(engine, study_id, 1, quota=2)
+    held: list[str] = []
+
+    def note(_connection: object, _cursor: object, statement: str, *_rest: object) -> None:
+        held.extend(table for table in ("raters", "studies") if statement.startswith(f"SELECT {table}.id \n"))
+
+    with transaction(engine) as session:
+        mine = take(session, ada)
+        assert mine is not None
+        event.listen(engine, "before_cursor_execute", note)
+        skip(session, ada, mine.aid, "it is cut off")
+    event.remove(engine, "before_cursor_execute", note)
+    assert held[:2] == ["raters", "studies"]

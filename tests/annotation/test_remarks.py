@@ -14,7 +14,7 @@ from annotation.errors import AnnotationError
 from annotation.labelling import save, skip
 from annotation.own_work import own_work
 from annotation.page import assignment_page
-from annotation.people import Principal, local_admin
+from annotation.principals import Principal, local_admin
 from annotation.remarks import deal_with, remarks_of, reply
 from db.connect import reading, transaction
 from db.tables import Event, Study

@@ -17,8 +17,8 @@ from annotation.auditing import audit_study
 from annotation.comparison_plans import keep_plan
 from annotation.judge_facts import judge_facts, public_model
 from annotation.overrides import edit_text, exclude_report
-from annotation.people import local_admin
 from annotation.plan_root import keep_plan_root
+from annotation.principals import local_admin
 from annotation.studies import init_study
 from annotation.study_facts import audit_facts, study_facts
 from db.connect import reading, transaction

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from sqlalchemy import Engine, func, select
@@ -15,7 +16,7 @@ from sqlalchemy.orm import Session
 from annotation.claiming import take
 from annotation.labelling import save, skip, submit
 from annotation.page import assignment_page
-from annotation.people import Principal
+from annotation.principals import Principal
 from db.connect import reading, transaction
 from db.tables import Assignment, Label
 from db.types import now
@@ -58,20 +59,32 @@ def handed_in(engine: Engine, study_id: int) -> tuple[Counter[int], Counter[int]
     return Counter(item for item, _ in rows), Counter(rater for _, rater in rows), Counter(map(tuple, rows))
 
 
+def answering(engine: Engine, person: Principal, door: Door) -> None:
+    """One person until nothing is left, as the page does it: take, answer, hand in and get the next."""
+    with door, transaction(engine) as session:
+        mine = take(session, person)
+        aid = mine.aid if mine else None
+    while aid is not None:
+        with door, transaction(engine) as session:
+            aid = hand_in(session, person, aid)
+
+
+def handing_in(engine: Engine, person: Principal, door: Door) -> None:
+    """The same with nothing answered: only who gets what."""
+    while True:
+        with door, transaction(engine) as session:
+            mine = take(session, person)
+            if mine is None:
+                return
+            mine.status, mine.submitted_at = "submitted", now()
+
+
 def test_twenty_racing_for_twenty_items_fill_each_three_times_ten_times_of_ten(engine: Engine) -> None:
     for number in range(10):
         study_id = plain_study(engine, 20, 3, name=f"race-{number}")
         people = people_of(engine, study_id, 20, quota=3)
 
-        def work(person: Principal, door: Door) -> None:
-            with door, transaction(engine) as session:
-                mine = take(session, person)
-                aid = mine.aid if mine else None
-            while aid is not None:
-                with door, transaction(engine) as session:
-                    aid = hand_in(session, person, aid)
-
-        at_once(people, work)
+        at_once(people, partial(answering if number < 2 else handing_in, engine))
         items, loads, twice = handed_in(engine, study_id)
         assert set(items.values()) == {3}
         assert len(items) == 20
@@ -82,16 +95,7 @@ def test_twenty_racing_for_twenty_items_fill_each_three_times_ten_times_of_ten(e
 def test_sixty_racing_for_four_hundred_items_fill_each_three_times(engine: Engine) -> None:
     study_id = plain_study(engine, 400, 3)
     people = people_of(engine, study_id, 60, quota=20)
-
-    def work(person: Principal, door: Door) -> None:
-        while True:
-            with door, transaction(engine) as session:
-                mine = take(session, person)
-                if mine is None:
-                    return
-                mine.status, mine.submitted_at = "submitted", now()
-
-    at_once(people, work)
+    at_once(people, partial(handing_in, engine))
     items, loads, twice = handed_in(engine, study_id)
     assert (len(items), set(items.values())) == (400, {3})
     assert set(loads.values()) == {20}

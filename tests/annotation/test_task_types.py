@@ -17,7 +17,7 @@ from annotation.claiming import take
 from annotation.errors import AnnotationError, Incomplete
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
-from annotation.people import Principal
+from annotation.principals import Principal
 from annotation.protocol import Scale, parse_protocol
 from annotation.scores import off_scale, scale_points, score_text, stored_choice
 from annotation.studies import init_study

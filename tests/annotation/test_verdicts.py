@@ -82,7 +82,7 @@ def four_hundred(engine: Engine, tmp_path: Path) -> tuple[Engine, int, dict[tupl
 def _study_on(engine: Engine, root: Path) -> int:
     from annotation.importing.folder import read_folder
     from annotation.importing.write import import_reports
-    from annotation.people import local_admin
+    from annotation.principals import local_admin
     from annotation.slots import apply_plan, make_plan
     from annotation.studies import init_study
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import Engine, event, select, update
 
 from annotation.claiming import take
-from annotation.people import local_admin, study_for
+from annotation.principals import local_admin, study_for
 from annotation.work_log import work_log
 from app.progress import study_progress
 from app.quality import study_quality

@@ -18,8 +18,8 @@ from annotation.invites import revoke
 from annotation.labelling import Saved
 from annotation.open_links import open_link
 from annotation.packets import reserve_packet
-from annotation.people import Principal, local_admin, who
-from annotation.sign_ins import ABSOLUTE
+from annotation.principals import Principal, local_admin
+from annotation.sign_ins import ABSOLUTE, who
 from db.connect import reading, transaction
 from db.people_tables import OpenLink, SignIn
 from db.tables import Assignment, Event, Item, Label, Report, Study

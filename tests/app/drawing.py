@@ -5,7 +5,9 @@ from __future__ import annotations
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
-from annotation.people import Principal, invite, local_admin, sign_in, who
+from annotation.invites import invite
+from annotation.principals import Principal, local_admin
+from annotation.sign_ins import sign_in, who
 from db.connect import transaction
 from db.tables import Study
 

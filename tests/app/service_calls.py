@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotation.consent import consent_version
 from annotation.importing.folder import read_folder
 from annotation.importing.results import ResultOptions, Results
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.slots import Plan, make_plan
 from db.tables import Study
 from tests.app.cast import CONSENT, Cast

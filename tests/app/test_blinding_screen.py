@@ -10,7 +10,7 @@ from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
 from annotation.overrides import find_report
-from annotation.people import Principal, local_admin
+from annotation.principals import Principal, local_admin
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Report, Study

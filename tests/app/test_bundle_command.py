@@ -16,9 +16,10 @@ from sqlalchemy import Engine, select
 
 import app.bundling
 from annotation.claiming import take
+from annotation.invites import invite
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
-from annotation.people import invite, local_admin
+from annotation.principals import local_admin
 from app.command_line import main
 from app.settings import database, settings
 from db.connect import open_database, transaction

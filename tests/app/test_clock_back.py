@@ -14,8 +14,9 @@ from sqlalchemy import Engine, select
 from annotation.active_time import seconds_by_assignment
 from annotation.own_work import own_work
 from annotation.pay import pay_lines
-from annotation.people import Principal, local_admin, who
 from annotation.plan_root import keep_plan_root
+from annotation.principals import Principal, local_admin
+from annotation.sign_ins import who
 from annotation.soundness import find_faults
 from annotation.stale import return_stale
 from annotation.verdicts import load_verdicts

@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 
 from annotation.claiming import take
 from annotation.errors import AnnotationError
+from annotation.invites import invite
 from annotation.labelling import save, submit
 from annotation.page import assignment_page
-from annotation.people import invite, local_admin
+from annotation.principals import local_admin
 from app.commands.export_dataset import export_dataset
 from app.settings import database, settings
 from db.connect import open_database, transaction

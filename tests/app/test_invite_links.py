@@ -9,10 +9,11 @@ import pytest
 from sqlalchemy import select, update
 
 from annotation import standing
-from annotation.claiming import position
-from annotation.invites import invite
+from annotation.invites import invite, revoke
 from annotation.open_links import open_link, revoke_open_link
-from annotation.people import Principal, local_admin, revoke, who
+from annotation.positions import position
+from annotation.principals import Principal, local_admin
+from annotation.sign_ins import who
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, OpenLink
 from db.tables import Assignment, Label, Study

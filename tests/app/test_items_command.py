@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from annotation.claiming import take
 from annotation.errors import AnnotationError
 from annotation.item_slots import list_items, release, reserve, return_stale_now, set_priority
-from annotation.people import Principal
+from annotation.principals import Principal
 from app.command_line import app
 from db.connect import transaction
 from db.tables import Assignment, Event

@@ -167,7 +167,7 @@ def test_a_judge_that_always_says_first_is_named_in_words_and_its_panel_is_a_rat
     judging.judges(panel, "openai/fake-first-1.0")
     judging("judge", "run", "small")
     with transaction(judging.engine) as session:
-        from annotation.people import local_admin
+        from annotation.principals import local_admin
         from annotation.study_status import move_study
         from db.tables import Study
 

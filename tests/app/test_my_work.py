@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.claiming import take
 from annotation.own_work import OwnItem, OwnRemark, OwnWork, Pay
-from annotation.people import Principal
+from annotation.principals import Principal
 from app.screens import label
 from app.screens.my_work import answer, duration, page_html, what_now
 from app.settings import database, settings

@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Engine
 
-from tests.app.test_command_line import Shell
+from app.command_line import main
 from tests.small_study import PROTOCOL, with_reference
 
 PAID = PROTOCOL.replace("[study]", "[study]\npay = {rate = 10}")
 
 
+Shell = Callable[..., str]
+
+
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
+def shell(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    def run(*words: str, exit_code: int = 0) -> str:
+        monkeypatch.setattr(sys, "argv", ["calipers", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert (ended.value.code or 0) == exit_code, said
+        return said.out if exit_code == 0 else said.err
+
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(PAID)
     with_reference(tmp_path / "reports")
     (tmp_path / "reports" / "topics.csv").write_text("topic,category\ntides,sea\nbread,food\nnoise,sea\n")
-    shell = Shell(tmp_path)
-    shell("init", "s", "--protocol", "small.toml", "--seed", "7")
-    shell("import", "reports", "reports", "--layout", "folder")
-    return shell
+    run("init", "s", "--protocol", "small.toml", "--seed", "7")
+    run("import", "reports", "reports", "--layout", "folder")
+    return run
 
 
 def test_the_plan_is_told_first_and_a_roster_says_who_has_how_much(shell: Shell) -> None:
@@ -41,14 +57,16 @@ def test_the_plan_is_told_first_and_a_roster_says_who_has_how_much(shell: Shell)
     assert "invite 1 more" in shell("pairs", "--overlap", "4", "--roster", exit_code=1)
 
 
-def test_a_list_is_read_from_a_file_and_refused_with_all_its_problems(shell: Shell) -> None:
-    listed = shell.folder / "mine.csv"
+def test_a_list_is_read_from_a_file_and_refused_with_all_its_problems(shell: Shell, tmp_path: Path) -> None:
+    listed = tmp_path / "mine.csv"
     listed.write_text("topic,system_a,system_b\ntides,alpha,beta\ntides,alpha,delta\nbred,alpha,beta\n")
     said = shell("pairs", "--design", "mine.csv", exit_code=1)
     assert "mine.csv:3: no report to show on topic 'tides' by system 'delta'" in said
     assert "mine.csv:4: no topic 'bred' with a report to show (did you mean 'bread'?)" in said
     listed.write_text("topic,system_a,system_b\ntides,alpha,beta\n")
-    assert "s: 1 pair on 1 topic in 1 category, 1 annotator each, 1 new slot, seed 7" in shell("pairs", "--design", "mine.csv", "--apply")
+    assert "s: 1 pair on 1 topic in 1 category, 1 annotator each, 1 new slot, seed 7" in shell(
+        "pairs", "--design", "mine.csv", "--apply"
+    )
     listed.write_text("topic,system\ntides,alpha\n")
     assert "mine.csv:1: no column 'system_a'" in shell("pairs", "--design", "mine.csv", exit_code=1)
     assert "no design called 'nonsense'; use reference, all, balanced" in shell(

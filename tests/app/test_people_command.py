@@ -12,7 +12,8 @@ from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
 from annotation.errors import AnnotationError
-from annotation.people import Principal, sign_in
+from annotation.principals import Principal
+from annotation.sign_ins import sign_in
 from app.command_line import app
 from app.screens.evaluator import evaluator_pages
 from db.connect import transaction
@@ -73,7 +74,7 @@ def test_an_open_link_is_made_listed_and_withdrawn(study_id: int) -> None:
     assert [one["state"] for one in printed("people", "small", "--open-links")] == ["withdrawn", "working"]
     run("invite", "small", "Ada", "--open-link", exit_code=2)
     run("invite", "small", exit_code=2)
-    with pytest.raises(AnnotationError, match="at least one place"):
+    with pytest.raises(AnnotationError, match="1 to 1000000 places"):
         run("invite", "small", "--open-link")
 
 

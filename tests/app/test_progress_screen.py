@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 import app.screens.progress
 from annotation.errors import AnnotationError
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.remarks import remarks_of
 from annotation.studies import init_study
 from app.progress import RaterProgress

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.remarks import remarks_of
 from app.command_line import app
 from db.connect import reading, transaction

@@ -13,7 +13,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from annotation.people import Principal, local_admin, revoke
+from annotation.invites import revoke
+from annotation.principals import Principal, local_admin
 from annotation.soundness import find_faults
 from annotation.standing import pause, resume, void_work, withdraw
 from annotation.verdicts import load_verdicts

@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 
 import annotation
 from annotation.errors import AnnotationError
-from annotation.people import Principal
+from annotation.principals import Principal
 from app import api
 from app.settings import settings
 from db.connect import transaction

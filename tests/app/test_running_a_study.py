@@ -121,6 +121,6 @@ def test_the_whole_road_runs_as_it_stands(place: Path) -> None:
     put(place / "training.csv", "topic,system_a,system_b,criterion,answer,reason\n" + ",".join(rows[0]) + "\n")
     said = {" ".join(words[:2]): run(words) for words in commands(text_of)}
     assert "plan root" in said["open mystudy"]
-    assert "0 of 36" in said["status mystudy"]
+    assert "0 of 18" in said["status mystudy"]
     assert (place / "links.csv").read_text(encoding="utf-8").count("/invite/") == 3
     assert (place / "pay.csv").read_text(encoding="utf-8").count("EUR") >= 3

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from annotation.claiming import take
 from annotation.labelling import submit
 from annotation.page import assignment_page
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.soundness import find_faults
 from annotation.standing import void_work, withdraw
 from app.command_line import app

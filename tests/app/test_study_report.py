@@ -8,7 +8,7 @@ from sqlalchemy import Engine, select
 
 from annotation.comparison_plans import keep_plan, kept_plans
 from annotation.judges.judge_file import JudgeDefinition, JudgeFile
-from annotation.people import Principal, local_admin
+from annotation.principals import Principal, local_admin
 from app.reporting import shown_report
 from calibration.results import CalibrationReport
 from db.connect import reading, transaction

@@ -9,7 +9,9 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
-from annotation.people import csrf_token, invite, local_admin
+from annotation.invites import invite
+from annotation.principals import local_admin
+from annotation.sign_ins import csrf_token
 from app import api
 from app.headers import SecurityHeaders
 from app.settings import database

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.standing import void_work, withdraw
 from db.connect import transaction
 from db.tables import Study

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from annotation.claiming import take
 from annotation.labelling import submit
 from annotation.page import assignment_page
-from annotation.people import Principal
+from annotation.principals import Principal
 from annotation.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater

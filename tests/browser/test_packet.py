@@ -25,7 +25,7 @@ from annotation.evidence import plain_text
 from annotation.labelling import save, submit
 from annotation.packets import PacketFile, reserve_packet
 from annotation.page import assignment_page, own_assignment, shown_reports
-from annotation.people import local_admin
+from annotation.principals import local_admin
 from annotation.verdicts import load_verdicts
 from app.packet_file import packet_html
 from db.connect import open_database, reading, transaction

@@ -15,7 +15,7 @@ from annotation.invites import invite
 from annotation.labelling import submit
 from annotation.open_links import open_link
 from annotation.page import assignment_page
-from annotation.people import Principal, local_admin
+from annotation.principals import Principal, local_admin
 from annotation.standing import pause, set_quota, void_work
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, Rater
@@ -98,6 +98,24 @@ def test_a_platforms_participant_ends_with_a_code_to_take_back(
     said = code.inner_text()
     page.goto(f"{server.address}/my_work")
     expect(page.locator(".w-code")).to_have_text(said)
+
+
+def test_somebody_who_is_paused_is_not_told_that_all_is_done(
+    server: Server, study_id: int, context: BrowserContext
+) -> None:
+    page = context.new_page()
+    page.goto(server.link(study_id, "Ada"))
+    expect(page.get_by_role("radio").first).to_be_visible()
+    with transaction(server.engine) as session:
+        mine = take(session, person(session, study_id, "Ada"))
+        assert mine is not None
+        answer_all(session, person(session, study_id, "Ada"), mine.aid)
+        pause(session, local_admin(session.get_one(Study, study_id)), "Ada")
+    page.reload()
+    saved(page)
+    page.get_by_role("button", name="Submit").click()
+    expect(page.get_by_text("No item is waiting for you.")).to_be_visible()
+    expect(page.get_by_text("All done")).to_have_count(0)
 
 
 def test_a_tab_in_the_background_stops_the_clock_at_once(

@@ -65,9 +65,9 @@ def test_the_pairs_that_are_needed_make_the_interval_as_narrow_as_wanted(verdict
 @pytest.mark.parametrize(
     ("chosen", "why"),
     [
-        (lambda v: v[:0], "only 0 clusters"),
-        (lambda v: v[v["rater_id"] == "ann1"], "only 0 clusters"),
-        (lambda v: v[v["item_id"] < "p04"], "only 4 clusters"),
+        (lambda v: v[:0], "only 0 of the 5 clusters"),
+        (lambda v: v[v["rater_id"] == "ann1"], "only 0 of the 5 clusters"),
+        (lambda v: v[v["item_id"] < "p04"], "only 4 of the 5 clusters"),
         (lambda v: v.assign(label="A"), "the same in every cluster"),
     ],
 )

@@ -83,10 +83,11 @@ def test_with_two_annotators_an_item_agreement_is_set_beside_that_on_other_items
 
 
 @pytest.mark.slow
-def test_of_200_studies_of_careful_people_at_most_one_in_twenty_flags_anybody() -> None:
+def test_of_60_studies_of_careful_people_at_most_one_flags_anybody() -> None:
     rng = np.random.default_rng(5)
-    studies = (planted_study([careful(rng) for _ in range(5)], seed) for seed in range(200))
-    assert sum(bool(quick_flags(*one)) for one in studies) <= 10
+    studies = (planted_study([careful(rng) for _ in range(5)], seed) for seed in range(60))
+    # were one study in ten to flag somebody, as few as this would come of it once in seventy times
+    assert sum(bool(quick_flags(*one)) for one in studies) <= 1
 
 
 @pytest.mark.slow
@@ -94,14 +95,14 @@ def test_both_planted_ones_are_found_for_the_right_reasons_in_nine_of_ten_studie
     rng = np.random.default_rng(6)
     found = [
         quick_flags(*planted_study([*(careful(rng) for _ in range(3)), ALWAYS_LEFT, RANDOM_AND_FAST], seed))
-        for seed in range(40)
+        for seed in range(20)
     ]
     reasons = [
         {"side", "same_answer"} <= one.get("ann4", set()) and {"speed", "agreement"} <= one.get("ann5", set())
         for one in found
     ]
-    assert sum(reasons) >= 36
-    assert sum(bool(set(one) - {"ann4", "ann5"}) for one in found) <= 2
+    assert sum(reasons) >= 18
+    assert sum(bool(set(one) - {"ann4", "ann5"}) for one in found) <= 1
 
 
 def renamed(verdicts: pd.DataFrame, work: pd.DataFrame) -> Tables:
@@ -264,6 +265,13 @@ def test_the_same_difference_in_every_cluster_has_the_p_of_the_sign_test_and_no_
     assert math.isnan(found.estimate.low)
     assert "zero_variance" in found.estimate.note
     assert paired_signal(asked("below", 0.05), rows, QUICK).p == 1
+
+
+def test_halves_without_any_spread_have_the_p_of_the_permutation_test() -> None:
+    late = np.arange(11) >= 6
+    rows = Scores(np.where(late, 0.0, 1.0), np.zeros(11), np.arange(11), np.array([""] * 11))
+    assert halves_signal(asked("below"), rows, late, QUICK).p == pytest.approx(1 / 462)  # ways to choose 5 of 11
+    assert halves_signal(asked("above"), rows, late, QUICK).p == 1
 
 
 def test_everything_that_is_looked_at_counts_in_holm() -> None:

@@ -14,7 +14,7 @@ from annotation.judges.asking import can_be_asked, forecast
 from annotation.judges.inspecting import show_call
 from annotation.judges.plan import plan_judges
 from annotation.judges.run import run_judges
-from annotation.people import Principal
+from annotation.principals import Principal
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall
 from db.tables import Report, Study

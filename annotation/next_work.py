@@ -10,12 +10,17 @@ from annotation.claiming import take
 from annotation.gates import closed_gate
 from annotation.positions import position
 from annotation.principals import Principal
+from db.people_tables import Enrollment
 
 
 def next_work(session: Session, principal: Principal) -> dict[str, Any]:
-    """`{next, position}`: the aid in work or newly taken; where there is none because a gate is closed, also `gate`."""
+    """`{next, position}`: the aid in work or newly taken; where there is none because a gate is closed, also `gate`:
+    consent, training, or held, which says that this person was paused."""
     following = take(session, principal)
     done, of = position(session, principal)
     told = {"next": following.aid if following else None, "position": {"done": done, "of": of}}
-    gate = closed_gate(session, principal) if following is None else None
+    if following is not None:
+        return told
+    held = session.get_one(Enrollment, principal.enrollment_id).status == "paused"
+    gate = closed_gate(session, principal) or ("held" if held else None)
     return told | ({"gate": gate} if gate else {})

@@ -75,7 +75,7 @@ class OwnWork:
     """All of it, in plain values. `pay` is None where the study pays nothing; `items` come newest first."""
 
     title: str
-    status: str  # the study's
+    status: str  # the study's; held where it is open, but this person is paused
     simulated: bool
     task: str
     guidance: str  # Markdown
@@ -95,6 +95,11 @@ class OwnWork:
     completion_code: str | None = None  # for the platform they came from, once nothing is left to do
     consent_state: str = "none"  # as `annotation.consent.consent_state` says
     training: TrainingState = field(default_factory=TrainingState)
+
+
+def status_for(study: Study, person: Enrollment) -> str:
+    """The study's status as this person meets it: `held` where it is open to others, but they are paused."""
+    return "held" if study.status == "open" and person.status == "paused" else study.status
 
 
 def own_work(session: Session, principal: Principal) -> OwnWork:
@@ -118,7 +123,7 @@ def own_work(session: Session, principal: Principal) -> OwnWork:
     rate, currency = protocol.study.pay.rate, protocol.study.pay.currency
     return OwnWork(
         title=protocol.title,
-        status=study.status,
+        status=status_for(study, person),
         simulated=study.is_simulated,
         task=protocol.task,
         guidance=protocol.guidance,

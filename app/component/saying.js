@@ -27,6 +27,7 @@ function waitingFor(status) {
   const words = {
     draft: ["This study has not begun yet.", "Come back with the same link when you are told that it is open."],
     paused: ["This study is paused.", "What you handed in is stored. Come back later with the same link."],
+    held: ["Your work is paused.", "What you handed in is stored. Whoever sent you your link can say why."],
     closed: ["This study is closed.", "What you handed in is stored; work that was not handed in went back."],
     locked: ["This study is closed.", "What you handed in is stored. Thank you."],
   };

@@ -8,6 +8,7 @@ from annotation.claiming import take
 from annotation.completion import completion_code, is_participant
 from annotation.errors import AnnotationError
 from annotation.gates import closed_gate
+from annotation.own_work import status_for
 from annotation.page import own_assignment
 from annotation.positions import position
 from annotation.principals import Principal
@@ -17,6 +18,7 @@ from app.component import annotate
 from app.screens import consent, untrained
 from app.settings import database
 from db.connect import transaction
+from db.people_tables import Enrollment
 from db.tables import Assignment, Study
 
 LINKS = [{"text": "My work", "href": "/my_work"}]
@@ -34,6 +36,7 @@ def show(principal: Principal, cookie: str) -> None:
         study = session.get_one(Study, principal.study_id)
         participant = is_participant(session, principal)
         code = completion_code(session, principal) if assignment is None else None
+        status = status_for(study, session.get_one(Enrollment, principal.enrollment_id))
         title, simulated = protocol_of(study).title, study.is_simulated
     if gate is not None and assignment is None:
         (consent if gate == "consent" else untrained).show(principal, cookie)
@@ -45,8 +48,8 @@ def show(principal: Principal, cookie: str) -> None:
             "person": principal.opaque_id,
             "rescue": rescue_signer(cookie),
             "position": {"done": done, "of": of},
-            "finished": assignment is None and done > 0 and done == of and study.status == "open",
-            "status": study.status,
+            "finished": assignment is None and done > 0 and done == of and status == "open",
+            "status": status,
             "participant": participant,
             "code": code,
             "study": {"title": title, "simulated": simulated},

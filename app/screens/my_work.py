@@ -73,6 +73,7 @@ CONSENT = {
 WHAT_NOW = {
     "draft": "This study has not begun yet. Come back with the same link when you are told that it is open.",
     "paused": "This study is paused; what you handed in is stored. Come back later with the same link.",
+    "held": "Your work is paused; what you handed in is stored. Whoever sent you your link can say why.",
     "closed": "This study is closed; what you handed in is stored, and can still be reopened.",
     "locked": "This study is locked; what you handed in is stored, and nothing changes any more.",
 }

@@ -114,7 +114,7 @@ def test_somebody_who_is_paused_is_not_told_that_all_is_done(
     page.reload()
     saved(page)
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_text("No item is waiting for you.")).to_be_visible()
+    expect(page.get_by_text("Your work is paused.")).to_be_visible()
     expect(page.get_by_text("All done")).to_have_count(0)
 
 

@@ -91,9 +91,9 @@ SOURCES: dict[str, tuple[str, ...]] = {  # the words of METRICS
 }  # fmt: skip
 PROTOCOLS = {  # of the published studies whose protocols come with calipers, by the beginning of their names
     "wlc_": ("wang2026wiki",),
-    "deepresearchgym": ("coelho2025deepresearchgym",),
+    "drg_": ("coelho2025deepresearchgym",),
     "dr3_": ("xie2026dr3",),
-    "reportbench": ("li2025reportbench",),
+    "rb_": ("li2025reportbench",),
     "race": ("du2025deepresearch",),
     "mtbench": ("zheng2023judging",),
 }

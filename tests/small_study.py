@@ -86,6 +86,7 @@ labels = [
 ]
 [study]
 topic_once = false
+retest_share = 0.0
 blind_until = "open"
 [[criterion]]
 id = "supported"

@@ -137,7 +137,7 @@ def test_a_score_is_stored_in_one_way(choice: str | None, stored: str | None) ->
         (PROBES, "supported", "7", "'7' is not an answer this study allows (full, part, source_unavailable)"),
         (PROBES, "supported", "Full", "'Full' is not an answer this study allows"),
         (PROBES, "supported", "not_applicable", "'not_applicable' is not an answer this study allows"),
-        (PROBES, "deep", "full", "no criterion 'deep' in this study"),
+        (PROBES, "deep", "full", "no criterion 'deep' is asked here"),
     ],
 )
 def test_what_the_protocol_does_not_allow_is_refused_by_name(

@@ -50,6 +50,7 @@ def test_no_hostile_report_runs_asks_or_changes_the_page(context: BrowserContext
                 f"# Before\n\nbefore it\n\n{text}\n\nafter it\n", encoding="utf-8"
             )
     protocol = EIGHT.replace("[answers]", 'reports = {unresolved_flags = "allow"}\n[answers]')
+    protocol = protocol.replace("[study]", "[study]\nretest_share = 0.0")
     study_id = make_study(server.engine, root, protocol=protocol, name="hostile")
     page = context.new_page()
     page.goto(server.link(study_id, "Ada"))

@@ -30,7 +30,7 @@ def test_the_evaluator_sees_the_answer_and_the_signed_out_a_next_step(
     page.goto(server.link(study_id, "Eve", "evaluator"))
     expect(page.get_by_text("No judge to choose yet")).to_be_visible()
     page.get_by_text("Progress").click()
-    expect(page.get_by_text("0 of 18 annotators' slots are handed in")).to_be_visible()
+    expect(page.get_by_text("0 of 18 slots are handed in")).to_be_visible()
 
 
 def test_flag_comment_and_skip_reach_the_server_and_work_goes_on(page: Page, server: Any, study_id: int) -> None:

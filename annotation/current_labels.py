@@ -121,5 +121,11 @@ def counts(label: RowMapping, shown: Shown | None) -> bool:
     )
 
 
+def has_seen_only(label: RowMapping, *texts: str | None) -> bool:
+    """Whether the label, of a probe, was given on nothing but these texts, by their sha256."""
+    seen = {(label[side] or "").removeprefix(UNPROVED) for side in ("left_sha256", "right_sha256")} - {""}
+    return seen <= set(texts)
+
+
 def _is_of(stamp: str, sha256: str | None) -> bool:
     return sha256 is not None and stamp.removeprefix(UNPROVED) == sha256

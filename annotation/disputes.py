@@ -14,10 +14,10 @@ from typing import Any
 from sqlalchemy import RowMapping, func, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.current_labels import all_labels, counted_labels, counts
+from annotation.current_labels import all_labels, counted_labels, counts, has_seen_only
 from annotation.protocol import Protocol
 from annotation.scores import NUMBER, scale_of
-from annotation.shown import UNPROVED, sources_sha256
+from annotation.shown import sources_sha256
 from annotation.studies import protocol_of
 from annotation.verdicts import unblind
 from db.people_tables import Rater
@@ -227,5 +227,4 @@ def _stands(label: RowMapping, shown: RowMapping | None) -> bool:
         return False
     if shown["kind"] != "probe":
         return True
-    seen = {(label[side] or "").removeprefix(UNPROVED) for side in ("left_sha256", "right_sha256")} - {""}
-    return seen <= {shown["sha256_a"], sources_sha256(shown["context"])}
+    return has_seen_only(label, shown["sha256_a"], sources_sha256(shown["context"]))

@@ -14,12 +14,12 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.active_time import seconds_by_criterion
-from annotation.current_labels import Shown, counted_labels, counts, shown_by_item
+from annotation.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
 from annotation.errors import AnnotationError
 from annotation.judge_shares import JudgeShares
 from annotation.pairing import seeded
 from annotation.redaction import redactor_of
-from annotation.shown import UNPROVED, sources_sha256
+from annotation.shown import sources_sha256
 from annotation.spreadsheets import guarded
 from annotation.studies import protocol_of
 from db.tables import Item, Study
@@ -93,8 +93,7 @@ def _verdicts(session: Session, study: Study) -> Iterator[tuple[Any, ...]]:
         shown = shown_items.get(item_id)
         if shown is None or not counts(row, shown):
             continue
-        seen = {(row[side] or "").removeprefix(UNPROVED) for side in ("left_sha256", "right_sha256")} - {""}
-        if item_id in sources and not seen <= {shown["sha256_a"], sources[item_id]}:
+        if item_id in sources and not has_seen_only(row, shown["sha256_a"], sources[item_id]):
             continue
         item = f"item-{item_id:05d}"
         is_judge = row["rater_kind"] == "judge"

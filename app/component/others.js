@@ -80,31 +80,8 @@ class Others {
         make(
           "ul",
           { class: "other-quotes", "aria-label": `Passages quoted by ${rater}` },
-          ...evidence.map((span) => this.quote(span)),
+          ...evidence.map((span) => this.page.form.quotes.chip(span)),
         ),
-    );
-  }
-
-  quote(span) {
-    const { quotes } = this.page.form;
-    const short = span.quote.replace(/\s+/g, " ").slice(0, 160);
-    const lost = !quotes.found(span);
-    return make(
-      "li",
-      { class: "quote-chip" },
-      make(
-        "button",
-        {
-          type: "button",
-          class: "quote-go",
-          "aria-disabled": lost && "true",
-          title: lost ? "This passage is not in the text shown" : `Show in the text: ${short}`,
-          onclick: () => quotes.go(span),
-        },
-        make("b", {}, paneName(this.page, span.side)),
-        make("span", {}, ` “${short}”`),
-        lost && make("i", {}, " not in the text"),
-      ),
     );
   }
 }

@@ -119,7 +119,7 @@ class Quotes {
     if (now === this.shown) return;
     this.shown = now;
     this.root.hidden = !evidence.length;
-    this.root.replaceChildren(...evidence.map((span, n) => this.chip(id, span, n, fixed)));
+    this.root.replaceChildren(...evidence.map((span, n) => this.chip(span, !fixed && (() => this.remove(id, n)))));
     this.page.highlights.set("evidence", evidence.map((span) => this.found(span)).filter(Boolean));
   }
 
@@ -133,8 +133,8 @@ class Quotes {
     return report && textOf(report).text.slice(start, end) === quote ? rangeOf(report, start, end) : null;
   }
 
-  chip(id, span, n, fixed) {
-    const name = paneName(this.page, span.side);
+  /** One quote as a line of a list, leading to its passage; `remove`: what its cross does, where it may go. */
+  chip(span, remove) {
     const short = span.quote.replace(/\s+/g, " ").slice(0, 160);
     const lost = !this.found(span);
     return make(
@@ -149,11 +149,11 @@ class Quotes {
           title: lost ? "This passage is not in the text shown" : `Show in the text: ${short}`,
           onclick: () => this.go(span),
         },
-        make("b", {}, name),
+        make("b", {}, paneName(this.page, span.side)),
         make("span", {}, ` “${short}”`),
         lost && make("i", {}, " not in the text"),
       ),
-      !fixed &&
+      remove &&
         make(
           "button",
           {
@@ -161,7 +161,7 @@ class Quotes {
             class: "quote-remove",
             "aria-label": `Remove quote: ${short}`,
             title: "Remove this quote",
-            onclick: () => this.remove(id, n),
+            onclick: remove,
           },
           icon("close"),
         ),

@@ -6,7 +6,7 @@ PORT ?= 8501
 # the links that `demo` prints must lead to the port that `serve` listens on
 export CALIPERS_BASE_URL ?= http://127.0.0.1:$(PORT)
 
-.PHONY: install run test check bench screenshots lock
+.PHONY: install run test check bench faults fuzz screenshots lock
 
 install: $(VENV)/.installed
 
@@ -24,16 +24,26 @@ run: install
 
 # What failed beside others runs once more by itself, on a free machine; what fails twice fails the run.
 test: install
-	$(BIN)/pytest -n 2 --dist loadscope \
+	$(BIN)/pytest -n 2 --dist loadscope --ignore=tests/faults \
 	|| { echo "== once more, one by one =="; $(BIN)/pytest --last-failed --last-failed-no-failures none; }
 
 check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m tests.security.audit
 
+# Every promise of speed and coverage: an hour, or some of them with ONLY="load scale"; results in benchmarks/results.md
 bench: install
-	@for script in $$(grep -l __main__ benchmarks/*.py); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	$(BIN)/python -m benchmarks $(ONLY)
+
+# Processes killed, disks filled, networks cut: the seed is printed, CALIPERS_FAULT_SEED repeats it
+faults: install
+	$(BIN)/pytest tests/faults -q
+
+# A thousand requests a route and a thousand files an import; `make test` runs a few dozen of each
+fuzz: install
+	CALIPERS_FUZZ=1000 $(BIN)/pytest tests/fuzz -q -n 2
 
 screenshots: install
 	$(BIN)/python docs/screenshots.py

@@ -53,7 +53,7 @@ def take_dispute(session: Session, principal: Principal, *, early: bool = False)
 def count_disputes(session: Session, principal: Principal) -> int:
     """How many items with open questions this person could still take. Raises AnnotationError `forbidden`."""
     rater_id, study = _adjudicator(session, principal)
-    return len(_offered(session, study, rater_id, early=False)) if study.status in GIVEN_OUT_WHILE else 0
+    return len(_open_to(session, study, rater_id, early=False)) if study.status in GIVEN_OUT_WHILE else 0
 
 
 def _adjudicator(session: Session, principal: Principal) -> tuple[int, Study]:
@@ -67,23 +67,29 @@ def _adjudicator(session: Session, principal: Principal) -> tuple[int, Study]:
 
 
 def _offered(session: Session, study: Study, rater_id: int, *, early: bool) -> list[tuple[int, list[Dispute]]]:
-    """Items this person may settle with their open disputes: urgent ones first, then a seeded draw."""
+    """`_open_to`: urgent items first, then a seeded draw."""
+    found = _open_to(session, study, rater_id, early=early)
+    rows = select(Item.id, Item.priority).where(Item.study_id == study.id)
+    priority = {item: urgent for item, urgent in session.execute(rows)}  # noqa: C416
+    draw = {item: seeded(study.seed, "disputes", rater_id, item).random() for item in found}
+    return sorted(found.items(), key=lambda one: (-priority[one[0]], draw[one[0]]))
+
+
+def _open_to(session: Session, study: Study, rater_id: int, *, early: bool) -> dict[int, list[Dispute]]:
+    """Items this person may settle, with their open disputes."""
     by_item: dict[int, list[Dispute]] = defaultdict(list)
     for one in disputes(session, study, early=early):
         by_item[one.item_id].append(one)
     own = select(Assignment.item_id).where(Assignment.study_id == study.id, Assignment.rater_id == rater_id)
     known = set(session.scalars(own.where(Assignment.purpose != "adjudicate")))
     known |= set(session.scalars(own.where(Assignment.purpose == "adjudicate", Assignment.returned == "skipped")))
-    rows = select(Item.id, Item.priority).where(Item.study_id == study.id)
-    priority = {item: urgent for item, urgent in session.execute(rows)}  # noqa: C416
-    draw = {item: seeded(study.seed, "disputes", rater_id, item).random() for item in by_item}
-    return [
-        (item, [one for one in found if one.state == "open"])
-        for item, found in sorted(by_item.items(), key=lambda one: (-priority[one[0]], draw[one[0]]))
+    return {
+        item: still_open
+        for item, found in by_item.items()
         if item not in known
-        and any(one.state == "open" for one in found)
+        and (still_open := [one for one in found if one.state == "open"])
         and all(one.state != "in work" for one in found)
-    ]
+    }
 
 
 def _given(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.orm import Session, aliased
 
 from annotation.blinding import audit_blinding
 from annotation.blinding_audit import AuditedReport, BlindingAudit
@@ -16,6 +15,11 @@ from annotation.errors import AnnotationError
 from annotation.overrides import is_labelled, stripped_only
 from annotation.principals import Principal, study_for
 from db.tables import Report, Study, System, Topic
+
+LINE: tuple[Any, ...] = (
+    Report.id, Topic.key.label("topic"), System.key.label("system"), Report.status, Report.removed, Report.warnings,
+    Report.flags, Report.open_flags, Report.override, func.length(Report.original_text).label("characters"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -75,10 +79,10 @@ def audit_study(
 
 
 def list_reports(session: Session, principal: Principal) -> list[ReportLine]:
-    """The newest version of every report; those that need a decision first."""
+    """The newest version of every report, none of its texts; those that need a decision first."""
     study = study_for(session, principal, "evaluator")
-    lines = [_line(*row) for row in _newest(session, study)]
-    return sorted(lines, key=lambda line: (-line.open_flags, -len(line.warnings), line.topic, line.system))
+    rows = session.execute(_newest_of(study).with_only_columns(*LINE)).all()
+    return sorted(map(_line, rows), key=lambda line: (-line.open_flags, -len(line.warnings), line.topic, line.system))
 
 
 def open_flags(session: Session, principal: Principal) -> list[dict[str, str]]:
@@ -95,12 +99,12 @@ def open_flags(session: Session, principal: Principal) -> list[dict[str, str]]:
 def view_report(session: Session, principal: Principal, report_id: int) -> ReportView:
     """One report with everything the owner needs to decide about it."""
     study = study_for(session, principal, "evaluator")
-    found = next((row for row in _newest(session, study) if row[0].id == report_id), None)
-    if found is None:
+    mine = _newest_of(study).where(Report.id == report_id)
+    report = session.scalar(mine.with_only_columns(Report))
+    if report is None:
         raise AnnotationError("unknown_report", "this report was replaced by a newer version; choose it again")
-    report, topic, system = found
     return ReportView(
-        line=_line(report, topic, system),
+        line=_line(session.execute(mine.with_only_columns(*LINE)).one()),
         original=report.original_text,
         removed=tuple((start, end, kind) for start, end, kind in report.removed),
         shown=report.shown_text,
@@ -111,38 +115,36 @@ def view_report(session: Session, principal: Principal, report_id: int) -> Repor
     )
 
 
-def _line(report: Report, topic: Topic, system: System) -> ReportLine:
-    removed = sum(end - start for start, end, _ in report.removed)
+def _line(row: Row[Any]) -> ReportLine:
+    """`row`: of `LINE`."""
+    removed = sum(end - start for start, end, _ in row.removed)
     return ReportLine(
-        id=report.id,
-        topic=topic.key,
-        system=system.key,
-        status=report.status,
-        removed_share=removed / max(1, len(report.original_text)),
-        warnings=tuple(report.warnings),
-        flags=len(report.flags),
-        open_flags=report.open_flags,
-        override="; ".join(f"{act['what']}: {act['reason']}" for act in (report.override or {}).get("acts", [])),
+        id=row.id,
+        topic=row.topic,
+        system=row.system,
+        status=row.status,
+        removed_share=removed / max(1, row.characters),
+        warnings=tuple(row.warnings),
+        flags=len(row.flags),
+        open_flags=row.open_flags,
+        override="; ".join(f"{act['what']}: {act['reason']}" for act in (row.override or {}).get("acts", [])),
     )
 
 
 def _newest(session: Session, study: Study) -> list[tuple[Report, Topic, System]]:
-    newest: dict[tuple[int, int], int] = defaultdict(int)
-    for topic_id, system_id, version in session.execute(
-        select(Report.topic_id, Report.system_id, func.max(Report.version))
-        .where(Report.study_id == study.id)
-        .group_by(Report.topic_id, Report.system_id)
-    ):
-        newest[topic_id, system_id] = version
-    rows = session.execute(
+    return [row._tuple() for row in session.execute(_newest_of(study))]
+
+
+def _newest_of(study: Study) -> Select[Report, Topic, System]:
+    """The newest version of every report, by topic and system."""
+    later = aliased(Report)
+    newest = select(func.max(later.version)).where(
+        later.topic_id == Report.topic_id, later.system_id == Report.system_id
+    )
+    return (
         select(Report, Topic, System)
         .join(Topic, Topic.id == Report.topic_id)
         .join(System, System.id == Report.system_id)
-        .where(Report.study_id == study.id)
+        .where(Report.study_id == study.id, Report.version == newest.scalar_subquery())
         .order_by(Topic.key, System.key)
     )
-    return [
-        (report, topic, system)
-        for report, topic, system in rows
-        if newest[report.topic_id, report.system_id] == report.version
-    ]

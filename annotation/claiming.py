@@ -53,8 +53,7 @@ def _take(session: Session, principal: Principal) -> Assignment | None:
     mine = in_work(session, principal)
     if mine is not None:
         if (mine.active_at or mine.taken_at or now()) < idle_since(study):
-            for one in with_twin(session, mine):
-                one.active_at = now()  # they are back
+            _touch(session, with_twin(session, mine))
         return mine
     person = session.get_one(Enrollment, principal.enrollment_id)
     if study.status != "open" or person.status != "active" or closed_gate(session, principal):
@@ -68,6 +67,15 @@ def _take(session: Session, principal: Principal) -> Assignment | None:
         or take_due(session, study, rater_id, person.id)
         or _take_slot(session, study, rater_id, within)
     )
+
+
+def _touch(session: Session, work: Sequence[Assignment]) -> None:
+    """They are back. Work that somebody holds is left as it is: that one may wait for the person, held here."""
+    ids = [one.id for one in work]
+    free = select(Assignment.id).where(Assignment.id.in_(ids)).order_by(Assignment.id).with_for_update(skip_locked=True)
+    if len(session.scalars(free).all()) == len(ids):
+        for one in work:
+            one.active_at = now()
 
 
 def in_work(session: Session, principal: Principal) -> Assignment | None:

@@ -64,12 +64,16 @@ def compare_answers(verdicts: pd.DataFrame, steps: Mapping[str, float] | None = 
     return found.rename(columns={"cluster_id": "topic"}).assign(kind=kind)[list(COLUMNS)]
 
 
-def disagreements(compared: pd.DataFrame) -> pd.DataFrame:
-    """Of `compare_answers`, the rows where answers differ: hard ones first, then by the share that differs."""
-    found = compared[compared["unlike"] > 0]
-    order = found.assign(soft=found["kind"] == "soft", alike=1 - found["unlike"] / found["compared"])
+def in_order(compared: pd.DataFrame) -> pd.DataFrame:
+    """The same rows as `disagreements` orders them: hard ones first, then by the share that differs."""
+    order = compared.assign(soft=compared["kind"] != "hard", alike=1 - compared["unlike"] / compared["compared"])
     columns = ["soft", "alike", "topic", "item_id", "criterion", "judge"]
     return order.sort_values(columns, ignore_index=True)[list(COLUMNS)]
+
+
+def disagreements(compared: pd.DataFrame) -> pd.DataFrame:
+    """Of `compare_answers`, the rows where answers differ: hard ones first, then by the share that differs."""
+    return in_order(compared[compared["unlike"] > 0])
 
 
 def narrowed(compared: pd.DataFrame, filters: Filters) -> pd.DataFrame:

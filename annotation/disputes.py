@@ -6,29 +6,22 @@ Verdicts are compared, never sides; which system wrote what is not read here.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
-from sqlalchemy import RowMapping, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
 
-from annotation.current_labels import all_labels, counted_labels, counts, has_seen_only
-from annotation.protocol import Protocol
-from annotation.scores import NUMBER, scale_of
-from annotation.shown import sources_sha256
-from annotation.studies import protocol_of
-from annotation.verdicts import unblind
-from db.people_tables import Rater
-from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Report, Study
+from annotation.current_labels import all_labels
+from annotation.differing import Differing, differing, stands, texts_shown
+from annotation.dispute_rules import REASONS
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 
-REASONS = ("disagreement", "low_confidence", "flag", "not_applicable", "tie_against_winner")
 STATES = ("open", "in work", "settled")
-LOW_CONFIDENCE = 2  # of 5, and below
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Dispute:
     """One question about one item. `assignment_id`: of the adjudication that is in work, or that settled it."""
 
@@ -40,34 +33,6 @@ class Dispute:
     assignment_id: int | None = None
 
 
-def in_dispute(
-    verdicts: Sequence[str], rule: str | Sequence[str] = "any", criterion: str = "", step: float = 0.0
-) -> bool:
-    """Whether the protocol's `study.adjudicate` sends these verdicts of several people on one question to somebody.
-
-    `any`: two of them differ. `no_majority`: besides, no verdict is that of more than half. A list: `any`, on the
-    criteria it names. Scores at most one `step` of their scale apart do not differ.
-    """
-    if not any(_differ(one, other, step) for one, other in combinations(sorted(set(verdicts)), 2)):
-        return False
-    if rule == "no_majority":
-        return not any(2 * sum(not _differ(one, other, step) for other in verdicts) > len(verdicts) for one in verdicts)
-    return rule == "any" or criterion in rule
-
-
-def reasons_of(verdicts: Iterable[str], confidences: Iterable[int | None], *, flagged: bool) -> tuple[str, ...]:
-    """Those of `REASONS` that hold for a question in dispute; the first one always does."""
-    said = set(verdicts)
-    holds = {
-        "disagreement": True,
-        "low_confidence": any(one is not None and one <= LOW_CONFIDENCE for one in confidences),
-        "flag": flagged,
-        "not_applicable": "not_applicable" in said,
-        "tie_against_winner": "tie" in said and bool(said & {"A", "B"}),
-    }
-    return tuple(reason for reason in REASONS if holds[reason])
-
-
 def disputes(session: Session, study: Study, *, early: bool = False) -> list[Dispute]:
     """Every question in dispute, by item and in page order; `study` comes from `principals.study_for`.
 
@@ -75,47 +40,17 @@ def disputes(session: Session, study: Study, *, early: bool = False) -> list[Dis
     or the study is closed. `early`: from two people on. A dispute is settled by an adjudication that is handed in,
     stands on the texts shown now, and was given on the very verdicts that stand now: a changed one opens it again.
     """
-    protocol = protocol_of(study)
-    steps = _steps(session, study, protocol)
-    ready, flagged = _ready(session, study, early=early), _flagged(session, study)
-    given: dict[tuple[int, str], list[RowMapping]] = defaultdict(list)
-    for row in answers(session, study):
-        if row["item_id"] in ready:
-            given[row["item_id"], row["criterion"]].append(row)
-    acts, place = _adjudications(session, study), {code: number for number, code in enumerate(steps)}
-    found = []
-    for (item, code), rows in sorted(given.items(), key=lambda one: (one[0][0], place[one[0][1]])):
-        verdicts = {row["rater_id"]: str(unblind(row["choice"], row["left"])) for row in rows}
-        if in_dispute(list(verdicts.values()), protocol.study.adjudicate, code, steps[code]):
-            reasons = reasons_of(verdicts.values(), (row["confidence"] for row in rows), flagged=item in flagged)
-            found.append(Dispute(item, code, verdicts, reasons, *_state(acts[item], code, verdicts)))
-    return found
+    ready = _ready(session, study, early=early)
+    found = differing(session, study, ready)
+    flagged, acts = _flagged(session, study), _adjudications(session, study)
+    return [_dispute(item, one, item in flagged, acts.get(item, ())) for item, split in found.items() for one in split]
 
 
-def answers(session: Session, study: Study, item_id: int | None = None) -> list[RowMapping]:
-    """People's current answers in work handed in, on the texts their items show now; of one item, or of all.
-
-    Of one item with rationale and evidence. Training, attention, a second reading and adjudication are left out.
-    """
-    columns: list[Any] = [
-        Assignment.item_id, Assignment.rater_id, Assignment.left, Criterion.code.label("criterion"), Label.choice,
-        Label.confidence, Label.left_sha256, Label.right_sha256,
-    ]  # fmt: skip
-    rows = counted_labels(study).where(
-        Rater.kind == "human", Assignment.purpose == "label", Assignment.repeat_no == 1, Label.choice.is_not(None)
-    )
-    if item_id is not None:
-        rows = rows.where(Assignment.item_id == item_id)
-        columns += [Label.rationale, Label.evidence]
-    found = session.execute(rows.with_only_columns(*columns).order_by(Assignment.id)).mappings()
-    shown = _texts(session, study, item_id)
-    return [row for row in found if _stands(row, shown.get(row["item_id"]))]
-
-
-def _differ(one: str, other: str, step: float) -> bool:
-    if NUMBER.fullmatch(one) and NUMBER.fullmatch(other):
-        return abs(float(one) - float(other)) > step + 1e-9
-    return one != other
+def _dispute(item: int, one: Differing, flagged: bool, acts: Sequence[_Adjudication]) -> Dispute:
+    held = {*one.reasons, *(["flag"] if flagged else [])}
+    reasons = tuple(reason for reason in REASONS if reason in held) if flagged else one.reasons
+    state, assignment = _state(acts, one.criterion, one.verdicts) if acts else ("open", None)
+    return Dispute(item, one.criterion, one.verdicts, reasons, state, assignment)
 
 
 def _state(acts: Sequence[_Adjudication], code: str, verdicts: Mapping[int, str]) -> tuple[str, int | None]:
@@ -161,11 +96,11 @@ def _adjudications(session: Session, study: Study) -> Mapping[int, list[_Adjudic
         .order_by(None)
         .order_by(Label.revision)
     ).mappings()  # fmt: skip
-    shown = _texts(session, study)
+    shown = texts_shown(session, study, [act.item_id for act in acts])
     standing: dict[int, dict[str, bool]] = defaultdict(dict)
     for row in labels:  # the last revision of each has the last word
-        stands = row["choice"] is not None and _stands(row, shown.get(row["item_id"]))
-        standing[row["id"]][row["code"]] = stands
+        counts = row["choice"] is not None and stands(row, shown.get(row["item_id"]))
+        standing[row["id"]][row["code"]] = counts
     found: dict[int, list[_Adjudication]] = defaultdict(list)
     for act in acts:
         answered = frozenset(code for code, stands in standing[act.id].items() if stands)
@@ -194,37 +129,3 @@ def _flagged(session: Session, study: Study) -> set[int]:
     """Items that somebody flagged while reading them."""
     rows = select(Assignment.item_id).join(Event, Event.assignment_id == Assignment.id)
     return set(session.scalars(rows.where(Assignment.study_id == study.id, Event.kind == "flag")))
-
-
-def _steps(session: Session, study: Study, protocol: Protocol) -> dict[str, float]:
-    """criterion -> step of its scale, 0 where it has none; in page order."""
-    rows = select(Criterion.code, Criterion.scale).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
-    asked = session.execute(rows.order_by(Criterion.position, Criterion.id))
-    return {code: scale.step if (scale := scale_of(protocol, own)) else 0.0 for code, own in asked}
-
-
-def _texts(session: Session, study: Study, item_id: int | None = None) -> dict[int, RowMapping]:
-    """What each item shows now, by the sha256 of its texts alone."""
-    a, b, reference = aliased(Report), aliased(Report), aliased(Report)
-    rows = (
-        select(
-            Item.id, Item.kind, Item.context, Item.excluded_at, a.shown_sha256.label("sha256_a"),
-            b.shown_sha256.label("sha256_b"), reference.shown_sha256.label("sha256_reference"),
-        )
-        .outerjoin(a, a.id == Item.report_a_id)
-        .outerjoin(b, b.id == Item.report_b_id)
-        .outerjoin(reference, reference.id == Item.reference_id)
-        .where(Item.study_id == study.id)
-    )  # fmt: skip
-    if item_id is not None:
-        rows = rows.where(Item.id == item_id)
-    return {row["id"]: row for row in session.execute(rows).mappings()}
-
-
-def _stands(label: RowMapping, shown: RowMapping | None) -> bool:
-    """As for verdicts: on the texts shown now; for a probe, on its report and its sources as they are now."""
-    if shown is None or not counts(label, shown):
-        return False
-    if shown["kind"] != "probe":
-        return True
-    return has_seen_only(label, shown["sha256_a"], sources_sha256(shown["context"]))

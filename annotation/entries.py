@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
@@ -187,8 +188,18 @@ def read_entry(raw: Any) -> Entry:
         return ENTRY.validate_python(_cleaned(raw))
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"][1:]) or "entry"
-        raise AnnotationError("invalid", f"{place}: {first['msg']}") from None
+        place = place_of(first["loc"][1:]) or "entry"
+        said = _readable(first["msg"], 300)  # it quotes a `kind` that nobody knows
+        raise AnnotationError("invalid", f"{place}: {said}") from None
+
+
+def place_of(steps: Iterable[object]) -> str:
+    """Where in a request something is wrong, fit to be read: names are the sender's own."""
+    return _readable(".".join(map(str, steps)), 100)
+
+
+def _readable(text: str, most: int) -> str:
+    return "".join(one if one.isprintable() else "?" for one in text[:most])
 
 
 def sent_id(raw: Any) -> str | None:

@@ -58,10 +58,9 @@ def gold_results(session: Session, study: Study, purpose: str, *where: Any) -> l
     rows = session.execute(
         select(
             Assignment.id, Assignment.rater_id, Assignment.item_id, Assignment.pass_no, Assignment.left,
-            Criterion.code, Label.choice, Item.gold,
+            Criterion.code, Label.choice,
         )
         .join(Assignment, Assignment.id == Label.assignment_id)
-        .join(Item, Item.id == Assignment.item_id)
         .join(Criterion, Criterion.id == Label.criterion_id)
         .where(
             Assignment.study_id == study.id, Assignment.purpose == purpose, Assignment.status.in_(HANDED_IN),
@@ -69,11 +68,14 @@ def gold_results(session: Session, study: Study, purpose: str, *where: Any) -> l
         )
         .order_by(Assignment.submitted_at, Assignment.id, Criterion.position)
     )  # fmt: skip
+    # read once an item, not once a label
+    golds = session.execute(select(Item.id, Item.gold).where(Item.study_id == study.id, Item.gold.is_not(None)))
+    agreed_on = {item: gold or {} for item, gold in golds}
     return [
         GoldResult(
             row.id, row.rater_id, row.item_id, row.pass_no, row.code, row.choice,
             as_shown(agreed["answer"], row.left), told_reason(agreed["reason"], row.left),
         )
         for row in rows
-        if (agreed := (row.gold or {}).get(row.code))
+        if (agreed := agreed_on.get(row.item_id, {}).get(row.code))
     ]  # fmt: skip

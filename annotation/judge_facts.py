@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from annotation.importing.results_raters import IMPORTED
 from annotation.judges.ledger import money_of
 from annotation.judges.makers import maker, own_family
+from annotation.judges.standing import label_counts
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.tables import HANDED_IN, Assignment, Study, System
 
@@ -25,6 +26,7 @@ SHOWN = (
 def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
     """Every judge of the study, by name, with the settings it was planned with last."""
     judges = session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
+    usable = label_counts(session, study)
     orders, reported, dates = _orders(session, study), _reported(session, study), _dates(session, study)
     rows = session.execute(select(System.key, System.family).where(System.study_id == study.id))
     systems = [(key, family) for key, family in rows if family]
@@ -33,7 +35,7 @@ def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
         configs = session.scalars(
             select(JudgeConfig).where(JudgeConfig.judge_id == judge.id).order_by(JudgeConfig.id)
         ).all()
-        money = money_of(session, judge)
+        money = money_of(session, judge, usable.get(judge.name, {}).get("ok", 0))
         repeats, both = orders.get(judge.rater_id, (None, None))
         first, last = dates.get(judge.id, (None, None))
         found.append(

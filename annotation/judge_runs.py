@@ -10,12 +10,13 @@ from typing import Any
 from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 
+from annotation.current_labels import is_newest
 from annotation.judges.reply import SENTENCES, WHOLE_REPLY
 from annotation.judges.standing import JudgeStanding, standings
 from annotation.judges.steps import REPLIES
 from annotation.principals import Principal, study_for
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
-from db.tables import Assignment, Criterion, Label, Study
+from db.tables import FAILED_LABEL, Assignment, Criterion, Label, Study
 
 SHOWN = 160  # characters of an example
 
@@ -69,7 +70,8 @@ class JudgeRuns:
 
 
 def judge_runs(session: Session, principal: Principal) -> JudgeRuns:
-    """Everything the rows say now. For evaluators; raises AnnotationError `forbidden`."""
+    """Everything the rows say now but how often judges repeat themselves. For evaluators; raises AnnotationError
+    `forbidden`."""
     study = study_for(session, principal, "evaluator")
     batched = (
         select(Judge.name, func.count())
@@ -77,40 +79,31 @@ def judge_runs(session: Session, principal: Principal) -> JudgeRuns:
         .where(Judge.study_id == study.id, JudgeCall.state == "submitted")
         .group_by(Judge.name)
     )
-    unstarted = select(JudgeRequest.judges).where(JudgeRequest.study_id == study.id, JudgeRequest.done_at.is_(None))
     return JudgeRuns(
         study=study.name,
         simulated=study.is_simulated,
-        standings=standings(session, study),
+        standings=standings(session, study, repeats=False),
         waiting=dict(session.execute(batched).all()),
         failures=(*_lost_answers(session, study), *_lost_tries(session, study)),
         asked=tuple(_asked(session, study)),
-        requests=tuple(name for names in session.scalars(unstarted.order_by(JudgeRequest.id)) for name in names),
+        requests=asked_in_the_app(session, study),
     )
+
+
+def asked_in_the_app(session: Session, study: Study) -> tuple[str, ...]:
+    """Judges somebody asked for in the app that no worker has finished."""
+    unstarted = select(JudgeRequest.judges).where(JudgeRequest.study_id == study.id, JudgeRequest.done_at.is_(None))
+    return tuple(name for names in session.scalars(unstarted.order_by(JudgeRequest.id)) for name in names)
 
 
 def _lost_answers(session: Session, study: Study) -> Iterator[Failure]:
     """Current labels that are no answer, by status and reason, with the start of one reply."""
     reason = cast(Label.flags, String)
-    newest = (
-        select(Label.assignment_id, Label.criterion_id, func.max(Label.revision).label("revision"))
-        .join(Assignment, Assignment.id == Label.assignment_id)
-        .join(Judge, Judge.rater_id == Assignment.rater_id)
-        .where(Judge.study_id == study.id)
-        .group_by(Label.assignment_id, Label.criterion_id)
-        .subquery()
-    )
     rows = session.execute(
         select(Judge.name, Label.status, reason, func.count(), func.max(Label.id))
-        .join(Assignment, Assignment.id == Label.assignment_id)
-        .join(Judge, Judge.rater_id == Assignment.rater_id)
-        .join(
-            newest,
-            (newest.c.assignment_id == Label.assignment_id)
-            & (newest.c.criterion_id == Label.criterion_id)
-            & (newest.c.revision == Label.revision),
-        )
-        .where(Label.status != "ok")
+        .join(Assignment, Assignment.rater_id == Judge.rater_id)
+        .join(Label, Label.assignment_id == Assignment.id)
+        .where(Judge.study_id == study.id, FAILED_LABEL, is_newest())
         .group_by(Judge.name, Label.status, reason)
         .order_by(Judge.name, func.count().desc(), Label.status, reason)
     )

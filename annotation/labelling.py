@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from annotation.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
@@ -24,10 +24,10 @@ from annotation.handing_in import HandedIn, handed_in, refuse_other_page, refuse
 from annotation.next_work import next_work
 from annotation.page import (
     Shown,
-    current_answer,
     describe_answer,
     own_assignment,
     shown_reports,
+    shown_stamps,
 )
 from annotation.principals import Principal
 from annotation.protocol import Protocol
@@ -44,8 +44,12 @@ from db.types import Record, now
 LABELS = Record.metadata.tables["labels"]
 # asked with every label, and dearer to build than to run
 SENT_BEFORE = select(Label.assignment_id, Label.revision).where(Label.client_uuid == bindparam("client_uuid"))
-ASKED_AS = (
-    select(Criterion)
+ANSWERED = (  # the question asked under this id now, and the newest answer to it
+    select(
+        Criterion.id, Criterion.scale, Label.revision, Label.writer, Label.seq, Label.choice, Label.rationale,
+        Label.evidence, Label.confidence,
+    )
+    .outerjoin(Label, (Label.criterion_id == Criterion.id) & (Label.assignment_id == bindparam("assignment")))
     .where(
         Criterion.study_id == bindparam("study"),
         Criterion.code == bindparam("code"),
@@ -53,9 +57,9 @@ ASKED_AS = (
         Criterion.topic_id.is_(None)
         | (Criterion.topic_id == select(Item.topic_id).where(Item.id == bindparam("item")).scalar_subquery()),
     )
-    .order_by(Criterion.position)
+    .order_by(Criterion.position, Label.revision.desc())
     .limit(1)
-)
+)  # fmt: skip
 
 
 @dataclass
@@ -70,7 +74,7 @@ def save(session: Session, principal: Principal, entries: Sequence[Entry]) -> Sa
     """Store each entry or say why not. The caller acknowledges only after COMMIT."""
     saved = Saved()
     _study = session.get_one(Study, principal.study_id)  # a session forgets, and reads again, what nobody holds
-    for entry in entries:
+    for entry in sorted(entries, key=lambda one: isinstance(one, PreferencesEntry)):  # see annotation/locks.py
         try:
             rev = _store(session, principal, entry)  # refuses before it writes anything
             saved.acks.append({"client_uuid": entry.client_uuid, "seq": getattr(entry, "seq", 0), "rev": rev})
@@ -181,7 +185,7 @@ def _store(session: Session, principal: Principal, entry: Entry) -> int:
         enrollment.preferences = {**enrollment.preferences, **entry.preferences.model_dump(exclude_none=True)}
         return 0
     assignment = own_assignment(session, principal, entry.aid, lock=True)
-    shown = shown_reports(session, assignment)
+    shown = shown_stamps(session, assignment)
     refuse_other_page(assignment, shown, entry.page)
     if isinstance(entry, EventEntry):
         known = session.scalar(select(Event).where(Event.client_uuid == entry.client_uuid))
@@ -210,40 +214,42 @@ def _store_answer(session: Session, assignment: Assignment, shown: Shown, entry:
     if known is not None:
         raise AnnotationError("invalid", "this entry was used for another item; reload the page")
     study, protocol = _open_for_answers(session, assignment)
-    criterion = _asked_as(session, assignment, entry.criterion)
+    asked = _asked_as(session, assignment, entry.criterion)
     if entry.confidence is not None and not protocol.answers.confidence:
         raise AnnotationError("invalid", "this study does not ask for confidence")
-    choice = stored_choice(protocol, criterion.scale, entry.choice)
-    before = current_answer(session, assignment, criterion)
-    if before is not None:
-        continues = before.writer == entry.writer and entry.seq > before.seq
-        knows = before.writer != entry.writer and entry.base_rev == before.revision
+    choice = stored_choice(protocol, asked.scale, entry.choice)
+    if asked.revision is not None:
+        continues = asked.writer == entry.writer and entry.seq > asked.seq
+        knows = asked.writer != entry.writer and entry.base_rev == asked.revision
         if not (continues or knows):
-            raise Stale(describe_answer(before, shown))
-    label = _label(assignment, criterion, before, shown, study)
-    label.choice, label.status = choice, "missing" if choice is None else "ok"
-    label.rationale, label.confidence = entry.rationale, entry.confidence
-    label.evidence = check_spans(shown.texts, entry.evidence)
-    label.writer, label.seq, label.client_uuid = entry.writer, entry.seq, entry.client_uuid
-    label.client_ts, label.renderer_version = entry.client_ts, RENDERER_VERSION
-    session.add(label)
+            raise Stale(describe_answer(asked, shown_reports(session, assignment)))
+    revision = (asked.revision or 0) + 1
+    texts = shown_reports(session, assignment).texts if entry.evidence else {}
+    label = {
+        "assignment_id": assignment.id,
+        "criterion_id": asked.id,
+        "revision": revision,
+        "choice": choice,
+        "status": "missing" if choice is None else "ok",
+        "rationale": entry.rationale,
+        "confidence": entry.confidence,
+        "evidence": check_spans(texts, entry.evidence),
+        "writer": entry.writer,
+        "seq": entry.seq,
+        "client_uuid": entry.client_uuid,
+        "client_ts": entry.client_ts,
+        # the texts as they are shown
+        "left_sha256": shown.left.shown_sha256,
+        "right_sha256": shown.right.shown_sha256 if shown.right else None,
+        "stripper_version": shown.left.stripper_version,
+        "renderer_version": RENDERER_VERSION,
+        "after_reveal": study.revealed_at is not None,
+    }
+    session.execute(LABELS.insert(), [label])
     assignment.rev += 1
     assignment.active_at = now()
     session.flush()
-    return label.revision
-
-
-def _label(assignment: Assignment, criterion: Criterion, before: Label | None, shown: Shown, study: Study) -> Label:
-    """A new revision, stamped with the sha256 of both texts as they are shown."""
-    return Label(
-        assignment_id=assignment.id,
-        criterion_id=criterion.id,
-        revision=before.revision + 1 if before else 1,
-        left_sha256=shown.left.shown_sha256,
-        right_sha256=shown.right.shown_sha256 if shown.right else None,
-        stripper_version=shown.left.stripper_version,
-        after_reveal=study.revealed_at is not None,
-    )
+    return revision
 
 
 def _row(
@@ -274,10 +280,13 @@ def _open_for_answers(session: Session, assignment: Assignment) -> tuple[Study, 
     return study, protocol_of(study)
 
 
-def _asked_as(session: Session, assignment: Assignment, code: str) -> Criterion:
-    """The question asked under this id now, of the assignment's topic. Raises AnnotationError `invalid`."""
-    asked = {"study": assignment.study_id, "item": assignment.item_id, "code": code}
-    found = session.scalar(ASKED_AS, asked)
+def _asked_as(session: Session, assignment: Assignment, code: str) -> Row[Any]:
+    """The question asked under this id now, of the assignment's topic, with its answer (`revision` None: none).
+
+    Raises AnnotationError `invalid`.
+    """
+    asked = {"study": assignment.study_id, "item": assignment.item_id, "assignment": assignment.id, "code": code}
+    found = session.execute(ANSWERED, asked).one_or_none()
     is_in_dispute = assignment.purpose != "adjudicate" or code in (assignment.criteria_order or ())
     if found is None or not is_in_dispute:
         raise AnnotationError("invalid", f"no criterion {code!r:.60} is asked here; reload the page")

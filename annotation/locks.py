@@ -1,8 +1,9 @@
-"""Rows a transaction holds to its end, always in this order: own assignment, own person, study.
+"""Rows a transaction holds to its end, always in this order: own assignments, own person, study, enrolment, sign-in.
 
-With one order for all, no two wait for each other. Rows that point at a person or a study are written by others
-meanwhile, so neither is held by a plain FOR UPDATE, which would wait for them, and they for it. SQLite has one writer
-at a time anyway.
+With one order for all, no two wait for each other. Whoever holds a person and finds their work held by somebody else
+does not wait for it: see `claiming.take` and `standing.hold_work`. Rows that point at a person or a study are written
+by others meanwhile, so neither is held by a plain FOR UPDATE, which would wait for them, and they for it. SQLite has
+one writer at a time anyway.
 """
 
 from __future__ import annotations

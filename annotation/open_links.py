@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
+from annotation.door_limits import count_entry
 from annotation.enrollments import enroll
 from annotation.errors import AnnotationError
 from annotation.invites import sha256_of
@@ -101,10 +102,11 @@ def find_open_link(session: Session, token: str) -> OpenLink | None:
     return link if link is not None and _state(link) == "working" else None
 
 
-def enter(session: Session, link: OpenLink, token: str, participant: str) -> Invite:
+def enter(session: Session, link: OpenLink, token: str, participant: str, caller: str) -> Invite:
     """What the participant with this id signs in by: the same id is the same person, a new one takes a place.
 
-    Raises AnnotationError `no_participant` without a usable id, `no_places` when all places are taken.
+    `caller`: a hash of where they come from. Raises AnnotationError `no_participant` without a usable id, `no_places`
+    when all places are taken, `too_many` when too many come from one place at once.
     """
     if not PARTICIPANT.fullmatch(participant):
         raise AnnotationError(
@@ -116,7 +118,7 @@ def enter(session: Session, link: OpenLink, token: str, participant: str) -> Inv
     key = study_key(session, study.id) or ""
     hashed = hmac.new(key.encode(), participant.encode(), hashlib.sha256).hexdigest()
     same = Enrollment.study_id == study.id, Enrollment.participant_sha256 == hashed
-    person = session.scalar(select(Enrollment).where(*same)) or _new_person(session, study, link, hashed)
+    person = session.scalar(select(Enrollment).where(*same)) or _new_person(session, study, link, hashed, caller)
     door = sha256_of(f"{token}:{hashed}")
     found = session.scalar(select(Invite).where(Invite.token_sha256 == door))
     if found is None:
@@ -133,12 +135,13 @@ def study_key(session: Session, study_id: int) -> str | None:
     return None if line is None else str(line.data["key"])
 
 
-def _new_person(session: Session, study: Study, link: OpenLink, hashed: str) -> Enrollment:
+def _new_person(session: Session, study: Study, link: OpenLink, hashed: str, caller: str) -> Enrollment:
     taken = session.scalar(select(func.count()).where(Enrollment.open_link_id == link.id)) or 0
     if link.places is not None and taken >= link.places:
         raise AnnotationError(
             "no_places", "All places of this study are taken. Thank you for your interest; nothing is left to do here."
         )
+    count_entry(session, caller)
     person = enroll(session, study, f"participant {hashed[:8]}", "annotator")
     person.open_link_id, person.participant_sha256, person.quota = link.id, hashed, link.quota
     session.flush()

@@ -9,7 +9,7 @@ from sqlalchemy import Select, or_, select
 from annotation.protocol import Protocol
 from annotation.studies import protocol_of
 from annotation.twins import once_a_page
-from db.tables import Assignment, Item, Report, Study
+from db.tables import FLAGGED, Assignment, Item, Report, Study
 
 # came back without its person's wish, so it may be theirs again; a skipped item is not offered a second time
 CAME_BACK = ("closed", "stale", "packet")
@@ -49,7 +49,7 @@ def may_be_shown(study: Study, protocol: Protocol) -> list[Any]:
     """Conditions on Item: not taken out, and no passage in it waits for the owner's decision."""
     conditions: list[Any] = [Item.excluded_at.is_(None)]
     if protocol.reports.unresolved_flags == "refuse":
-        flagged = select(Report.id).where(Report.study_id == study.id, Report.open_flags > 0)
+        flagged = select(Report.id).where(Report.study_id == study.id, FLAGGED)
         shown = Item.report_a_id, Item.report_b_id, Item.reference_id
         conditions += [or_(report.is_(None), report.not_in(flagged)) for report in shown]
     return conditions

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotation.disputes import answers
+from annotation.differing import answers
 from annotation.evidence import Texts, spans_for_page
 from annotation.pairing import seeded
 from annotation.redaction import redactor_of
@@ -30,7 +30,11 @@ def others_said(
     if assignment.purpose != "adjudicate":
         return None
     redact = redactor_of(session, study)
-    rows = [row for row in answers(session, study, assignment.item_id) if row["rater_id"] != assignment.rater_id]
+    rows = [
+        row
+        for row in answers(session, study, [assignment.item_id], whole=True)
+        if row["rater_id"] != assignment.rater_id
+    ]
     raters = sorted({row["rater_id"] for row in rows})
     seeded(study.seed, "others", assignment.aid).shuffle(raters)
     said: dict[str, list[dict[str, Any]]] = defaultdict(list)

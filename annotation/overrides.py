@@ -15,6 +15,7 @@ from annotation.citations import strip_citations
 from annotation.entries import clean
 from annotation.errors import AnnotationError
 from annotation.importing.prepare import prepare_report
+from annotation.plan_root import keep_changed_root
 from annotation.principals import Principal, study_for
 from annotation.scripts import count_words
 from annotation.studies import audit, protocol_of
@@ -46,6 +47,14 @@ def resolve_flag(
     session: Session, principal: Principal, report_id: int, number: int, resolution: str, reason: str = ""
 ) -> None:
     """Decide about flag `number` (from 0): keep the words, mask them as `[system]`, or leave the report out."""
+    _resolve_flag(session, principal, report_id, number, resolution, reason)
+    if resolution != "keep":
+        keep_changed_root(session, study_for(session, principal, "admin"))
+
+
+def _resolve_flag(
+    session: Session, principal: Principal, report_id: int, number: int, resolution: str, reason: str
+) -> None:
     if resolution not in RESOLUTIONS:
         raise AnnotationError(
             "bad_resolution", f"a flag is resolved as one of {', '.join(RESOLUTIONS)}, not {resolution!r}"
@@ -78,8 +87,9 @@ def resolve_all(
         for number in reversed(range(len(report.flags))):
             flag = report.flags[number]
             if not flag.get("resolution") and kind in (None, flag["kind"]):
-                resolve_flag(session, principal, report.id, number, resolution, reason)
+                _resolve_flag(session, principal, report.id, number, resolution, reason)
                 decided += 1
+    keep_changed_root(session, study)
     return decided
 
 
@@ -94,6 +104,7 @@ def edit_text(session: Session, principal: Principal, report_id: int, text: str,
     _write(report, text, _decided_before(found, report.flags))
     _by_hand(principal, report, "edit_text", reason)
     _trail(session, principal, report, "edit_text", reason)
+    keep_changed_root(session, study_for(session, principal, "admin"))
 
 
 def restore_passage(session: Session, principal: Principal, report_id: int, start: int, end: int, reason: str) -> None:
@@ -113,6 +124,7 @@ def restore_passage(session: Session, principal: Principal, report_id: int, star
     report.removed, report.changes = [[s.start, s.end, s.kind] for s in ready.removed], ready.changes
     _by_hand(principal, report, "restore_passage", reason, restored=restored)
     _trail(session, principal, report, "restore_passage", reason, start=start, end=end)
+    keep_changed_root(session, study_for(session, principal, "admin"))
 
 
 def exclude_report(session: Session, principal: Principal, report_id: int, reason: str) -> None:
@@ -122,6 +134,7 @@ def exclude_report(session: Session, principal: Principal, report_id: int, reaso
     _exclude(session, report)
     _by_hand(principal, report, "exclude_report", reason)
     _trail(session, principal, report, "exclude_report", reason)
+    keep_changed_root(session, study_for(session, principal, "admin"))
 
 
 def stripped_only(report: Report) -> str:

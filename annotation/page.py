@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session
 
 from annotation.active_time import active_seconds
@@ -24,12 +24,12 @@ from annotation.protocol import Protocol
 from annotation.rendering import render_report
 from annotation.scores import scale_of
 from annotation.scripts import direction, typed_length
-from annotation.shown import ShownText, shown_of_item
+from annotation.shown import ShownText, in_order, shown_of_item
 from annotation.studies import protocol_of
 from annotation.training import feedback, training_place
 from annotation.twins import hold_twins, rates_both, with_twin
 from db.people_tables import Enrollment
-from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Study, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, Topic
 
 CHOICE_TEXTS = {"left": "Left", "right": "Right", "tie": "Tie", "not_applicable": "Not applicable"}
 # made once: statements asked with every label are dearer to build than to run
@@ -40,12 +40,15 @@ OWN = select(Assignment).where(
     Assignment.source != "judge",
 )
 OWN_LOCKED = OWN.with_for_update()
-CURRENT_ANSWER = (
-    select(Label)
-    .where(Label.assignment_id == bindparam("assignment"), Label.criterion_id == bindparam("criterion"))
-    .order_by(Label.revision.desc())
-    .limit(1)
-)
+# an item's row also holds its passages, and a report's its text: a label needs neither
+STAMPS = (
+    select(
+        Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe, Item.context, Report.id,
+        (Report.shown_text == "").label("is_empty"), Report.shown_sha256, Report.stripper_version,
+    )
+    .outerjoin(Report, Report.id.in_((Item.report_a_id, Item.report_b_id, Item.reference_id)))
+    .where(Item.id == bindparam("item"))
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,15 @@ def shown_reports(session: Session, assignment: Assignment) -> Shown:
     return Shown(left, beside[0] if beside else None, item.probe, item.kind == "pair")
 
 
+def shown_stamps(session: Session, assignment: Assignment) -> Shown:
+    """`shown_reports` without the texts, for which a sign stands: enough to know a page by and to stamp a label."""
+    item, *_ = rows = session.execute(STAMPS, {"item": assignment.item_id}).all()
+    stamps = {row.id: ("" if row.is_empty else "…", row.shown_sha256, row.stripper_version) for row in rows}
+    protocol = protocol_of(session.get_one(Study, assignment.study_id))
+    left, *beside = in_order(protocol, item, assignment.left, lambda name, key: ShownText(name, *stamps[key]))
+    return Shown(left, beside[0] if beside else None, item.probe, item.kind == "pair")
+
+
 def page_token(assignment: Assignment, shown: Shown) -> str:
     """Says which texts a page shows without being constant per report: it changes with every assignment."""
     texts = f"{assignment.aid}:{shown.left.shown_sha256}:{shown.right.shown_sha256 if shown.right else ''}"
@@ -111,12 +123,7 @@ def current_answers(session: Session, assignment: Assignment) -> dict[str, Label
     return {code: label for code, label in rows}  # noqa: C416
 
 
-def current_answer(session: Session, assignment: Assignment, criterion: Criterion) -> Label | None:
-    """The highest revision of one criterion."""
-    return session.scalar(CURRENT_ANSWER, {"assignment": assignment.id, "criterion": criterion.id})
-
-
-def describe_answer(label: Label, shown: Shown) -> dict[str, Any]:
+def describe_answer(label: Label | Row[Any], shown: Shown) -> dict[str, Any]:
     """One stored answer as its own rater's browser sees it."""
     return {
         "choice": label.choice,

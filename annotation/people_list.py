@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -49,12 +50,12 @@ class PersonLine:
     completion_code: str | None  # of who came by an open link and has nothing left to do
 
 
-def list_people(session: Session, principal: Principal) -> list[PersonLine]:
-    """Everybody in the study; for admins."""
+def list_people(session: Session, principal: Principal, active: Mapping[int, float] | None = None) -> list[PersonLine]:
+    """Everybody in the study; for admins. `active`: `active_seconds_by_rater` where it is at hand already."""
     study = study_for(session, principal, "admin")
     protocol = protocol_of(study)
     links, uses, counts = _links(session, study), _uses(session, study), _counts(session, study)
-    active = active_seconds_by_rater(session, study)
+    active = active_seconds_by_rater(session, study) if active is None else active
     rows = session.execute(
         select(Enrollment, Rater.handle)
         .join(Rater, Rater.id == Enrollment.rater_id)
@@ -132,7 +133,9 @@ def _uses(session: Session, study: Study) -> dict[int, Row[int, int, datetime, d
     """enrollment -> how often links were used (`n`), when last (`used_at`), and when the person was last seen."""
     rows = session.execute(
         select(
-            SignIn.enrollment_id, func.count().label("n"), func.max(SignIn.created_at).label("used_at"),
+            SignIn.enrollment_id,
+            func.count(SignIn.created_at.distinct()).label("n"),  # a renewed cookie is the same use of a link
+            func.max(SignIn.created_at).label("used_at"),
             func.max(SignIn.seen_at).label("seen_at"),
         )
         .join(Enrollment, Enrollment.id == SignIn.enrollment_id)

@@ -92,6 +92,12 @@ def keep_plan_root(session: Session, study: Study) -> str:
     return root
 
 
+def keep_changed_root(session: Session, study: Study) -> None:
+    """After an act that may change the plan: where a root stands, the changed plan gets its own at once."""
+    if study.plan_root is not None:
+        keep_plan_root(session, study)
+
+
 def plan_roots(session: Session, study: Study) -> list[dict[str, Any]]:
     """Every root that stood when the study was opened, the first one first: `{root, items, slots, kept_at}`."""
     rows = select(Event.data, Event.created_at).where(

@@ -6,7 +6,6 @@ An unknown key, a duplicate id, a missing value or a key of another task type is
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -17,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from annotation.aggregate_rules import refuse_aggregates
 from annotation.answer_rules import first_repeated, refuse_keys_of_other_tasks
 from annotation.errors import AnnotationError
+from annotation.toml_text import read_toml
 from annotation.wrong_values import wanted
 
 SHIPPED = Path(__file__).parent / "protocols"
@@ -239,8 +239,8 @@ def read_protocol(name_or_path: str | Path) -> tuple[Protocol, str]:
 def parse_protocol(text: str, source: str = "protocol") -> Protocol:
     """The protocol in `text`. Raises AnnotationError naming `source`, the line or key, and the remedy."""
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        raw = read_toml(text)
+    except ValueError as error:
         raise AnnotationError("bad_protocol", f"{source}: not TOML: {error}; correct that place") from None
     try:
         return Protocol.model_validate(raw)

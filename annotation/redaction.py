@@ -41,6 +41,7 @@ KEY = "|".join(
     )
 )
 LONG = re.compile(r"[A-Za-z0-9_.-]{14,}")  # what every key has that is no address
+WORD = re.compile(r"\w+")
 HOMES = r"home|Users|root|tmp|var/tmp|var/folders|private/tmp|private/var"
 REST = r"[^\s\"'`<>|)\]},;]+"
 PATH = rf"(?:\bfile://|(?<![\w./\\:~-]))(?:/(?:HOMES)/{REST}|[A-Za-z]:[\\/](?:Users|Temp|Windows[\\/]Temp)[\\/]{REST})"
@@ -57,7 +58,9 @@ class Redactor:
     removed: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
-        self._literals = (*_spelt(self.names), *self.secrets)
+        words = {name: _word_of(name) for name in _spelt(self.names)}
+        self._words = {word for word in words.values() if word}
+        self._literals = (*(name for name, word in words.items() if not word), *self.secrets)
         keys = "|".join((*map(re.escape, self.secrets), KEY))
         parts = [("key", keys), ("e-mail", E_MAIL), ("name", names_pattern(self.names))]
         self._within_url = _any_of(parts)
@@ -76,6 +79,7 @@ class Redactor:
             or "/" in text
             or ":\\" in text
             or LONG.search(text) is not None
+            or not self._words.isdisjoint(WORD.findall(text))
             or any(literal in text for literal in self._literals)
         )
 
@@ -137,6 +141,13 @@ def _whole(name: str) -> str:
     before = r"(?<!\w)" if name[0] < SPACELESS else ""
     after = r"(?!\w)" if name[-1] < SPACELESS else ""
     return before + re.escape(name) + after
+
+
+def _word_of(name: str) -> str:
+    """A word that stands by itself wherever `_whole` finds this name, the longest; empty where there is none."""
+    first, last = int(name[0] < SPACELESS), int(name[-1] < SPACELESS)
+    alone = (one for one in WORD.finditer(name) if one.start() + first > 0 and one.end() - last < len(name))
+    return max((one.group() for one in alone), key=len, default="")
 
 
 def _any_of(parts: Iterable[tuple[str, str]]) -> re.Pattern[str]:

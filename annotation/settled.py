@@ -13,7 +13,8 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from annotation.current_labels import all_labels, is_newest
-from annotation.disputes import REASONS, STATES, Dispute, disputes
+from annotation.dispute_rules import REASONS
+from annotation.disputes import STATES, Dispute, disputes
 from annotation.principals import Principal, study_for
 from annotation.redaction import redactor_of
 from annotation.studies import protocol_of

@@ -8,9 +8,11 @@ from typing import Any
 from sqlalchemy import Select, and_, case, func, or_, select, text
 from sqlalchemy.orm import Session, aliased
 
+from annotation.judges.queue_rules import queue_rules
+from annotation.plan_root import root_of, study_plan
 from annotation.twins import COUPLED
 from db.people_tables import Enrollment, Packet
-from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label
+from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study
 
 SHOWN = 5
 OURS = Assignment.source.in_(SLOT_SOURCES)
@@ -19,7 +21,8 @@ LIVE_ROWS = func.sum(case((Assignment.status.in_(LIVE), 1), else_=0))
 
 @dataclass(frozen=True)
 class Fault:
-    """A rule that does not hold: how often, and the first few places (rows by their id in the database)."""
+    """A rule that does not hold: how often, and the first few places (rows by their id in the database, or all ids that
+    were asked about)."""
 
     rule: str
     places: int
@@ -29,11 +32,12 @@ class Fault:
 def find_faults(session: Session) -> list[Fault]:
     """Every rule that is broken in this database, of all its studies; empty when all hold. Writes nothing."""
     found = []
-    for rule, broken in _rules().items():
+    for rule, broken in (_rules() | _answer_rules() | queue_rules(session)).items():
         rows = session.execute(broken).all()
         if rows:
             first = (", ".join(f"{name} {value}" for name, value in row._mapping.items()) for row in rows[:SHOWN])
             found.append(Fault(rule, len(rows), tuple(first)))
+    found += _changed_plans(session)
     return found + (_damage(session) if session.get_bind().dialect.name == "sqlite" else [])
 
 
@@ -94,6 +98,34 @@ def _rules() -> dict[str, Select[*tuple[Any, ...]]]:
         "work that was handed in says when": row.where(
             OURS, Assignment.status.in_(HANDED_IN), Assignment.submitted_at.is_(None)
         ),
+    }
+
+
+def _answer_rules() -> dict[str, Select[*tuple[Any, ...]]]:
+    """The same for what was answered."""
+    a, b = aliased(Report), aliased(Report)
+    is_a_left = Assignment.left == "A"
+    left = case((is_a_left, a.shown_sha256), else_=b.shown_sha256)
+    right = case((is_a_left, b.shown_sha256), else_=a.shown_sha256)
+    return {
+        "work that was handed in holds answers": select(Assignment.id.label("assignment")).where(
+            OURS,
+            Assignment.status.in_(HANDED_IN),
+            ~select(Label.id).where(Label.assignment_id == Assignment.id).exists(),
+        ),
+        "an answer about a pair stands on its two texts, each on its side": (
+            select(Label.id.label("label"), Label.assignment_id.label("assignment"))
+            .join(Assignment, Assignment.id == Label.assignment_id)
+            .join(Item, Item.id == Assignment.item_id)
+            .join(a, a.id == Item.report_a_id)
+            .join(b, b.id == Item.report_b_id)
+            .where(
+                Assignment.source != "import",
+                Item.kind == "pair",
+                Assignment.left.is_not(None),
+                or_(Label.left_sha256 != left, Label.right_sha256.is_(None), Label.right_sha256 != right),
+            )
+        ),
         "revisions of an answer are numbered 1, 2, 3 without a gap": (
             select(Label.assignment_id.label("assignment"), Label.criterion_id.label("criterion"))
             .group_by(Label.assignment_id, Label.criterion_id)
@@ -106,6 +138,17 @@ def _rules() -> dict[str, Select[*tuple[Any, ...]]]:
             .where(Criterion.study_id != Assignment.study_id)
         ),
     }
+
+
+def _changed_plans(session: Session) -> list[Fault]:
+    """Studies whose items, texts, slots and orders are no longer those whose root was kept."""
+    changed = []
+    for study in session.scalars(select(Study).where(Study.plan_root.is_not(None)).order_by(Study.id)):
+        root = root_of(study_plan(session, study))
+        if root != study.plan_root:
+            changed.append(f"study {study.name}: root kept {str(study.plan_root)[:12]}, root now {root[:12]}")
+    rule = "the plan of a study is the one whose root was kept"
+    return [Fault(rule, len(changed), tuple(changed[:SHOWN]))] if changed else []
 
 
 def _damage(session: Session) -> list[Fault]:

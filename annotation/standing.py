@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from sqlalchemy import func, select, update
+from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from annotation.enrollments import enrollment_of
@@ -13,11 +13,11 @@ from annotation.errors import AnnotationError
 from annotation.locks import hold_person
 from annotation.principals import Principal, study_for
 from annotation.returns import give_back
+from annotation.sign_ins import end_sign_ins
 from annotation.studies import audit
 from annotation.twins import once_a_page
 from db.people_tables import Enrollment, SignIn
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study
-from db.types import now
 
 QUOTA_MAX = 1_000_000  # more than any study has; both databases can count so far
 
@@ -38,8 +38,7 @@ def withdraw(session: Session, principal: Principal, name: str) -> int:
     Returns how many items went back.
     """
     person = _move(session, principal, name, "withdrawn", "withdraw")
-    open_ones = update(SignIn).where(SignIn.enrollment_id == person.id, SignIn.revoked_at.is_(None))
-    session.execute(open_ones.values(revoked_at=now()))
+    end_sign_ins(session, SignIn.enrollment_id == person.id)
     return return_in_hand(session, person, "withdrawn")
 
 
@@ -57,6 +56,21 @@ def return_in_hand(session: Session, person: Enrollment, returned: str) -> int:
             back += 1
     session.flush()
     return back
+
+
+def hold_work(session: Session, person: Enrollment) -> None:
+    """Hold all that this person has in work, then the person: what is handed in at this moment is over first.
+
+    Work that they took while this waited is not waited for with the person held: all is let go, and begun again.
+    """
+    taken = _work(person, ("taken",)).with_only_columns(Assignment.id)
+    while True:
+        with session.begin_nested() as attempt:
+            held = {mine.id for mine in _held(session, person, ("taken",))}
+            hold_person(session, person.rater_id)
+            if held.issuperset(session.scalars(taken)):
+                return
+            attempt.rollback()
 
 
 def void_work(session: Session, principal: Principal, name: str, reason: str) -> int:
@@ -120,8 +134,7 @@ def equal_quota(session: Session, principal: Principal) -> int:
 def _move(session: Session, principal: Principal, name: str, status: str, what: str) -> Enrollment:
     study = study_for(session, principal, "admin")
     person = enrollment_of(session, study, name)
-    _held(session, person, ("taken",))  # before the person's row: who hands in holds the work and waits for the row
-    hold_person(session, person.rater_id)
+    hold_work(session, person)
     audit(session, study.id, principal.rater_id, what, enrollment=person.pseudonym, old=person.status, new=status)
     person.status = status
     session.flush()
@@ -130,12 +143,15 @@ def _move(session: Session, principal: Principal, name: str, status: str, what: 
 
 def _held(session: Session, person: Enrollment, statuses: tuple[str, ...]) -> list[Assignment]:
     """Their work in these states, held until the end of the transaction, so that a save under way is over first."""
-    mine = select(Assignment).where(
+    held = _work(person, statuses).order_by(Assignment.id).with_for_update().execution_options(populate_existing=True)
+    return list(session.scalars(held))
+
+
+def _work(person: Enrollment, statuses: tuple[str, ...]) -> Select[Assignment]:
+    return select(Assignment).where(
         Assignment.study_id == person.study_id, Assignment.rater_id == person.rater_id, Assignment.source != "judge",
         Assignment.status.in_(statuses),
     )  # fmt: skip
-    held = mine.order_by(Assignment.id).with_for_update().execution_options(populate_existing=True)
-    return list(session.scalars(held))
 
 
 def _annotators(session: Session, study: Study) -> list[Enrollment]:

@@ -6,13 +6,18 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.protocol import Protocol, parse_protocol, protocol_sha256
 from db.tables import Assignment, Criterion, Event, Label, Report, Study
 from db.types import now
+
+OWNER_ACTS = (
+    "init", "protocol", "status", "reveal", "import", "import_probes", "import_gold", "pairs", "resolve_flag",
+    "edit_text", "restore_passage", "exclude_report", "void_work",
+)  # fmt: skip
 
 
 def protocol_of(study: Study) -> Protocol:
@@ -104,6 +109,12 @@ def codes_by_topic(session: Session, study: Study, topics: Iterable[int]) -> dic
 def audit(session: Session, study_id: int | None, rater_id: int | None, what: str, **data: Any) -> None:
     """Append one line to the study's audit trail."""
     session.add(Event(study_id=study_id, rater_id=rater_id, kind="audit", what=what, data=data))
+
+
+def newest_act(session: Session, study: Study) -> int:
+    """The number of the last act of the owner that can change what is shown, asked or counted; 0 before the first."""
+    acts = Event.study_id == study.id, Event.kind == "audit", Event.what.in_(OWNER_ACTS)
+    return session.scalar(select(func.max(Event.id)).where(*acts)) or 0
 
 
 def not_yet_active(protocol: Protocol) -> list[str]:

@@ -7,10 +7,9 @@ from sqlalchemy.orm import Session
 
 from annotation.consent import own_consent
 from annotation.errors import AnnotationError
-from annotation.locks import hold_person
 from annotation.open_slots import CAME_BACK
 from annotation.principals import Principal
-from annotation.standing import return_in_hand
+from annotation.standing import hold_work, return_in_hand
 from annotation.studies import audit
 from db.tables import Assignment
 
@@ -23,9 +22,8 @@ def withdraw_consent(session: Session, principal: Principal) -> int:
     study, _, person = own_consent(session, principal)
     if person.consent_sha256 is None:
         raise AnnotationError("no_consent", "there is no agreement of yours to take back")
+    hold_work(session, person)
     back = return_in_hand(session, person, "withdrawn")
-    hold_person(session, person.rater_id)
-    back += return_in_hand(session, person, "withdrawn")  # what was taken while this waited
     # nor does anything come back to them by itself
     session.execute(
         update(Assignment)

@@ -7,6 +7,8 @@ import logging
 import secrets
 from collections.abc import Callable
 from html import escape
+from pathlib import Path
+from traceback import extract_tb
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from annotation.entries import ENTRIES_MAX, SubmitRequest, read_entry, sent_id
+from annotation.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
 from annotation.errors import AnnotationError, Incomplete
 from annotation.history import answer_history
 from annotation.labelling import reopen, save, skip, submit
@@ -25,6 +27,8 @@ from annotation.page import assignment_page
 from annotation.positions import position
 from annotation.principals import Principal
 from annotation.sign_ins import csrf_token, note_seen, sign_in, sign_out, who
+from annotation.signing_out import sign_out_everywhere
+from app.headers import headers_for
 from app.settings import database, settings
 from app.texts import ENGLISH, Texts, texts_accepted
 from db.connect import reading, transaction
@@ -53,22 +57,28 @@ async def invite(request: Request) -> Response:
     confirmed = request.method == "POST"
     if confirmed and request.headers.get("origin") != settings().origin:
         raise AnnotationError("forbidden", "This did not come from the page of the link. Open the link again.")
+    former = request.cookies.get(COOKIE)
     participant = next(filter(None, map(request.query_params.get, PARTICIPANT_NAMES)), "")
 
     def open_link() -> str | None:
         with transaction(database()) as session:
             return sign_in(
-                session, token, address, settings().admin_token, participant=participant.strip(), confirmed=confirmed
-            )
+                session, token, address, settings().admin_token, participant=participant.strip(), confirmed=confirmed,
+                former=former,
+            )  # fmt: skip
 
     cookie = await run_in_threadpool(open_link)
     if cookie is None:
         return _page(_words(request), "unknown", 404)
     response = RedirectResponse("/", status_code=303)
-    response.set_cookie(
-        COOKIE, cookie, max_age=30 * 24 * 3600, path="/", httponly=True, samesite="lax", secure=settings().is_https
-    )
+    response.headers.append("Set-Cookie", cookie_header(cookie))
     return response
+
+
+def cookie_header(cookie: str) -> str:
+    """The Set-Cookie line that signs a browser in."""
+    secure = "; Secure" if settings().is_https else ""
+    return f"{COOKIE}={cookie}; HttpOnly; Max-Age={30 * 24 * 3600}; Path=/; SameSite=lax{secure}"
 
 
 async def get_assignment(request: Request) -> Response:
@@ -140,13 +150,16 @@ async def post_take(request: Request) -> Response:
 
 
 async def post_logout(request: Request) -> Response:
-    """POST /api/logout: this sign-in ends here and on the server."""
-    cookie, _ = await _checked_body(request)
+    """POST /api/logout: this sign-in ends here and on the server; with `{everywhere: true}` all of this person."""
+    cookie, body = await _checked_body(request)
 
     def end() -> None:
         with transaction(database()) as session:
-            _principal(session, cookie)
-            sign_out(session, cookie)
+            principal = _principal(session, cookie)
+            if body.get("everywhere") is True:
+                sign_out_everywhere(session, principal)
+            else:
+                sign_out(session, cookie)
 
     await run_in_threadpool(end)
     response = JSONResponse({})
@@ -183,14 +196,21 @@ async def failed(request: Request, error: Exception) -> Response:
     """Anything else: an opaque id for the person, the reason in the server's log, no content in either."""
     error_id = secrets.token_hex(6)
     reason = str(error) if isinstance(error, DatabaseError) else ""
-    log.error("%s %s %s %s", error_id, type(error).__name__, request.url.path.split("/")[1], reason)
+    # where, not what: an exception's own words may quote an answer
+    where = [f"{Path(frame.filename).name}:{frame.lineno}" for frame in extract_tb(error.__traceback__)[-5:]]
+    facts = {"error_id": error_id, "error": type(error).__name__, "reason": reason, "where": where}
+    log.error("failed", extra=facts)
+    own_headers = headers_for(request.url.path)  # this is sent from outside of every middleware
     why = "the server's disk is full" if isinstance(error, DiskFull) else "the server could not do this"
     if request.url.path.startswith("/invite/"):
         words = _words(request)
         what = "failed_disk_text" if isinstance(error, DiskFull) else "failed_text"
-        return _page(words, "wait", 503, words.tell(f"screens.invite.{what}", error=error_id))
+        page = _page(words, "wait", 503, words.tell(f"screens.invite.{what}", error=error_id))
+        page.headers.update(own_headers)
+        return page
     text = f"{why} (error {error_id}); your text is kept and will be sent again"
-    return JSONResponse({"code": "server_error", "text": text, "error_id": error_id}, status_code=503)
+    content = {"code": "server_error", "text": text, "error_id": error_id}
+    return JSONResponse(content, status_code=503, headers=own_headers)
 
 
 exception_handlers = {AnnotationError: refused, DatabaseError: failed, Exception: failed}
@@ -238,7 +258,7 @@ def _validated(model: type[T], body: dict[str, Any]) -> T:
         return model.model_validate(body)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"])
+        place = place_of(first["loc"])
         raise AnnotationError("invalid", f"{place}: {first['msg']}") from None
 
 

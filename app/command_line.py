@@ -27,6 +27,7 @@ from app.commands import (
     topics,
     verifying,
 )
+from app.commands.printing import refusal
 from calibration.errors import CalibrationError
 from db.errors import DatabaseError
 from exports.errors import ExportError
@@ -63,7 +64,7 @@ def main() -> None:
     try:
         app()
     except (AnnotationError, ImportingError, CalibrationError, DatabaseError, ExportError) as error:
-        print(f"calipers: {error}", file=sys.stderr)
+        print(f"calipers: {refusal(str(error))}", file=sys.stderr)
         raise SystemExit(1) from None
     except OSError as error:
         remedy = "free some disk space" if error.errno == errno.ENOSPC else "check the path and its rights"

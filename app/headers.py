@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.settings import settings
 
+PRIVATE = ("/api/", "/invite/", "/media/", "/metrics")
 INLINE_SCRIPT = re.compile(r"<script>(.*?)</script>", re.S)
 
 
@@ -43,29 +44,61 @@ def content_security_policy() -> str:
     )
 
 
+def headers_for(path: str) -> dict[str, str]:
+    """What every response says, by name; to be kept by nobody where the path tells of a person or a result."""
+    always = {
+        "X-Content-Type-Options": "nosniff",
+        "X-Frame-Options": "DENY",
+        "Referrer-Policy": "no-referrer",
+        "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+        "Content-Security-Policy": content_security_policy(),
+    }
+    return always | ({"Cache-Control": "private, no-store"} if path.startswith(PRIVATE) else {})
+
+
 class SecurityHeaders:
-    """Pure ASGI, so that websocket scopes pass through untouched."""
+    """Pure ASGI, also around the refusal of a websocket, which is an HTTP response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Add the headers to the start of every HTTP response."""
-        if scope["type"] != "http":
+        """Add the headers to the start of every response."""
+        if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
+        opened = False
 
         async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
+            nonlocal opened
+            if message["type"] in ("http.response.start", "websocket.http.response.start"):
                 headers = MutableHeaders(scope=message)
-                headers["X-Content-Type-Options"] = "nosniff"
-                headers["X-Frame-Options"] = "DENY"
-                headers["Referrer-Policy"] = "no-referrer"
-                headers["Permissions-Policy"] = "camera=(), geolocation=(), microphone=()"
-                headers["Cross-Origin-Opener-Policy"] = "same-origin"
-                headers["Content-Security-Policy"] = content_security_policy()
-                if scope["path"].startswith(("/api/", "/invite/")):
-                    headers["Cache-Control"] = "private, no-store"
+                headers.update(headers_for(scope["path"]))
+                _secure_cookies(headers)
+            refused = message["type"] == "websocket.close" and not opened
+            if refused and "websocket.http.response" in scope.get("extensions", {}):
+                await _refuse(scope["path"], send)
+                return
+            opened = opened or message["type"] == "websocket.accept"
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+async def _refuse(path: str, send: Send) -> None:
+    """A server would say 403 by itself, without our headers."""
+    headers = [(name.lower().encode(), value.encode()) for name, value in headers_for(path).items()]
+    await send({"type": "websocket.http.response.start", "status": 403, "headers": headers})
+    await send({"type": "websocket.http.response.body", "body": b""})
+
+
+def _secure_cookies(headers: MutableHeaders) -> None:
+    """Streamlit sets cookies too, and does not know that the proxy speaks https."""
+    cookies = headers.getlist("set-cookie")
+    if not settings().is_https or not cookies:
+        return
+    del headers["set-cookie"]
+    for cookie in cookies:
+        headers.append("Set-Cookie", cookie if "; secure" in cookie.lower() else f"{cookie}; Secure")

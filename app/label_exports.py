@@ -48,5 +48,7 @@ def tool_files(session: Session, study: Study, labels: pd.DataFrame, tool: str, 
         if row["is_asked"]
     }
     # objects: a text stands once however many labels it has, where a column of strings would copy it for each
-    shown = pd.DataFrame(items_shown(session, study, texts=texts), dtype=object)
-    return TOOLS[tool](labels.merge(shown, on="item_id", how="left"), criteria)
+    shown = pd.DataFrame(items_shown(session, study, texts=texts), dtype=object).set_index("item_id")
+    place = shown.index.get_indexer(pd.Index(labels["item_id"]))
+    columns = {str(name): pd.Series(shown[name].to_numpy().take(place), labels.index, dtype=object) for name in shown}
+    return TOOLS[tool](labels.assign(**columns), criteria)

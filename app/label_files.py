@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +15,58 @@ import pandas as pd
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.csv_rows import FIELD_LIMIT, OTHER_SEPARATORS
 from annotation.importing.json_rows import read_json_rows
-from annotation.importing.parquet_rows import read_parquet
-from annotation.importing.records import Row
+from annotation.importing.parquet_rows import plain_value, read_parquet
+from annotation.importing.records import BOM, Row
 from annotation.redaction import Redactor, folders_of, secrets_of
 from annotation.spreadsheets import unguarded
-from calibration.verdicts import known
+from app.regular_tables import BLOCK, read_regular_csv, read_regular_parquet
+from calibration.verdicts import DERIVED, EXTRA, EXTRA_TEXTS, KNOWN_COLUMNS, REQUIRED, TEXT_DEFAULTS, known
 
 FILE_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".parquet")
+# columns whose texts return many times over: as categories they take a tenth of the memory
+SHORT = frozenset({*REQUIRED, *TEXT_DEFAULTS, *EXTRA_TEXTS, "len_a", "len_b", "run", "pass_no"} - {"rationale"})
+USED = frozenset({*KNOWN_COLUMNS, *EXTRA, DERIVED, "pass_no"})
 OTHER_FILES = {b"PK\x03\x04": "a spreadsheet or an archive", b"%PDF": "a PDF", b"SQLite format": "a database"}
 
 
-def read_labels(path: Path) -> pd.DataFrame:
-    """Every cell as text, empty where nothing was given. Raises AnnotationError, ImportingError."""
+def read_labels(path: Path, used_only: bool = False) -> pd.DataFrame:
+    """Every cell as text, empty where nothing was given; `SHORT` columns are categories.
+
+    `used_only`: without the columns that no statistic reads, unless one is lacking that statistics need, which may be
+    a misspelt one. Raises AnnotationError, ImportingError.
+    """
+
+    def wanted(names: Iterable[Any]) -> list[str]:
+        all_names = [str(name) for name in names]
+        return [name for name in all_names if not used_only or name in USED or not {*REQUIRED} <= {*all_names}]
+
     if path.is_dir():
         raise AnnotationError("bad_file", f"{path} is a folder; give the path of one labels file")
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            start = file.read(BLOCK)
+            is_blank = not start.removeprefix(BOM).strip() and not file.read().strip()
     except OSError as error:
         raise AnnotationError("no_file", f"{path}: {error.strerror}; give the path of a labels file") from None
-    if not raw.strip():
+    if is_blank:
         raise AnnotationError("bad_file", f"{path}: the file is empty; give it a header and at least one label")
     problems: list[str] = []
-    if path.suffix == ".parquet" or raw.startswith(b"PAR1"):
-        frame = _frame(read_parquet(path, str(path), problems)[1])
+    if path.suffix == ".parquet" or start.startswith(b"PAR1"):
+        frame = read_regular_parquet(path, wanted, SHORT, lambda value: _text(plain_value(value)))
+        if frame is None:
+            frame = _frame(read_parquet(path, str(path), problems)[1])
     elif path.suffix in (".jsonl", ".ndjson", ".json"):
         frame = _frame(read_json_rows(path, str(path), problems))
     else:
-        frame = _read_csv(path, raw)
+        what = next((name for head, name in OTHER_FILES.items() if start.startswith(head)), "")
+        if what:
+            raise AnnotationError("bad_file", f"{path}: this is {what}, not text; save the table as a CSV in UTF-8")
+        frame = read_regular_csv(path, wanted, SHORT)
+        if frame is None:
+            frame = _read_csv(path)
     if problems:
         raise ImportingError(problems)
-    return frame.assign(
-        **{str(name): frame[name].map(unguarded) for name in frame}
-    )  # quotes that our own export put there
+    return pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
 
 
 def publishable(labels: pd.DataFrame) -> pd.DataFrame:
@@ -64,9 +85,21 @@ def publishable(labels: pd.DataFrame) -> pd.DataFrame:
     return kept.assign(rationale=kept["rationale"].map(redact)) if "rationale" in kept else kept
 
 
-def _read_csv(path: Path, raw: bytes) -> pd.DataFrame:
+def _unguarded(column: pd.Series[Any]) -> pd.Series[Any]:
+    """The texts without the quotes that our own export put before them."""
+    if column.name in SHORT:
+        column = column.astype("category")
+        texts = [unguarded(text) for text in column.cat.categories]
+        if len({*texts}) < len(texts):
+            return column.astype("str").map(unguarded).astype("category")
+        return column.cat.rename_categories(texts)
+    quoted = column.str.startswith("'")
+    return column.where(~quoted, column[quoted].map(unguarded)) if quoted.any() else column
+
+
+def _read_csv(path: Path) -> pd.DataFrame:
     csv.field_size_limit(FIELD_LIMIT)
-    text = _decoded(path, raw)
+    text = _decoded(path, path.read_bytes())
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[list[str]] = []
     line = 1
@@ -89,9 +122,6 @@ def _read_csv(path: Path, raw: bytes) -> pd.DataFrame:
 
 
 def _decoded(path: Path, raw: bytes) -> str:
-    what = next((name for start, name in OTHER_FILES.items() if raw.startswith(start)), "")
-    if what:
-        raise AnnotationError("bad_file", f"{path}: this is {what}, not text; save the table as a CSV in UTF-8")
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

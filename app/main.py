@@ -1,33 +1,39 @@
 """The app as one ASGI application: Streamlit's pages and our own routes. Started by `calipers serve`."""
 
-import logging
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import streamlit as st
-from starlette.middleware import Middleware
 
-from app import api
-from app.headers import SecurityHeaders
+from app.logs import tell_no_words, write_logs
+from app.metrics import note_slow_query
+from app.routes import exception_handlers, middleware, routes
 from app.sending import send_at_once
-from app.settings import settings
-from db.migrations import upgrade
+from app.settings import database, settings
+from app.stopping import stop_in_good_order
+from db.slow_queries import watch_queries
+
+SWITCH_S = 0.0005  # a save gives the interpreter away at every statement, and would wait 5 ms for it beside a rendering
 
 
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
-    """Bring the schema up to date before the first request, and let no reply wait."""
-    logging.getLogger("calipers").setLevel(settings().log_level.upper())
-    upgrade(settings().database_url)
+    """Before the first request; `calipers serve` has brought the schema up to date by then."""
+    write_logs(settings().log_level)
+    tell_no_words()
+    watch_queries(database(), settings().slow_query_ms / 1e3, note_slow_query)
     send_at_once()
+    sys.setswitchinterval(SWITCH_S)
+    stop_in_good_order(settings().drain_s)
     yield
 
 
 app = st.App(
     "shell.py",
-    routes=api.routes,
-    middleware=[Middleware(SecurityHeaders)],
-    exception_handlers=api.exception_handlers,
+    routes=routes,
+    middleware=middleware,
+    exception_handlers=exception_handlers,
     lifespan=lifespan,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -137,25 +138,26 @@ def _by_system(session: Session, study: Study) -> tuple[Part, ...]:
 
 def _by_criterion(session: Session, study: Study, slots: int) -> tuple[Part, ...]:
     """Answers handed in and not handed in yet, of the questions asked now."""
-    first = (
-        select(func.min(Label.id))
-        .join(Assignment, Assignment.id == Label.assignment_id)
-        .where(Assignment.study_id == study.id, Label.choice.is_not(None))
-        .group_by(Label.assignment_id, Label.criterion_id)
+    asked = select(Criterion.id, Criterion.code, Criterion.topic_id).where(
+        Criterion.study_id == study.id, Criterion.retired_at.is_(None)
     )
-    rows = session.execute(
-        select(Criterion.code, Criterion.topic_id, N_DONE, N_IN_WORK)
-        .select_from(Criterion)
-        .outerjoin(Label, (Label.criterion_id == Criterion.id) & Label.id.in_(first.scalar_subquery()))
-        .outerjoin(Assignment, (Assignment.id == Label.assignment_id) & SLOTS[0] & SLOTS[1])
-        .where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
-        .group_by(Criterion.code, Criterion.topic_id, Criterion.position)
-        .order_by(Criterion.position, Criterion.code)
-    ).all()
-    if any(topic is not None for _, topic, _, _ in rows):
+    criteria = session.execute(asked.order_by(Criterion.position, Criterion.code)).all()
+    if any(topic is not None for _, _, topic in criteria):
         return ()  # questions come with each topic: hundreds, each of a few slots
+    answered = session.execute(
+        select(Label.criterion_id, Assignment.status, func.count(Assignment.id.distinct()))
+        .join(Assignment, Assignment.id == Label.assignment_id)
+        .where(
+            Assignment.study_id == study.id, *SLOTS, Assignment.status.in_(("taken", *HANDED_IN)),
+            Label.choice.is_not(None),
+        )
+        .group_by(Label.criterion_id, Assignment.status)
+    )  # fmt: skip
+    done, taken = Counter[int](), Counter[int]()
+    for criterion, status, count in answered:
+        (taken if status == "taken" else done)[criterion] += count
     slots *= 2 if rates_both(protocol_of(study)) else 1
-    return tuple(Part(code, done or 0, taken or 0, slots) for code, _, done, taken in rows)
+    return tuple(Part(code, done[key], taken[key], slots) for key, code, _ in criteria)
 
 
 def _people(session: Session, study: Study) -> list[RaterProgress]:

@@ -17,7 +17,7 @@ from annotation.judges.judge_file import JudgeFile, read_judge_file
 from annotation.plan_root import keep_plan_root
 from annotation.principals import Principal, local_admin, study_for
 from annotation.protocol import Protocol, read_protocol
-from annotation.studies import find_study, protocol_of
+from annotation.studies import find_study, newest_act, protocol_of
 from annotation.study_facts import study_facts
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
 from app.answer_settings import answer_settings
@@ -33,10 +33,6 @@ from db.connect import reading, transaction
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 from exports.facts import StudyFacts, facts_of
 
-OWNER_ACTS = (
-    "init", "protocol", "status", "reveal", "import", "pairs", "resolve_flag", "edit_text", "restore_passage",
-    "exclude_report",
-)  # fmt: skip
 NO_FILE = JudgeFile((), ())
 MANY_ROWS = 200_000  # beyond these, single criteria cost more seconds than the rest together
 NOT_SETTINGS = ("cluster", "after_reveal")  # of the protocol's `calibration` table: they decide what is counted
@@ -174,18 +170,19 @@ def _without_families(settings: CalibrationSettings) -> Iterator[ReportWarning]:
 
 def label_version(session: Session, study: Study) -> tuple[int, ...]:
     """Changes whenever a label, a submit or an act of the owner does: what a cached report is keyed by."""
-    labels = session.scalar(
-        select(func.max(Label.id))
-        .join(Assignment, Assignment.id == Label.assignment_id)
-        .where(Assignment.study_id == study.id)
-    )
+    # from the newest back to the first of this study: most often one row, where the highest of a join would be all
+    mine = select(Assignment.id).where(Assignment.id == Label.assignment_id, Assignment.study_id == study.id)
+    labels = session.scalar(select(Label.id).where(mine.exists()).order_by(Label.id.desc()).limit(1))
     submitted = session.scalar(
         select(func.count()).where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN))
     )
-    acts = session.scalar(
-        select(func.max(Event.id)).where(Event.study_id == study.id, Event.kind == "audit", Event.what.in_(OWNER_ACTS))
-    )
-    return labels or 0, submitted or 0, acts or 0, study.protocol_version
+    return labels or 0, submitted or 0, newest_act(session, study), study.protocol_version
+
+
+def work_version(session: Session, study: Study) -> tuple[int, ...]:
+    """The same, and changes with whatever else happens in the study: work taken, time spent, a flag."""
+    newest = select(Event.id).where(Event.study_id == study.id).order_by(Event.id.desc()).limit(1)
+    return *label_version(session, study), session.scalar(newest) or 0
 
 
 def calibrated(
@@ -214,7 +211,8 @@ def calibrated(
     if path.suffix in FILE_SUFFIXES or path.is_file():
         if judges is not None:
             raise AnnotationError("bad_option", "--judges is for a study; a labels file already holds its raters")
-        labels = publishable(read_labels(path)) if to_publish else read_labels(path)
+        labels = read_labels(path, used_only=True)
+        labels = publishable(labels) if to_publish else labels
         _refuse_unknown(families or {}, labels)
         chosen = read_protocol(protocol)[0] if protocol else None
         asked = labels["criterion"].unique() if "criterion" in labels else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import dataclass
 from functools import lru_cache
@@ -9,9 +10,11 @@ from urllib.parse import urlsplit
 
 from sqlalchemy import Engine
 
+from annotation.errors import AnnotationError
 from db.connect import open_database
 
 DEFAULT_PORT = 8501
+LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 # What `calipers serve` insists on wherever it is started from; .streamlit/config.toml says the same
 SERVER_OPTIONS = {
     "server.address": "127.0.0.1",
@@ -44,6 +47,8 @@ class Settings:
     admin_token: str | None = None
     trusted_proxies: tuple[str, ...] = ()
     log_level: str = "INFO"
+    drain_s: float = 0.0  # how long /ready says `stopping` before a server that was told to end takes no more requests
+    slow_query_ms: float = 500.0  # a query that takes longer is logged
 
     @property
     def origin(self) -> str:
@@ -61,25 +66,43 @@ class Settings:
         return f"{self.base_url.rstrip('/')}/invite/{token}"
 
 
-def server_options(chosen: Settings) -> list[str]:
-    """Streamlit's flags: SERVER_OPTIONS, and the names the app may be reached by; another Host header is refused."""
+def server_options(chosen: Settings, address: str) -> list[str]:
+    """Streamlit's flags: SERVER_OPTIONS, where to listen, and the names it may be reached by, no other Host header."""
     host = urlsplit(chosen.base_url).hostname or "127.0.0.1"
-    options = [f"--{name}={value}" for name, value in SERVER_OPTIONS.items()]
+    options = [f"--{name}={value}" for name, value in (SERVER_OPTIONS | {"server.address": address}).items()]
     options += [f"--server.allowedHosts={name}" for name in dict.fromkeys((host, "127.0.0.1", "localhost"))]
     return [*options, f"--server.corsAllowedOrigins={chosen.origin}"]
 
 
 @lru_cache(maxsize=1)
 def settings() -> Settings:
-    """The process's settings, from CALIPERS_* variables."""
+    """The process's settings, from CALIPERS_* variables. Raises AnnotationError on a value that cannot be used."""
     at = os.environ.get
+    level = at("CALIPERS_LOG_LEVEL") or Settings.log_level
+    if level.upper() not in LOG_LEVELS:
+        raise AnnotationError("invalid", f"CALIPERS_LOG_LEVEL is {level!r}; use one of {', '.join(LOG_LEVELS)}")
     return Settings(
         database_url=at("CALIPERS_DATABASE_URL") or Settings.database_url,
         base_url=at("CALIPERS_BASE_URL") or Settings.base_url,
         admin_token=at("CALIPERS_ADMIN_TOKEN") or None,
         trusted_proxies=tuple(filter(None, (at("CALIPERS_TRUSTED_PROXIES") or "").replace(" ", "").split(","))),
         log_level=at("CALIPERS_LOG_LEVEL") or Settings.log_level,
+        drain_s=_number("CALIPERS_DRAIN_S", Settings.drain_s),
+        slow_query_ms=_number("CALIPERS_SLOW_QUERY_MS", Settings.slow_query_ms),
     )
+
+
+def _number(name: str, default: float) -> float:
+    said = os.environ.get(name)
+    if not said:
+        return default
+    try:
+        number = float(said)
+    except ValueError:
+        number = math.nan
+    if not 0 <= number < math.inf:
+        raise AnnotationError("invalid", f"{name} is {said!r}; use a number from 0")
+    return number
 
 
 @lru_cache(maxsize=1)

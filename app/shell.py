@@ -8,7 +8,7 @@ from streamlit.navigation.page import Page
 from annotation.principals import Principal
 from annotation.sign_ins import who
 from app.api import COOKIE
-from app.screens import consent, label, my_work, signed_out, trouble
+from app.screens import consent, label, log_out, my_work, signed_out, trouble
 from app.settings import database
 from db.connect import reading
 from db.errors import DatabaseError
@@ -33,7 +33,10 @@ def pages_of(cookie: str | None) -> list[Page]:
         agreed = st.Page(
             partial(consent.show, principal, cookie), title="Consent", url_path="consent", visibility="hidden"
         )
-        return [labelling, own, agreed]
+        leaving = st.Page(
+            partial(log_out.show, principal, cookie), title="Log out", url_path="log_out", visibility="hidden"
+        )
+        return [labelling, own, agreed, leaving]
     # with what they compute, three times the memory: not for a server that only annotators use
     from app.screens.evaluator import evaluator_pages
 

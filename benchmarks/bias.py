@@ -22,6 +22,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.promises import Figure, record
 from calibration.bias import Bias, Outcome
 from calibration.joining import Study, study_of
 from calibration.length_bias import length_bias
@@ -253,6 +254,17 @@ def broken(promise: Promise, found: Tally) -> Iterator[str]:
         yield f"{promise.text}: the interval covers the truth in {held} of {found.studies}, promised 93 %"
 
 
+def figures(promise: Promise, found: Tally) -> Iterator[Figure]:
+    """The shares that something is promised of, for the table of all benchmarks."""
+    for word in sorted({*promise.most, *promise.least}):
+        percent = 100 / found.studies
+        # a bound is broken where chance does not explain it: the bounds here are those that `broken` holds them to
+        low = stats.binom.ppf(SURE, found.studies, promise.least[word]) if word in promise.least else -math.inf
+        high = stats.binom.isf(SURE, found.studies, promise.most[word]) if word in promise.most else math.inf
+        name = f"{promise.text}: {word}"
+        yield Figure(name, percent * found.words[word], "%", percent * float(low), percent * float(high))
+
+
 def main(studies: int = 200) -> int:
     """The table, one line per kind of study."""
     failures, width = [], max(len(promise.text) for promise in PROMISES)
@@ -263,6 +275,7 @@ def main(studies: int = 200) -> int:
         start = time.process_time()
         found = tally_of(promise, studies, seed)
         failures += broken(promise, found)
+        record(figures(promise, found))
         cells = [100 * found.words[word] / studies for word in ("found", "not_found", "cannot_tell")]
         cells += [100 * found.covered if not math.isnan(promise.truth) else math.nan]
         cells += [cells[0], 100 * found.promised_power] if promise.truth > 0 else [math.nan, math.nan]

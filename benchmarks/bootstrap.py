@@ -17,6 +17,7 @@ on explicitly resampled rows in the same run. `calibrate` is the full report fro
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import subprocess
@@ -38,6 +39,7 @@ from threadpoolctl import threadpool_limits
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.promises import Figure, record
 from calibration import closed_forms
 from calibration.agreeing import agreement_estimates
 from calibration.bootstrap import cluster_weights, expanded_percentile, resample, wilson_effective
@@ -276,8 +278,8 @@ def agreement_and_choice(verdicts: pd.DataFrame, settings: CalibrationSettings) 
     return sum(1 for group in groups for _ in agreement_estimates(study, group, settings))
 
 
-def broken(name: str, found: dict[str, Any]) -> Iterator[str]:
-    """What was promised of this workload and not kept."""
+def figures(name: str, found: dict[str, Any]) -> Iterator[Figure]:
+    """What was found of this workload beside what was promised."""
     promised = WORKLOADS[name]
     limits = {
         "engine_seconds": promised.seconds,
@@ -287,11 +289,10 @@ def broken(name: str, found: dict[str, Any]) -> Iterator[str]:
         "largest_error": 1e-12,
     }
     for key, most in limits.items():
-        if found.get(key, 0) > most:
-            yield f"{name}: {key} {found[key]}, promised at most {most}"
+        if key in found:
+            yield Figure(f"{name}: {key}", found[key], high=most)
     for kind, ratio in found.get("times_faster", {}).items():
-        if ratio < promised.faster.get(kind, 0):
-            yield f"{name}: {ratio} times {kind}, promised at least {promised.faster[kind]}"
+        yield Figure(f"{name}: times as fast as {kind}", ratio, low=promised.faster.get(kind, -math.inf))
 
 
 def main(arguments: list[str]) -> int:
@@ -301,15 +302,17 @@ def main(arguments: list[str]) -> int:
         versions = {"numpy": np.__version__, "scipy": scipy.__version__, "sklearn": sklearn.__version__}
         print(json.dumps({**found, "versions": versions, "load_average": round(os.getloadavg()[0], 2)}))
         return 0
-    failures = []
+    told: list[Figure] = []
     for name in arguments or WORKLOADS:
         for part in ("engine", "report") if WORKLOADS[name].report else ("engine",):
             command = [sys.executable, __file__, name, part]
             line = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
             print(line, flush=True)
-            failures += broken(name, json.loads(line))
-    print("\n".join(failures) or "every promise is kept", file=sys.stderr)
-    return 1 if failures else 0
+            told += figures(name, json.loads(line))
+    record(told)
+    broken = [str(figure) for figure in told if not figure.kept]
+    print("\n".join(broken) or "every promise is kept", file=sys.stderr)
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":

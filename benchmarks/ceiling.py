@@ -22,6 +22,7 @@ from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.promises import Figure, record
 from calibration.alternative_annotator import FALSE_DISCOVERIES, PASSES_FROM, advantage_p
 from calibration.closed_forms import Array
 from calibration.compare import paired_difference
@@ -108,6 +109,23 @@ def broken(design: Design, found: dict[str, float], studies: int) -> Iterator[st
             yield f"item intervals seem to cover {where}: the simulation cannot tell right from wrong"
 
 
+def figures(design: Design, found: dict[str, float], studies: int) -> Iterator[Figure]:
+    """The same for the table of all benchmarks, with the bounds that `broken` holds cluster t to."""
+    bounds = {
+        "rejects one annotator, cluster t": REJECTS,
+        "judge passes, cluster t": (-math.inf, FALSE_DISCOVERIES),
+        "gap covered, cluster t": COVERS,
+    }
+    for name, share in found.items():
+        low, high = bounds.get(name, (-math.inf, math.inf))
+        low -= 0 if math.isinf(low) else 3 * _error(low, studies)
+        high += 0 if math.isinf(high) else 3 * _error(high, studies)
+        yield Figure(
+            f"{name}, {design.clusters} topics, rho {design.rho:g}", 100 * share, "%", 100 * low, 100 * high,
+            100 * _error(share, AT_ONCE if name.endswith("item t") else studies),
+        )  # fmt: skip
+
+
 def main() -> int:
     """The table, one column per design."""
     studies, failures, columns = 10_000, [], []
@@ -115,6 +133,7 @@ def main() -> int:
     for design in designs:
         columns.append(rates(design, studies))
         failures += broken(design, columns[-1], studies)
+        record(figures(design, columns[-1], studies))
     heads = [f"C={design.clusters} rho={design.rho:g}" for design in designs]
     width = max(map(len, columns[0]))
     print(f"Three annotators, {designs[0].labels} labels per topic, true gap {GAP:.2f} = epsilon, {studies:,} studies,")

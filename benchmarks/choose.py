@@ -18,7 +18,7 @@ import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.compare import Promise
+from benchmarks.promises import Promise, tell
 from calibration.choice import Choice
 from calibration.choose import cheapest_adequate_judge
 from calibration.results import CalibrationSettings
@@ -70,13 +70,7 @@ def at_the_margin(pairs: int, criteria: int, promised: float, studies: int) -> P
 
 def main() -> int:
     """One line per promise."""
-    print("Choosing a judge: percent of simulated studies, with Monte-Carlo standard error")
-    kept = True
-    for one in promises(300):
-        print(one, flush=True)
-        kept &= one.kept
-    print("every promise is kept" if kept else "a promise is broken", file=sys.stderr)
-    return 0 if kept else 1
+    return tell("Choosing a judge: percent of simulated studies, with Monte-Carlo standard error", promises(300))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ sys.path.insert(0, str(ROOT))
 from sqlalchemy import Connection, insert  # noqa: E402
 
 from annotation.studies import init_study  # noqa: E402
+from benchmarks.promises import Figure, record  # noqa: E402
 from db.connect import open_database, transaction  # noqa: E402
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig  # noqa: E402
 from db.migrations import upgrade  # noqa: E402
@@ -286,6 +287,10 @@ def main() -> int:
             small, large = found[SMALL], found[LARGE]
             ratios = {f"{key}_ratio": round(large[key] / small[key], 2) for key in large}
             print(json.dumps({"command": name, "labels": LARGE, **large, **ratios}), flush=True)
+            record([
+                Figure(f"{name}: peak memory at {LARGE:,} labels", large["peak_mb"], "MB", high=MOST_MB),
+                Figure(f"{name}: seconds at {LARGE:,} labels / at {SMALL:,}", ratios["seconds_ratio"]),
+            ])  # fmt: skip
             if large["peak_mb"] > MOST_MB:
                 missed.append(f"{name}: {large['peak_mb']:.0f} MB at its peak, promised at most {MOST_MB}")
     print("\n".join(missed) or "every promise is kept", file=sys.stderr)

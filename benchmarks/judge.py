@@ -9,6 +9,7 @@ many calls, are in judge_queue.py.
 from __future__ import annotations
 
 import asyncio
+import math
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ from annotation.judges.plan import plan_judges  # noqa: E402
 from annotation.judges.progress import JudgeSummary  # noqa: E402
 from annotation.judges.prompt import Prompt, build_prompt  # noqa: E402
 from annotation.judges.run import run_judges  # noqa: E402
+from benchmarks.promises import Figure, record  # noqa: E402
 from db.connect import open_database  # noqa: E402
 from db.migrations import upgrade  # noqa: E402
 from tests.annotation.judges.conftest import Fake  # noqa: E402
@@ -64,11 +66,10 @@ ROWS = (
     Row(3.0, 80, 64, 4, of_ideal=0.90, of_litellm=0.95, of_aiohttp=0.90, cpu_ms=0.5),
 )
 LIMIT_PER_S, LIMITED_CALLS = 50, 600
-Missed = list[str]
 
 
 def main() -> int:
-    missed: Missed = []
+    figures: list[Figure] = []
     with tempfile.TemporaryDirectory() as folder:
         ledger = Path(folder) / "ledger.jsonl"
         command = [sys.executable, str(FAKE), "--port", "0", "--latency-ms", "1", "--ledger", str(ledger)]
@@ -79,16 +80,18 @@ def main() -> int:
             print("share of the ideal; CPU above bare litellm, a call")
             print(f"{'':22} {'calipers':>9} {'litellm':>9} {'aiohttp':>9} {'CPU ms':>7}")
             for number, row in enumerate(ROWS):
-                missed += throughput(fake, row, Path(folder) / str(number))
-            missed += limits(fake, Path(folder))
+                figures += throughput(fake, row, Path(folder) / str(number))
+            figures += limits(fake, Path(folder))
             process.terminate()
-    for line in missed:
-        print(f"MISSED {line}", file=sys.stderr)
+    record(figures)
+    missed = [figure for figure in figures if not figure.kept]
+    for figure in missed:
+        print(figure, file=sys.stderr)
     return int(bool(missed))
 
 
-def throughput(fake: Fake, row: Row, folder: Path) -> Missed:
-    """Measure one row, print it, and say which promises it missed."""
+def throughput(fake: Fake, row: Row, folder: Path) -> list[Figure]:
+    """Measure one row, and print it."""
     fake.reset(latency_ms=row.latency_s * 1000)
     (judge,), text = definition(fake, row.concurrency), prompt(row.kilobytes)
     ideal, times = row.concurrency / row.latency_s, TIMES if row.latency_s < 1 else 1
@@ -106,21 +109,18 @@ def throughput(fake: Fake, row: Row, folder: Path) -> Missed:
     name = f"{row.latency_s:g} s, {row.kilobytes} kB, c={row.concurrency}"
     shares = " ".join(f"{found[who][0] / ideal:9.3f}" for who in ("calipers", "litellm", "aiohttp"))
     print(f"{name:22} {shares} {above:7.2f}", flush=True)
+    bare_rate, raw_rate = found["litellm"][0], found["aiohttp"][0]
     return [
-        f"{name}: {what} {value:.3f}, promised {sign} {promised}"
-        for what, value, sign, promised in (
-            ("calipers / ideal", calipers / ideal, ">=", row.of_ideal),
-            ("calipers / bare litellm", calipers / found["litellm"][0], ">=", row.of_litellm),
-            ("calipers / raw aiohttp", calipers / found["aiohttp"][0], ">=", row.of_aiohttp),
-            ("CPU ms a call above bare litellm", above, "<=", row.cpu_ms),
-        )
-        if promised is not None and (value < promised if sign == ">=" else value > promised)
+        Figure(f"{name}: calipers / ideal", calipers / ideal, low=row.of_ideal or -math.inf),
+        Figure(f"{name}: calipers / bare litellm", calipers / bare_rate, low=row.of_litellm or -math.inf),
+        Figure(f"{name}: calipers / raw aiohttp", calipers / raw_rate, low=row.of_aiohttp or -math.inf),
+        Figure(f"{name}: CPU above bare litellm", above, "ms a call", high=row.cpu_ms or math.inf),
     ]
 
 
-def limits(fake: Fake, folder: Path) -> Missed:
+def limits(fake: Fake, folder: Path) -> list[Figure]:
     """A hard limit of the provider, found out by its 429s, then kept from the start by `rpm`."""
-    missed: Missed = []
+    found: list[Figure] = []
     for name, more, promised, least in (("unknown to us", "", 100.0, 45.0), ("known as rpm", "rpm = 2880\n", 0.0, 0.0)):
         fake.reset(latency_ms=300.0, rps=float(LIMIT_PER_S))
         summary = run(fake, LIMITED_CALLS, 64, folder / name.split()[0], "short " * 100, more)
@@ -129,11 +129,9 @@ def limits(fake: Fake, folder: Path) -> Missed:
             f"limit of {LIMIT_PER_S}/s, {name}: {rate:.1f} calls/s, {wasted:.0f} wasted 429s per 1,000 calls",
             flush=True,
         )
-        if wasted > promised:
-            missed.append(f"limit {name}: {wasted:.0f} wasted 429s per 1,000 calls, promised <= {promised:g}")
-        if rate < least:
-            missed.append(f"limit {name}: {rate:.1f} calls/s, promised >= {least:g}")
-    return missed
+        found.append(Figure(f"limit {name}: wasted 429s per 1,000 calls", wasted, high=promised))
+        found.append(Figure(f"limit {name}", rate, "calls/s", low=least))
+    return found
 
 
 def whole(fake: Fake, row: Row, folder: Path) -> tuple[float, float]:

@@ -43,6 +43,7 @@ from annotation.judges.run import run_judges  # noqa: E402
 from annotation.judges.settling import Change, Ended, Settled, write_back  # noqa: E402
 from annotation.judges.steps import Ask, Finish  # noqa: E402
 from annotation.judges.writer import AT_MOST  # noqa: E402
+from benchmarks.promises import Figure, record  # noqa: E402
 from db.connect import open_database, reading, transaction  # noqa: E402
 from db.judge_tables import JudgeCall  # noqa: E402
 from db.migrations import upgrade  # noqa: E402
@@ -88,14 +89,14 @@ def main() -> int:
 
 def told(figures: Mapping[str, float], promises: Mapping[str, tuple[str, float]] = PROMISES) -> int:
     """Print each figure beside what was promised; 1 where a promise is missed."""
-    missed = 0
-    print(f"{'':44} {'found':>10}   promised")
+    found = []
     for name, value in figures.items():
         sign, promised = promises.get(name, ("", 0.0))
-        kept = not sign or (value >= promised if sign == ">=" else value <= promised)
-        missed += not kept
-        print(f"{name:44} {value:>10,.2f}   {f'{sign} {promised:,g}' if sign else ''}{'' if kept else '  MISSED'}")
-    return int(missed > 0)
+        bounds = {">=": {"low": promised}, "<=": {"high": promised}}.get(sign, {})
+        found.append(Figure(name, value, **bounds))
+        print(found[-1], flush=True)
+    record(found)
+    return int(not all(one.kept for one in found))
 
 
 @contextmanager

@@ -12,13 +12,14 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.promises import Promise, promise
+from benchmarks.promises import Promise, promise, tell
 from calibration.bootstrap import effective_sample, wilson_effective
 from calibration.closed_forms import Array
 from calibration.compare import Difference, paired_difference
@@ -150,14 +151,8 @@ def labels_of(counts: Array) -> Array:
 
 def main() -> int:
     """One line per promise."""
-    print("Planned studies: percent of simulated studies, with Monte-Carlo standard error")
-    kept = True
-    for part in (widths(4_000), claims(4_000), pilots(4_000), planned_from_pilots(200, 40)):
-        for one in part:
-            print(one, flush=True)
-            kept &= one.kept
-    print("every promise is kept" if kept else "a promise is broken", file=sys.stderr)
-    return 0 if kept else 1
+    found = chain(widths(4_000), claims(4_000), pilots(4_000), planned_from_pilots(200, 40))
+    return tell("Planned studies: percent of simulated studies, with Monte-Carlo standard error", found)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,8 @@ from calibration.bounding import FEW_CLUSTERS, Group, Pair, drawn
 from calibration.closed_forms import Array
 from calibration.columns import Codes
 from calibration.continuous import continuous_estimates
-from calibration.joining import MANY_LABELS, Comparison, Scale, Study, comparisons, cross, scale_of, votes
+from calibration.crossing import Comparison, comparisons, cross, votes
+from calibration.joining import MANY_LABELS, Scale, Study, scale_of
 from calibration.paired_scores import single_pairs, transposed
 from calibration.panel import icc_of_people, panel_estimates
 from calibration.rank_agreement import rank_estimates

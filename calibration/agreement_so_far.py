@@ -14,8 +14,9 @@ from calibration.annotator_quality import parts_of, people_of
 from calibration.bounding import FEWEST, REASONS, Group, Pair, share
 from calibration.ceiling import ceiling_of
 from calibration.closed_forms import Array, diagonal
+from calibration.crossing import comparisons
 from calibration.deciding import Needed
-from calibration.joining import Scale, Study, comparisons
+from calibration.joining import Scale, Study
 from calibration.left_out import SUFFIX, left_out_scores
 from calibration.pilot import spread_of
 from calibration.planning import Spread, half_width_of_sd, needed_for_interval

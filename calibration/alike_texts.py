@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from scipy import sparse
 
 from calibration.columns import Codes
 from calibration.joining import Mask
+from calibration.word_numbers import WORDS, WordNumbers, words_of
 
-WORDS = 3  # to a shingle
 ALIKE = 0.8  # Jaccard similarity of shingles from which two texts are near-identical
 ROOM = 2**21 - 1  # different words of which every three have a number of their own; beyond, 63 bits of a hash
+MIXED = np.uint64(0x9E3779B97F4A7C15)  # shingles that differ little get other marks
 AT_ONCE = 50_000  # texts, or pairs of them, in memory
 
 
@@ -29,30 +31,45 @@ def numbered(texts: pd.Series[str]) -> npt.NDArray[np.uint64]:
 
 def shingles(text: str) -> set[str]:
     """Sets of three words in a row, lower case, without punctuation; a shorter text is one shingle."""
-    words = _words(text)
+    words = words_of(text)
     return {" ".join(words[at : at + WORDS]) for at in range(max(1, len(words) - WORDS + 1))}
 
 
-def _words(text: str) -> list[str]:
-    """The words of a text; of one that is shorter than a shingle, all of it as one."""
-    words = re.findall(r"\w+", text.lower())
-    return words if len(words) >= WORDS else [" ".join(words) or text.strip()]
+@dataclass(frozen=True)
+class Shingled:
+    """Which shingles each of some texts has. `marks`: 64 bits of which every shingle sets one, shape (texts,)."""
+
+    sets: sparse.csr_array  # shape (texts, all shingles there could ever be); rows are sorted
+    marks: npt.NDArray[np.uint64]
+
+    @cached_property
+    def sizes(self) -> Codes:
+        """How many shingles each text has."""
+        return np.diff(self.sets.indptr).astype(np.intp)
+
+    def only(self, rows: Codes) -> Shingled:
+        """Some of the texts."""
+        return Shingled(self.sets[rows], self.marks[rows])
 
 
 class Shingler:
     """Numbers the shingles of any texts, the same ones alike: what it returned earlier can be set beside the new."""
 
     def __init__(self) -> None:
-        self._number: dict[str, int] = {}
+        self._numbers = WordNumbers()
 
-    def of(self, texts: Iterable[str]) -> sparse.csr_array:
-        """Which shingles each text has, shape (texts, all shingles there could ever be); rows are sorted."""
-        flat, sizes = list[int](), list[int]()
-        for text in texts:
-            words = _words(text)
-            flat += [self._number.setdefault(word, len(self._number) + 1) for word in words]
-            sizes.append(len(words))
-        word, size = np.array(flat, dtype=np.int64), np.array(sizes, dtype=np.int64)
+    def of(self, texts: Sequence[str] | pd.Series[str]) -> Shingled:
+        """The shingles of each text."""
+        given = texts if isinstance(texts, pd.Series) else pd.Series(texts, dtype="str")
+        found = [self._part(given.iloc[start : start + AT_ONCE]) for start in range(0, len(given), AT_ONCE)]
+        if len(found) == 1:
+            return found[0]
+        nothing: Any = sparse.csr_array((0, np.iinfo(np.int64).max), dtype=np.int8)
+        sets = sparse.vstack([one.sets for one in found], format="csr") if found else nothing
+        return Shingled(sets, np.concatenate([np.zeros(0, np.uint64), *(one.marks for one in found)]))
+
+    def _part(self, texts: pd.Series[str]) -> Shingled:
+        word, size = self._numbers.of(texts)
         last = np.cumsum(size)
         place = np.arange(len(word)) - np.repeat(last - size, size)
         third = np.flatnonzero((place >= WORDS - 1) | (np.repeat(size, size) == 1))
@@ -63,7 +80,8 @@ class Shingler:
         made = sparse.csr_array((np.ones(len(shingle), dtype=np.int8), shingle, starts), shape=shape)
         made.sum_duplicates()
         made.data[:] = 1
-        return made
+        bits = np.uint64(1) << (made.indices.astype(np.uint64) * MIXED >> np.uint64(58))
+        return Shingled(made, np.bitwise_or.reduceat(bits, made.indptr[:-1]))
 
 
 def alike_rows(one: sparse.csr_array, two: sparse.csr_array) -> Mask:
@@ -72,14 +90,27 @@ def alike_rows(one: sparse.csr_array, two: sparse.csr_array) -> Mask:
     return _alike(shared, np.diff(one.indptr), np.diff(two.indptr))
 
 
-def alike_pairs(one: sparse.csr_array, two: sparse.csr_array, row: Codes, column: Codes) -> Mask:
+def alike_pairs(one: Shingled, two: Shingled, row: Codes, column: Codes) -> Mask:
     """Whether text `row` of `one` and text `column` of `two` are near-identical, for each pair of the two arrays."""
-    parts = [slice(start, start + AT_ONCE) for start in range(0, len(row), AT_ONCE)]
-    return np.concatenate([np.zeros(0, bool), *(alike_rows(one[row[part]], two[column[part]]) for part in parts)])
+    out = np.zeros(len(row), dtype=bool)
+    may = np.flatnonzero(_may_be_alike(one, two, row, column))
+    for start in range(0, len(may), AT_ONCE):
+        part = may[start : start + AT_ONCE]
+        out[part] = alike_rows(one.sets[row[part]], two.sets[column[part]])
+    return out
 
 
-def alike_of_all(one: sparse.csr_array, two: sparse.csr_array) -> tuple[Codes, Codes]:
-    """Row in `one` and row in `two` of all near-identical texts, of every one with every other."""
+def _may_be_alike(one: Shingled, two: Shingled, row: Codes, column: Codes) -> Mask:
+    """False where too many marks differ: every one of them is a shingle that only one of the two texts has, and of
+    near-identical texts with a and b shingles no more than (a + b)(1 - ALIKE) / (1 + ALIKE) are."""
+    differ = np.bitwise_count(one.marks[row] ^ two.marks[column])
+    most = (one.sizes[row] + two.sizes[column]) * ((1 - ALIKE) / (1 + ALIKE))
+    return np.asarray(differ <= most + 1e-6)
+
+
+def alike_of_all(first: Shingled, second: Shingled) -> tuple[Codes, Codes]:
+    """Row in `first` and row in `second` of all near-identical texts, of every one with every other."""
+    one, two = first.sets, second.sets
     seen, place = np.unique(np.concatenate([one.indices, two.indices]), return_inverse=True)
     mine, theirs = (
         sparse.csr_array((np.ones(len(own)), own, part.indptr), shape=(part.shape[0], len(seen)))

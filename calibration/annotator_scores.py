@@ -15,7 +15,8 @@ from calibration.answering import clusters_of, decisive
 from calibration.bounding import Group
 from calibration.closed_forms import Array, ratio
 from calibration.columns import Codes, tally
-from calibration.joining import Mask, Scale, Study, people_votes, votes
+from calibration.crossing import people_votes, votes
+from calibration.joining import Mask, Scale, Study
 from calibration.left_out import left_out, scores_of_left_out
 from calibration.results import CalibrationSettings
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from calibration.answering import WHOLE, clusters_of
-from calibration.bias import EVERYONE, Asked, Bias, bias_of, rows_of
+from calibration.answering import WHOLE
+from calibration.bias import EVERYONE, Asked, Bias, bias_of
 from calibration.bounding import Pair, share
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
 from calibration.joining import Mask, Study, study_of
 from calibration.results import CalibrationSettings, Estimate
+
+GAPS = ("tie", "not_applicable")  # answers whose share is set beside the people's
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,33 @@ class AnswerRates:
     not_applicable_gap: Bias
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """Answers, shape (rows,), sorted by unit. `on_pairs`: ok, and of a pairwise criterion."""
+
+    unit: Codes
+    rater: Codes
+    tie: Mask
+    not_applicable: Mask
+    refused: Mask
+    invalid: Mask
+    missing: Mask
+    ok: Mask
+    on_pairs: Mask
+
+    def of(self, chosen: Mask | Codes) -> _Rows:
+        return _Rows(*(column[chosen] for column in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """How often, over passes, each rater gave one answer to each unit, 0 to 1; sorted by unit, then rater."""
+
+    unit: Codes
+    rater: Codes
+    share: Array
+
+
 def answer_rates(
     verdicts: pd.DataFrame | Study, settings: CalibrationSettings | None = None
 ) -> tuple[AnswerRates, ...]:
@@ -43,54 +73,91 @@ def answer_rates(
     """
     settings = settings or CalibrationSettings()
     study = study_of(verdicts, settings)
-    kinds = study.frame.drop_duplicates("rater_id")[["rater_id", "rater_kind"]].astype("str")
-    judges, people = (sorted(kinds["rater_id"][kinds["rater_kind"] == kind]) for kind in ("judge", "human"))
-    everyone = [EVERYONE] if len(people) > 1 else []
-    return tuple(_rates(study, rater, settings) for rater in [*judges, *people, *everyone])
+    rows, frame = _rows(study), study.frame
+    human, first = (frame["rater_kind"] == "human").to_numpy(), (frame["run"] == 1).to_numpy()
+    people = rows.of(human & first)  # a person's retest is self-agreement only
+    said = [_said(people, label) for label in GAPS]
+    own = _by_rater(rows.rater)
+    judges, annotators = (np.unique(rows.rater[one]) for one in (~human, human))
+    found = [
+        _rates(study, str(frame["rater_id"].cat.categories[rater]), rows.of(place), said, settings)
+        for rater in (*judges, *annotators)
+        for place in [own[rater][~human[own[rater]] | first[own[rater]]]]
+    ]
+    if len(annotators) > 1:
+        found.append(_rates(study, EVERYONE, people, [], settings))
+    return tuple(found)
 
 
-def _rates(study: Study, rater: str, settings: CalibrationSettings) -> AnswerRates:
-    rows = rows_of(study, rater)
-    ok = rows["status"] == "ok"
-    on_pairs = ok & study.of_kind(rows, "pairwise")
-
-    def rate(name: str, hit: pd.Series[bool], asked: pd.Series[bool]) -> Estimate:
-        cluster, count = clusters_of(rows[asked]), len(study.clusters)
-        pair = Pair(rater, "", WHOLE, tally(cluster, count))
-        return share(name, pair, tally(cluster, count, hit[asked].to_numpy(float)), settings)
-
-    def gap(label: str) -> Bias:
-        asked = Asked(f"{label}_rate_gap", rater, settings, reference="people")
-        return bias_of(asked, *_gap(study, rater, label))
-
-    every = pd.Series(True, index=rows.index)
-    return AnswerRates(
-        rater,
-        rate("tie_rate", rows["label"] == "tie", on_pairs),
-        rate("not_applicable_rate", rows["label"] == "not_applicable", ok),
-        rate("refused_rate", rows["status"] == "refused", every),
-        rate("invalid_rate", rows["status"] == "invalid", every),
-        rate("missing_rate", rows["status"] == "missing", every),
-        gap("tie"),
-        gap("not_applicable"),
+def _rows(study: Study) -> _Rows:
+    frame = study.frame
+    unit, rater = frame["unit"].to_numpy(), frame["rater_id"].cat.codes.to_numpy()
+    pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
+    status = {name: (frame["status"] == name).to_numpy() for name in ("ok", "refused", "invalid", "missing")}
+    return _Rows(
+        unit.astype(np.intp),
+        rater.astype(np.intp),
+        (frame["label"] == "tie").to_numpy(),
+        (frame["label"] == "not_applicable").to_numpy(),
+        status["refused"],
+        status["invalid"],
+        status["missing"],
+        status["ok"],
+        status["ok"] & pairwise[study.unit_criterion[unit]],
     )
 
 
-def _gap(study: Study, rater: str, label: str) -> tuple[Array, Codes]:
-    """The rater's share of this answer minus 1 or 0 of each label of a person, and the labels' clusters."""
-    frame = study.frame
-    human = (frame["rater_kind"] == "human") & (frame["run"] == 1) & (frame["rater_id"] != rater)
-    own = _said(study, rows_of(study, rater), label).groupby("unit")["said"].mean().rename("own")
-    if rater == EVERYONE:
-        human &= False  # there is nobody beside everyone
-    people = _said(study, frame[human], label)
-    theirs = people.groupby(["unit", "rater_id"], observed=True)["said"].mean().reset_index("rater_id")
-    both = theirs.join(own, how="inner")
-    return (both["own"] - both["said"]).to_numpy(), study.unit_cluster[both.index.to_numpy(np.intp)]
+def _by_rater(rater: Codes) -> dict[int, Codes]:
+    """The rows of each rater, in their order."""
+    order = np.argsort(rater, kind="stable")
+    names, start = np.unique(rater[order], return_index=True)
+    return dict(zip(names.tolist(), np.split(order, start[1:]), strict=True))
 
 
-def _said(study: Study, rows: pd.DataFrame, label: str) -> pd.DataFrame:
-    kept: Mask = (rows["status"] == "ok").to_numpy()
-    if label == "tie":
-        kept = kept & study.of_kind(rows, "pairwise").to_numpy()
-    return rows.assign(said=(rows["label"] == label).astype(float))[kept]
+def _rates(
+    study: Study, rater: str, rows: _Rows, people: Sequence[_Said], settings: CalibrationSettings
+) -> AnswerRates:
+    """`people`: what each annotator said, one entry for each of `GAPS`; [] where there is nobody beside the rater."""
+    cluster, count = study.unit_cluster[rows.unit], len(study.clusters)
+
+    def rate(name: str, hit: Mask, asked: Mask) -> Estimate:
+        pair = Pair(rater, "", WHOLE, tally(cluster[asked], count))
+        return share(name, pair, tally(cluster[asked], count, hit[asked]), settings)
+
+    def gap(place: int) -> Bias:
+        asked = Asked(f"{GAPS[place]}_rate_gap", rater, settings, reference="people")
+        if not people:
+            return bias_of(asked, np.zeros(0), np.zeros(0))
+        unit, difference = _difference(_said(rows, GAPS[place]), people[place])
+        return bias_of(asked, difference, study.unit_cluster[unit])
+
+    every = np.ones(len(rows.unit), dtype=bool)
+    return AnswerRates(
+        rater,
+        rate("tie_rate", rows.tie, rows.on_pairs),
+        rate("not_applicable_rate", rows.not_applicable, rows.ok),
+        rate("refused_rate", rows.refused, every),
+        rate("invalid_rate", rows.invalid, every),
+        rate("missing_rate", rows.missing, every),
+        gap(0),
+        gap(1),
+    )
+
+
+def _said(rows: _Rows, label: str) -> _Said:
+    rows = rows.of(rows.on_pairs if label == "tie" else rows.ok)
+    raters = int(rows.rater.max(initial=0)) + 1
+    key, place = np.unique(rows.unit.astype(np.int64) * raters + rows.rater, return_inverse=True)
+    hits = tally(place, len(key), vars(rows)[label])
+    return _Said(*np.divmod(key, raters), hits / tally(place, len(key)))
+
+
+def _difference(own: _Said, people: _Said) -> tuple[Codes, Array]:
+    """The rater's share minus that of each other annotator, on the units both answered; sorted as `people` is."""
+    start, stop = (np.searchsorted(people.unit, own.unit, side) for side in ("left", "right"))
+    count = stop - start
+    mine = np.repeat(np.arange(len(own.unit)), count)
+    theirs = np.repeat(start - np.cumsum(count) + count, count) + np.arange(count.sum())
+    other = people.rater[theirs] != own.rater[mine]
+    mine, theirs = mine[other], theirs[other]
+    return own.unit[mine].astype(np.intp), own.share[mine] - people.share[theirs]

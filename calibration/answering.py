@@ -15,7 +15,7 @@ from calibration.bootstrap import cluster_t, se_of_sums
 from calibration.bounding import Group, Pair, made, share
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
-from calibration.joining import Answers, Study, both_orders
+from calibration.joining import Answers, Study, both_orders, turned
 from calibration.results import CalibrationSettings, Estimate
 from calibration.verdicts import BOTH_ORDERS
 
@@ -26,12 +26,12 @@ def answering_estimates(study: Study, settings: CalibrationSettings) -> Iterator
     """`valid_share`, `swap_consistency`, `cost_per_item` and `seconds_per_item` of judges and of people."""
     for rater, rows in raters(study):
         if rater.endswith(BOTH_ORDERS):
-            yield from _per_item(rater, rows, settings)
+            yield from per_item(rater, rows, settings)
             continue
         if rows["rater_kind"].iloc[0] == "judge":
             yield _share("valid_share", rater, rows, (rows["status"] == "ok").to_numpy(), settings)
         yield from _swap_consistency(study, rater, rows, settings)
-        yield from _per_item(rater, rows, settings)
+        yield from per_item(rater, rows, settings)
 
 
 def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettings) -> Iterator[Estimate]:
@@ -44,9 +44,10 @@ def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettin
         return
     chosen, clusters = pair.group.chosen, len(study.clusters)
     rows, failed = np.zeros(clusters), np.zeros(clusters)
+    unreadable = study.among(judge.unreadable)
     for one in study.annotators:
         rows += tally(study.unit_cluster[one.asked[chosen[one.asked]]], clusters)
-        lost = np.unique(one.unit[chosen[one.unit] & np.isin(one.unit, judge.unreadable)])
+        lost = np.unique(one.unit[chosen[one.unit] & unreadable[one.unit]])
         failed += tally(study.unit_cluster[lost], clusters)
     whole = Pair(pair.rater, pair.reference, pair.group, rows)
     kept = np.minimum(pair.sizes, rows)
@@ -64,14 +65,14 @@ def _applicability(study: Study, pair: Pair, judge: Answers, settings: Calibrati
         return
     clusters = len(study.clusters)
     both, same, either = np.zeros(clusters), np.zeros(clusters), 0.0
-    applies, spared = np.unique(judge.unit), judge.not_applicable
+    applies, spared = study.among(judge.unit), study.among(judge.not_applicable)
     for one in study.annotators:
         own, own_spared = (units[pair.group.chosen[units]] for units in (np.unique(one.unit), one.not_applicable))
-        agreed = np.concatenate([np.intersect1d(own, applies), np.intersect1d(own_spared, spared)])
-        split = np.concatenate([np.intersect1d(own, spared), np.intersect1d(own_spared, applies)])
+        agreed = np.concatenate([own[applies[own]], own_spared[spared[own_spared]]])
+        split = np.concatenate([own[spared[own]], own_spared[applies[own_spared]]])
         same += tally(study.unit_cluster[agreed], clusters)
         both += tally(study.unit_cluster[np.concatenate([agreed, split])], clusters)
-        either += len(np.intersect1d(own_spared, spared)) + len(split)
+        either += int(spared[own_spared].sum()) + len(split)
     if either:
         note = f"either side says not applicable in {100 * either / both.sum():.1f} % of rows, and these are dropped"
         compared = Pair(pair.rater, pair.reference, pair.group, both)
@@ -99,17 +100,12 @@ def decisive(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def swap_table(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
-    """Units and runs one rater answered ok in both orders, with the column `same`."""
-    pairwise = study.of_kind(rows, "pairwise")
-    ok = rows[pairwise & (rows["status"] == "ok") & (rows["presentation"] != "")]
-    key = ["rater_id", "unit", "run"]
-    ok = ok[ok.duplicated(key, keep=False)]
-    if ok.empty:
-        return ok.assign(same=True)
-    groups = ok.groupby(key, observed=True)
-    both = groups["presentation"].transform("nunique") == 2
-    same = groups["label"].transform("nunique") == 1
-    return ok.assign(same=same)[both & (ok["presentation"] == "AB")]
+    """Units and runs each rater answered ok in both orders: the row shown AB, with the columns `turned`, the label of
+    the row shown BA, and `same`."""
+    ok = rows[study.of_kind(rows, "pairwise") & (rows["status"] == "ok")]
+    first, second = turned(ok)
+    label = ok["label"].array
+    return ok.iloc[first].assign(turned=label[second], same=label.codes[first] == label.codes[second])
 
 
 def clusters_of(rows: pd.DataFrame) -> Codes:
@@ -133,7 +129,7 @@ def _share(
     return share(statistic, pair, tally(cluster, 0, hit), settings)
 
 
-def _per_item(rater: str, rows: pd.DataFrame, settings: CalibrationSettings) -> Iterator[Estimate]:
+def per_item(rater: str, rows: pd.DataFrame, settings: CalibrationSettings) -> Iterator[Estimate]:
     """Mean price and time of one item: the sum over its criteria, every row billed, divided by the passes over it."""
     key = ["rater_id", "item_id"]
     passes = rows.groupby([*key, "criterion"], observed=True).size().groupby(key, observed=True).max()

@@ -13,7 +13,8 @@ from calibration.answering import coverage
 from calibration.bounding import Group, Pair, made, share
 from calibration.closed_forms import Array
 from calibration.columns import tally
-from calibration.joining import Answers, Comparison, Mask, Scale, Study, comparisons, cross, people_votes
+from calibration.crossing import Comparison, comparisons, cross, people_votes
+from calibration.joining import Answers, Mask, Scale, Study
 from calibration.pairwise import SWAP, best_constant, best_constant_by_group, without_ties
 from calibration.results import CalibrationSettings, Estimate
 from calibration.verdicts import BOTH_ORDERS

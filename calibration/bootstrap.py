@@ -8,9 +8,9 @@ criterion and statistic sees the same weights, so every comparison is paired.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from calibration.closed_forms import Array
 from calibration.columns import tally
 
 CHUNK = 256  # resamples per seed child: draws depend on (seed, clusters, resamples) and on nothing else
+KEPT = 2**24  # weights in memory between two statistics: 64 MB
 COUNTERS = 32_768  # counters of one bincount: they stay in cache
 EXACT_FLOAT32 = 2**24
 MAX_UNDEFINED = 0.05
@@ -76,9 +77,9 @@ def resample(
     single = cells.astype(np.float32)
     draws, start = np.empty(0), 0
     with threadpool_limits(1):
-        for weights in cluster_weights(len(sums), resamples, seed, block):
+        for weights in _weights(len(sums), resamples, seed, block):
             exact = whole and largest * float(weights.max()) < EXACT_FLOAT32
-            left, right = (single, weights.astype(np.float32)) if exact else (cells, weights.astype(float))
+            left, right = (single, weights) if exact else (cells, weights.astype(float))
             product = (left @ right.T).astype(float)
             found = statistic(product.reshape(*reversed(shape), len(weights)).T)
             if not start:
@@ -86,6 +87,21 @@ def resample(
             draws[..., start : start + len(found)] = np.moveaxis(found, 0, -1)
             start += len(found)
     return np.moveaxis(draws, -1, 0)
+
+
+def _weights(n_clusters: int, resamples: int, seed: int, block: int) -> Iterable[npt.NDArray[np.float32]]:
+    """`cluster_weights` as the numbers that are multiplied; kept where they are few, since every statistic needs them
+    again."""
+    if n_clusters * resamples <= KEPT:
+        return _kept_weights(cluster_weights, n_clusters, resamples, seed, block)
+    return (weights.astype(np.float32) for weights in cluster_weights(n_clusters, resamples, seed, block))
+
+
+@lru_cache(maxsize=1)
+def _kept_weights(
+    draw: Callable[..., Iterator[npt.NDArray[np.int64]]], *of: int
+) -> tuple[npt.NDArray[np.float32], ...]:
+    return tuple(weights.astype(np.float32) for weights in draw(*of))
 
 
 def percentile(draws: npt.ArrayLike, level: float = 0.95) -> Interval:
@@ -116,7 +132,15 @@ def _quantiles(draws: Array, tail: float) -> Interval:
     missing = np.isnan(draws)
     if not draws.size or missing.mean() > MAX_UNDEFINED:
         return REFUSED
-    low, high = np.quantile(draws[~missing], [tail, 1 - tail], overwrite_input=True)
+    # np.quantile, whose preparations take longer than the quantiles of a few thousand draws
+    known = draws[~missing] if missing.any() else draws
+    place = (len(known) - 1) * np.array([tail, 1 - tail])
+    before = np.floor(place).astype(int)
+    after = np.minimum(before + 1, len(known) - 1)
+    sorted_there = np.partition(known, np.concatenate([before, after]))
+    one, other, part = sorted_there[before], sorted_there[after], place - before
+    step = other - one
+    low, high = np.where(part < 0.5, one + step * part, other - step * (1 - part))
     return float(low), float(high)
 
 

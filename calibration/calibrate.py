@@ -25,6 +25,7 @@ from calibration.category_effects import effects_by_people
 from calibration.cautions import cautions
 from calibration.ceiling import ceiling_estimates, ceiling_of
 from calibration.choose import choice_of
+from calibration.columns import tally
 from calibration.confidence import confidence_estimates
 from calibration.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
 from calibration.effective_judges import effective_judges
@@ -141,10 +142,7 @@ def _ranked(one: Ranking) -> dict[str, Any]:
 def _data(study: Study, aliases: dict[str, int]) -> dict[str, Any]:
     frame = study.frame
     kind = frame.drop_duplicates("rater_id").set_index("rater_id")["rater_kind"].astype(str).sort_index()
-    by_rater = frame.groupby("rater_id", observed=True)
-    ok = frame[frame["status"] == "ok"]
-    statuses = by_rater["status"].value_counts().unstack(fill_value=0)
-    marginals = ok[~study.of_kind(ok, "rating")].groupby("rater_id", observed=True)["label"]
+    told = (frame["status"] == "ok") & ~study.of_kind(frame, "rating")
     return {
         "rows": len(frame),
         "items": int(frame["item_id"].nunique()),
@@ -153,16 +151,10 @@ def _data(study: Study, aliases: dict[str, int]) -> dict[str, Any]:
         "criteria": dict(study.kinds),
         "annotators": [str(rater) for rater in kind.index[kind == "human"]],
         "judges": [str(rater) for rater in kind.index[kind == "judge"]],
-        "systems": sorted({*frame["system_a"].astype(str), *frame["system_b"].astype(str)} - {""}),
+        "systems": sorted({str(name) for side in ("system_a", "system_b") for name in frame[side].unique()} - {""}),
         "aliases": dict(sorted(aliases.items())),
-        "statuses": {
-            str(rater): {str(name): int(count) for name, count in row.items() if count}
-            for rater, row in statuses.iterrows()
-        },
-        "marginals": {
-            str(rater): {str(name): int(count) for name, count in labels.value_counts().sort_index().items() if count}
-            for rater, labels in marginals
-        },
+        "statuses": _counted(frame, "status"),
+        "marginals": _counted(frame[["rater_id", "label"]][told], "label"),
         "levels_used": levels_used(study),
         "derived": derived_preferences(frame),
         "joins": {judge.rater: joins(study, judge.asked) for judge in study.judges},
@@ -170,16 +162,27 @@ def _data(study: Study, aliases: dict[str, int]) -> dict[str, Any]:
     }
 
 
+def _counted(rows: pd.DataFrame, column: str) -> dict[str, dict[str, int]]:
+    """How often each rater has each value of a column, where it has any."""
+    raters, values = (rows[name].cat.categories for name in ("rater_id", column))
+    cell = rows["rater_id"].cat.codes.to_numpy().astype(np.intp) * len(values) + rows[column].cat.codes
+    counts = tally(cell, len(raters) * len(values)).reshape(len(raters), len(values)).astype(int)
+    found = {
+        str(rater): {str(values[int(place)]): int(row[place]) for place in np.flatnonzero(row)}
+        for rater, row in zip(raters, counts, strict=True)
+    }
+    return {rater: each for rater, each in found.items() if each}
+
+
 def joins(study: Study, asked: np.typing.NDArray[np.intp]) -> dict[str, int]:
     """Annotators' rows with and without a partner among the units a judge was asked, and the judge's units without
     one."""
-    people = [np.isin(one.asked, asked) for one in study.annotators]
-    joined = int(sum(found.sum() for found in people))
-    units = np.unique(np.concatenate([one.asked for one in study.annotators] or [np.zeros(0, np.intp)]))
+    people = np.concatenate([np.zeros(0, np.intp), *(one.asked for one in study.annotators)])
+    joined = int(study.among(asked)[people].sum())
     return {
         "human_rows_joined": joined,
-        "human_rows_without_judge": int(sum(map(len, people))) - joined,
-        "judge_units_without_human": int((~np.isin(asked, units)).sum()),
+        "human_rows_without_judge": len(people) - joined,
+        "judge_units_without_human": int((~study.among(people)[asked]).sum()),
     }
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from calibration.answering import WHOLE, answering_estimates, raters
+from calibration.answering import WHOLE, per_item, raters
 from calibration.bootstrap import se_of_sums
 from calibration.bounding import Group, Pair, made
 from calibration.choice import Candidate
@@ -59,16 +59,13 @@ class Tried:
 
 def prices_of(study: Study, settings: CalibrationSettings) -> dict[str, Price]:
     """Of each judge of the study."""
-    answered = {(one.rater, one.statistic): one.value for one in answering_estimates(study, settings)}
-    valid = {rater: float((rows["status"] == "ok").mean()) for rater, rows in raters(study)}
-    return {
-        name: Price(
-            answered.get((name, "cost_per_item"), math.nan),
-            answered.get((name, "seconds_per_item"), math.nan),
-            valid[name],
-        )
-        for name in (one.rater for one in study.judges)
-    }
+    found, judges = {}, [one.rater for one in study.judges]
+    for name, rows in raters(study):
+        if name in judges:
+            answered = {one.statistic: one.value for one in per_item(name, rows, settings)}
+            cost, seconds = (answered.get(f"{one}_per_item", math.nan) for one in ("cost", "seconds"))
+            found[name] = Price(cost, seconds, float((rows["status"] == "ok").mean()))
+    return {name: found[name] for name in judges}
 
 
 def tried(

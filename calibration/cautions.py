@@ -5,7 +5,6 @@ Each caution with its exact condition, its numbers and the remedy.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from calibration.bias import Bias
 from calibration.bounding import FEW_CLUSTERS
 from calibration.choice import Choice
 from calibration.comparison_cautions import choice_cautions, reference_cautions, system_cautions
+from calibration.crossing import shared_units
 from calibration.joining import MANY_LABELS, Study, scale_of
 from calibration.judge_cautions import constant_answers, lost_answers, nested_labels
 from calibration.panel_sensitivity import PanelSensitivity
@@ -89,15 +89,14 @@ def _people(study: Study) -> Iterator[ReportWarning]:
         yield ReportWarning("two_annotators", text)
     if len(people) > 200:
         return  # a crowd: pairs of people are too many, and two of its members rarely meet
-    for one, two in itertools.combinations(people, 2):
-        shared, left, right = np.intersect1d(one.unit, two.unit, return_indices=True)
-        if len(shared) >= 30 and np.array_equal(one.label[left], two.label[right]):
-            yield ReportWarning(
-                "duplicate_raters",
-                f"{one.rater} and {two.rater} gave identical labels on all {len(shared)} they share: "
-                "check that they are two people",
-                one.rater,
-            )
+    shared = np.triu(shared_units(people), 1)
+    for one, two in np.argwhere((shared >= 30) & (shared == shared_units(people, alike=True))):
+        yield ReportWarning(
+            "duplicate_raters",
+            f"{people[one].rater} and {people[two].rater} gave identical labels on all {shared[one, two]} they share: "
+            "check that they are two people",
+            people[one].rater,
+        )
 
 
 def _mirrored(study: Study) -> Iterator[ReportWarning]:
@@ -119,7 +118,8 @@ def _mirrored(study: Study) -> Iterator[ReportWarning]:
 
 def _orders(study: Study, estimates: Sequence[Estimate], biases: Sequence[Bias]) -> Iterator[ReportWarning]:
     frame = study.frame
-    pairwise = frame[study.of_kind(frame, "pairwise")]
+    seen = frame[["rater_id", "item_id", "run", "presentation"]]
+    pairwise = seen[study.of_kind(frame, "pairwise")]
     unknown = pairwise[pairwise["presentation"] == ""]
     if len(unknown):
         counts = unknown["rater_id"].astype(str).value_counts().sort_index()
@@ -130,10 +130,10 @@ def _orders(study: Study, estimates: Sequence[Estimate], biases: Sequence[Bias])
             f"presentation is empty in {len(unknown)} of {len(pairwise)} pairwise rows ({named}{more}): position bias "
             "cannot be seen there; fill presentation with AB or BA",
         )
-    for rater, rows in pairwise[pairwise["presentation"] != ""].groupby("rater_id", observed=True):
-        # one item is shown in one order whatever the number of its criteria
-        shown = rows.drop_duplicates(["item_id", "run", "presentation"])
-        share = float((shown["presentation"] == "AB").mean())
+    # one item is shown in one order whatever the number of its criteria
+    known = pairwise[pairwise["presentation"] != ""].drop_duplicates()
+    for rater, shown in known.groupby("rater_id", observed=True)["presentation"]:
+        share = float((shown == "AB").mean())
         if len(shown) >= 20 and not 0.4 <= share <= 0.6:
             text = f"{rater} saw A first in {100 * share:.0f} % of {len(shown)} items"
             text += ": a habit of side looks like a verdict"

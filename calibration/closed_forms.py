@@ -15,6 +15,7 @@ import numpy.typing as npt
 from calibration.errors import CalibrationError
 
 Array = npt.NDArray[np.float64]
+FEW_LABELS = 8
 
 
 def ratio(numerator: Any, denominator: Any) -> Array:
@@ -173,12 +174,23 @@ def spearman(table: Array) -> Array:
     return ratio(covariance, np.sqrt((rows * u * u).sum(axis=-1)) * np.sqrt((columns * v * v).sum(axis=-1)))
 
 
-def kendall(table: Array) -> Array:
-    """(P - Q) / sqrt((n0 - n1)(n0 - n2)). Undefined: a constant side."""
-    total, rows, columns = margins(table)
+def _concordant_less_discordant(table: Array) -> Array:
+    """Of each cell the labels in later rows and columns, less those in later rows and earlier columns."""
+    labels = table.shape[-1]
+    if 0 < labels <= FEW_LABELS:  # one product for all tables is three times as fast as sums along their axes
+        order = np.arange(labels)
+        after, side = np.greater.outer(order, order), np.sign(np.subtract.outer(order, order))
+        each = np.einsum("ki,lj->klij", after, side).reshape(labels**2, labels**2).astype(float)
+        return np.asarray((table.reshape(-1, labels**2) @ each).reshape(table.shape))
     above = np.flip(np.cumsum(np.flip(table, -2), axis=-2), -2) - table  # rows after k, same column
     right = np.flip(np.cumsum(np.flip(above, -1), axis=-1), -1) - above
     left = np.cumsum(above, axis=-1) - above
-    difference = 2 * (table * (right - left)).sum(axis=(-2, -1))
+    return np.asarray(right - left)
+
+
+def kendall(table: Array) -> Array:
+    """(P - Q) / sqrt((n0 - n1)(n0 - n2)). Undefined: a constant side."""
+    total, rows, columns = margins(table)
+    difference = 2 * (table * _concordant_less_discordant(table)).sum(axis=(-2, -1))
     free = (total * total - (rows * rows).sum(axis=-1)) * (total * total - (columns * columns).sum(axis=-1))
     return ratio(difference, np.sqrt(free))

@@ -67,6 +67,12 @@ def categories_of(arrays: Sequence[Labels], declared: Sequence[Any] | None) -> L
     return scale
 
 
+def distinct(code: Codes) -> tuple[Codes, Codes]:
+    """`np.unique(code, return_inverse=True)` of codes from 0, without sorting them."""
+    present = np.bincount(code.ravel()) > 0
+    return np.flatnonzero(present), (np.cumsum(present) - 1)[code]
+
+
 def tally(code: Codes, count: int, weights: Any = None) -> Array:
     """How often, or with what total weight, each of 0 .. count - 1 occurs in `code`; shape (count,)."""
     return np.bincount(code, weights=weights, minlength=count).astype(float)

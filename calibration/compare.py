@@ -14,7 +14,7 @@ from scipy import stats
 
 from calibration.bootstrap import cluster_t, se_of_sums
 from calibration.closed_forms import Array
-from calibration.columns import Codes, tally
+from calibration.columns import Codes, distinct, tally
 from calibration.errors import CalibrationError
 
 Order = Literal["better", "worse", "cannot_tell"]
@@ -145,6 +145,8 @@ def scores_and_clusters(columns: Sequence[npt.ArrayLike], clusters: npt.ArrayLik
         raise CalibrationError(
             "misaligned", f"scores have shapes {shapes} and clusters {named.shape}; give one row a label"
         )
+    if named.dtype == np.intp and named.size and named.min() >= 0 and named.max() <= named.size:
+        return scores, distinct(named)[1]
     return scores, np.unique(named, return_inverse=True)[1].astype(np.intp)
 
 

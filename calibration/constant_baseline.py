@@ -7,7 +7,8 @@ import numpy as np
 from calibration.bounding import FEWEST
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
-from calibration.joining import Scale, Study, people_votes
+from calibration.crossing import people_votes
+from calibration.joining import Scale, Study
 from calibration.pairwise import SWAP, best_constant, best_constant_by_group
 
 

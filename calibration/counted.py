@@ -43,16 +43,16 @@ def refuse_lonely(study: Study) -> None:
             f"none of the {len(frame):,} rows holds a usable answer (their status is "
             f"{', '.join(sorted(set(frame['status'].astype(str))))}); add the labels that were read",
         )
-    names = frame["rater_id"].astype(str)
-    if names.nunique() == 1:
+    rater = frame["rater_id"].cat.codes.to_numpy()
+    row = frame.iloc[0]
+    if (rater == rater[0]).all():
         raise CalibrationError(
             "one_rater",
-            f"row 1 (item '{frame['item_id'].iloc[0]}'): every row is of rater '{names.iloc[0]}'; agreement needs two "
+            f"row 1 (item '{row['item_id']}'): every row is of rater '{row['rater_id']}'; agreement needs two "
             "raters, add the labels of an annotator or of a judge",
         )
-    raters = names.groupby(frame["unit"].to_numpy()).nunique()
-    if raters.max() < 2:
-        row = frame.iloc[0]
+    first = np.unique(frame["unit"].to_numpy(), return_index=True)[1]  # of each unit its first row
+    if (rater == rater[first][frame["unit"].to_numpy()]).all():
         raise CalibrationError(
             "no_shared_items",
             f"{len(frame)} of {len(frame)} rows find no partner: no two raters share an item and criterion (first: "
@@ -63,7 +63,7 @@ def refuse_lonely(study: Study) -> None:
 
 def cluster_word(frame: pd.DataFrame) -> str:
     """What a cluster is: `item` where every cluster_id is its item's own id, else `topic`."""
-    items = frame[["cluster_id", "item_id"]].drop_duplicates().astype(str)
+    items = frame[["cluster_id", "item_id"]].drop_duplicates("item_id").astype(str)
     return "item" if (items["cluster_id"] == items["item_id"]).all() else "topic"
 
 

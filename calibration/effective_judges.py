@@ -13,8 +13,9 @@ import pandas as pd
 from calibration.bounding import FEWEST
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
+from calibration.crossing import people_votes, votes
 from calibration.errors import CalibrationError
-from calibration.joining import Answers, Scale, Study, people_votes, scale_of, study_of, votes
+from calibration.joining import Answers, Scale, Study, scale_of, study_of
 from calibration.left_out import majority_votes
 from calibration.results import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS

@@ -19,8 +19,9 @@ from calibration.closed_forms import Array, ratio
 from calibration.columns import Codes, tally
 from calibration.concordance import Ranked, pair_matrices, rank_share
 from calibration.correlation import pearson, rank_agreement_across_items
+from calibration.crossing import comparisons, cross, votes
 from calibration.errors import CalibrationError
-from calibration.joining import Scale, Study, comparisons, cross, votes
+from calibration.joining import Scale, Study
 from calibration.left_out import SUFFIX, TIE_RULE, pooled, ties_rule
 from calibration.metrics import percent_agreement
 from calibration.pairwise import SCORES, without_ties

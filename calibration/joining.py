@@ -1,4 +1,4 @@
-"""Verdicts as arrays: who answered which unit (item x criterion), and two raters joined on it as count tables.
+"""Verdicts as arrays: who answered which unit (item x criterion), with what.
 
 A rater who answered a unit several times (both orders, repeats) counts once: each pass has weight 1 / passes, and all
 weights are multiplied by one `scale` so that tables hold integers.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,10 +19,12 @@ import pandas as pd
 from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
 from calibration.results import CalibrationSettings
+from calibration.typed_cells import as_text
 from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of, known
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
 GIVEN = ["rater_id", "criterion", "unit", "run", "presentation", "label", "status", "seconds", "cost_usd"]  # by a rater
+PLACE = " place"  # no column of a file that anybody would miss
 Mask = npt.NDArray[np.bool_]
 
 
@@ -45,7 +48,7 @@ class Study:
     """A checked table of verdicts, coded. Unit arrays have shape (units,)."""
 
     frame: pd.DataFrame  # with the column `unit`
-    rationales: pd.Series[str]  # of the rows of `frame`, which is copied in parts without them
+    written: tuple[pd.Series[str], Codes]  # rationales as they came, and the place among them of each row of `frame`
     clusters: tuple[str, ...]
     criteria: tuple[str, ...]
     categories: tuple[str, ...]
@@ -65,6 +68,28 @@ class Study:
         """Number of item x criterion combinations with any row."""
         return len(self.unit_cluster)
 
+    @cached_property
+    def rationales(self) -> pd.Series[str]:
+        """Of the rows of `frame`, which is copied in parts without them; made when asked for, since they are long."""
+        texts, place = self.written
+        return texts.take(place).reset_index(drop=True)
+
+    @cached_property
+    def labels_given(self) -> Mask:
+        """Which labels stand on any ok row of each criterion, shape (criteria, labels)."""
+        ok = (self.frame["status"] == "ok").to_numpy()
+        criterion, label = (
+            self.frame[name].cat.codes.to_numpy()[ok].astype(np.intp) for name in ("criterion", "label")
+        )
+        size = len(self.criteria), len(self.labels)
+        return np.asarray(tally(criterion * size[1] + label, size[0] * size[1]).reshape(size) > 0)
+
+    def among(self, units: Codes) -> Mask:
+        """Which units are among these, shape (units,)."""
+        found = np.zeros(self.units, dtype=bool)
+        found[units] = True
+        return found
+
     def of_kind(self, rows: pd.DataFrame, kind: str) -> pd.Series[bool]:
         """Which of the rows belong to a criterion of this kind."""
         wanted = np.array([self.kinds[name] == kind for name in self.criteria])
@@ -82,35 +107,35 @@ class Scale:
     recode: Codes  # position in `Study.labels` -> position in `labels`, -1 where it has none
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Two raters' joined answers. `table`: shape (clusters, K, K), counts times `scale`; rows: the rater's labels."""
-
-    rater: str
-    reference: str
-    table: Array
-    scale: int
-    coincidences: Array | None = None  # shape (clusters, K, K) where units have more than two ratings
-    coincidence_scale: int = 1
-
-
 def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> Study:
     """The study behind a table that nobody has checked yet; a study is itself."""
     allowed = {name: (*answers, *settings.off_scale) for name, answers in settings.scales.items()}
-    return verdicts if isinstance(verdicts, Study) else code(check_verdicts(known(verdicts), allowed), settings)
+    if isinstance(verdicts, Study):
+        return verdicts
+    table = known(verdicts)
+    if "rationale" not in table.columns:
+        return code(check_verdicts(table, allowed), settings)
+    texts = as_text(table["rationale"].reset_index(drop=True))
+    checked = check_verdicts(table.drop(columns="rationale").assign(**{PLACE: np.arange(len(table))}), allowed)
+    place = checked.pop(PLACE).to_numpy().astype(np.intp)
+    return code(checked, settings, (texts, place))
 
 
-def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:
-    """The study behind a table that `check_verdicts` has returned."""
-    rationales, frame = frame["rationale"], frame.drop(columns="rationale")
+def code(
+    frame: pd.DataFrame, settings: CalibrationSettings, written: tuple[pd.Series[str], Codes] | None = None
+) -> Study:
+    """The study behind a table that `check_verdicts` has returned. `written`: its rationales, if they stand apart."""
+    written = written or (frame["rationale"], np.arange(len(frame)))
+    frame = frame.drop(columns="rationale")
     criteria = frame["criterion"].cat.categories
-    key = frame["item_id"].cat.codes.to_numpy().astype(np.int64) * len(criteria) + frame["criterion"].cat.codes
-    _, first, unit = np.unique(key, return_index=True, return_inverse=True)
-    frame["unit"] = unit
+    item, criterion = (frame[name].cat.codes.to_numpy().astype(np.int64) for name in ("item_id", "criterion"))
+    opens = np.diff(item * len(criteria) + criterion, prepend=-1) != 0  # the rows of a unit stand together
+    first = np.flatnonzero(opens)
+    frame["unit"] = np.cumsum(opens) - 1
     ok = frame["status"] == "ok"
     paired = frame["system_b"] != ""
     kinds = {
-        str(name): kind_of(rows["label"].astype(str).unique(), bool((rows["system_b"] != "").any()))
+        str(name): kind_of(rows["label"].unique(), bool((rows["system_b"] != "").any()))
         for name, rows in frame.loc[ok, ["criterion", "label", "system_b"]].groupby("criterion", observed=True)
     }
     for name in set(map(str, criteria)) - set(kinds):
@@ -127,12 +152,12 @@ def code(frame: pd.DataFrame, settings: CalibrationSettings) -> Study:
     for rater in sorted(frame["rater_id"][~people].unique()):  # few, with most of the rows: no copy of them all
         rows = frame.loc[frame["rater_id"] == rater, GIVEN]
         judges.append(answers_of(str(rater), "judge", rows, frame, settings.dropped))
-        both = both_orders(rows[rows["criterion"].map(kinds).astype(str) == "pairwise"])
+        both = both_orders(rows[rows["criterion"].isin([name for name, kind in kinds.items() if kind == "pairwise"])])
         if len(both):
             judges.append(answers_of(f"{rater}{BOTH_ORDERS}", "judge", both, frame, settings.dropped))
     return Study(
         frame,
-        rationales,
+        written,
         tuple(map(str, frame["cluster_id"].cat.categories)),
         tuple(map(str, criteria)),
         tuple(map(str, frame["category"].cat.categories)),
@@ -161,25 +186,36 @@ def _system_pairs(units: pd.DataFrame) -> tuple[Codes, Mask]:
 
 def answers_of(rater: str, kind: str, rows: pd.DataFrame, frame: pd.DataFrame, drop: Collection[str]) -> Answers:
     """The answers of one rater's `rows` but those in `drop`. Invalid, missing and refused rows are none, never ties."""
-    ok = rows[rows["status"] == "ok"]
-    spared = ok["label"].isin(drop)
-    used = ok[~spared.to_numpy()]
-    unit = used["unit"].to_numpy().astype(np.intp)
-    _, position, passes = np.unique(unit, return_inverse=True, return_counts=True)
-    scale = math.lcm(1, *(int(count) for count in np.unique(passes)))
-    labels = pd.Index(frame["label"].cat.categories)
-    asked = np.unique(rows["unit"].to_numpy())
+    ok, spared = (rows["status"] == "ok").to_numpy(), rows["label"].isin(drop).to_numpy()
+    unit, used = rows["unit"].to_numpy().astype(np.intp), ok & ~spared
+    size = int(unit.max(initial=-1)) + 1
+    times = np.bincount(unit[used], minlength=size)
+    asked, read, dropped = (np.bincount(unit[which], minlength=size) > 0 for which in (ok | True, ok, ok & spared))
+    passes = times[unit[used]]
+    scale = math.lcm(1, *np.unique(times[times > 0]).tolist())
+    labels = pd.Categorical(rows["label"][used], categories=frame["label"].cat.categories)
     return Answers(
         rater,
         kind,
-        unit,
-        labels.get_indexer(pd.Index(used["label"])).astype(np.intp),
-        (scale // passes)[position].astype(np.int64) if len(unit) else np.zeros(0, np.int64),
+        unit[used],
+        labels.codes.astype(np.intp),
+        (scale // passes).astype(np.int64),
         scale,
-        asked,
-        np.setdiff1d(asked, ok["unit"].to_numpy()),
-        np.setdiff1d(ok["unit"].to_numpy()[spared.to_numpy()], unit),
+        np.flatnonzero(asked),
+        np.flatnonzero(asked & ~read),
+        np.flatnonzero(dropped & (times == 0)),
     )
+
+
+def turned(rows: pd.DataFrame) -> tuple[Codes, Codes]:
+    """Positions of the rows shown AB, and of the rows of the same rater, unit and run shown BA; in the order of units,
+    raters and runs. Shape (labels made in both orders,) each."""
+    sizes = (int(rows["rater_id"].cat.codes.max() + 1), int(rows["run"].max() + 1)) if len(rows) else (1, 1)
+    rater, run = rows["rater_id"].cat.codes.to_numpy().astype(np.int64), rows["run"].to_numpy()
+    key = (rows["unit"].to_numpy() * sizes[0] + rater) * sizes[1] + run
+    one, other = (np.flatnonzero((rows["presentation"] == order).to_numpy()) for order in ("AB", "BA"))
+    _, first, second = np.intersect1d(key[one], key[other], assume_unique=True, return_indices=True)
+    return one[first].astype(np.intp), other[second].astype(np.intp)
 
 
 def both_orders(rows: pd.DataFrame) -> pd.DataFrame:
@@ -187,14 +223,10 @@ def both_orders(rows: pd.DataFrame) -> pd.DataFrame:
 
     Seconds and cost are the sum of both. A unit whose answer in one order is not ok has status invalid.
     """
-    key = ["unit", "run"]
-    known = rows[rows["presentation"].isin(["AB", "BA"])]
-    known = known[known.duplicated(key, keep=False)]
-    if known.empty:
-        return known
-    known = known[known.groupby(key)["presentation"].transform("nunique") == 2].sort_values([*key, "presentation"])
-    first, second = known[known["presentation"] == "AB"], known[known["presentation"] == "BA"]
+    first, second = (rows.iloc[place] for place in turned(rows))
     merged = first.copy()
+    if merged.empty:
+        return merged
     one, two = first["label"].astype(str).to_numpy(), second["label"].astype(str).to_numpy()
     merged["label"] = np.where(one == two, one, "tie")
     readable = (first["status"] == "ok").to_numpy() & (second["status"] == "ok").to_numpy()
@@ -204,71 +236,6 @@ def both_orders(rows: pd.DataFrame) -> pd.DataFrame:
     return merged
 
 
-def votes(answers: Sequence[Answers], scale: Scale, units: int, common: int) -> Array:
-    """How often each unit was given each label, every rater counting `common` once; shape (units, K)."""
-    size = len(scale.labels)
-    out = np.zeros(units * size)
-    for one in answers:
-        label = scale.recode[one.label]
-        kept = label >= 0
-        cell = one.unit[kept] * size + label[kept]
-        out += tally(cell, units * size, one.weight[kept] * (common // one.scale))
-    return out.reshape(units, size)
-
-
-def people_votes(study: Study, scale: Scale) -> tuple[Array, int]:
-    """The `votes` of all annotators, and what each of them counts."""
-    common = math.lcm(1, *(one.scale for one in study.annotators))
-    return votes(study.annotators, scale, study.units, common), common
-
-
-def cross(one: Answers, other: Array, scale: Scale, chosen: Mask, group: Codes, count: int) -> Array:
-    """How often `one` says k where the `votes` of others say l, in the chosen units, by group: shape (count, K, K).
-
-    `group`: shape (units,), such as the cluster of each unit; from 0 to `count` - 1.
-    """
-    size = len(scale.labels)
-    label = scale.recode[one.label]
-    kept = (label >= 0) & chosen[one.unit]
-    unit, weight = one.unit[kept], one.weight[kept]
-    cell = group[unit] * size + label[kept]
-    columns = [tally(cell, count * size, weight * other[unit, label]) for label in range(size)]
-    return np.stack(columns, axis=-1).reshape(count, size, size)
-
-
-def comparisons(study: Study, scale: Scale, chosen: Mask) -> list[Comparison]:
-    """Each judge with every annotator, each annotator with the others, and all annotators among themselves."""
-    people, common = people_votes(study, scale)
-    clusters = study.unit_cluster, len(study.clusters)
-    out = [
-        Comparison(judge.rater, "each_annotator", cross(judge, people, scale, chosen, *clusters), judge.scale * common)
-        for judge in study.judges
-    ]
-    if len(study.annotators) < 2:
-        return out
-    size = len(study.clusters), len(scale.labels), len(scale.labels)
-    raters = np.rint(people.sum(axis=1) / common).astype(int)
-    shared = np.unique(raters[chosen & (raters > 1)]) - 1
-    fan = math.lcm(1, *(int(count) for count in shared))
-    per_unit = (fan / np.maximum(1, raters - 1))[:, None]
-    coincidences, own_tables = np.zeros(size), []
-    for one in study.annotators:
-        others = people - votes([one], scale, study.units, common)
-        table = cross(one, others, scale, chosen, *clusters)
-        coincidences += cross(one, others * per_unit, scale, chosen, *clusters) * (common // one.scale)
-        own_tables.append(Comparison(one.rater, "others", table, one.scale * common))
-    out += own_tables
-    # Two annotators make one table whichever comes first; of more, each pair counts in both directions, half each.
-    if len(own_tables) == 2:
-        pooled, scale_of_pairs = own_tables[0].table, own_tables[0].scale
-    else:
-        scale_of_pairs = 2 * common * common
-        pooled = sum((own.table * (common * common // own.scale) for own in own_tables), np.zeros(size))
-    total = common * common * fan
-    out.append(Comparison("each_annotator", "others", pooled, scale_of_pairs, np.rint(coincidences), total))
-    return out
-
-
 def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSettings) -> Scale | None:
     """The common scale of these criteria; None when they are of different kinds and cannot be pooled."""
     kinds = {study.kinds[name] for name in criteria}
@@ -276,9 +243,9 @@ def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSetting
     if len(kinds) > 1 or len(scales) > 1:
         return None
     declared, kind = scales.pop(), kinds.pop()
-    inside = [study.criteria.index(name) for name in criteria]
-    rows = study.frame[(study.frame["status"] == "ok") & study.frame["criterion"].cat.codes.isin(inside)]
-    seen = [str(label) for label in rows["label"].unique() if label != "not_applicable"]
+    given = study.labels_given[[study.criteria.index(name) for name in criteria]].any(axis=0)
+    named = {study.labels[place] for place in np.flatnonzero(given)}
+    seen = sorted(named - {"not_applicable"})
     numbers: Array | None = None
     if kind == "pairwise":
         labels, numbers = list(PAIRWISE), np.array([1.0, 0.5, 0.0])
@@ -289,10 +256,10 @@ def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSetting
         labels = [str(value) for value in values]
         text = {label: str(float(label)) for label in seen}
     else:
-        labels = list(declared) or sorted(seen)
+        labels = list(declared) or seen
         numbers = np.arange(float(len(labels))) if declared else None
         text = {label: label for label in labels}
-    if settings.not_applicable == "category" and (rows["label"] == "not_applicable").any():
+    if settings.not_applicable == "category" and "not_applicable" in named:
         labels.append("not_applicable")
         text["not_applicable"] = "not_applicable"
     own = pd.Index([text.get(label) for label in study.labels], dtype=object)

@@ -9,7 +9,7 @@ import numpy as np
 
 from calibration.bootstrap import effective_of_sums, se_of_sums
 from calibration.closed_forms import Array
-from calibration.columns import tally
+from calibration.columns import distinct, tally
 from calibration.constant_baseline import constant_baseline
 from calibration.joining import Answers, Study, scale_of
 from calibration.left_out import ties_rule
@@ -75,7 +75,8 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
     total = sum(len(one.asked) for one in study.annotators)
     if not total:
         return
-    unasked = sum(int((~np.isin(one.asked, judge.asked)).sum()) for one in study.annotators)
+    asked = study.among(judge.asked)
+    unasked = sum(int((~asked[one.asked]).sum()) for one in study.annotators)
     if unasked > 0.05 * total and not both:
         yield ReportWarning(
             "join_loss",
@@ -85,10 +86,10 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
             judge.rater,
         )
     people_dropped = sum(len(np.setdiff1d(one.asked, one.unit)) for one in study.annotators)
-    judge_dropped = sum(
-        int(np.isin(one.unit, np.union1d(judge.unreadable, judge.not_applicable)).sum()) for one in study.annotators
-    )
-    compared = sum(int(np.isin(np.unique(one.unit), judge.unit).sum()) for one in study.annotators)
+    unusable = study.among(judge.unreadable) | study.among(judge.not_applicable)
+    judge_dropped = sum(int(unusable[one.unit].sum()) for one in study.annotators)
+    answered = study.among(judge.unit)
+    compared = sum(int(answered[np.unique(one.unit)].sum()) for one in study.annotators)
     ties = 0.0
     if settings.ties == "exclude":
         ties = _tied(study, judge)
@@ -136,7 +137,7 @@ def constant_answers(
         return
     if scale.kind == "rating" and not scale.declared:
         return  # any number: that two scores are equal says nothing about reading
-    best = constant_baseline(study, np.unique(judge.unit), scale, ties_rule(scale, settings))
+    best = constant_baseline(study, distinct(judge.unit)[0], scale, ties_rule(scale, settings))
     se = se_of_sums(*agreement_by_cluster(study, judge))
     se = 0.0 if math.isnan(se) else se
     if agreed.value <= best + se:

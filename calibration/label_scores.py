@@ -33,7 +33,7 @@ def label_scores(study: Study, ties: str = "three_class", missing_as_wrong: bool
     for judge in study.judges:
         scores = scores_of(study, judge, ties)
         if missing_as_wrong:
-            scores[np.isin(unit, judge.unreadable) & ~left_out] = 0.0
+            scores[study.among(judge.unreadable)[unit] & ~left_out] = 0.0
         judges[judge.rater] = scores
     return LabelScores(judges, study.unit_cluster[unit])
 
@@ -61,6 +61,7 @@ def scores_of(study: Study, judge: Answers | None, ties: str = "three_class") ->
         at[np.append(cell, -2)[at] != wanted] = len(cell)
         return np.asarray(share[at])
 
+    answered = study.among(judge.unit)
     scores = [np.zeros(0)]
     for person in study.annotators:
         agreed, tied = said(person.unit, person.label), person.label == tie
@@ -72,5 +73,5 @@ def scores_of(study: Study, judge: Answers | None, ties: str = "three_class") ->
             agreed = np.divide(agreed, decided, out=np.full(len(agreed), math.nan), where=(decided > 1e-9) & ~tied)
         unit, of_unit = np.unique(person.unit, return_inverse=True)
         score = tally(of_unit, len(unit), agreed * person.weight) / person.scale
-        scores.append(np.where(np.isin(unit, judge.unit), score, math.nan))
+        scores.append(np.where(answered[unit], score, math.nan))
     return np.concatenate(scores)

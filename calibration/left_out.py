@@ -16,8 +16,9 @@ from calibration.bounding import Group
 from calibration.closed_forms import Array, ratio
 from calibration.columns import Codes
 from calibration.counted import groups_of
+from calibration.crossing import on_own_units, people_votes, votes
 from calibration.errors import CalibrationError
-from calibration.joining import Answers, Scale, Study, people_votes, scale_of, study_of, votes
+from calibration.joining import Answers, Scale, Study, scale_of, study_of
 from calibration.pairwise import SCORES
 from calibration.results import CalibrationSettings
 
@@ -94,11 +95,12 @@ def left_out(
         failed = np.isin(np.arange(study.units), judge.unreadable) & missing_as_wrong
         asked = asked & (judged.any(axis=1) | failed)
     for one in study.annotators:
-        own = votes([one], scale, study.units, common)
-        others = people - own
-        unit = np.flatnonzero(asked & own.any(axis=1) & others.any(axis=1)).astype(np.intp)
-        said = own[unit] / common
-        yield LeftOut(one.rater, unit, said, said if judged is None else judged[unit], others[unit] / common)
+        unit, own_answers = on_own_units(one)
+        own = votes([own_answers], scale, len(unit), common)
+        others = people[unit] - own
+        kept = asked[unit] & own.any(axis=1) & others.any(axis=1)
+        unit, said = unit[kept], own[kept] / common
+        yield LeftOut(one.rater, unit, said, said if judged is None else judged[unit], others[kept] / common)
 
 
 def scores_of_left_out(study: Study, one: LeftOut, scale: Scale, settings: CalibrationSettings) -> LeftOutScores:

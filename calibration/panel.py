@@ -13,7 +13,8 @@ from calibration.bootstrap import resample
 from calibration.bounding import FEW_CLUSTERS, Group, Pair, drawn
 from calibration.closed_forms import Array
 from calibration.columns import tally
-from calibration.joining import Comparison, Scale, Study, cross, people_votes, votes
+from calibration.crossing import Comparison, cross, people_votes, votes
+from calibration.joining import Scale, Study
 from calibration.moments import FORMS, icc_name, icc_of_sums, rater_sums
 from calibration.paired_scores import FEW_PEOPLE, scores_of
 from calibration.results import CalibrationSettings, Estimate

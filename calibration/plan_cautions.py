@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import math
 from collections import Counter
@@ -13,6 +12,7 @@ import numpy as np
 
 from calibration.alike_texts import numbered
 from calibration.counted import derived_preferences
+from calibration.crossing import shared_units
 from calibration.joining import MANY_LABELS, Study, scale_of
 from calibration.panel import THIN
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
@@ -64,23 +64,21 @@ def _panel(study: Study) -> Iterator[ReportWarning]:
         yield ReportWarning("maybe_transposed", text)
     if not 2 < len(people) <= CROWD:
         return
-    shared = {
-        (one.rater, other.rater): len(np.intersect1d(one.unit, other.unit))
-        for one, other in itertools.combinations(people, 2)
-    }
-    thin = {pair: count for pair, count in shared.items() if 0 < count < THIN}
-    if thin:
-        (one, other), least = min(thin.items(), key=lambda found: found[1])
-        text = f"{len(thin)} of {sum(map(bool, shared.values()))} pairs of annotators share fewer than {THIN} labels "
-        text += f"({one} and {other} {least}): means over pairs are weighted by what they share"
+    shared = np.triu(shared_units(people), 1)
+    thin = (shared > 0) & (shared < THIN)
+    if thin.any():
+        one, other = np.unravel_index(np.where(thin, shared, THIN).argmin(), shared.shape)
+        text = f"{thin.sum()} of {(shared > 0).sum()} pairs of annotators share fewer than {THIN} labels "
+        text += f"({people[one].rater} and {people[other].rater} {shared[one, other]}): "
+        text += "means over pairs are weighted by what they share"
         yield ReportWarning("thin_rater_pairs", text)
 
 
 def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
-    frame = study.frame
-    for rater, rows in frame[frame["rater_kind"] == "judge"].groupby("rater_id", observed=True):
+    frame = study.frame[["rater_id", "system_a", "system_b"]]
+    for rater, rows in frame[study.frame["rater_kind"] == "judge"].groupby("rater_id", observed=True):
         family = settings.families.get(str(rater))
-        seen = {*rows["system_a"].astype(str), *rows["system_b"].astype(str)} - {""}
+        seen = {str(name) for side in ("system_a", "system_b") for name in rows[side].unique()}
         own = sorted(name for name in seen if family and settings.families.get(name) == family)
         if own:
             text = f"{rater} labels reports of its own family {family} ({', '.join(own)}): compare its wins for them "
@@ -88,8 +86,9 @@ def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWar
 
 
 def _copied(study: Study) -> Iterator[ReportWarning]:
-    frame = study.frame[["rater_id", "rater_kind", "unit"]].assign(text=numbered(study.rationales))
-    told = frame[study.rationales != ""]
+    texts, place = study.written
+    rows = np.flatnonzero((texts != "").to_numpy(bool)[place])
+    told = study.frame[["rater_id", "rater_kind", "unit"]].iloc[rows].assign(text=numbered(texts)[place[rows]])
     people, judges = told[told["rater_kind"] == "human"], told[told["rater_kind"] == "judge"].drop_duplicates()
     written = people["rater_id"].astype(str).value_counts()
     both = people.merge(judges, on=["unit", "text"])
@@ -107,8 +106,9 @@ def _ranges(study: Study, estimates: Sequence[Estimate]) -> Iterator[ReportWarni
                 "out_of_range", f"{one.statistic} of {one.rater} is {one.value}, not a share", one.rater
             )
     frame = study.frame
-    for rater, rows in frame[frame["cost_usd"] > 0].groupby("rater_id", observed=True):
-        cost = rows["cost_usd"].to_numpy()
+    costly = (frame["cost_usd"] > 0).to_numpy()
+    for rater, costs in frame["cost_usd"][costly].groupby(frame["rater_id"][costly], observed=True):
+        cost = costs.to_numpy()
         median, count = float(np.median(cost)), int((cost > 100 * np.median(cost)).sum())
         if count:
             text = f"{count} of {len(cost)} rows of {rater} cost more than 100 times the median (USD {median:.2g})"

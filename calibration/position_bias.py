@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ from calibration.closed_forms import Array
 from calibration.columns import Codes, tally
 from calibration.compare import Difference
 from calibration.joining import Study, study_of
+from calibration.pairwise import SCORES
 from calibration.results import CalibrationSettings, Estimate
-from calibration.verdicts import SYSTEM_PAIR
+from calibration.verdicts import PAIRWISE, SYSTEM_PAIR
 
 ENOUGH = 5  # items for each system: with fewer, even a random order may leave one system always first
 LEFT = 0.1  # share of the variation of the order that the systems must leave; with less there is nothing to see
@@ -92,77 +94,93 @@ def _order_effect(shown: pd.DataFrame, rater: str, settings: CalibrationSettings
     few clusters may carry all that the systems leave of the order.
     """
     asked = Asked("order_effect", rater, settings, 0.5, note=UNNAMED)
-    signs = _signs(shown)
+    names, stood = _systems(shown)
     items = len(shown.drop_duplicates(["item_id", "run", "presentation"]))
-    if signs.shape[1] < 2 or items < ENOUGH * (signs.shape[1] - 1):
+    if len(names) < 2 or items < ENOUGH * (len(names) - 1):
         return bias_of(asked, np.zeros(0), np.zeros(0))
-    left = np.ones(len(shown)) - signs @ np.linalg.lstsq(signs, np.ones(len(shown)), rcond=None)[0]
+    # rows in which the same two systems stood in the same order, in one cluster, say all that they say by their sums
+    cluster, first = clusters_of(shown), shown["first"].to_numpy(float) - 0.5
+    size = int(cluster.max()) + 1, len(names) + 1, len(names) + 1
+    found, kind = np.unique(np.ravel_multi_index((cluster, stood[0] + 1, stood[1] + 1), size), return_inverse=True)
+    of_cluster, one, two = np.unravel_index(found, size)
+    rows, won = tally(kind, 0), tally(kind, 0, first)
+    signs = _signs(one - 1, two - 1, len(names))
+    each = np.sqrt(rows)
+    left = each - each[:, None] * signs @ np.linalg.lstsq(each[:, None] * signs, each, rcond=None)[0]
     if left @ left < LEFT * len(shown):
         confounded = Asked("order_effect", rater, settings, 0.5, note=CONFOUNDED)
         return bias_of(confounded, np.zeros(0), np.zeros(0))
     given = Asked("order_effect", rater, settings, 0.5, note="first_rate given which systems were compared")
-    x = np.column_stack([np.ones(len(shown)), signs[:, 1:]])  # the signs of one system follow from the others'
-    return bias_from(given, _jackknifed(x, shown["first"].to_numpy(float) - 0.5, clusters_of(shown), settings.level))
+    x = np.column_stack([np.ones(len(rows)), signs[:, 1:]])  # the signs of one system follow from the others'
+    return bias_from(given, _jackknifed(x, won, rows, of_cluster, settings.level))
 
 
-def _jackknifed(x: Array, y: Array, cluster: Codes, level: float) -> Difference:
-    """The first coefficient of least squares, and its cluster t interval from leaving each cluster out in turn."""
-    names, place = np.unique(cluster, return_inverse=True)
-    count, size = len(names), x.shape[1]
-    squares, products = np.zeros((count, size, size)), np.zeros((count, size))
-    np.add.at(squares, place, x[:, :, None] * x[:, None, :])
-    np.add.at(products, place, x * y[:, None])
+def _jackknifed(x: Array, y: Array, rows: Array, cluster: Codes, level: float) -> Difference:
+    """The first coefficient of least squares, and its cluster t interval from leaving each cluster out in turn.
+
+    `x`: shape (kinds, size), each what `rows` rows have in common; `y`: the sum of what these rows gave. `cluster`:
+    sorted.
+    """
+    names, start = np.unique(cluster, return_index=True)
+    count, n = len(names), int(rows.sum())
+    parts = [slice(*ends) for ends in itertools.pairwise([*start, len(x)])]
+    squares = np.stack([(x[part].T * rows[part]) @ x[part] for part in parts])
+    products = np.stack([x[part].T @ y[part] for part in parts])
     value = float((np.linalg.pinv(squares.sum(axis=0), rcond=SINGULAR) @ products.sum(axis=0))[0])
     inverse = np.linalg.pinv(squares.sum(axis=0) - squares, rcond=SINGULAR)
     left_out = np.einsum("ck,ck->c", inverse[:, 0], products.sum(axis=0) - products)
     se = math.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
     if count < 2 or se <= TINY:
         note = "too_few_units" if count < 2 else "zero_variance"
-        return Difference(value, math.nan, math.nan, math.nan, len(y), count, note)
+        return Difference(value, math.nan, math.nan, math.nan, n, count, note)
     p = float(2 * stats.t.sf(abs(value) / se, count - 1))
-    return Difference(value, *cluster_t(value, se, count, level), p, len(y), count)
+    return Difference(value, *cluster_t(value, se, count, level), p, n, count)
 
 
-def _signs(shown: pd.DataFrame) -> Array:
-    """+1 for the system shown first, -1 for the second; shape (rows, systems named)."""
-    a_first = np.where(shown["presentation"] == "AB", 1.0, -1.0)
-    a, b = shown["system_a"].astype("str").to_numpy(), shown["system_b"].astype("str").to_numpy()
-    names = sorted({*a, *b} - {""})
-    columns = [a_first * ((a == name).astype(float) - (b == name)) for name in names]
-    return np.stack(columns, axis=1) if columns else np.zeros((len(shown), 0))
+def _systems(shown: pd.DataFrame) -> tuple[tuple[str, ...], tuple[Codes, Codes]]:
+    """The systems named, sorted; and of each row the position of the one shown first and of the other, -1: unnamed."""
+    sides = [shown[name] for name in ("system_a", "system_b")]
+    names = sorted({str(name) for side in sides for name in side.unique()} - {""})
+    a, b = (pd.Index(names).get_indexer(side.cat.categories)[side.cat.codes] for side in sides)
+    a_first = (shown["presentation"] == "AB").to_numpy()
+    return tuple(names), (np.where(a_first, a, b), np.where(a_first, b, a))
+
+
+def _signs(first: Codes, second: Codes, systems: int) -> Array:
+    """+1 for the system shown first, -1 for the second; shape (rows, systems). -1: a report of none."""
+    places = np.arange(systems)
+    return np.asarray((first[:, None] == places).astype(float) - (second[:, None] == places))
 
 
 def _both_orders(
     study: Study, rows: pd.DataFrame, rater: str, settings: CalibrationSettings
 ) -> tuple[Bias, Estimate, int, int, int, float]:
     both = swap_table(study, rows)
-    other = rows[(rows["presentation"] == "BA") & (rows["status"] == "ok")]
-    met = both.merge(other, on=["rater_id", "unit", "run"], suffixes=("", "_turned"), how="left")
-    one, two = (met[name].astype("str").to_numpy() for name in ("label", "label_turned"))
-    first = {("A", "B"): 1, ("A", "tie"): 1, ("tie", "B"): 1, ("B", "A"): -1, ("B", "tie"): -1, ("tie", "A"): -1}
-    way = np.array([first.get(pair, 0) for pair in zip(one, two, strict=True)], dtype=float)
-    cluster = clusters_of(both)
+    score = dict(zip(PAIRWISE, SCORES, strict=True))
+    one, two = (both[name].map(score).to_numpy(float) for name in ("label", "turned"))
+    way = np.nan_to_num(np.sign(one - two))  # nan: to or from not_applicable, which is neither way
+    cluster, stayed = clusters_of(both), both["same"].to_numpy()
     sizes = tally(cluster, 0)
-    same = share("swap_consistency", Pair(rater, "", WHOLE, sizes), tally(cluster, 0, one == two), settings)
+    same = share("swap_consistency", Pair(rater, "", WHOLE, sizes), tally(cluster, 0, stayed), settings)
     asked = Asked("flip_direction", rater, settings, note="turned towards the first minus towards the second report")
     if both.empty:
         asked = Asked("flip_direction", rater, settings, note="no_shared_units")
     net = tally(cluster, 0, way)
     leaning = int((net > 0).sum()), int((net != 0).sum())
     p = float(stats.binomtest(*leaning).pvalue) if leaning[1] else 1.0 if len(both) else math.nan
-    counts = int((way > 0).sum()), int((way < 0).sum()), int((one != two).sum())
+    counts = int((way > 0).sum()), int((way < 0).sum()), int((~stayed).sum())
     return bias_of(asked, way, cluster), same, *counts, p
 
 
 def _by_systems(shown: pd.DataFrame, rater: str, settings: CalibrationSettings) -> Iterator[Bias]:
-    a, b = shown["system_a"].astype("str"), shown["system_b"].astype("str")
-    one, two = np.minimum(a, b), np.maximum(a, b)
-    leads = ((a == one) == (shown["presentation"] == "AB")).to_numpy()
-    named = (one != "").to_numpy()
-    for (x, y), own in shown[named].groupby([one[named], two[named]]):
-        inside = shown.index.isin(own.index)
-        scores = evened(own["first"].to_numpy(float), leads[inside])
+    names, (one, two) = _systems(shown)
+    cluster, first = clusters_of(shown), shown["first"].to_numpy(float)
+    pair = np.where(np.minimum(one, two) < 0, -1, np.minimum(one, two) * len(names) + np.maximum(one, two))
+    for code in np.unique(pair[pair >= 0]):
+        own = pair == code
+        scores = evened(first[own], (one < two)[own])
         one_order = bool(np.isnan(scores).any())
         note = CONFOUNDED if one_order else "as if each had been shown first equally often"
+        x, y = (names[place] for place in divmod(int(code), len(names)))
         asked = Asked("first_rate", rater, settings, 0.5, category=f"{SYSTEM_PAIR}{x}, {y}", note=note)
-        yield bias_of(asked, scores, clusters_of(own))
+        yield bias_of(asked, scores, cluster[own])

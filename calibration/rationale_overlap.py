@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import sparse
 
-from calibration.alike_texts import Shingler, alike_of_all, alike_pairs, numbered
+from calibration.alike_texts import Shingled, Shingler, alike_of_all, alike_pairs, numbered
 from calibration.answering import clusters_of
 from calibration.bias import Asked, Bias, bias_of
 from calibration.closed_forms import Array
@@ -46,18 +47,52 @@ class _Told:
 
     rows: pd.DataFrame
     text: npt.NDArray[np.uint64]
-    shingles: sparse.csr_array
+    shingles: Shingled
 
-    @property
+    @cached_property
     def unit(self) -> Codes:
         return self.rows["unit"].to_numpy()
 
-    @property
+    @cached_property
     def item(self) -> Codes:
         return self.rows["item_id"].cat.codes.to_numpy().astype(np.intp)
 
+    @cached_property
+    def by_unit(self) -> tuple[Codes, Codes]:
+        """The rows in the order of units, and these units."""
+        order = np.argsort(self.unit, kind="stable")
+        return order, self.unit[order]
+
+    @cached_property
+    def on_item(self) -> Codes:
+        """How many rationales there are on each item, shape (items of the study,)."""
+        return np.bincount(self.item, minlength=len(self.rows["item_id"].cat.categories))
+
+    @cached_property
+    def texts(self) -> _Counts:
+        return _Counts(*np.unique(self.text, return_counts=True))
+
+    @cached_property
+    def texts_on_items(self) -> _Counts:
+        place, _ = self.texts.of(self.text)
+        return _Counts(*np.unique(place * len(self.on_item) + self.item, return_counts=True))
+
     def only(self, chosen: npt.NDArray[np.bool_]) -> _Told:
-        return _Told(self.rows[chosen], self.text[chosen], self.shingles[np.flatnonzero(chosen)])
+        rows = np.flatnonzero(chosen)
+        return _Told(self.rows.iloc[rows], self.text[rows], self.shingles.only(rows))
+
+
+@dataclass(frozen=True)
+class _Counts:
+    """How often each value occurs; `value` is sorted."""
+
+    value: npt.NDArray[Any]
+    count: Codes
+
+    def of(self, wanted: npt.NDArray[Any]) -> tuple[Codes, Codes]:
+        """Where each of `wanted` stands, and how often it occurs; 0 where it does not."""
+        place = np.minimum(np.searchsorted(self.value, wanted), len(self.value) - 1)
+        return place, np.where(self.value[place] == wanted, self.count[place], 0)
 
 
 def rationale_overlap(
@@ -76,7 +111,7 @@ def rationale_overlap(
         (person, judge): _overlap(person, own.only(shared), judge, other, settings)
         for judge, other in (_told(study, "judge", shingler) if people else ())
         for person, own in people
-        if (shared := np.isin(own.unit, other.unit)).any()
+        if (shared := study.among(other.unit)[own.unit]).any()
     }
     return tuple(found[pair] for pair in sorted(found))
 
@@ -84,16 +119,17 @@ def rationale_overlap(
 def _told(study: Study, kind: str, shingler: Shingler) -> Iterator[tuple[str, _Told]]:
     """One rater after the other, so that the texts of one are in memory at a time."""
     frame = study.frame[["rater_id", "unit", "item_id", "cluster_id"]]
-    own = study.frame["rater_kind"] == kind
-    for rater in sorted(frame["rater_id"][own].unique()):
-        told = study.rationales[own & (frame["rater_id"] == rater)]
+    texts, place = study.written
+    own = frame[(study.frame["rater_kind"] == kind) & (texts != "").to_numpy(bool)[place]]
+    for rater, rows in own.groupby("rater_id", observed=True):
+        told = texts.take(place[rows.index]).set_axis(rows.index)
         told = told[told.str.strip() != ""]
         if len(told):
-            yield str(rater), _Told(frame.loc[told.index], numbered(told), shingler.of(told))
+            yield str(rater), _Told(rows.loc[told.index], numbered(told), shingler.of(told))
 
 
 def _overlap(person: str, own: _Told, judge: str, other: _Told, settings: CalibrationSettings) -> RationaleOverlap:
-    row, column = _on_same_unit(own.unit, other.unit)
+    row, column = _on_same_unit(own.unit, *other.by_unit)
     drawn = len(own.rows) * len(other.rows) > EVERY
 
     def measured(name: str, alike: npt.NDArray[np.bool_], elsewhere: Array, how: str = "") -> tuple[int, Bias]:
@@ -109,10 +145,9 @@ def _overlap(person: str, own: _Told, judge: str, other: _Told, settings: Calibr
     return RationaleOverlap(person, judge, len(own.rows), identical, near, identical_bias, near_bias)
 
 
-def _on_same_unit(own: Codes, other: Codes) -> tuple[Codes, Codes]:
-    """Row of `own` and row of `other` for every pair of rows on one unit."""
-    order = np.argsort(other, kind="stable")
-    first, last = (np.searchsorted(other[order], own, side) for side in ("left", "right"))
+def _on_same_unit(own: Codes, order: Codes, other: Codes) -> tuple[Codes, Codes]:
+    """Row of the one and row of the other for every pair of rows on one unit. `order`, `other`: as `_Told.by_unit`."""
+    first, last = (np.searchsorted(other, own, side) for side in ("left", "right"))
     count = last - first
     row = np.repeat(np.arange(len(own)), count)
     return row, order[np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count) + first[row]]
@@ -120,14 +155,9 @@ def _on_same_unit(own: Codes, other: Codes) -> tuple[Codes, Codes]:
 
 def _identical(own: _Told, other: _Told) -> Array:
     """Of each own rationale, the share of the other's on other items that have the same bytes."""
-    _, text = np.unique(np.concatenate([own.text, other.text]), return_inverse=True)
-    mine, theirs = text[: len(own.text)], text[len(own.text) :]
-    everywhere = tally(theirs, len(text))[mine]
-    items = max(own.item.max(), other.item.max()) + 1
-    places, count = np.unique(theirs * items + other.item, return_counts=True)
-    here = mine * items + own.item
-    found = np.minimum(np.searchsorted(places, here), len(places) - 1)
-    return (everywhere - np.where(places[found] == here, count[found], 0)) / _elsewhere(own, other)
+    place, everywhere = other.texts.of(own.text)
+    _, here = other.texts_on_items.of(place * len(other.on_item) + own.item)
+    return np.where(everywhere > 0, everywhere - here, 0) / _elsewhere(own, other)
 
 
 def _near(own: _Told, other: _Told) -> Array:
@@ -149,5 +179,4 @@ def _near_of_drawn(own: _Told, other: _Told, seed: int) -> Array:
 
 def _elsewhere(own: _Told, other: _Told) -> Array:
     """How many of the other's rationales are on other items than each own one; at least 1."""
-    of_item = np.bincount(other.item, minlength=own.item.max() + 1)
-    return np.maximum(1, len(other.rows) - of_item[own.item]).astype(float)
+    return np.maximum(1, len(other.rows) - other.on_item[own.item]).astype(float)

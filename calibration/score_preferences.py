@@ -14,8 +14,9 @@ from calibration.bounding import Pair, drawn, share
 from calibration.closed_forms import Array
 from calibration.columns import tally
 from calibration.counted import derived_preferences
+from calibration.crossing import comparisons
 from calibration.errors import CalibrationError
-from calibration.joining import Study, comparisons, study_of
+from calibration.joining import Study, study_of
 from calibration.left_out import pooled
 from calibration.pairwise import without_ties
 from calibration.preferences import preferences_from_scores

@@ -13,7 +13,8 @@ from calibration import closed_forms, moments
 from calibration.bootstrap import wilson_effective
 from calibration.closed_forms import Array
 from calibration.columns import Codes
-from calibration.joining import Comparison, Scale
+from calibration.crossing import Comparison
+from calibration.joining import Scale
 from calibration.pairwise import SCORES, SWAP
 from calibration.results import CalibrationSettings
 from calibration.unit_disagreement import ratio_distance

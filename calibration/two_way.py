@@ -18,7 +18,8 @@ from calibration.bounding import FEW_CLUSTERS, Group
 from calibration.ceiling import FIXED_PANEL
 from calibration.closed_forms import Array, diagonal
 from calibration.columns import tally
-from calibration.joining import Answers, Scale, Study, cross, scale_of, votes
+from calibration.crossing import cross, votes
+from calibration.joining import Answers, Scale, Study, scale_of
 from calibration.left_out import left_out_scores
 from calibration.results import CalibrationSettings, Estimate
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from calibration.errors import CalibrationError
@@ -44,7 +45,7 @@ def as_text(column: pd.Series[Any]) -> pd.Series[Any]:
     if column.dtype == "str" and not column.hasnans:
         return column
     if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.categories.dtype == "str" and not column.hasnans:
-        return column.astype("str") if column.name in ("label", "status") else column
+        return column
     code, distinct = pd.factorize(column)
     made_of_numbers = pd.api.types.is_float_dtype(column)
     text = [number_text(str(value)) if made_of_numbers and np.isfinite(value) else str(value) for value in distinct]
@@ -54,9 +55,19 @@ def as_text(column: pd.Series[Any]) -> pd.Series[Any]:
 def as_category(column: pd.Series[Any]) -> pd.Series[Any]:
     """Categories are the texts that occur, sorted."""
     if not isinstance(column.dtype, pd.CategoricalDtype):
-        return column.astype(pd.CategoricalDtype(sorted(column.unique())))
-    used = column.cat.remove_unused_categories()
-    return used.cat.reorder_categories(sorted(used.cat.categories), ordered=False)
+        column = column.astype("category")
+    code, texts = column.cat.codes.to_numpy(), list(column.cat.categories)
+    used = np.bincount(code[code >= 0], minlength=len(texts)) > 0
+    kept = sorted(text for text, is_used in zip(texts, used, strict=True) if is_used)
+    return column if kept == texts else column.cat.set_categories(kept, ordered=False)
+
+
+def with_text(column: pd.Series[Any], rows: pd.Series[bool], text: str) -> pd.Series[Any]:
+    """The column of categories with `text` in these rows."""
+    if not rows.any():
+        return column
+    column = column if text in column.cat.categories else column.cat.add_categories(text)
+    return column.mask(rows, text)
 
 
 def as_number(out: pd.DataFrame, name: str) -> pd.Series[Any]:
@@ -64,10 +75,30 @@ def as_number(out: pd.DataFrame, name: str) -> pd.Series[Any]:
     column = out[name]
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column.astype("float64")
-    column = column.replace("", np.nan)
-    numbers = pd.to_numeric(column, errors="coerce")
-    unread = column.notna() & numbers.isna()
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.cat.categories.dtype == "str" and not column.hasnans:
+        numbers = plain_numbers(column.cat.categories.to_series())
+        if numbers is not None:
+            return pd.Series(numbers[column.cat.codes.to_numpy()], index=column.index)
+    elif column.dtype == "str" and (numbers := plain_numbers(column)) is not None:
+        return pd.Series(numbers, index=column.index)
+    column = column.astype("object").replace("", np.nan) if column.dtype == "category" else column.replace("", np.nan)
+    read = pd.to_numeric(column, errors="coerce")
+    unread = column.notna() & read.isna()
     refuse(out, unread, "bad_number", f"{name} is '{{{name}}}', which is not a number", "leave it empty if unknown")
     # pandas reads some decimals one unit in the last place off, each version others; Python reads them exactly
-    codes, texts = pd.factorize(column.where(numbers.notna()))
+    codes, texts = pd.factorize(column.where(read.notna()))
     return pd.Series(np.array([*map(float, texts), np.nan])[codes], index=column.index, dtype="float64")
+
+
+def plain_numbers(texts: pd.Series[str]) -> npt.NDArray[np.float64] | None:
+    """Each text as the nearest float64, nan where it is empty; None where any is not plainly a number."""
+    given = texts.ne("").fillna(False)
+    try:
+        read = texts.where(given).astype(
+            "Float64"
+        )  # Arrow's, as exact as Python's own and without a Python object each
+    except ValueError:
+        return None
+    if read[given].isna().any():
+        return None
+    return np.asarray(read.to_numpy("float64", na_value=np.nan), np.float64)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from calibration.errors import CalibrationError
-from calibration.typed_cells import as_category, as_number, as_text, is_number, number_text, refuse, spelling
+from calibration.typed_cells import as_category, as_number, as_text, is_number, refuse, spelling, with_text
 
 REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id")
 TEXT_DEFAULTS = {"system_a": "", "system_b": "", "presentation": "", "category": "", "status": "", "rationale": ""}
@@ -45,11 +44,12 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
         raise CalibrationError("empty_table", "the table has no rows; give it at least one label")
     out = frame.reset_index(drop=True)
     for name in (*REQUIRED, *TEXT_DEFAULTS):
-        out[name] = as_text(out[name]) if name in out.columns else TEXT_DEFAULTS[name]
+        cells = as_text(out[name]) if name in out.columns else pd.Series(TEXT_DEFAULTS[name], out.index, dtype="str")
+        out[name] = cells if name == "rationale" else as_category(cells)  # at once: texts take ten times the memory
     for name in NUMBERS:
         out[name] = as_number(out, name) if name in out.columns else np.nan
     for name in [one for one in EXTRA if one in out.columns]:
-        cells: pd.Series[Any] = as_text(out[name]) if name in EXTRA_TEXTS else as_number(out, name)
+        cells = as_category(as_text(out[name])) if name in EXTRA_TEXTS else as_number(out, name)
         if (cells.ne("") if name in EXTRA_TEXTS else cells.notna()).any():
             out[name] = cells
         else:
@@ -70,9 +70,9 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     ):
         if rows.any():
             aliases[name] = int(rows.sum())
-            out.loc[rows, column] = value
-    out.loc[unparsed, "label"] = ""
-    out.loc[out["status"].eq(""), "status"] = "ok"
+            out[column] = with_text(out[column], rows, value)
+    out["label"] = as_category(with_text(out["label"], unparsed, ""))
+    out["status"] = as_category(with_text(out["status"], out["status"].eq(""), "ok"))
     return out, aliases
 
 
@@ -83,9 +83,6 @@ def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | 
     offending row. `scales`: criterion to its allowed answers.
     """
     out, _ = normalise(frame)
-    for name in (*REQUIRED, "system_a", "system_b", "presentation", "category", "status", *EXTRA_TEXTS):
-        if name != "label" and name in out.columns:
-            out[name] = as_category(out[name])  # at once: texts take ten times the memory
     _check_cells(out)
     _check_items(out)
     _check_labels(out, scales or {})
@@ -229,12 +226,12 @@ def _check_labels(out: pd.DataFrame, scales: Mapping[str, tuple[str, ...]]) -> N
         label = rows["label"]
         if str(criterion) in scales:
             allowed = scales[str(criterion)]
-            bad = ~label.map(spelling).isin([spelling(one) for one in allowed])
+            spelt = {spelling(one) for one in allowed}
+            bad = ~label.isin([one for one in label.cat.categories if spelling(one) in spelt])
             advice = f"the declared scale is {', '.join(allowed)}"
             refuse(out, bad, "unknown_label", "the label '{label}' is not on the declared scale", advice)
             continue
-        numbers = {one for one in label.unique() if is_number(one)}
-        number = label.isin(numbers)
+        number = label.isin([one for one in label.cat.categories if is_number(one)])
         paired = rows["system_b"].ne("").any() or label.isin(PAIRWISE).mean() > 0.5
         if number.any() and not number.all():
             refuse(
@@ -253,7 +250,12 @@ def _check_labels(out: pd.DataFrame, scales: Mapping[str, tuple[str, ...]]) -> N
 def _write_numbers_one_way(out: pd.DataFrame) -> None:
     """7 and 7.0 are one rating: each number gets one spelling."""
     ok = out["status"].eq("ok") & out["label"].ne("not_applicable")
-    for criterion, labels in out.loc[ok, ["criterion", "label"]].groupby("criterion", sort=True)["label"]:
-        if kind_of(labels.unique()) == "rating":
-            own = ok & out["criterion"].eq(criterion)
-            out.loc[own, "label"] = out.loc[own, "label"].map(number_text)
+    by_criterion = out.loc[ok, ["criterion", "label"]].groupby("criterion", sort=True)["label"]
+    rated = [criterion for criterion, labels in by_criterion if kind_of(labels.unique()) == "rating"]
+    given = list(out["label"].cat.categories)
+    written = list(map(spelling, given))
+    if rated and written != given:
+        texts = pd.Index(sorted({*given, *written}))
+        own, code = ok & out["criterion"].isin(rated), out["label"].cat.codes.to_numpy()
+        spelt = np.where(own, texts.get_indexer(pd.Index(written))[code], texts.get_indexer(pd.Index(given))[code])
+        out["label"] = pd.Series(pd.Categorical.from_codes(spelt, texts), out.index)

@@ -13,7 +13,7 @@ import pandas as pd
 from calibration.bias import EVERYONE
 from calibration.bounding import Group
 from calibration.closed_forms import Array, ratio
-from calibration.columns import Codes, tally
+from calibration.columns import Codes, distinct, tally
 from calibration.errors import CalibrationError
 from calibration.joining import Answers, Mask, Study, study_of
 from calibration.pairwise import SCORES
@@ -59,8 +59,7 @@ def units_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> U
             "preferences_from_scores)",
         )
     both = np.stack(np.divmod(study.unit_systems[number], len(study.systems)))
-    used, code = np.unique(both, return_inverse=True)
-    first, second = code.reshape(2, -1).astype(np.intp)
+    used, (first, second) = distinct(both)
     names = tuple(study.systems[place] for place in used)
     return Units(study, names, number, first, second, study.unit_cluster[number])
 
@@ -70,16 +69,18 @@ def win_scores(units: Units, rater: str | None = None) -> Array:
 
     nan: no usable answer; not_applicable is none. Passes over a unit count equally. Raises `unknown_rater`.
     """
-    scores = [_of_one(units, one) for one in _raters(units.study, rater)]
-    given = [~np.isnan(one) for one in scores]
-    total = sum((np.nan_to_num(one) for one in scores), np.zeros(len(units.number)))
-    return ratio(total, sum((one.astype(float) for one in given), np.zeros(len(units.number))))
+    total, given = np.zeros(units.study.units), np.zeros(units.study.units)
+    for one in _raters(units.study, rater):
+        unit, score = _of_one(units.study, one)
+        total[unit] += score
+        given[unit] += 1
+    return ratio(total[units.number], given[units.number])
 
 
 def asked(units: Units, rater: str | None = None) -> Mask:
     """Whether anybody meant by `rater` was asked, answered or not; shape (units,)."""
     numbers = [one.asked for one in _raters(units.study, rater)]
-    return np.isin(units.number, np.concatenate([np.zeros(0, np.intp), *numbers]))
+    return units.study.among(np.concatenate([np.zeros(0, np.intp), *numbers]))[units.number]
 
 
 def win_sums(units: Units, score: Array) -> Array:
@@ -113,11 +114,12 @@ def _raters(study: Study, rater: str | None) -> tuple[Answers, ...]:
     return found
 
 
-def _of_one(units: Units, one: Answers) -> Array:
+def _of_one(study: Study, one: Answers) -> tuple[Codes, Array]:
+    """The units with a score of this rater, sorted, and its mean over passes for the system earlier by name."""
     place = dict(zip(PAIRWISE, SCORES, strict=True))
-    numbers = np.array([place.get(label, np.nan) for label in units.study.labels])
-    score = numbers[one.label]
+    score = np.array([place.get(label, np.nan) for label in study.labels])[one.label]
     kept = ~np.isnan(score)
-    sums = tally(one.unit[kept], units.study.units, one.weight[kept] * score[kept])
-    of_a = ratio(sums, tally(one.unit[kept], units.study.units, one.weight[kept]))
-    return np.where(units.study.unit_mirrored, 1 - of_a, of_a)[units.number]
+    unit, of_unit = np.unique(one.unit[kept], return_inverse=True)
+    sums = tally(of_unit, len(unit), one.weight[kept] * score[kept])
+    of_a = sums / tally(of_unit, len(unit), one.weight[kept])
+    return unit, np.where(study.unit_mirrored[unit], 1 - of_a, of_a)

@@ -38,6 +38,10 @@ def with_people(study: Study, rater: str) -> pd.DataFrame:
 
 
 def _scored(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
-    label = rows["label"].astype("str")
-    kept = study.of_kind(rows, "pairwise") & (rows["status"] == "ok") & label.isin(PAIRWISE)
-    return rows.assign(score=label.map(SCORE).astype(float))[kept]
+    label = rows["label"].astype("category").cat
+    of_category = pd.Series(label.categories.astype("str")).map(SCORE).to_numpy(float)
+    score = np.append(of_category, np.nan)[label.codes]  # the code of no label is -1
+    usable = study.of_kind(rows, "pairwise") & (rows["status"] == "ok")
+    kept = np.asarray(usable, bool) & ~np.isnan(score)
+    found: pd.DataFrame = rows.loc[kept, ["unit", "rater_id", "rater_kind", "run"]]
+    return found.assign(score=score[kept])

@@ -17,11 +17,19 @@ from sqlalchemy.orm import Session
 import db.judge_tables
 import db.people_tables
 import db.tables  # noqa: F401
-from db.errors import DatabaseError, DiskFull
+from db.errors import DatabaseAway, DatabaseError, DiskFull
 from db.turns import Turns
 
 POOL_SIZE = 20
 BUSY_S = 30  # how long a writer waits for its turn on SQLite
+# a line that went silent is given up after half a minute, by us and by Postgres, which frees what we held locked; the
+# usual two hours would let everybody else wait
+NOTICED = {
+    "connect_timeout": 10, "keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}  # fmt: skip
+NOTICED_THERE = {"tcp_keepalives_idle": 15, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 3,
+                 "tcp_user_timeout": 30_000}  # fmt: skip
 READ_ONLY = "calipers_read_only"
 _writers: WeakKeyDictionary[Engine, Turns] = WeakKeyDictionary()
 
@@ -33,9 +41,10 @@ def open_database(url: str) -> Engine:
     """
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # a ValueError: a port that is no number
+        named = "what was given, which may hold a password," if "@" in url else repr(url)
         raise DatabaseError(
-            f"{url!r} is not a database URL; use sqlite:///calipers.db or postgresql://user@host/name"
+            f"{named} is not a database URL; use sqlite:///calipers.db or postgresql://user@host/name"
         ) from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
@@ -47,9 +56,12 @@ def open_database(url: str) -> Engine:
         event.listen(engine, "begin", _begin_sqlite)
         return engine
     if backend == "postgresql":
+        asked = {name: value for name, value in NOTICED.items() if name not in parsed.query}
         engine = create_engine(
-            parsed, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, pool_pre_ping=True, hide_parameters=True
-        )
+            parsed, connect_args=asked, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, pool_pre_ping=True,
+            hide_parameters=True,
+        )  # fmt: skip
+        event.listen(engine, "connect", _prepare_postgres)
         event.listen(engine, "begin", _begin_postgres)
         return engine
     raise DatabaseError(f"{backend} databases are not supported; use sqlite:///file.db or postgresql://user@host/name")
@@ -101,7 +113,13 @@ def naming_the_database(engine: Engine) -> Iterator[None]:
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason given"
         if _says_disk_full(error.orig):
             raise DiskFull(f"{shown}: {reason}; nothing of this was written: free some disk space") from error
-        raise DatabaseError(f"{shown}: {reason}") from error
+        raise (DatabaseAway if _says_away(error.orig) else DatabaseError)(f"{shown}: {reason}") from error
+
+
+def _says_away(reported: object) -> bool:
+    """Postgres alone can be away: a lost line has no SQLSTATE, or one of class 08, a server that ends or begins 57P."""
+    state = getattr(reported, "sqlstate", "of no Postgres")
+    return state is None or state.startswith(("08", "57P"))
 
 
 def _says_disk_full(reported: object) -> bool:
@@ -115,6 +133,13 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     for pragma in ("journal_mode=WAL", "synchronous=FULL", f"busy_timeout={1000 * BUSY_S}", "foreign_keys=ON"):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
+
+
+def _prepare_postgres(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("; ".join(f"SET {name} = {value}" for name, value in NOTICED_THERE.items()))
+    cursor.close()
+    connection.commit()
 
 
 def _begin_sqlite(connection: Connection) -> None:

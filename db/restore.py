@@ -19,6 +19,7 @@ from db.backup_file import DAMAGED, Manifest, file_sha256, read_manifest, readab
 from db.connect import transaction
 from db.errors import DatabaseError
 from db.judge_tables import JudgeCall
+from db.misfits import first_misfit
 from db.plain_rows import Advance, copy_rows, first_filled, plain_tables
 
 
@@ -55,8 +56,8 @@ def restore_backup(engine: Engine, file: Path, manifest: Manifest, advance: Adva
         try:
             with transaction(engine) as session:
                 return _load(source, session.connection(), datetime.fromisoformat(manifest.made_at), advance)
-        except (DataError, IntegrityError) as error:
-            reason = str(error.orig).strip().splitlines()[0]
+        except (DataError, IntegrityError, ValueError) as error:  # a ValueError: a time that is none
+            reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
             named = engine.url.render_as_string()
             raise DatabaseError(f"{named}: cannot keep a value of {file}: {reason}; nothing was restored") from error
 
@@ -69,8 +70,10 @@ def _load(source: Connection, target: Connection, made_at: datetime, advance: Ad
             "only; set CALIPERS_DATABASE_URL to a new one, such as sqlite:///restored.db"
         )
     rows = copy_rows(source, target, advance)
+    if target.dialect.name == "sqlite" and (where := first_misfit(target)):
+        raise DatabaseError(f"the backup holds a value in {where} that does not fit there; nothing was restored")
     target.execute(sa.update(JudgeCall).where(JudgeCall.lease_until > made_at).values(lease_until=made_at))
-    _set_sequences(target)
+    set_sequences(target)
     return rows
 
 
@@ -114,7 +117,7 @@ def _hold(target: Connection) -> None:
         target.exec_driver_sql(f"LOCK TABLE {names} IN EXCLUSIVE MODE")
 
 
-def _set_sequences(target: Connection) -> None:
+def set_sequences(target: Connection) -> None:
     """Postgres counts beside the rows, and would give out their ids again."""
     if target.dialect.name != "postgresql":
         return

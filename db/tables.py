@@ -24,6 +24,8 @@ SLOT_SOURCES = ("app", "packet")  # of rows that hold a slot, which somebody els
 ASSIGNMENT_STATUSES = (*LIVE, "returned", "void")
 LABEL_STATUSES = ("ok", "invalid", "missing", "refused", "truncated")
 EVENT_KINDS = ("activity", "comment", "flag", "audit")
+# words, not parameters: SQLite uses a partial index only where it can read that the condition is the same
+FAILED, FLAGGED, FAILED_LABEL = sql("status <> 'ok'"), sql("open_flags > 0"), sql("labels.status <> 'ok'")
 
 
 class Study(Record):
@@ -139,6 +141,7 @@ class Report(Record):
         UniqueConstraint("topic_id", "system_id", "version"),
         UniqueConstraint("topic_id", "id"),  # so that an item can insist on reports of its own topic
         CheckConstraint(one_of("status", ("ready", "empty", "excluded")), "status"),
+        Index("ix_reports_flagged", "study_id", sqlite_where=FLAGGED, postgresql_where=FLAGGED),
     )
 
 
@@ -224,6 +227,8 @@ class Assignment(Record):
               sqlite_where=sql(one_of("status", LIVE)), postgresql_where=sql(one_of("status", LIVE))),
         Index("ix_assignments_rater_status", "rater_id", "status"),
         Index("ix_assignments_study_status", "study_id", "status"),
+        Index("ix_assignments_study_rater", "study_id", "rater_id", "purpose", "status", "item_id"),
+        Index("ix_assignments_study_purpose", "study_id", "purpose", "source", "status", "item_id", "rater_id"),
     )  # fmt: skip
 
 
@@ -259,6 +264,7 @@ class Label(Record):
         CheckConstraint(one_of("status", LABEL_STATUSES), "status"),
         CheckConstraint("(status = 'ok') = (choice IS NOT NULL)", "choice_only_if_ok"),
         CheckConstraint("confidence BETWEEN 1 AND 5", "confidence"),
+        Index("ix_labels_failed", "assignment_id", sqlite_where=FAILED, postgresql_where=FAILED),
     )
 
 
@@ -280,6 +286,7 @@ class Event(Record):
         CheckConstraint(one_of("kind", EVENT_KINDS), "kind"),
         Index("ix_events_study_kind", "study_id", "kind", "created_at"),
         Index("ix_events_assignment", "assignment_id", "kind"),
+        Index("ix_events_study_what", "study_id", "kind", "what"),
     )
 
 

@@ -23,6 +23,7 @@ from exports.tool_labels import (
     TAKEN,
     WHOLE,
     Criteria,
+    Pieces,
     Said,
     Task,
     ToolFiles,
@@ -53,9 +54,8 @@ def to_argilla(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
     kinds = {criterion: _kind(options[criterion]) for criterion in asked}
     people = dict.fromkeys(one.rater[1] for task in tasks for one in task.said if one.rater[0] == "human")
     users = {name: str(uuid5(NAMESPACE_URL, f"{MARK}:{name}")) for name in people}
-    records = (record for task in tasks for record in _records(task, names, kinds, users))
-    files = {
-        "records.json": listed(records),
+    files: dict[str, str | Pieces] = {
+        "records.json": lambda: listed(one for task in tasks for one in _records(task, names, kinds, users)),
         "settings.json": json.dumps(_settings(tasks, names, kinds, options, criteria), ensure_ascii=False, indent=1)
         + "\n",
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from calibration.results import Estimate
@@ -48,6 +49,11 @@ class Figure:
         for one in self.drawn:
             refuse_bare(one, self.name)
 
+    @cached_property
+    def svg(self) -> bytes:
+        """A pack and its page both need it."""
+        return self.saved("svg")
+
     @property
     def caution(self) -> str:
         """What is not drawn as it is written, for want of a font, and what to do; empty where all is."""
@@ -55,13 +61,17 @@ class Figure:
 
         return advice(text.get_text() for text in self.canvas.findobj(Text))
 
+    def saved(self, form: str) -> bytes:
+        """Drawn anew, as `as_bytes` says."""
+        out = io.BytesIO()
+        with themed():
+            self.canvas.savefig(out, format=form, **FORMATS[form])
+        return out.getvalue()
+
 
 def as_bytes(figure: Figure, form: str) -> bytes:
     """The figure as `pdf`, `svg` or `png`; equal bytes for equal figures."""
-    out = io.BytesIO()
-    with themed():
-        figure.canvas.savefig(out, format=form, **FORMATS[form])
-    return out.getvalue()
+    return figure.svg if form == "svg" else figure.saved(form)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from exports.tool_labels import (
     MARK,
     RATIONALE,
     Criteria,
+    Pieces,
     Said,
     Task,
     ToolFiles,
@@ -51,9 +52,8 @@ def to_label_studio(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
     names = tool_names(asked, TAKEN)
     answers = {criterion: answers_of(criterion, tasks, criteria) for criterion in asked}
     scored = {criterion for criterion in asked if _is_scored(answers[criterion])}
-    content = (_task(number, task, names, scored) for number, task in enumerate(tasks, start=1))
-    files = {
-        "tasks.json": listed(content),
+    files: dict[str, str | Pieces] = {
+        "tasks.json": lambda: listed(_task(n, task, names, scored) for n, task in enumerate(tasks, start=1)),
         "labeling-config.xml": _config(tasks, names, scored, answers, criteria),
     }
     not_held = never_held(TOOL, verdicts, tasks, names)

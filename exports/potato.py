@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -21,6 +22,7 @@ from exports.tool_labels import (
     NOT_GIVEN,
     RATIONALE,
     Criteria,
+    Pieces,
     Rater,
     Said,
     Task,
@@ -55,11 +57,13 @@ def to_potato(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
     kinds = {criterion: _kind(answers[criterion]) for criterion in asked}
     users = _users(tasks)
     schemes = [scheme for one in asked for scheme in _schemes(names[one], kinds[one], answers[one], one, criteria)]
-    files = {"config.yaml": _yaml(_config(schemes, users)), "data/instances.jsonl": _instances(tasks, names, users)}
+    files: dict[str, str | Pieces] = {
+        "config.yaml": _yaml(_config(schemes, users)), "data/instances.jsonl": partial(_instances, tasks, names, users),
+    }  # fmt: skip
     said = _by_rater(tasks)
     for rater, user in users.items():
-        state = _state(rater, user, said.get(rater, {}), names, kinds)
-        files[f"annotation_output/{user}/user_state.json"] = json.dumps(state, ensure_ascii=True) + "\n"
+        state = partial(_state, rater, user, said.get(rater, {}), names, kinds)
+        files[f"annotation_output/{user}/user_state.json"] = state
     not_held = never_held(TOOL, verdicts, tasks, names)
     if timed := sum(one.seconds is not None for task in tasks for one in task.said):
         not_held.append(f"The seconds of {labels(timed)}: Potato has no place for a criterion's; left out.")
@@ -107,16 +111,14 @@ def _config(schemes: Sequence[Mapping[str, Any]], users: Mapping[Rater, str]) ->
     }
 
 
-def _instances(tasks: Sequence[Task], names: Mapping[str, str], users: Mapping[Rater, str]) -> str:
+def _instances(tasks: Sequence[Task], names: Mapping[str, str], users: Mapping[Rater, str]) -> Iterator[str]:
     """One a line, in ASCII: Potato cuts the file at every line end that Unicode knows."""
     renamed = {user: name for (_, name), user in users.items() if user != name}
-    lines = []
     for task in tasks:
         shown = {"responses": list(task.texts.values())} if task.is_pair else {}
         text = str(task.place["topic"]) if task.is_pair else task.texts.get("report", NOT_GIVEN)
         row = {"id": task.id, "text": text, **shown, **task.place, MARK: task.mark(names, renamed)}
-        lines.append(json.dumps(row, ensure_ascii=True) + "\n")
-    return "".join(lines)
+        yield json.dumps(row, ensure_ascii=True) + "\n"
 
 
 def _by_rater(tasks: Sequence[Task]) -> dict[Rater, dict[str, list[Said]]]:
@@ -131,19 +133,15 @@ def _by_rater(tasks: Sequence[Task]) -> dict[Rater, dict[str, list[Said]]]:
 
 def _state(
     rater: Rater, user: str, said: Mapping[str, Sequence[Said]], names: Mapping[str, str], kinds: Mapping[str, str]
-) -> dict[str, Any]:
+) -> Iterator[str]:
+    """One JSON object, whose values are told one by one: a judge has hundreds of thousands."""
+    head = {"user_id": user, "instance_id_ordering": list(said), "current_instance_index": 0}
+    yield json.dumps(head)[:-1] + ', "instance_id_to_label_to_value": {'
+    for number, (key, answers) in enumerate(said.items()):
+        pairs = [pair for one in answers for pair in _pairs(one, names[one.criterion], kinds[one.criterion])]
+        yield f"{', ' if number else ''}{json.dumps(key)}: {json.dumps(pairs)}"
     origin = {"origin": {"kind": "llm", "model": rater[1]}} if rater[0] == "judge" else {}
-    return {
-        "user_id": user,
-        "instance_id_ordering": list(said),
-        "current_instance_index": 0,
-        "instance_id_to_label_to_value": {
-            key: [pair for one in answers for pair in _pairs(one, names[one.criterion], kinds[one.criterion])]
-            for key, answers in said.items()
-        },
-        "instance_id_to_span_to_value": {},
-        **origin,
-    }
+    yield "}, " + json.dumps({"instance_id_to_span_to_value": {}, **origin})[1:] + "\n"
 
 
 def _pairs(one: Said, name: str, kind: str) -> list[tuple[dict[str, str], str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import intern
 from typing import Any
@@ -34,12 +34,23 @@ Criteria = Mapping[str, Mapping[str, Any]]  # id -> label, text and, where known
 Rater = tuple[str, str]  # kind (human or judge) and name
 
 
+Pieces = Callable[[], Iterable[str]]  # the text of a file, made while it is written
+
+
 @dataclass(frozen=True)
 class ToolFiles:
-    """Files by name, and in plain sentences what they cannot hold; `NOT-HELD.md` is one of the files."""
+    """Files by name, each in pieces, for all of them take more memory than the labels; `NOT-HELD.md` is one of them.
 
-    files: Mapping[str, str]
+    `not_held`: in plain sentences what they cannot hold.
+    """
+
+    pieces: Mapping[str, Pieces]
     not_held: tuple[str, ...]
+
+    @property
+    def files(self) -> dict[str, str]:
+        """Every file whole."""
+        return {name: "".join(pieces()) for name, pieces in self.pieces.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +246,22 @@ def labels(count: int) -> str:
     return f"{count:,} label{'' if count == 1 else 's'}"
 
 
-def listed(content: Iterable[Any]) -> str:
+def listed(content: Iterable[Any]) -> Iterator[str]:
     """A JSON array, an entry a line."""
-    return "[\n" + ",\n".join(json.dumps(one, ensure_ascii=False) for one in content) + "\n]\n"
+    before = "[\n"
+    for one in content:
+        yield before + json.dumps(one, ensure_ascii=False)
+        before = ",\n"
+    yield "\n]\n" if before == ",\n" else "[\n\n]\n"
 
 
-def written(tool: str, files: Mapping[str, str], not_held: Sequence[str]) -> ToolFiles:
+def written(tool: str, files: Mapping[str, str | Pieces], not_held: Sequence[str]) -> ToolFiles:
     """The files with the list of what they do not hold beside them."""
     lines = [f"- {line}" for line in not_held] or ["Nothing: these files hold every column of the labels."]
     text = "\n".join([f"# What these files for {tool} do not hold", "", *lines]) + "\n"
-    return ToolFiles({**files, "NOT-HELD.md": text}, tuple(not_held))
+    pieces = {name: _whole(told) if isinstance(told, str) else told for name, told in files.items()}
+    return ToolFiles({**pieces, "NOT-HELD.md": _whole(text)}, tuple(not_held))
+
+
+def _whole(text: str) -> Pieces:
+    return lambda: (text,)

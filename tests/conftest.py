@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,21 +22,37 @@ from db.migrations import upgrade
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2_000, deadline=None)
 settings.load_profile("same")
+MARKERS = {"chromium": "browser", "nginx": "nginx"}
+INSTALL = {
+    "chromium": "apt-get install chromium, or name it in CHROMIUM",
+    "nginx": "apt-get install nginx-light",
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if chromium() is None:
-        terminalreporter.section("NO CHROMIUM: the browser tests did not run", sep="!", red=True, bold=True)
-        terminalreporter.line(
-            "Install one (apt-get install chromium) or name it in CHROMIUM, then run make test again."
-        )
+    for name in absent():
+        terminalreporter.section(f"NO {name.upper()}: its tests did not run", sep="!", red=True, bold=True)
+        terminalreporter.line(f"Install one ({INSTALL[name]}), then run make test again.")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if chromium() is None:
-        left_out = [item for item in items if item.get_closest_marker("browser")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+    left_out = [item for item in items if any(item.get_closest_marker(MARKERS[name]) for name in absent())]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]
+
+
+def absent() -> list[str]:
+    """What this machine has not, of that which some tests need."""
+    return [name for name, found in (("chromium", chromium()), ("nginx", nginx())) if found is None]
+
+
+def nginx() -> str | None:
+    # a plain user's PATH seldom has the folders of servers
+    return shutil.which("nginx", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin")
 
 
 def chromium() -> str | None:
@@ -80,21 +97,28 @@ def postgres(postgres_url: str) -> Iterator[tuple[sa.URL, Engine, str]]:
     admin.dispose()
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """A new, empty, migrated database of each kind."""
-    if request.param == "sqlite":
-        path = tmp_path / "calipers.db"
-        shutil.copy(request.getfixturevalue("migrated_sqlite"), path)
-        yield f"sqlite:///{path}"
-        return
-    server, admin, template = request.getfixturevalue("postgres")
+@contextmanager
+def new_postgres(postgres: tuple[sa.URL, Engine, str]) -> Iterator[str]:
+    """The address of a new, empty, migrated database, gone afterwards. `postgres`: what the fixture gives."""
+    server, admin, template = postgres
     name = f"test_{uuid.uuid4().hex}"
     with admin.connect() as connection:
         connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
     yield server.set(database=name).render_as_string(hide_password=False)
     with admin.connect() as connection:
         connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """A new, empty, migrated database of each kind."""
+    if request.param == "postgres":
+        with new_postgres(request.getfixturevalue("postgres")) as url:
+            yield url
+        return
+    path = tmp_path / "calipers.db"
+    shutil.copy(request.getfixturevalue("migrated_sqlite"), path)
+    yield f"sqlite:///{path}"
 
 
 @pytest.fixture

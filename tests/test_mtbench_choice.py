@@ -41,6 +41,7 @@ def renamed(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     items = frame["item_id"].unique()
     turned = frame["item_id"].isin(rng.choice(items, len(items) // 2, replace=False))
+    frame = frame.astype({column: str for column in frame.select_dtypes("category")})  # one column's words go into another
     out = frame.copy()
     for one, other in (("system_a", "system_b"), ("len_a", "len_b")):
         if one in frame:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.importing.records import Row, storable_rows
+
+UNPACKED_MAX = 512 << 20  # bytes of all cells
 
 
 def read_parquet(path: Path, shown: str, problems: list[str]) -> tuple[list[str], list[Row]]:
@@ -16,18 +19,41 @@ def read_parquet(path: Path, shown: str, problems: list[str]) -> tuple[list[str]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
+        file = pq.ParquetFile(path)
+        batches = list(_batches(file, shown))
+        table = pa.Table.from_batches(batches) if batches else file.schema_arrow.empty_table()
+        held = table.to_pylist()
+    except (pa.ArrowException, OSError, ValueError) as error:
         reason = str(error).splitlines()[0][:100]
         raise ImportingError(f"{shown}: not Parquet ({reason}); the file may be cut off") from None
     rows = [
-        Row(f"{shown}:{number}", {name: _plain(value) for name, value in values.items()})
-        for number, values in enumerate(table.to_pylist(), start=1)
+        Row(f"{shown}:{number}", {name: plain_value(value) for name, value in values.items()})
+        for number, values in enumerate(held, start=1)
     ]
     return list(table.column_names), storable_rows(rows, problems)
 
 
-def _plain(value: Any) -> Any:
+def _batches(file: Any, shown: str) -> Iterator[Any]:
+    """The file bit by bit: one value may stand for millions of rows in it, and some KB become more than any memory."""
+    size = 0
+    for batch in file.iter_batches(batch_size=1_000):
+        batch = _plain(batch)
+        size += batch.nbytes
+        if size > UNPACKED_MAX:
+            raise ImportingError(f"{shown}: holds over {UNPACKED_MAX >> 20:,} MB unpacked; split it, if you trust it")
+        yield batch
+
+
+def _plain(batch: Any) -> Any:
+    """The same with every value where it is used, not only its number in a list of values."""
+    import pyarrow as pa
+
+    columns = [one.dictionary_decode() if pa.types.is_dictionary(one.type) else one for one in batch.columns]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def plain_value(value: Any) -> Any:
+    """A cell as JSON could hold it; a date and any number but a fraction as text."""
     if value is None or isinstance(value, str | bool | float | bytes):
         return value
     if isinstance(value, list | dict):

@@ -14,6 +14,7 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.probe_places import Place, ProbePlaces
 from annotation.importing.probe_records import ParsedProbes, ProbeRecord, refuse_unstorable
 from annotation.importing.probes_report import ProbesReport
+from annotation.importing.records import storable
 from annotation.locks import hold_study
 from annotation.plan_root import keep_plan_root
 from annotation.principals import Principal, study_for
@@ -75,7 +76,12 @@ def import_probes(
         kept = {**(options or {}), "replace": replace}
         session.add(
             Import(
-                study_id=study.id, kind="probes", layout=layout, source=source, options=kept, report=report.as_json()
+                study_id=study.id,
+                kind="probes",
+                layout=layout,
+                source=source,
+                options=kept,
+                report=storable(report.as_json()),
             )
         )
         for key, one in changed.items():

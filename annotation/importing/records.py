@@ -15,6 +15,7 @@ from annotation.errors import ImportingError
 BOM = b"\xef\xbb\xbf"
 NO_ANSWER = ("No final answer", "No final report generated")  # what DR3-Eval's agents write in place of a report
 TITLE_LENGTH = 100
+REPORT_MAX = 16 << 20  # bytes
 
 
 @contextmanager
@@ -133,6 +134,8 @@ def title_of(prompt: str) -> str:
 
 def read_report(path: Path, shown: str, topic: str, system: str, encoding: str = "utf-8") -> ReportRecord:
     """The file's bytes and text. Raises ImportingError naming the byte, its offset and line; never guesses a codec."""
+    if path.is_file() and path.stat().st_size > REPORT_MAX:
+        raise ImportingError(f"{shown}: over {REPORT_MAX >> 20} MB; a report is one document, give each its own file")
     original = read_bytes(path, shown)
     return ReportRecord(topic, system, shown, original, decode(original, shown, encoding), encoding)
 
@@ -217,6 +220,15 @@ def _is_storable(value: Any) -> bool:
     if isinstance(value, dict):
         return all(_is_storable(held) for pair in value.items() for held in pair)
     return not isinstance(value, list) or all(_is_storable(held) for held in value)
+
+
+def storable(value: Any) -> Any:
+    """What an import reports as a database can keep it: NUL and half characters of a file's words are spelled out."""
+    if isinstance(value, str):
+        return value.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, dict):
+        return {storable(name): storable(held) for name, held in value.items()}
+    return [storable(held) for held in value] if isinstance(value, list | tuple) else value
 
 
 def duplicate_keys(reports: Iterable[ReportRecord]) -> list[str]:

@@ -33,6 +33,9 @@ def read_inspect_results(path: Path, options: ResultOptions) -> Results:
                 raise ImportingError(f"{shown}: no 'eval' and 'samples'; give a log of Inspect with its samples")
             for sample in log["samples"]:
                 scores = sample.get("scores") if isinstance(sample, dict) else None
+                if scores and not isinstance(scores, dict):
+                    problems.append(f"{shown}: 'scores' of a sample is no object; give a log of Inspect as it wrote it")
+                    continue
                 empty += not scores
                 for scorer, score in (scores or {}).items():
                     rows += _rows(shown, log["eval"], sample, scorer, score, options, problems)

@@ -58,6 +58,8 @@ def read_labels_results(path: Path, options: ResultOptions) -> Results:
 
 
 def _row(line: Row, options: ResultOptions) -> ResultRow:
+    if absent := [name for name in REQUIRED if name not in line.values]:
+        raise ImportingError(f"{line.where}: no {absent[0]!r} here; add it or remove the row")
     cells = {name: unguarded(as_text(value) or "").strip() for name, value in line.values.items()}
     system_a, system_b = named(cells.get("system_a")), named(cells.get("system_b"))
     shown = cells.get("presentation", "")

@@ -52,7 +52,8 @@ def _records(result: dict[str, Any], asked: bool) -> list[dict[str, Any]]:
         return [result]
     grading = result.get("gradingResult")
     components = grading.get("componentResults") if isinstance(grading, dict) else None
-    graded = [one for one in components or [] if isinstance(one, dict) and isinstance(one.get("assertion"), dict)]
+    listed = components if isinstance(components, list) else []
+    graded = [one for one in listed if isinstance(one, dict) and isinstance(one.get("assertion"), dict)]
     return [{**result, "component": one} for one in graded if as_text(one["assertion"].get("metric"))]
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from annotation.answers import Answer, Answered, Said, newest_revisions, said_by
 from annotation.errors import AnnotationError, ImportingError
+from annotation.importing.records import storable
 from annotation.importing.results import ResultOptions, Results
 from annotation.importing.results_match import StudyPlaces
 from annotation.importing.results_raters import Name, make_raters, standing_raters
@@ -74,7 +75,14 @@ def import_results(
     if new or revised:
         kept = {**asdict(options), "revise": revise}
         session.add(
-            Import(study_id=study.id, kind=kind, layout=layout, source=source, options=kept, report=report.as_json())
+            Import(
+                study_id=study.id,
+                kind=kind,
+                layout=layout,
+                source=source,
+                options=kept,
+                report=storable(report.as_json()),
+            )
         )
         raters |= make_raters(session, study, [name for name in names if name not in raters])
         _write(session, sheets, ids | _assign(session, study, sheets, raters, ids))

@@ -14,9 +14,10 @@ from annotation.errors import ImportingError
 from annotation.importing.criteria import criteria_problems, enter_criteria
 from annotation.importing.matching import number_hint
 from annotation.importing.prepare import SHORT, Prepared, prepare_report
-from annotation.importing.records import BOM, Parsed, ReportRecord
+from annotation.importing.records import BOM, Parsed, ReportRecord, storable
 from annotation.importing.standing import late_references, topics_kept
 from annotation.newest_reports import retire_outdated
+from annotation.plan_root import keep_changed_root
 from annotation.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
 from db.tables import Import, Report, Study, System, Topic
@@ -165,7 +166,7 @@ def import_reports(
     entry = _write(session, study, parsed, fresh, stored, outcome, source, options or {})
     asked, notes = enter_criteria(session, study, parsed)
     outcome = replace(outcome, criteria=asked, notes=(*outcome.notes, *notes))
-    entry.report = outcome.as_json()
+    entry.report = storable(outcome.as_json())
     retired = retire_outdated(session, study) if outcome.new_versions else 0
     audit(
         session,
@@ -177,6 +178,8 @@ def import_reports(
         source=source,
         new=len(fresh),
     )
+    if retired:
+        keep_changed_root(session, study)
     return outcome
 
 

@@ -16,6 +16,7 @@ from annotation.judges.makers import maker
 from annotation.judges.prices import Snapshot, snapshot, stored_price
 from annotation.judges.prompt import canonical_sha256, text_sha256
 from annotation.judges.steps import REPLIES
+from annotation.locks import hold_study
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Study
@@ -118,6 +119,7 @@ def is_planned(session: Session, study: Study, definition: JudgeDefinition, temp
 def open_account(session: Session, study: Study, resolved: Resolved, template: str) -> Account:
     """The judge's account with this configuration, made where it is missing; its budget is brought up to date."""
     definition = resolved.definition
+    hold_study(session, study)  # several machines may plan the same judge at once
     judge = session.scalar(select(Judge).where(Judge.study_id == study.id, Judge.name == definition.name))
     if judge is None:
         rater = Rater(kind="judge", handle=definition.name)

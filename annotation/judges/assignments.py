@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.judges.passes import Pass
+from annotation.locks import hold_person
 from db.tables import LIVE, Assignment, Study
 from db.types import Record, now, opaque
 
@@ -27,6 +28,7 @@ def open_assignments(
     def found() -> dict[tuple[int, int], int]:
         return {(item, pass_no): key for item, pass_no, key in session.execute(standing)}
 
+    hold_person(session, rater_id)  # other machines may plan the same judge at this moment
     there = found()
     stamp = now()
     missing: list[dict[str, Any]] = [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from pydantic import Field, StringConstraints, ValidationError, field_validator,
 
 from annotation.errors import AnnotationError
 from annotation.protocol import Batching, Code, Order, Part, Protocol
+from annotation.toml_text import read_toml
 from annotation.wrong_values import wanted
 
 Rung = Literal["json_schema", "json_object", "plain"]
@@ -147,8 +147,8 @@ def read_judge_file(path: str | Path, protocol: Protocol) -> JudgeFile:
 def parse_judge_file(text: str, protocol: Protocol, source: str = "judges.toml") -> JudgeFile:
     """The same from `text`. A value that may be a secret is never repeated in an error's text."""
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        raw = read_toml(text)
+    except ValueError as error:
         raise AnnotationError("bad_judges", f"{source}: not TOML: {error}; correct that place") from None
     try:
         judges = _judges(raw, protocol)

@@ -12,7 +12,6 @@ from typing import Any, TextIO
 from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session
 
-from annotation.judges.progress import CURRENT_LABELS
 from annotation.judges.steps import COST_UNKNOWN, REPLIES
 from annotation.spreadsheets import guarded
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
@@ -58,8 +57,11 @@ class Money:
     tokens_reasoning: int | None
 
 
-def money_of(session: Session, judge: Judge) -> Money:
-    """The sums of one judge, over all its settings; probes apart from the study's own items are left out."""
+def money_of(session: Session, judge: Judge, valid: int) -> Money:
+    """The sums of one judge, over all its settings; probes apart from the study's own items are left out.
+
+    `valid`: its usable current labels, as `standing.label_counts` says.
+    """
     mine = and_(JudgeCall.judge_id == judge.id, JudgeCall.probe_kind.is_(None))
     replied = JudgeAttempt.outcome.in_(REPLIES)
     priced = JudgeAttempt.cost
@@ -85,15 +87,9 @@ def money_of(session: Session, judge: Judge) -> Money:
         .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
         .where(mine)
     )
-    valid = session.scalar(
-        select(func.count())
-        .select_from(CURRENT_LABELS)
-        .join(Assignment, Assignment.id == CURRENT_LABELS.c.assignment_id)
-        .where(Assignment.rater_id == judge.rater_id, CURRENT_LABELS.c.status == "ok")
-    )
     wasted = None if cost is None else cost - _needed(session, mine, replied)
     return Money(
-        calls, attempts, items or 0, valid or 0, cost, unknown,
+        calls, attempts, items or 0, valid, cost, unknown,
         _per(cost, calls), _per(cost, items), _per(cost, valid), _per(None if cost is None else 1000 * cost, items),
         wasted, _per(wasted, cost), *_latency(session, and_(mine, replied, TIMED), timed), *tokens,
     )  # fmt: skip

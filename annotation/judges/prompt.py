@@ -10,7 +10,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined, Template
+from jinja2 import StrictUndefined, Template
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from annotation.errors import AnnotationError
 from annotation.judges.judge_file import Rung
@@ -235,7 +236,10 @@ def _template_sha256(template: str) -> str:
 @lru_cache(maxsize=16)
 def _compiled(template: str) -> Template:
     # no autoescape: reports must reach the provider unchanged
-    environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+    # a template is stored with its judge, and a stored one may come from a backup that somebody else made
+    environment = ImmutableSandboxedEnvironment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
     environment.filters["in_words"] = scale_in_words
     return environment.from_string(template)
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Select, and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
 from annotation.judges.accounts import Account
@@ -24,9 +24,13 @@ from annotation.judges.steps import Ask, Finish
 from db.judge_tables import Judge, JudgeCall
 from db.tables import Study
 
+# a call that this worker holds already was claimed by a commit that it never heard of
 FREE = (
-    select(CALLS.c.id)
-    .where(CALLS.c.id.in_(bindparam("calls", expanding=True)), CALLS.c.state == "planned")
+    select(CALLS.c.id, CALLS.c.reserved)
+    .where(
+        CALLS.c.id.in_(bindparam("calls", expanding=True)),
+        or_(CALLS.c.state == "planned", and_(CALLS.c.state == "leased", CALLS.c.worker == bindparam("by"))),
+    )
     .order_by(CALLS.c.id)
     .with_for_update(skip_locked=True)
 )
@@ -107,17 +111,18 @@ def claim(session: Session, account: Account, worker: Worker, work: Sequence[Wor
         return Claim((), (), paused, judge.stopped, judge.rung)
     wanted = {one.rows.call_id: one for one in work}
     room = float("inf") if judge.max_cost is None else judge.max_cost - judge.spent - judge.reserved
-    taken, unaffordable = [], []
-    free = session.scalars(FREE, {"calls": list(wanted)}).all()
-    known = last_attempts(session, free)
+    taken, unaffordable, reserved = [], [], 0.0
+    free = dict(session.execute(FREE, {"calls": list(wanted), "by": worker.id}).tuples().all())
+    known = last_attempts(session, list(free))
     for call in free:
         one = wanted[call]
         if known.get(call, 0) != len(one.rows.tried):
             continue  # somebody else tried it since it was read
-        if one.worst > room + ROUNDING:
+        if one.worst - free[call] > room + ROUNDING:
             unaffordable.append(call)
             continue
-        room -= one.worst
+        room -= one.worst - free[call]
+        reserved += one.worst - free[call]
         taken.append(one)
     if taken:
         session.execute(
@@ -133,7 +138,7 @@ def claim(session: Session, account: Account, worker: Worker, work: Sequence[Wor
                 for one in taken
             ],
         )
-        pay(session, account.judge_id, spent=0.0, released=-sum(one.worst for one in taken))
+        pay(session, account.judge_id, spent=0.0, released=-reserved)
     sharing = workers_of(session, account.judge_id) if account.resolved.definition.is_paced else 1
     return Claim(tuple(taken), tuple(unaffordable), 0.0, None, judge.rung, max(1, sharing))
 

@@ -11,7 +11,7 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -25,10 +25,11 @@ from annotation.judges.batches import BatchRun, go_through_batches
 from annotation.judges.client import Transport
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.leases import Worker, heartbeat
-from annotation.judges.progress import OnProgress, RunSummary, call_counts, summarise
+from annotation.judges.progress import JudgeSummary, OnProgress, RunSummary, call_counts, summarise
 from annotation.judges.prompt import template_of
 from annotation.judges.work import JudgeWork
 from annotation.studies import protocol_of
+from db.away import patient
 from db.connect import reading, transaction
 from db.errors import DatabaseError
 from db.judge_tables import Judge
@@ -102,17 +103,24 @@ def run_judges(
         interrupted = asyncio.run(work())
     if on_progress is not None:
         on_progress(tuple(judge.progress() for judge in judges))
+    summaries = _summaries(engine, judges, batches)
+    said = tuple(text for run in batches.values() for text in run.said)
+    abandoned = sum(judge.abandoned for judge in judges)
+    return RunSummary(summaries, time.monotonic() - started, interrupted, abandoned, said)
+
+
+@patient
+def _summaries(
+    engine: Engine, judges: Sequence[JudgeWork], batches: Mapping[int, BatchRun]
+) -> tuple[JudgeSummary, ...]:
     with reading(engine) as session:
-        summaries = tuple(
+        return tuple(
             summarise(
                 session, judge.account, seconds=judge.seconds,
                 stopped=judge.stopped or batches.get(judge.account.judge_id, BatchRun()).stopped,
             )
             for judge in judges
         )  # fmt: skip
-    said = tuple(text for run in batches.values() for text in run.said)
-    abandoned = sum(judge.abandoned for judge in judges)
-    return RunSummary(summaries, time.monotonic() - started, interrupted, abandoned, said)
 
 
 def _judge_work(

@@ -29,7 +29,8 @@ class Settled:
 
     `spent` None keeps the whole reservation as spent: nobody knows what was billed. `requeue` plans the call again, due
     in `wait_s` seconds. `judge`: what the reply means for the whole judge, as columns; `paused_s` is its pause.
-    Without the lease the attempt is kept as `surplus`, for whoever takes the call next.
+    Without the lease the attempt is kept as `surplus`, for whoever takes the call next. `number`: which try of the call
+    it is, so that one is stored once, also where the word of its commit was lost; 0 where that is not known.
     """
 
     call_id: int
@@ -40,6 +41,7 @@ class Settled:
     wait_s: float = 0.0
     judge: Mapping[str, Any] = field(default_factory=dict)
     paused_s: float | None = None
+    number: int = 0
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,9 @@ def _settle(session: Session, books: _Books, changes: Sequence[Settled]) -> None
         return
     at, stamp, rows = clock(session), now(), []
     numbers = last_attempts(session, [change.call_id for change in changes])
+    changes = [change for change in changes if not _is_stored(session, change, numbers.get(change.call_id, 0))]
+    if not changes:
+        return
     for change in changes:
         row = books.held[change.call_id]
         number = numbers[change.call_id] = 1 + numbers.get(change.call_id, 0)
@@ -135,6 +140,19 @@ def _settle(session: Session, books: _Books, changes: Sequence[Settled]) -> None
         if columns := {**change.judge, **until}:
             judge = books.held[change.call_id].judge_id
             session.execute(update(Judge).where(Judge.id == judge).values(**columns))
+
+
+def _is_stored(session: Session, change: Settled, last: int) -> bool:
+    """Whether this very try stands already: it was committed, and the connection broke before anybody heard of it."""
+    if not change.number or last < change.number:
+        return False
+    same = ("outcome", "prompt_sha256", "seconds")  # measured to the microsecond
+    stored = session.execute(
+        select(*(ATTEMPTS.c[name] for name in same)).where(
+            ATTEMPTS.c.call_id == change.call_id, ATTEMPTS.c.attempt_no == change.number
+        )
+    ).one()
+    return all(change.attempt[name] == value for name, value in zip(same, stored, strict=True))
 
 
 def _end(session: Session, books: _Books, changes: Sequence[Ended]) -> None:
@@ -160,8 +178,9 @@ def _reserve(session: Session, books: _Books, changes: Sequence[AskedAgain]) -> 
         room = float("inf") if judge.max_cost is None else judge.max_cost - judge.spent - judge.reserved
         reserved = 0.0
         for change in changes:
-            if books.held[change.call_id].judge_id == judge_id and reserved + change.worst <= room + ROUNDING:
-                reserved += change.worst
+            more = change.worst - books.held[change.call_id].reserved  # all of it, unless it was reserved already
+            if books.held[change.call_id].judge_id == judge_id and reserved + more <= room + ROUNDING:
+                reserved += more
                 paid.add(change.call_id)
                 books.write(change.call_id, reserved=change.worst, outcome="reasking")
         pay(session, judge_id, spent=0.0, released=-reserved)

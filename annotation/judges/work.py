@@ -29,6 +29,7 @@ from annotation.judges.queue import Work
 from annotation.judges.settling import AskedAgain, Change, Ended, GivenBack, Settled, write_back
 from annotation.judges.steps import REPLIES, Ask, Finish, Tried, back_off_s, counted_tries, next_step
 from annotation.judges.writer import Writer
+from db.away import patient
 from db.connect import reading
 from db.tables import Study
 
@@ -76,8 +77,7 @@ class JudgeWork:
                 continue
             await self._wait()
         await self.close()
-        if self.stopped == "":
-            self.stopped = None
+        self.stopped = self.stopped or None
         if self._error is not None:
             raise self._error
 
@@ -148,7 +148,7 @@ class JudgeWork:
 
     async def _claim(self, want: int) -> None:
         # on the writer's thread: a third one would only fight for the interpreter
-        work = await asyncio.get_running_loop().run_in_executor(self._thread, self._prepare, want)
+        work = await asyncio.get_running_loop().run_in_executor(self._thread, patient(self._prepare), want)
         job = partial(queue.claim, account=self.account, worker=self._worker, work=work)
         claim = await self._writer.write(job, can_wait=bool(self._ready))
         self._ready.extend(claim.taken)
@@ -172,7 +172,7 @@ class JudgeWork:
 
     async def _is_over(self) -> bool:
         """With nothing in hand: whether this judge has ended. Sets `stopped` then ("" where all is done)."""
-        left = await asyncio.to_thread(self._unfinished)
+        left = await asyncio.to_thread(patient(self._unfinished))
         if left.planned + left.leased == 0 or (self._limit is not None and self._ended >= self._limit):
             self.stopped = self.stopped or ""
         elif self._unaffordable and self._settled:
@@ -260,8 +260,9 @@ class JudgeWork:
         counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
         spent = spent_by(reply, self._price)
-        attempt = as_row(reply, step, self._price)
-        mine = await self._writer.change(Settled(rows.call_id, attempt, spent, tries, requeue, wait_s, judge, paused_s))
+        row, number = as_row(reply, step, self._price), len(tried)
+        settled = Settled(rows.call_id, row, spent, tries, requeue, wait_s, judge, paused_s, number)
+        mine = await self._writer.change(settled)
         self._spent += worst(step, self.account) if spent is None else spent
         self._settled = True
         if requeue:

@@ -11,7 +11,9 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from db.away import patient
 from db.connect import transaction
+from db.errors import DatabaseAway
 
 AT_MOST = 256  # changes in one commit
 PATIENCE_S = 0.2  # the longest that something waits for company
@@ -25,8 +27,8 @@ class Writer(Generic[Change]):
     """Writes one judge's changes and jobs in transactions on a thread.
 
     `together` stores many changes at once and gives one result for each; jobs follow it in the same transaction. Both
-    may be run twice, so they change nothing but rows. A commit concerns one judge only: so no two workers wait for each
-    other in a circle.
+    may be run twice, also after a commit that nobody heard of: they change nothing but rows, and twice is as once. A
+    commit concerns one judge only: so no two workers wait for each other in a circle.
     """
 
     def __init__(
@@ -93,12 +95,18 @@ class Writer(Generic[Change]):
 
     def _commit(self, changes: Sequence[Change], jobs: Sequence[Job]) -> list[Outcome]:
         try:
-            with transaction(self._engine) as session:
-                results = self._together(session, changes) if changes else ()
-                return [(result, None) for result in (*results, *(job(session) for job in jobs))]
+            return self._commit_once(changes, jobs)
+        except DatabaseAway as error:
+            return [(None, error)] * (len(changes) + len(jobs))  # each by itself would wait as long again
         except Exception as error:  # noqa: BLE001  (handed to whoever waits for it)
             if len(changes) + len(jobs) == 1:
                 return [(None, error)]
         # one of them failed and took the others back with it: commit each by itself
         alone = [self._commit([change], ()) for change in changes] + [self._commit((), [job]) for job in jobs]
         return [outcome for (outcome,) in alone]
+
+    @patient
+    def _commit_once(self, changes: Sequence[Change], jobs: Sequence[Job]) -> list[Outcome]:
+        with transaction(self._engine) as session:
+            results = self._together(session, changes) if changes else ()
+            return [(result, None) for result in (*results, *(job(session) for job in jobs))]

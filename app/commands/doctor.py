@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import JSON, print_json, print_table
+from app.commands.printing import JSON, echo, print_json, print_table
 
 if TYPE_CHECKING:
+    from annotation.judges.billed import BillCheck
+    from annotation.soundness import Fault
     from calibration.examining import Examination
     from calibration.supporting import Support
 
-SHOWN = 12
+SHOWN, SHOWN_PLACES = 12, 5
 
 
 def add_to(app: typer.Typer) -> None:
@@ -27,6 +30,12 @@ def doctor(
     file: Path = typer.Argument(
         None, help="A labels file: CSV, JSON Lines or Parquet. Without one, the database is checked.", metavar="[FILE]"
     ),
+    acknowledged: Path = typer.Option(
+        None, help="Of a database: a file of acknowledged client_uuid, one a line; each must be stored once."
+    ),
+    provider: Path = typer.Option(
+        None, help='Of a database: the provider\'s bill, a reply a line as {"model": "…", "in": 1200, "out": 90}.'
+    ),
     as_json: bool = JSON,
 ) -> None:
     """What a labels file holds, which questions it can answer, and which one column each other question lacks.
@@ -36,8 +45,10 @@ def doctor(
     Example: calipers doctor labels.csv
     """
     if file is None:
-        _examine_database(as_json)
+        _examine_database(acknowledged, provider, as_json)
         return
+    if acknowledged or provider:
+        raise typer.BadParameter("--acknowledged and --provider are about the database; give no labels file then")
     from app.label_files import read_labels
     from calibration.examining import examine
 
@@ -53,31 +64,56 @@ def doctor(
         raise typer.Exit(1)
 
 
-def _examine_database(as_json: bool) -> None:
+def _examine_database(acknowledged: Path | None, provider: Path | None, as_json: bool) -> None:
     from dataclasses import asdict
 
+    from annotation.acknowledged import acknowledged_faults
+    from annotation.judges.billed import check_bill, read_bill
     from annotation.soundness import find_faults
     from app.commands.database import opened
     from db.connect import reading
 
+    ids = [] if acknowledged is None else _text(acknowledged).split()
+    bill = None if provider is None else read_bill(_text(provider).splitlines(), str(provider))
     engine = opened()
     with reading(engine) as session:
-        faults = find_faults(session)
+        faults = find_faults(session) + acknowledged_faults(session, ids)
+        checked = None if bill is None else check_bill(session, bill)
+    faults += checked.faults if checked else ()
     named = engine.url.render_as_string()
     if as_json:
-        print_json({"database": named, "sound": not faults, "faults": [asdict(fault) for fault in faults]})
-    elif not faults:
-        typer.echo(f"{named}: every rule holds")
-    for fault in faults if not as_json else ():
-        typer.echo(f"broken: {fault.rule}: {fault.places} places, first {'; '.join(fault.first)}")
-    if faults and not as_json:
-        typer.echo("nothing was repaired; keep a copy of the database and report what led here")
+        told: dict[str, object] = {"database": named, "sound": not faults, "faults": [asdict(one) for one in faults]}
+        told |= {} if acknowledged is None else {"acknowledged": len(set(ids))}
+        print_json(told | ({} if checked is None else {"provider": asdict(checked)}))
+    else:
+        _say_database(named, faults, None if acknowledged is None else len(set(ids)), checked)
     if faults:
         raise typer.Exit(1)
 
 
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace")  # what is no text is no id and no reply, and is named so
+
+
+def _say_database(named: str, faults: Sequence[Fault], acknowledged: int | None, checked: BillCheck | None) -> None:
+    if not faults:
+        typer.echo(f"{named}: every rule holds")
+    if acknowledged is not None:
+        typer.echo(f"{acknowledged:,} acknowledged ids were looked for")
+    if checked is not None:
+        cost = "of unknown price" if checked.usd is None else f"{checked.usd:.4f} USD"
+        typer.echo(
+            f"{checked.billed:,} replies billed; {checked.stored:,} stored, {cost}; {checked.unstored:,} never arrived "
+            f"(of {checked.unknown:,} tries whose cost nobody knows)"
+        )
+    for fault in faults:
+        echo(f"broken: {fault.rule}: {fault.places} places, first {'; '.join(fault.first[:SHOWN_PLACES])}")
+    if faults:
+        typer.echo("nothing was repaired; keep a copy of the database and report what led here")
+
+
 def _say(file: Path, found: Examination) -> None:
-    typer.echo(f"{file}: {found.rows:,} rows, {len(found.columns)} columns\n")
+    echo(f"{file}: {found.rows:,} rows, {len(found.columns)} columns\n")
     print_table(
         ("column", "part", "holds", "filled", "distinct", "remark"),
         [
@@ -93,9 +129,9 @@ def _say(file: Path, found: Examination) -> None:
         again = (
             f"{rows.doubled:,} answer again, first in row {rows.first_row}" if rows.doubled else "none answers again"
         )
-        typer.echo(f"{rows.items:,} items; rows to an item: {sizes}; of these {again}")
+        echo(f"{rows.items:,} items; rows to an item: {sizes}; of these {again}")
     if found.clusterings:
-        typer.echo(
+        echo(
             f"\nWhat could be the cluster (N = {found.rows:,} labels, C clusters); the first is proposed, none assumed"
         )
         print_table(
@@ -107,7 +143,7 @@ def _say(file: Path, found: Examination) -> None:
             numbers=("C", "N/C"),
         )  # fmt: skip
     if found.joins:
-        typer.echo("Rows without a partner on item and criterion")
+        echo("Rows without a partner on item and criterion")
         sides = ("people's rows without it", "its rows without people", "people's rows beside it")
         print_table(
             ("judge", *sides),
@@ -121,9 +157,9 @@ def _say(file: Path, found: Examination) -> None:
     if found.orientation:
         one = found.orientation
         share = "unknown" if math.isnan(one.a_is_stronger) else f"in {100 * one.a_is_stronger:.0f} % of pairs"
-        typer.echo(f"A is the stronger system: {share}. {one.note}".rstrip() + "\n")
+        echo(f"A is the stronger system: {share}. {one.note}".rstrip() + "\n")
     if found.words:
-        typer.echo("Words outside the vocabulary")
+        echo("Words outside the vocabulary")
         print_table(
             ("word", "in", "rows", "first row", "remark"),
             [
@@ -134,15 +170,15 @@ def _say(file: Path, found: Examination) -> None:
             numbers=("rows", "first row"),
         )  # fmt: skip
         _rest(len(found.words), "words")
-    typer.echo("Which questions the file can answer")
+    echo("Which questions the file can answer")
     print_table(
         ("question", "", "remark"),
         [(one.question, "yes" if one.supported else "no", _remark(one)) for one in found.supports],
     )
     for number, step in enumerate(found.steps, start=1):
-        typer.echo(f"{number}. {step}")
+        echo(f"{number}. {step}")
     for advice in found.advice:
-        typer.echo(f"note: {advice}")
+        echo(f"note: {advice}")
 
 
 def _remark(one: Support) -> str:
@@ -151,7 +187,7 @@ def _remark(one: Support) -> str:
 
 def _rest(count: int, what: str) -> None:
     if count > SHOWN:
-        typer.echo(f"and {count - SHOWN} more {what} (all of them with --json)\n")
+        echo(f"and {count - SHOWN} more {what} (all of them with --json)\n")
 
 
 def _share(value: float) -> str:

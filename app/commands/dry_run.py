@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import typer
 
-from app.commands.printing import print_json
+from app.commands.printing import print_json, visible
 
 
 class DryRun(Exception):
@@ -27,7 +27,7 @@ def say(outcome: Outcome, as_json: bool) -> None:
     if as_json:
         print_json(outcome.as_json())
     else:
-        typer.echo("\n".join(outcome.lines()))
+        typer.echo(visible("\n".join(outcome.lines())))
 
 
 @contextmanager

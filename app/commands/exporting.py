@@ -70,9 +70,10 @@ def export_labels(
                 write_labels_csv(labels, file, lambda done, of: advance(done, of, "writing labels"))
         else:
             with whole_folder(out, "NOT-HELD.md") as folder:
-                for name, text in made.files.items():
+                for name, pieces in made.pieces.items():
                     (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                    (folder / name).write_text(text, encoding="utf-8")
+                    with (folder / name).open("w", encoding="utf-8") as file:
+                        file.writelines(pieces())
     typer.echo(f"{len(labels):,} labels written to {out}")
     for line in made.not_held if made else ():
         typer.echo(f"not held: {line}")

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 import typer
@@ -36,6 +36,7 @@ def run_together(
     from annotation.judges.prompt import template_of
     from annotation.studies import protocol_of
     from db.connect import reading
+    from db.errors import DatabaseAway
     from db.tables import Study
 
     with reading(engine) as session:
@@ -58,7 +59,8 @@ def run_together(
                 time.sleep(TICK_S)
                 if on_progress is not None:
                     seconds = time.monotonic() - started
-                    with reading(engine) as session:
+                    # the workers wait for a database that is away; so does the display
+                    with suppress(DatabaseAway), reading(engine) as session:
                         on_progress(
                             tuple(
                                 seen_in_rows(session, account, calls=calls, labels=labels, seconds=seconds)

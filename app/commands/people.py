@@ -77,6 +77,7 @@ def people(
     study: str = typer.Argument(None, help="Which study; may be left out while there is one."),
     revoke: str = typer.Option("", help="Withdraw every link of this person."),
     revoke_link: int = typer.Option(None, help="Withdraw the open link with this number."),
+    sign_out: str = typer.Option("", help="Sign this person out in every browser; their links go on working."),
     pause: str = typer.Option("", help="Give this person no new work."),
     resume: str = typer.Option("", help="Give this person work again."),
     withdraw: str = typer.Option("", help="Take this person out: work in hand goes back, what is handed in stays."),
@@ -103,6 +104,7 @@ def people(
     from annotation.pay import pay_lines
     from annotation.people_list import list_people
     from annotation.principals import local_admin
+    from annotation.signing_out import sign_out_person
     from annotation.studies import find_study
     from app.commands.database import opened
     from app.people_files import KEEP_APART, pay_csv, write_new
@@ -111,7 +113,8 @@ def people(
     with transaction(opened()) as session:
         admin = local_admin(find_study(session, study))
         for whom, act in (
-            (revoke, revoke_links), (pause, standing.pause), (resume, standing.resume), (withdraw, standing.withdraw)
+            (revoke, revoke_links), (sign_out, sign_out_person), (pause, standing.pause), (resume, standing.resume),
+            (withdraw, standing.withdraw),
         ):  # fmt: skip
             if whom:
                 act(session, admin, whom)

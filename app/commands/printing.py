@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,26 @@ FAMILY = typer.Option([], help="NAME=FAMILY of a judge or system, repeatable: sh
 JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
 RESULTS = "Results"  # the part of --help that calibration and exports stand in
 STUDY = typer.Option(None, "--study", help="Which study; may be left out while there is one.")
+LINE_MAX = 1_200  # characters
+# what a terminal obeys instead of showing it: escape codes, what turns the direction of the letters; half characters
+OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def visible(text: str) -> str:
+    """A text from somebody's file, fit for a terminal: what it would obey stands there as an escape."""
+    return OBEYED.sub(lambda one: repr(one[0])[1:-1], text)
+
+
+def echo(text: str) -> None:
+    """A line on standard output that may hold a file's own words."""
+    typer.echo(visible(text))
+
+
+def refusal(text: str) -> str:
+    """An error as it is told: visible, and no line of it longer than a screen, whatever a file held."""
+    return "\n".join(
+        line if len(line) <= LINE_MAX else f"{line[: LINE_MAX - 1]}…" for line in visible(text).split("\n")
+    )
 
 
 def print_json(value: Any) -> None:
@@ -43,7 +64,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], number
     for number, column in enumerate(columns):
         table.add_column(column, justify="right" if column in numbers else "left", no_wrap=number == 0)
     for row in rows:
-        table.add_row(*(Text("–" if cell is None else str(cell)) for cell in row))
+        table.add_row(*(Text("–" if cell is None else visible(str(cell))) for cell in row))
     console = Console()
     if not console.is_terminal:
         console = Console(width=1000)  # a pipe has no width of its own: never cut what a program or a log will read

@@ -38,6 +38,7 @@ def import_probes(
     Example: calipers import probes DeepResearchGym --layout deepresearchgym --study keypoints --dry-run
     """
     from annotation.errors import AnnotationError, ImportingError
+    from annotation.importing.links import refuse_ways_out
     from annotation.importing.probe_layouts import PROBE_LAYOUTS, probe_layout_lines
     from annotation.importing.probe_records import ProbeOptions
     from annotation.importing.probes_table import FIELDS
@@ -67,6 +68,7 @@ def import_probes(
             kind=answers.probe or "", context=answers.context, answers=tuple(one.id for one in answers.labels),
             encoding=encoding, columns=parse_fields(columns, FIELDS), system=system, sources=sources,
         )  # fmt: skip
+        refuse_ways_out(path)
         parsed = PROBE_LAYOUTS[layout].read(path, options)
         kept = {"encoding": encoding, "map": dict(options.columns), "system": system, "sources": str(sources or "")}
         with transaction(engine) as session, progress_bar("writing probes") as advance:

@@ -49,6 +49,7 @@ def import_reports(
     Example: calipers import reports answers.jsonl --layout table --map topic=id,system=model,text=response
     """
     from annotation.errors import ImportingError
+    from annotation.importing.links import refuse_ways_out
     from annotation.importing.table import TableOptions, parse_map, read_table
     from annotation.importing.write import import_reports as write
     from annotation.importing.write import prepare_all
@@ -62,6 +63,7 @@ def import_reports(
     with ending(as_json):
         if not path.exists():
             raise ImportingError(f"{path}: no such folder; give the folder that holds the reports")
+        refuse_ways_out(path)
         if layout == AUTO:
             layout, sign = propose(path)
             typer.echo(f"--layout {layout}, because of {sign}", err=True)

@@ -72,6 +72,7 @@ def _import(
     map_label: str, **chosen: str | float,
 ) -> None:  # fmt: skip
     from annotation.errors import ImportingError
+    from annotation.importing.links import refuse_ways_out
     from annotation.importing.records import nfc
     from annotation.importing.results import LABELS_ARE as FRAMES
     from annotation.importing.results import ResultOptions, parse_fields
@@ -101,6 +102,7 @@ def _import(
             columns=parse_fields(columns, known.fields), answers=parse_fields(map_label, ()),
             paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "", **chosen,  # type: ignore[arg-type]
         )  # fmt: skip
+        refuse_ways_out(path)
         results = known.read(path, options)
         with transaction(engine) as session:
             outcome = import_results(

@@ -72,6 +72,7 @@ def init(
         return
     if not study or not protocol:
         raise typer.BadParameter("give a study's name and --protocol, or --list, or --copy")
+    from annotation.plan_root import keep_changed_root
     from annotation.studies import has_labels, init_study, not_yet_active
     from app.commands.database import opened
     from app.reporting import settings_of
@@ -81,6 +82,7 @@ def init(
     settings_of(parsed)  # a statistic's setting that cannot work is refused now, not after months of labels
     with transaction(opened()) as session:
         made = init_study(session, study, text, seed)
+        keep_changed_root(session, made)
         late = made.protocol_version > 1 and has_labels(session, made)
     asked = "the criteria of each topic" if parsed.criteria_from == "topics" else f"{len(parsed.criterion)} criteria"
     typer.echo(f"study {study!r}: protocol {parsed.name}, version {made.protocol_version}, {asked}, seed {made.seed}")
@@ -128,23 +130,28 @@ def reveal_study(study: str = WHICH) -> None:
     typer.echo(f"study {found.name!r} is revealed; labels given from now on are marked after_reveal")
 
 
-def serve(port: int = typer.Option(8501, help="Port on 127.0.0.1.")) -> None:
-    """Open the app for annotators and evaluators in the browser.
+def serve(
+    port: int = typer.Option(8501, help="Port to listen on."),
+    address: str = typer.Option("127.0.0.1", help="Address to listen on; others only where a proxy alone reaches it."),
+) -> None:
+    """Open the app for annotators and evaluators in the browser, after bringing the schema up to date.
 
     Example: calipers serve --port 8501
     """
     import os
     import sys
 
+    from app.commands.database import opened
     from app.settings import server_options, settings
 
     os.environ.setdefault("CALIPERS_BASE_URL", f"http://127.0.0.1:{port}")
     settings.cache_clear()
+    opened()
     # only our own rule decides which proxy may say where a request came from (CALIPERS_TRUSTED_PROXIES)
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     main = Path(__file__).resolve().parent.parent / "main.py"
     command = [sys.executable, "-m", "streamlit", "run", str(main), f"--server.port={port}"]
-    command += server_options(settings())
+    command += server_options(settings(), address)
     # replaces this process, so that a signal reaches the server and nothing is left behind
     os.execv(sys.executable, command)
 

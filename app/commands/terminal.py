@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from app.commands.printing import visible
 from exports.cells import Cell, shown
 from exports.tables import Table
 
@@ -37,7 +38,7 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
 
     console = Console(highlight=False)
     # not rich's own folding, which would part a value from its interval at their no-break space
-    console.print("\n".join(wrap(opening(report), console.width)), style="bold", markup=False)
+    console.print("\n".join(wrap(visible(opening(report)), console.width)), style="bold", markup=False)
     table = summary_table(report)
     if table.rows:
         console.print(_fitting(table, console))
@@ -45,14 +46,14 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
     foremost = report.choice.foremost if report.choice else None
     rows = card_of(report, judge or (foremost.judge if foremost else ""))
     if rows:
-        console.print(f"\n{rows[0].judge}, question by question", style="bold", markup=False)
+        console.print(f"\n{visible(rows[0].judge)}, question by question", style="bold", markup=False)
         console.print(_card(rows))
     for cascade in report.data.get("cascades", ()):
-        console.print("\n".join(wrap(cascade_words(cascade), console.width)), markup=False)
+        console.print("\n".join(wrap(visible(cascade_words(cascade)), console.width)), markup=False)
     cautions = folded(report)
     if cautions:
         console.print("\nBefore you use a number", style="bold")
-        console.print(_list([Text.assemble(one.text, (f"  {one.code}", SOFT)) for one in cautions]))
+        console.print(_list([Text.assemble(visible(one.text), (f"  {one.code}", SOFT)) for one in cautions]))
 
 
 def print_one(table: Table) -> None:
@@ -60,10 +61,10 @@ def print_one(table: Table) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
-    console.print(table.title, style="bold", markup=False)
+    console.print(visible(table.title), style="bold", markup=False)
     console.print(_fitting(table, console))
     for note in table.notes:
-        console.print("\n".join(wrap(note, console.width)), style=SOFT, markup=False)
+        console.print("\n".join(wrap(visible(note), console.width)), style=SOFT, markup=False)
 
 
 def _fitting(table: Table, console: Console) -> Grid | Text:
@@ -93,7 +94,9 @@ def _card(rows: Sequence[CardRow]) -> Grid:
     for one in rows:
         firm = "" if one.outcome == "within" else "bold"
         grid.add_row(
-            one.question, Text(one.outcome, style=firm), Text.assemble(one.sentence, (f" (limit: {one.limit})", SOFT))
+            one.question,
+            Text(one.outcome, style=firm),
+            Text.assemble(visible(one.sentence), (f" (limit: {one.limit})", SOFT)),
         )
     return grid
 
@@ -122,7 +125,7 @@ def _blocks(table: Table) -> Text:
     out = Text()
     margin = max(MARGIN, *(len(column.title) + 2 for column in table.columns))
     for row in table.rows:
-        out.append(f"\n{row[0]}\n", style="bold")
+        out.append(f"\n{visible(str(row[0]))}\n", style="bold")
         for column, cell in zip(table.columns[1:], row[1:], strict=True):
             if cell is not None:
                 out.append(f"  {column.title:<{margin}}").append_text(
@@ -134,7 +137,7 @@ def _blocks(table: Table) -> Text:
 def _cell(cell: Cell, between: str, alone: bool) -> Text:
     from rich.text import Text
 
-    value, interval = shown(cell)
+    value, interval = map(visible, shown(cell))
     return Text(value) if alone or not interval else Text.assemble(value, between, (interval, SOFT))
 
 

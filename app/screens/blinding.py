@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from annotation.auditing import ReportLine, ReportView, audit_study, list_reports, view_report
+from annotation.auditing import ReportLine, ReportView, list_reports, view_report
 from annotation.blinding_audit import BlindingAudit
 from annotation.errors import AnnotationError
 from annotation.overrides import edit_text, exclude_report, resolve_flag, restore_passage
@@ -15,6 +15,8 @@ from annotation.principals import Principal, study_for
 from app.reporting import label_version
 from app.screens.look import style, table
 from app.screens.marked_text import marked_original, marked_shown
+from app.screens.paging import paged
+from app.screens.waiting import computed
 from app.settings import database
 from db.connect import reading, transaction
 
@@ -31,10 +33,11 @@ def show(principal: Principal) -> None:
             '<div class="c-empty"><h1>No reports yet</h1><p>Bring them in with: calipers import reports …</p></div>'
         )
         return
-    with st.spinner("Reading every report…"):
-        found = _audit(principal, version)
-    st.html(f'<div class="c-page"><p class="c-answer">{escape(found.sentence)}</p></div>')
-    st.html(f'<div class="c-page"><h2>By system</h2>{_systems(found, lines)}</div>')
+    kept = computed("audit", principal, version, doing="Reading every report")
+    if kept is not None:
+        found: BlindingAudit = kept.value
+        st.html(f'<div class="c-page"><p class="c-answer">{escape(found.sentence)}</p></div>')
+        st.html(f'<div class="c-page"><h2>By system</h2>{_systems(found, lines)}</div>')
     waiting = sum(line.open_flags for line in lines)
     st.html(
         f'<div class="c-page"><h2>Reports</h2><p class="c-soft">{waiting} passages wait for a decision. '
@@ -42,9 +45,13 @@ def show(principal: Principal) -> None:
     )
     by_id = {line.id: line for line in lines}
     # a fixed order and ids as options: a decision changes a line's words, and the choice must not jump because of it
+    in_order = sorted(lines, key=lambda one: (one.topic, one.system))
+    shown = [one.id for one in paged(in_order, _title, "blinding", "Find a report by topic, system or “to decide”")]
+    if not shown:
+        return
     chosen = st.selectbox(
         "Report",
-        sorted(by_id, key=lambda one: (by_id[one].topic, by_id[one].system)),
+        shown,
         index=None,
         format_func=lambda one: _title(by_id[one]),
         key="blinding_report",
@@ -52,7 +59,7 @@ def show(principal: Principal) -> None:
         label_visibility="collapsed",
     )
     if chosen is None:
-        chosen = lines[0].id  # the one with most to decide
+        chosen = next(one.id for one in lines if one.id in shown)  # the one with most to decide
     with reading(database()) as session:
         view = view_report(session, principal, chosen)
     _one_report(principal, view)
@@ -125,13 +132,6 @@ def _do(principal: Principal, act: Callable[..., None], *arguments: object) -> N
         st.toast("Stored")
     except AnnotationError as error:
         st.toast(error.text)
-
-
-@st.cache_data(max_entries=4, show_spinner=False)
-def _audit(principal: Principal, version: tuple[int, ...]) -> BlindingAudit:
-    """Cached by study and state; `version` is part of the key only. It changes with every decision of the owner."""
-    with reading(database()) as session:
-        return audit_study(session, principal)
 
 
 def _systems(found: BlindingAudit, lines: list[ReportLine]) -> str:

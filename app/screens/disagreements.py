@@ -8,13 +8,14 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from annotation.disagreements import KINDS, Filters, compared_answers, disagreements, narrowed
+from annotation.disagreements import KINDS, Filters, narrowed
 from annotation.errors import AnnotationError
 from annotation.one_disagreement import Given, OneDisagreement, look_at, sent_call
 from annotation.principals import Principal, study_for
 from app.reporting import label_version
 from app.screens.disagreement_parts import answers_html, count_sentence, counts_table, line_html, panes_html, sent_html
 from app.screens.look import style
+from app.screens.waiting import computed
 from app.settings import database
 from db.connect import reading
 
@@ -28,8 +29,10 @@ def show(principal: Principal) -> None:
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
         version, simulated = label_version(session, study), study.is_simulated
-    with st.spinner("Comparing answers…"):
-        compared = _compared(principal, version)
+    kept = computed("disagreements", principal, version, doing="Comparing answers")
+    if kept is None:
+        return
+    compared: pd.DataFrame = kept.value
     if compared.empty:
         st.html(
             '<div class="c-empty"><h1>Nothing to compare yet</h1><p>A judge and an annotator must have answered the '
@@ -39,7 +42,7 @@ def show(principal: Principal) -> None:
     head = st.container()
     mark = '<span class="c-simulated">Simulated answers: people and judges are made up</span>' if simulated else ""
     alike = narrowed(compared, _filters(compared))
-    lines = disagreements(alike)
+    lines = alike[alike["unlike"] > 0]  # in order already
     head.html(f'<div class="c-page">{mark}<p class="c-answer">{escape(count_sentence(alike))}</p></div>')
     if lines.empty:
         st.html('<div class="c-page"><p class="c-soft">Take a filter away to see more.</p></div>')
@@ -57,7 +60,7 @@ def _filters(compared: pd.DataFrame) -> Filters:
     """Only those that have something to choose from; the address holds what was chosen, so that a link can."""
     systems = sorted({*compared["system_a"].fillna(""), *compared["system_b"].fillna("")} - {""})
     offered = {
-        "judge": ("Judge", sorted(set(compared["judge"]))),
+        "judge": ("Judge", sorted(compared["judge"].unique())),
         "criterion": ("Criterion", sorted(set(compared["criterion"]))),
         "category": ("Category", sorted(set(compared["category"]) - {""})),
         "system": ("System", systems),
@@ -125,10 +128,3 @@ def _title(answer: Given, all_of: Sequence[Given]) -> str:
 
 def _go(at: int) -> None:
     st.session_state[AT] = at
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def _compared(principal: Principal, version: tuple[int, ...]) -> pd.DataFrame:
-    """Cached by study and state; `version` is part of the key only, and changes when the study is revealed."""
-    with reading(database()) as session:
-        return compared_answers(session, principal)

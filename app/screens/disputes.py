@@ -9,13 +9,13 @@ import streamlit as st
 
 from annotation.principals import Principal, study_for
 from annotation.protocol import Protocol
-from annotation.settled import Adjudication, DisputeCounts, adjudication, answers_of, settled
+from annotation.settled import Adjudication, DisputeCounts
 from annotation.studies import protocol_of
-from app.reporting import settings_of
+from app.reporting import work_version
 from app.screens.look import style, table
+from app.screens.waiting import computed
 from app.settings import database
 from calibration.results import Estimate
-from calibration.siding import sided_with
 from db.connect import reading
 from exports.cells import shown
 
@@ -44,10 +44,11 @@ def show(principal: Principal) -> None:
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
-        protocol, simulated = protocol_of(study), study.is_simulated
-        found = adjudication(session, principal)
-        decided = answers_of(settled(session, study))
-    sided = sided_with(decided, settings_of(protocol, study.seed))
+        protocol, simulated, version = protocol_of(study), study.is_simulated, work_version(session, study)
+    kept = computed("disputes", principal, version, doing="Comparing what people answered")
+    if kept is None:
+        return
+    found, sided = kept.value
     mark = '<span class="c-simulated">Simulated answers: people of this study are made up</span>' if simulated else ""
     st.html(
         f'<div class="c-page"><p class="c-soft">{escape(protocol.title)} · {escape(found.study)}</p>{mark}'

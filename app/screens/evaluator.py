@@ -16,6 +16,7 @@ from app.screens import (
     disagreements,
     disputes,
     judges,
+    log_out,
     paper,
     people,
     planner,
@@ -36,11 +37,12 @@ def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
         st.Page(partial(disagreements.show, principal), title="Disagreements", url_path="disagreements"),
         st.Page(partial(disputes.show, principal), title="Disputes", url_path="disputes"),
         st.Page(partial(judges.show, principal, cookie), title="Judges", url_path="judges"),
-        st.Page(partial(progress.show, principal), title="Progress", url_path="progress"),
+        st.Page(partial(progress.show, principal, cookie), title="Progress", url_path="progress"),
         st.Page(partial(blinding.show, principal), title="Blinding", url_path="blinding"),
         st.Page(partial(paper.show, principal), title="Paper", url_path="paper"),
         st.Page(partial(planner.show, principal), title="Planner", url_path="planner"),
         *_admins(principal, cookie),
+        st.Page(partial(log_out.show, principal, cookie), title="Log out", url_path="log_out"),
     ]
 
 

@@ -8,11 +8,11 @@ import streamlit as st
 
 from annotation.errors import AnnotationError
 from annotation.judge_prompts import CallOn, asked_items, calls_on
-from annotation.judge_runs import judge_runs
+from annotation.judge_runs import asked_in_the_app
 from annotation.judges.asking import Forecast, can_be_asked, forecast
 from annotation.judges.requests import request_run
 from annotation.one_disagreement import sent_call
-from annotation.principals import Principal
+from annotation.principals import Principal, study_for
 from app.screens.disagreement_parts import sent_html
 from app.settings import database
 from db.connect import reading, transaction
@@ -30,14 +30,15 @@ STATES = {
 def ask(principal: Principal) -> None:
     """Estimate, then ask: a row that a worker on the command line carries out. Nothing is called from here."""
     with reading(database()) as session:
-        judges, runs = can_be_asked(session, principal), judge_runs(session, principal)
+        judges, study = can_be_asked(session, principal), study_for(session, principal, "evaluator")
+        name, requests = study.name, asked_in_the_app(session, study)
     if not judges:
         return
     st.html('<div class="c-page"><h2>Another run</h2></div>')
     chosen, button = st.columns([2, 5], vertical_alignment="bottom")
     judge = chosen.selectbox("Judge to run again", judges, key="judge_to_run", on_change=_forget)
-    if judge in runs.requests:
-        waiting = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml --wait</code>"
+    if judge in requests:
+        waiting = f"<code>calipers judge resume {escape(name)} --judges judges.toml --wait</code>"
         st.html(f'<div class="c-page"><p class="c-soft">It is asked for. A worker carries it out: {waiting}</p></div>')
         return
     if button.button("Estimate", key="estimate"):

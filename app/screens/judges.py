@@ -8,13 +8,15 @@ import streamlit as st
 
 from annotation.errors import AnnotationError
 from annotation.judge_runs import judge_runs
+from annotation.judges.standing import are_at_work
 from annotation.principals import Principal, study_for
-from annotation.sign_ins import who
-from app.judge_orders import Orders, judge_orders
+from app.judge_orders import Orders
 from app.reporting import label_version
 from app.screens.judge_asking import ask, read_prompts
 from app.screens.judge_tables import asked_lists, failure_table, order_warnings, sentence, standing_table, still_open
 from app.screens.look import style
+from app.screens.signed_out import send_away
+from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
 from db.connect import reading
@@ -26,11 +28,11 @@ def show(principal: Principal, cookie: str) -> None:
     """The rows as they are now, drawn again by themselves while a judge is at work. No model is called from here."""
     style()
     with reading(database()) as session:
-        version = label_version(session, study_for(session, principal, "evaluator"))
-        running = any(one.unfinished for one in judge_runs(session, principal).standings)
+        study = study_for(session, principal, "evaluator")
+        version, running = label_version(session, study), are_at_work(session, study)
     try:
-        with st.spinner("Looking at both orders…"):
-            orders = _orders(principal, version)
+        kept = computed("orders", principal, version, doing="Looking at both orders")
+        orders: dict[str, Orders] = kept.value if kept else {}
     except (AnnotationError, CalibrationError) as error:
         orders = {}
         st.html(f'<div class="c-page"><p class="c-soft">Nothing to say about the order: {escape(error.text)}</p></div>')
@@ -42,9 +44,7 @@ def show(principal: Principal, cookie: str) -> None:
 def draw_now(principal: Principal, cookie: str, orders: dict[str, Orders], running: bool) -> None:
     """The part that draws itself again. `running`: calls were open when the whole page was drawn."""
     with reading(database()) as session:
-        # a fragment runs without the shell: whoever signed out meanwhile is sent there
-        if who(session, cookie) != principal:
-            st.rerun()
+        send_away(session, principal, cookie)
         runs = judge_runs(session, principal)
     if not runs.standings:
         st.html(
@@ -64,10 +64,3 @@ def draw_now(principal: Principal, cookie: str, orders: dict[str, Orders], runni
         f"<h2>What went wrong</h2>{failure_table(runs.failures, runs.study)}"
         f"<h2>How each was asked</h2>{asked_lists(runs.asked)}</div>"
     )
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def _orders(principal: Principal, version: tuple[int, ...]) -> dict[str, Orders]:
-    """Cached by study and state of its labels; `version` is part of the key only."""
-    with reading(database()) as session:
-        return judge_orders(session, principal)

@@ -75,6 +75,7 @@ CSS = f"""
 .c-fold dt {{ color: var(--c-ink-soft); }}
 .c-place {{ text-align: center; color: var(--c-ink-soft); margin: 0; font: 14px/1.4 {FONT};
   font-variant-numeric: tabular-nums; }}
+.c-place.c-beside {{ line-height: 40px; }}
 .c-line {{ font: 14px/1.3 {FONT}; color: var(--c-ink); overflow-wrap: anywhere; }}
 .c-line small {{ display: block; color: var(--c-ink-soft); font-size: 12px; }}
 .c-probe {{ border-left: 2px solid var(--c-accent); padding-left: 12px; }}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from html import escape
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from annotation.scripts import direction
 from annotation.sign_ins import csrf_token
 from app.component import sign_out
 from app.screens.look import attributes, style, table
+from app.screens.paging import PAGE, matching, start
 from app.settings import database
 from app.texts import ENGLISH, Texts, texts_for
 from db.connect import reading
@@ -53,6 +55,10 @@ CSS = """
 .w-main .c-table :is(th, td):is(:nth-child(2), :last-child) { text-align: start; }
 .w-main .c-table :is(th, td):last-child { padding-inline-end: 0; width: 1%; }
 .w-main .c-table td:first-child { width: 55%; min-width: 13rem; white-space: normal; padding-inline-end: 24px; }
+.w-find { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 16px; margin: 8px 0; font-size: 14px;
+  font-variant-numeric: tabular-nums; }
+.w-find :is(input, button) { padding: 4px 8px; border: 1px solid var(--c-edge); border-radius: 6px; font: inherit;
+  color: inherit; background: var(--c-paper); }
 .w-remarks { margin: 2px 0 0 !important; padding: 0 !important; list-style: none; color: var(--c-ink-soft); }
 .w-remarks li { margin: 0 !important; font-size: 12px; overflow-wrap: anywhere; }
 .w-state-submitted { color: var(--c-green); }
@@ -80,14 +86,18 @@ def show(principal: Principal, cookie: str) -> None:
     st.set_page_config(page_title=texts_for(work.language).tell("screens.home_title"))
     style(work.theme)
     st.html(f"<style>{CSS}</style>")
-    st.html(page_html(work))
+    asked = st.query_params
+    st.html(page_html(work, asked.get("find", ""), asked.get("from", "")))
     signed_in = {"csrf": csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
     signed_in["language"] = work.language
     sign_out(signed_in, key="sign_out")
 
 
-def page_html(work: OwnWork) -> str:
-    """The whole page; every word that somebody wrote is escaped or went through the report renderer."""
+def page_html(work: OwnWork, find: str = "", first: str = "") -> str:
+    """The whole page; every word that somebody wrote is escaped or went through the report renderer.
+
+    Of many items a page of those with the words `find` in their topic, the one that begins with number `first`.
+    """
     words = texts_for(work.language)
     tell = words.tell
     simulated = f'<span class="c-simulated">{tell("screens.simulated")}</span>' if work.simulated else ""
@@ -102,7 +112,8 @@ def page_html(work: OwnWork) -> str:
         f'<p class="c-answer">{escape(answer(work))}</p><p class="c-soft">{escape(what_now(work))}</p>'
         f"{_training(work, words)}{_warning(work, words)}{_code(work, words)}{step}"
         f"{_folded(tell('screens.my_work.instructions'), task)}"
-        f'{_consent(work, words)}{_table(work, words)}<p class="c-soft w-time">{time}</p></div></div>'
+        f'{_consent(work, words)}{_table(work, words, find, first)}<p class="c-soft w-time">{time}</p>'
+        f'<p class="w-time"><a href="/log_out" target="_self">{tell("screens.my_work.log_out")}</a></p></div></div>'
     )
 
 
@@ -175,13 +186,31 @@ def _mine(words: Texts, key: str, **values: object) -> str:
     return words.tell(f"screens.my_work.{key}", **values)
 
 
-def _table(work: OwnWork, words: Texts) -> str:
+def _table(work: OwnWork, words: Texts, find: str, first: str) -> str:
     if not work.items:
         return ""
     tell = partial(_mine, words)
     heads = (*map(tell, ("topic", "state", "answered", "active", "submitted_at")), "")
-    rows = (_row(item, words) for item in work.items)
-    return f"<h2>{tell('newest_first')}</h2>{table(tell('your_items'), heads, rows)}"
+    found = matching(work.items, lambda item: item.topic, find)
+    at = start(int(first[:9]) - 1 if first.isascii() and first.isdigit() else 0, len(found))
+    rows = (_row(item, words) for item in found[at : at + PAGE])
+    beside = _beside(find, at, len(found), words) if len(work.items) > PAGE else ""
+    return f'<h2 id="items">{tell("newest_first")}</h2>{beside}{table(tell("your_items"), heads, rows)}'
+
+
+def _beside(find: str, at: int, of: int, words: Texts) -> str:
+    """Which items these are, the pages before and after, and a box to find one; plain links, so that Back works."""
+    tell = partial(_mine, words)
+    links = "".join(
+        f'<a href="/my_work?{escape(urlencode({"find": find, "from": to + 1}))}#items" target="_self">{tell(name)}</a>'
+        for name, to in (("newer", at - PAGE), ("older", at + PAGE))
+        if 0 <= to < of
+    )
+    place = tell("place", first=at + 1, last=min(at + PAGE, of), of=of) if of else tell("none_found")
+    return (
+        f'<form class="w-find" action="/my_work" method="get"><label>{tell("find")} <input name="find" '
+        f'value="{escape(find)}"></label><button>{tell("find_now")}</button><span>{place}</span>{links}</form>'
+    )
 
 
 def _row(item: OwnItem, words: Texts) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from html import escape
 from typing import Any
 
@@ -19,11 +21,15 @@ from annotation.people_list import PersonLine, list_people
 from annotation.principals import Principal, study_for
 from annotation.protocol import Pay
 from annotation.sign_ins import who
+from annotation.signing_out import sign_out_person
 from annotation.studies import protocol_of
 from annotation.training import pass_training
 from app.people_files import KEEP_APART, links_csv, pay_csv
+from app.reporting import work_version
 from app.screens.look import style
+from app.screens.paging import paged
 from app.screens.people_tables import open_links_table, people_table
+from app.screens.waiting import computed
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.people_tables import ROLES
@@ -43,13 +49,20 @@ def show(principal: Principal, cookie: str) -> None:
     style()
     st.html(f"<style>{CSS}</style>")
     with reading(database()) as session:
-        pay = protocol_of(study_for(session, principal, "admin")).study.pay
-        listed, doors = list_people(session, principal), open_links(session, principal)
+        study = study_for(session, principal, "admin")
+        pay, version = protocol_of(study).study.pay, work_version(session, study)
+    kept = computed("active", principal, version, doing="Adding up active time")
+    with reading(database()) as session:
+        listed = list_people(session, principal, kept.value if kept else {})
+        doors = open_links(session, principal)
+    if kept is None:
+        listed = [replace(one, active_s=math.nan) for one in listed]
     st.html(
         f'<div class="c-page"><p class="c-answer">{escape(sentence(listed))}</p>'
-        '<p class="c-soft">Names are seen on this page only; everywhere else each person is their pseudonym.</p>'
-        f"{people_table(listed)}</div>"
+        '<p class="c-soft">Names are seen on this page only; everywhere else each person is their pseudonym.</p></div>'
     )
+    shown = paged(listed, lambda one: f"{one.name} {one.pseudonym} {one.role} {one.status}", "people", "Find a person")
+    st.html(f'<div class="c-page">{people_table(shown)}</div>')
     if listed:
         _one_person(cookie, listed)
     _invite(cookie)
@@ -78,6 +91,9 @@ def _one_person(cookie: str, listed: Sequence[PersonLine]) -> None:
                 "New link", cookie, _make_links, [one.name], one.role, key="again", about="Older links stop working."
             )
             _button("Withdraw links", cookie, revoke, one.name, key="revoke")
+            _button(
+                "Sign out", cookie, sign_out_person, one.name, key="sign_out", about="Everywhere; links go on working."
+            )
         if one.status == "active":
             _button("Pause", cookie, standing.pause, one.name, key="pause")
         else:

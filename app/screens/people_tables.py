@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import datetime
 from html import escape
@@ -10,6 +11,7 @@ from annotation.open_links import OpenLinkLine
 from annotation.people_list import LABELLERS, PersonLine
 from app.screens.look import table
 from app.screens.my_work import duration
+from exports.cells import DASH
 
 GATES = {"none": "–", "asked": "asked", "under_way": "under way"}
 AMBER = ("outdated", "failed")  # somebody has to do something
@@ -61,7 +63,8 @@ def _coloured(state: str) -> str:
 
 
 def _work(one: PersonLine) -> tuple[str, str, str]:
-    return _over(f"{one.handed_in}", _beside_handed_in(one)), f"{one.in_work}", duration(one.active_s)
+    active = DASH if math.isnan(one.active_s) else duration(one.active_s)  # not added up yet
+    return _over(f"{one.handed_in}", _beside_handed_in(one)), f"{one.in_work}", active
 
 
 def _beside_handed_in(one: PersonLine) -> str:

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 from html import escape
+from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from annotation.errors import AnnotationError
 from annotation.principals import Principal, study_for
 from annotation.studies import protocol_of
-from annotation.verdicts import load_verdicts
+from app.kept import Version
 from app.plan_words import DEFAULTS, aim_words, gives, percent, rests_on, rounded, safe_words, why_topics
 from app.reporting import label_version, settings_of
 from app.screens.look import style, table
 from app.screens.plots import plot
 from app.screens.report_page import answer, section
+from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
-from calibration.pilot import Pilot, pilot_of
+from calibration.pilot import Pilot
 from calibration.results import CalibrationSettings
 from calibration.study_cost import Design, Prices
 from calibration.study_plan import Goals, StudyPlan, plan_from_assumptions, plan_from_pilot
@@ -42,7 +43,7 @@ def show(principal: Principal) -> None:
         basis = st.radio("Rests on", [ASSUMED, OWN], key="plan_basis")
     try:
         with beside:
-            pilot = _chosen_pilot(study.id, version, principal) if basis == OWN else None
+            pilot = _chosen_pilot(version, principal) if basis == OWN else None
             goals, topics = _goals(settings, pilot)
             assumed = DEFAULTS if pilot else _assumptions()
             prices = _prices()
@@ -179,32 +180,18 @@ def _price(hours: float, total: float) -> str:
     return f" It takes {' and '.join(known)}." if known else ""
 
 
-def _chosen_pilot(study_id: int, version: tuple[int, ...], principal: Principal) -> Pilot:
+def _chosen_pilot(version: Version, principal: Principal) -> Pilot:
     """Of the judge that is chosen here."""
-    judges = _judges(study_id, version, principal)
+    judges: list[str] = _computed("judges", principal, version)
     judge = st.selectbox(
         "Judge", ["", *judges], format_func=lambda one: one or "the one that varies most", key="plan_of_judge"
     )
-    return _pilot(study_id, version, judge, principal)
+    pilot: Pilot = _computed("pilot", principal, version, judge)
+    return pilot
 
 
-@st.cache_data(max_entries=8, show_spinner=False)
-def _judges(study_id: int, version: tuple[int, ...], _principal: Principal) -> list[str]:
-    verdicts, _ = _labels(_principal)
-    return sorted(verdicts["rater_id"][verdicts["rater_kind"] == "judge"].astype(str).unique())
-
-
-@st.cache_data(max_entries=8, show_spinner="Reading this study's labels…")
-def _pilot(study_id: int, version: tuple[int, ...], judge: str, _principal: Principal) -> Pilot:
-    """Cached by study, state of its labels and judge; `version` is part of the key only."""
-    verdicts, settings = _labels(_principal)
-    return pilot_of(verdicts, settings, judge)
-
-
-def _labels(principal: Principal) -> tuple[pd.DataFrame, CalibrationSettings]:
-    with reading(database()) as session:
-        study = study_for(session, principal, "evaluator")
-        verdicts = load_verdicts(session, study)
-        if verdicts.empty:
-            raise AnnotationError("no_labels", "nobody has handed in work in this study yet; plan from assumptions")
-        return verdicts, settings_of(protocol_of(study), study.seed)
+def _computed(what: str, principal: Principal, version: Version, *arguments: str) -> Any:
+    kept = computed(what, principal, version, *arguments, doing="Reading this study's labels")
+    if kept is None:
+        st.stop()
+    return kept.value

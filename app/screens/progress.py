@@ -10,17 +10,20 @@ from annotation.errors import AnnotationError
 from annotation.principals import Principal, study_for
 from annotation.remarks import Remark, deal_with, remarks_of, reply
 from annotation.studies import protocol_of
+from app.kept import Version
 from app.progress import StudyProgress, study_progress
-from app.quality import StudyQuality, study_quality
+from app.quality import StudyQuality
 from app.quality_words import more_pairs, trust
 from app.reporting import label_version
 from app.screens.look import style
+from app.screens.paging import paged
 from app.screens.plots import plot_html
 from app.screens.progress_parts import (
     CSS,
     agreement_html,
-    counts_html,
+    bars_html,
     criteria_html,
+    judges_html,
     looks_html,
     parts_html,
     people_html,
@@ -28,6 +31,8 @@ from app.screens.progress_parts import (
     strip_html,
 )
 from app.screens.report_page import SIMULATED, answer, section
+from app.screens.signed_out import send_away
+from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
 from db.connect import reading, transaction
@@ -38,7 +43,7 @@ AIMS = {"±3 points": 0.03, "±5 points": 0.05, "±10 points": 0.1}
 FLAGS = {"broken_text": "the text is broken", "reveals_author": "the text reveals who wrote it", "other": "other"}
 
 
-def show(principal: Principal) -> None:
+def show(principal: Principal, cookie: str) -> None:
     """People appear by pseudonym, and no label beside a system."""
     style()
     st.html(f"<style>{CSS}</style>")
@@ -46,14 +51,15 @@ def show(principal: Principal) -> None:
         study = study_for(session, principal, "evaluator")
         title, name, simulated = protocol_of(study).title, study.name, study.is_simulated
     section(f'<p class="c-soft">{escape(title)} · {escape(name)}</p>{SIMULATED if simulated else ""}')
-    _live(principal)
-    _remarks(principal)
+    _live(principal, cookie)
+    _remarks(principal, cookie)
 
 
 @st.fragment(run_every=EVERY)
-def _live(principal: Principal) -> None:
+def _live(principal: Principal, cookie: str) -> None:
     """Everything that moves by itself."""
     with reading(database()) as session:
+        send_away(session, principal, cookie)
         study = study_for(session, principal, "evaluator")
         progress, study_id, version = study_progress(session, principal), study.id, label_version(session, study)
     if not progress.items:
@@ -62,19 +68,27 @@ def _live(principal: Principal) -> None:
             f"pairs with <code>calipers pairs {escape(progress.study)} --apply</code>.</p></div>"
         )
         return
+    head = st.container()
     try:
-        with st.spinner("Computing intervals…"):
-            found = _quality(study_id, version, principal)
+        kept = computed("quality", principal, version, doing="Computing intervals")
     except (AnnotationError, CalibrationError) as error:
-        answer(far(progress), f"How annotators agree cannot be computed: {error.text}")
+        with head:
+            answer(far(progress), f"How annotators agree cannot be computed: {error.text}")
         _counts(progress)
         return
-    answer(f"{far(progress)} {trust(found)}", waiting(progress))
+    if kept is None:
+        with head:
+            answer(far(progress), waiting(progress))
+        _counts(progress)
+        return
+    found: StudyQuality = kept.value
+    with head:
+        answer(f"{far(progress)} {trust(found)}", waiting(progress))
     section(looks_html(found))
     _counts(progress)
     if found.annotators:
-        _agreement(found, study_id, version, principal)
-        _people(found, study_id, version, principal)
+        _agreement(found, study_id, kept.version)
+        _people(found, study_id, kept.version)
     _by(progress, found)
 
 
@@ -100,24 +114,28 @@ def waiting(progress: StudyProgress) -> str:
 def _counts(progress: StudyProgress) -> None:
     people, items = st.columns(2, gap="large")
     with people:
-        section(counts_html(progress))
+        everybody = [one for one in progress.raters if one.kind == "human"]
+        section("<h2>Annotators</h2>")
+        shown = paged(everybody, lambda one: f"{one.rater} {one.status}", "progress_raters", "Find an annotator")
+        section(f"{bars_html(everybody, progress.slots, shown)}{judges_html(progress)}")
     with items:
         section(f"<h2>Items and their slots</h2>{strip_html(progress.by_item)}")
 
 
-def _agreement(found: StudyQuality, study_id: int, version: tuple[int, ...], principal: Principal) -> None:
+def _agreement(found: StudyQuality, study_id: int, version: Version) -> None:
     section("<h2>Agreement so far</h2>")
     aim = st.segmented_control("Interval wanted", list(AIMS), default="±5 points", key="progress_aim", required=True)
     half_width = AIMS[aim or "±5 points"]
     section(
         f"<p>{escape(more_pairs(found, half_width))}</p>"
-        f"{side_by_side(_steps(study_id, version, half_width, principal), agreement_html(found))}"
+        f"{side_by_side(_steps(study_id, version, half_width, found), agreement_html(found))}"
     )
 
 
-def _people(found: StudyQuality, study_id: int, version: tuple[int, ...], principal: Principal) -> None:
-    pictures = side_by_side(*_figures(study_id, version, principal))
-    section(f"<h2>Each annotator beside the others</h2>{pictures}{people_html(found)}")
+def _people(found: StudyQuality, study_id: int, version: Version) -> None:
+    section(f"<h2>Each annotator beside the others</h2>{side_by_side(*_figures(study_id, version, found))}")
+    shown = paged(found.annotators, lambda one: one.rater, "progress_annotators", "Find an annotator's figures")
+    section(people_html(shown))
 
 
 def _by(progress: StudyProgress, found: StudyQuality) -> None:
@@ -130,23 +148,27 @@ def _by(progress: StudyProgress, found: StudyQuality) -> None:
     ):  # fmt: skip
         if parts:
             with st.expander(f"Progress by {name.lower()}"):
-                section(parts_html(name, parts))
+                shown = paged(parts, lambda one: one.name, f"progress_{name.lower()}", f"Find a {name.lower()}")
+                section(parts_html(name, shown))
 
 
 @st.fragment
-def _remarks(principal: Principal) -> None:
+def _remarks(principal: Principal, cookie: str) -> None:
     """Not drawn anew by itself: somebody may be writing a reply."""
     with reading(database()) as session:
+        send_away(session, principal, cookie)
         remarks = remarks_of(session, principal)
     section("<h2>Flags, comments and skips</h2>")
     if not remarks:
         section('<p class="c-soft">No annotator has flagged, skipped or commented on anything.</p>')
         return
     waiting_first = sorted(remarks, key=lambda one: (one.dealt_with, bool(one.replies)))
-    for one in waiting_first[:50]:
+    for one in paged(waiting_first, _named, "progress_remarks", "Find a remark, its annotator or its item"):
         _remark(principal, one)
-    if len(remarks) > 50:
-        section(f'<p class="c-soft">{len(remarks) - 50} older ones: calipers status prints all.</p>')
+
+
+def _named(one: Remark) -> str:
+    return " ".join((one.rater, one.item, one.kind, FLAGS.get(one.what, one.what), one.text))
 
 
 def _remark(principal: Principal, one: Remark) -> None:
@@ -193,23 +215,15 @@ def remark_html(one: Remark) -> str:
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _quality(study_id: int, version: tuple[int, ...], _principal: Principal) -> StudyQuality:
-    """Cached by study and state of its labels, for all who may see it; `version` is part of the key only."""
-    with reading(database()) as session:
-        return study_quality(session, _principal)
-
-
-@st.cache_data(max_entries=8, show_spinner=False)
-def _figures(study_id: int, version: tuple[int, ...], _principal: Principal) -> tuple[str, str]:
-    found = _quality(study_id, version, _principal).annotators
-    figures = annotators_at_work(found), speed_by_agreement(found)
+def _figures(study_id: int, version: Version, _found: StudyQuality) -> tuple[str, str]:
+    """Cached by study and state of its labels, for all who may see it."""
+    figures = annotators_at_work(_found.annotators), speed_by_agreement(_found.annotators)
     at_work, speed = (plot_html(one) if one else "" for one in figures)
     return at_work, speed
 
 
 @st.cache_data(max_entries=24, show_spinner=False)
-def _steps(study_id: int, version: tuple[int, ...], half_width: float, _principal: Principal) -> str:
-    found = _quality(study_id, version, _principal)
-    figure = agreement_steps(found.agreement, half_width, found.cluster)
+def _steps(study_id: int, version: Version, half_width: float, _found: StudyQuality) -> str:
+    figure = agreement_steps(_found.agreement, half_width, _found.cluster)
     few = '<p class="c-soft">The curve begins with the second cluster that two annotators have answered.</p>'
     return plot_html(figure) if figure else few

@@ -48,21 +48,15 @@ PEOPLE = ("Annotator", "Items", "Minutes an item", "Seconds an answer", "Agreeme
 STRIP_MAX = 400  # items; of more, topics are told instead
 
 
-def counts_html(progress: StudyProgress) -> str:
-    """A bar for each annotator, and a strip with a column for each item."""
-    people = [one for one in progress.raters if one.kind == "human"]
-    judges = [one for one in progress.raters if one.kind == "judge"]
-    said = bars_html(people, progress.slots) if people else '<p class="c-soft">No annotator is invited yet.</p>'
-    more = f"<h2>Judges</h2>{_judges(judges)}" if judges else ""
-    return f"<h2>Annotators</h2>{said}{more}"
-
-
-def bars_html(people: Sequence[RaterProgress], slots: int) -> str:
-    """Handed in and in work of each one's quota; without a quota, of an even share of all slots."""
+def bars_html(people: Sequence[RaterProgress], slots: int, shown: Sequence[RaterProgress] | None = None) -> str:
+    """Handed in and in work of each one's quota; without a quota, of an even share of all slots. `shown`: of whom."""
+    if not people:
+        return '<p class="c-soft">No annotator is invited yet.</p>'
     share = math.ceil(slots / max(1, sum(one.status == "active" for one in people)))
     of = {one.rater: one.quota if one.quota is not None else share for one in people}
+    drawn = people if shown is None else shown
     most = max([1, *of.values(), *(one.submitted + one.in_work for one in people)])
-    return f'<div class="d-bars">{"".join(_bar(one, of[one.rater], most) for one in people)}</div>'
+    return f'<div class="d-bars">{"".join(_bar(one, of[one.rater], most) for one in drawn)}</div>'
 
 
 def strip_html(parts: Sequence[Part]) -> str:
@@ -101,11 +95,11 @@ def looks_html(found: StudyQuality) -> str:
     return f'<h2>{title}</h2><ul class="d-looks">{"".join((*rows, *facts))}</ul><p class="c-soft c-foot">{foot}</p>'
 
 
-def people_html(found: StudyQuality) -> str:
-    """Every figure of every annotator; below it why some are dashes."""
-    columns = [_figures(one) for one in found.annotators]
+def people_html(annotators: Sequence[AnnotatorQuality]) -> str:
+    """Every figure of these annotators; below it why some are dashes."""
+    columns = [_figures(one) for one in annotators]
     rows = [(escape(one.rater), f"{one.items:,}", *map(_cell, figures), _attention(one))
-            for one, figures in zip(found.annotators, columns, strict=True)]  # fmt: skip
+            for one, figures in zip(annotators, columns, strict=True)]  # fmt: skip
     missing = {
         head: {why(one) for one in cells if math.isnan(one.value)}
         for head, cells in zip(PEOPLE[2:-1], zip(*columns, strict=True), strict=True)
@@ -163,13 +157,16 @@ def _cells(one: Part) -> list[str]:
     return [f'<i class="d-{state}"></i>' for state in states]
 
 
-def _judges(judges: Sequence[RaterProgress]) -> str:
+def judges_html(progress: StudyProgress) -> str:
+    """A row a judge; empty where the study has none."""
     rows = [
         (escape(one.rater), f"{one.submitted:,}", f"{one.in_work:,}",
          DASH if one.cost_usd is None else f"{one.cost_usd:.4f}")
-        for one in judges
+        for one in progress.raters
+        if one.kind == "judge"
     ]  # fmt: skip
-    return table("Judges", ("Judge", "Handed in", "In work", "USD spent"), rows)
+    heads = "Judge", "Handed in", "In work", "USD spent"
+    return f"<h2>Judges</h2>{table('Judges', heads, rows)}" if rows else ""
 
 
 def _look(one: AnnotatorQuality) -> str:

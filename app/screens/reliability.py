@@ -7,18 +7,14 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotation.principals import Principal, study_for
-from annotation.studies import protocol_of
-from annotation.verdicts import load_verdicts
-from app.reporting import settings_of
+from annotation.principals import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.report_tables import sortable
-from app.settings import database
+from app.screens.waiting import computed
 from calibration.errors import CalibrationError
-from calibration.reliability_map import Cell, ReliabilityMap, reliability_map
+from calibration.reliability_map import Cell, ReliabilityMap
 from calibration.results import CalibrationReport
-from db.connect import reading
 from exports.cells import shown
 from exports.reliability import reliability
 from exports.tables import Column, Table
@@ -52,8 +48,10 @@ def show(principal: Principal) -> None:
     head = st.container()
     judge = st.selectbox("Judge", judges, index=judges.index(first), key="reliability_of", width=280)
     try:
-        with st.spinner("Looking at each criterion and category…"):
-            found = _map(opened.study_id, opened.version, judge, principal)
+        kept = computed("map", principal, opened.version, judge, doing="Looking at each criterion and category")
+        if kept is None:
+            return
+        found: ReliabilityMap = kept.value
     except CalibrationError as error:
         found = ReliabilityMap(judge, (), (), ())
         head.caption(error.text)
@@ -107,11 +105,3 @@ def cells_table(found: ReliabilityMap) -> Table:
         for one in known(found)
     )
     return Table("cells", f"{found.judge} by criterion and category", COLUMNS, rows, READING)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _map(study_id: int, version: tuple[int, ...], judge: str, _principal: Principal) -> ReliabilityMap:
-    """Cached by study, state of its labels and judge; `version` is part of the key only."""
-    with reading(database()) as session:
-        study = study_for(session, _principal, "evaluator")
-        return reliability_map(load_verdicts(session, study), judge, settings_of(protocol_of(study), study.seed))

@@ -11,8 +11,9 @@ from annotation.errors import AnnotationError
 from annotation.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import shows_systems
-from app.reporting import label_version, shown_report
+from app.reporting import label_version
 from app.screens.look import style
+from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport
@@ -46,8 +47,8 @@ def open_report(principal: Principal, nothing: str) -> Opened | None:
     mark = SIMULATED if simulated else ""
     st.html(f'<div class="c-page"><p class="c-soft">{escape(title)} · {escape(name)}</p>{mark}</div>')
     try:
-        with st.spinner("Computing intervals…"):
-            return Opened(_report(study.id, version, principal), named, study.id, version)
+        found = computed("report", principal, version, doing="Computing intervals")
+        return Opened(found.value, named, study.id, found.version) if found else None
     except (AnnotationError, CalibrationError) as error:
         st.html(f'<div class="c-empty"><h1>{escape(nothing)}</h1><p>{escape(error.text)}</p></div>')
         return None
@@ -80,9 +81,3 @@ def warnings_and_making(report: CalibrationReport) -> None:
     with st.expander("How this was computed"):
         settings = asdict(report.settings)
         st.json({"settings": {name: settings[name] for name in SETTINGS}, "data": dict(report.data)}, expanded=1)
-
-
-@st.cache_data(max_entries=16, show_spinner=False)
-def _report(study_id: int, version: tuple[int, ...], _principal: Principal) -> CalibrationReport:
-    """Cached by study and state of its labels, for all who may see it; `version` is part of the key only."""
-    return shown_report(database(), _principal).report

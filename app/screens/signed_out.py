@@ -1,7 +1,12 @@
 """Nobody is signed in: one sentence and one next step, in the browser's language."""
 
-import streamlit as st
+from dataclasses import replace
 
+import streamlit as st
+from sqlalchemy.orm import Session
+
+from annotation.principals import Principal
+from annotation.sign_ins import who
 from app.screens.look import attributes, style
 from app.texts import texts_for
 
@@ -16,3 +21,13 @@ def show() -> None:
     st.html(
         f'<main class="c-empty" {attributes(words)}><h1>{words.tell(key)}</h1><p>{words.tell(f"{key}_text")}</p></main>'
     )
+
+
+def send_away(session: Session, principal: Principal, cookie: str) -> None:
+    """Run the whole page again, which ends here, unless the cookie is still that of whom it was drawn for.
+
+    For the head of a fragment, which runs without the shell: an open page would outlive its sign-in.
+    """
+    found = who(session, cookie)
+    if found is None or replace(found, seen_at=principal.seen_at) != principal:
+        st.rerun()

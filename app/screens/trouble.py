@@ -15,7 +15,7 @@ log = logging.getLogger("calipers")
 def show(error: DatabaseError) -> None:
     """One sentence for the person, the reason in the server's log under the same id."""
     error_id = secrets.token_hex(6)
-    log.error("%s %s screen %s", error_id, type(error).__name__, error)
+    log.error("screen failed", extra={"error_id": error_id, "error": type(error).__name__, "reason": str(error)})
     words = texts_for(st.context.locale or "")  # the study's language is in the database
     what = words.tell("screens.trouble.disk_full" if isinstance(error, DiskFull) else "screens.trouble.no_data")
     text = words.tell("screens.trouble.text", error=error_id)

@@ -29,6 +29,7 @@ from annotation.page import assignment_page
 from annotation.plan_root import plan_roots
 from annotation.principals import Principal, local_admin
 from annotation.slots import apply_plan, make_plan
+from annotation.studies import newest_act
 from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
 from db.connect import open_database, reading, transaction
@@ -194,12 +195,14 @@ def test_a_true_answer_is_kept_with_its_probe_and_reaches_nobody(engine: Engine,
     bring_probes(engine, study, without)
     opened(engine, study)
     with reading(engine) as session:
-        root = session.get_one(Study, study).plan_root
+        before = session.get_one(Study, study)
+        root, act = before.plan_root, newest_act(session, before)
     report = bring_probes(engine, study, path, replace=True)
     assert (report.gold, report.replaced) == (3, 3)
     assert "with a true answer, which is shown to nobody 3" in report.lines()
     with transaction(engine) as session:
         assert session.get_one(Study, study).plan_root == root  # raters are asked the same
+        assert newest_act(session, session.get_one(Study, study)) > act  # numbers kept from before are not of this
         ada = a_person(session, study)
         taken = take(session, ada)
         assert taken is not None

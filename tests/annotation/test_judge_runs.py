@@ -47,7 +47,7 @@ def runs_of(engine: Engine, tmp_path: Path) -> int:
 def test_failures_are_counted_by_kind_with_one_example(engine: Engine, runs_of: int) -> None:
     with reading(engine) as session:
         runs = judge_runs(session, Principal(runs_of, "evaluator"))
-        assert runs.standings == standings(session, session.get_one(Study, runs_of))
+        assert runs.standings == standings(session, session.get_one(Study, runs_of), repeats=False)
     found = {(one.of, one.kind): (one.count, one.reason, one.example) for one in runs.failures}
     assert found == {
         ("answers", "refused"): (2, "it gives no judgments", "deep: I'm sorry, I cannot compare <b>these</b>."),

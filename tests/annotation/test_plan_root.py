@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.claiming import take
-from annotation.overrides import edit_text
+from annotation.overrides import edit_text, exclude_report
 from annotation.plan_root import plan_roots, root_of, study_plan
 from annotation.principals import local_admin
 from annotation.returns import give_back
@@ -81,10 +81,10 @@ def test_a_later_plan_has_a_root_of_its_own_and_both_are_listed(study: Engine) -
 def test_whatever_raters_would_see_otherwise_makes_another_root(study: Engine, what: str) -> None:
     with transaction(study) as session:
         found = the_study(session)
-        plan = study_plan(session, found)
+        plan, before = study_plan(session, found), the_study(session).plan_root
         if what == "order":
             plan["slots"][0]["left"] = {"A": "B", "B": "A"}[plan["slots"][0]["left"]]
-            assert root_of(plan) != found.plan_root
+            assert root_of(plan) != before
             return
         if what == "text":
             report = session.scalars(select(Report).where(Report.id.in_(select(Item.report_a_id)))).first()
@@ -95,4 +95,20 @@ def test_whatever_raters_would_see_otherwise_makes_another_root(study: Engine, w
         else:
             found.protocol_sha256 = "0" * 64
         session.flush()
-        assert root_of(study_plan(session, found)) != found.plan_root
+        assert root_of(study_plan(session, found)) != before
+
+
+@pytest.mark.parametrize("act", ["edit a text", "leave a report out"])
+def test_an_act_of_the_owner_that_changes_the_plan_of_an_open_study_keeps_the_new_root_at_once(
+    study: Engine, act: str
+) -> None:
+    with transaction(study) as session:
+        found, admin = the_study(session), local_admin(the_study(session))
+        before, report = found.plan_root, session.scalars(select(Report)).first()
+        assert report is not None
+        if act == "edit a text":
+            edit_text(session, admin, report.id, report.shown_text + "\n\nMore.", "test")
+        else:
+            exclude_report(session, admin, report.id, "test")
+        assert found.plan_root == root_of(study_plan(session, found)) != before
+        assert [one["root"] for one in plan_roots(session, found)] == [before, found.plan_root]

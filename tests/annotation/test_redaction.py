@@ -127,3 +127,16 @@ def test_every_person_of_the_study_goes_whatever_their_role_and_nobody_elses_wor
     assert redact("Ada Lovelace, Owner, server's, Zoe, an expert: opensesame") == (
         "[name removed], [name removed], server's, Zoe, an expert: [key removed]"
     )
+
+
+SIGNS = st.text("ab A'.-_é王芳e\u0301ß", max_size=6)
+
+
+@given(names=st.lists(SIGNS.filter(str.strip), max_size=3), before=SIGNS, after=SIGNS, which=st.integers(0, 99))
+def test_no_name_is_missed_by_the_quick_look_that_most_texts_end_with(
+    names: list[str], before: str, after: str, which: int
+) -> None:
+    redact = Redactor(tuple(names))
+    written = sorted({spelt for name in names for spelt in (name, name.strip().upper(), name.strip().lower())})
+    text = before + (written[which % len(written)] if written else "") + after
+    assert redact(text) == redact._anywhere.sub(redact._replaced, text)

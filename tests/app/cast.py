@@ -108,10 +108,10 @@ class Cast:
         return session.scalars(select(Event.id).where(Event.kind == "flag")).first() or 0
 
 
-def assemble(engine: Engine, folder: Path) -> Cast:
-    """Make both studies and sign everybody in through the app's own routes."""
-    site = Site(make_study(engine, write_reports(folder / "reports"), overlap=3, protocol=ASKING))
-    other = Site(make_study(engine, write_reports(folder / "others"), protocol=ASKING, name="other"))
+def assemble(engine: Engine, folder: Path, site_of: Callable[[int], Site] = Site) -> Cast:
+    """Make both studies and sign everybody in through the app's own routes, wherever `site_of` a study serves them."""
+    site = site_of(make_study(engine, write_reports(folder / "reports"), overlap=3, protocol=ASKING))
+    other = site_of(make_study(engine, write_reports(folder / "others"), protocol=ASKING, name="other"))
     cast = Cast(site, folder, other)
     for name, role in ROLES.items():
         cast.clients[name] = site.signed_in(name, role)

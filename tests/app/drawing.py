@@ -25,12 +25,14 @@ def evaluator(engine: Engine, study: int) -> tuple[Principal, str]:
 def page(engine: Engine, study: int, name: str, **address: str) -> AppTest:
     """The evaluator's page of this name, for a new evaluator. `address`: what stands behind the question mark."""
 
-    def run(name, principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+    def run(name, principal, cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
         from importlib import import_module
+        from inspect import signature
 
-        import_module(f"app.screens.{name}").show(principal)
+        show = import_module(f"app.screens.{name}").show
+        show(*(principal, cookie)[: len(signature(show).parameters)])
 
-    arguments = (name, evaluator(engine, study)[0])
+    arguments = (name, *evaluator(engine, study))
     screen = AppTest.from_function(run, args=arguments, default_timeout=120)
     for key, value in address.items():
         screen.query_params[key] = value

@@ -74,6 +74,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "remarks.deal_with": lambda s, c: with_(c.remark(s)),
     "remarks.reply": lambda s, c: with_(c.remark(s), "thank you"),
     "sign_ins.note_seen": lambda s, c: with_("a cookie"),
+    "signing_out.sign_out_person": lambda s, c: with_("Ada"),
     "slots.apply_plan": lambda s, c: with_(a_plan(s, c)),
     "slots.compare_plan": lambda s, c: with_(a_plan(s, c)),
     "slots.make_plan": lambda s, c: with_(design="all", overlap=4),

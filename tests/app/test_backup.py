@@ -107,12 +107,12 @@ def add_judge(session: Session, study_id: int) -> None:
     rater = Rater(kind="judge", handle="judge-x")
     session.add(rater)
     session.flush()
-    judge = Judge(study_id=study_id, rater_id=rater.id, name="judge-x", spent=0.1 + 0.2)
+    judge = Judge(study_id=study_id, rater_id=rater.id, name="judge-x")
     session.add(judge)
     session.flush()
     config = JudgeConfig(
         judge_id=judge.id, sha256="c", model="m", params={"b": 1, "a": 1.10}, asked_params={}, template="t", template_sha256="t",
-        structured=["schema"], batching="single", max_output_tokens=9, price={}, price_source="",
+        structured=["schema"], batching="single", max_output_tokens=9, price={"input": 0.1 + 0.2}, price_source="",
     )  # fmt: skip
     session.add(config)
     session.flush()
@@ -393,7 +393,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "format 'calipers-backup/2' is of another calipers",
     ),
     "a newer schema": (
-        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0006\"', '\"9999\"')"),
+        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0007\"', '\"9999\"')"),
         r"made by a newer calipers \(1\.2\.3\); install that version",
     ),
     "another schema": (
@@ -530,7 +530,7 @@ def test_the_commands_say_what_was_written_and_that_it_is_sound(
 
     said = run("backup", str(out))
     assert said["sha256"] == sum_file(out).read_text()[:64]
-    assert (said["format"], said["revision"]) == ("calipers-backup/1", "0006")
+    assert (said["format"], said["revision"]) == ("calipers-backup/1", "0007")
     monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{tmp_path}/again.db")
     settings.cache_clear()
     database.cache_clear()

@@ -19,6 +19,7 @@ from db.connect import open_database, reading
 from db.judge_tables import JudgeAttempt
 from db.migrations import upgrade
 from db.tables import Assignment, Label, Study
+from tests.app.drawing import page
 
 
 @pytest.fixture(scope="module")
@@ -111,8 +112,8 @@ def test_the_evaluators_page_opens_with_the_answer_and_says_it_is_simulated(scre
         assert words in text
 
 
-def test_the_progress_page_counts(screen: Principal) -> None:
-    assert "36 of 48" in shown(screen, "progress")
+def test_the_progress_page_counts(screen: Principal, demo: tuple[str, Engine]) -> None:
+    assert "36 of 48" in "".join(str(element.proto) for element in page(demo[1], screen.study_id, "progress").main)
 
 
 def test_the_blinding_page_says_what_a_paper_may_claim_and_shows_what_was_removed(screen: Principal) -> None:

@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine
 
+import app.computing
 import app.reporting
-import app.screens.planner
-import app.screens.reliability
 from tests.app.drawing import drawn, html_of, page, shown
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.studies import made_ratings
@@ -29,7 +28,7 @@ OTHERS = {
     "rationale": None,
 }
 PAGES = ("choice", "agreement", "reliability", "bias", "ranking", "paper")
-READERS = (app.reporting, app.screens.planner, app.screens.reliability)
+READERS = (app.reporting, app.computing)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.soundness import find_faults
 from app import command_line
+from app.logs import line_format
 from app.settings import database, settings
 from app.whole_file import whole_file
 from db.connect import reading, transaction
@@ -81,6 +82,12 @@ MOMENTS: dict[str, Callable[[Engine], AbstractContextManager[None]]] = {
 }
 
 
+def logged(caplog: pytest.LogCaptureFixture, error_id: str) -> str:
+    """The server's log line about this error, as it is written."""
+    (record,) = (one for one in caplog.records if getattr(one, "error_id", "") == error_id)
+    return line_format().format(record)
+
+
 def labels(site: Site) -> list[tuple[str, int, str | None, str]]:
     rows = select(Criterion.code, Label.revision, Label.choice, Label.rationale)
     with reading(site.engine) as session:
@@ -112,8 +119,7 @@ def test_a_connection_lost_in_any_request_is_said_and_the_request_again_does_it_
         error_id = lost.json()["error_id"]
         assert lost.status_code == 503
         assert lost.json()["text"] == f"the server could not do this (error {error_id}); {KEPT}"
-        said = next(line for line in caplog.messages if line.startswith(error_id))
-        assert site.engine.url.database in said, "the server's log names the database"
+        assert site.engine.url.database in logged(caplog, error_id), "the server's log names the database"
         again = post(client, path, body)
         assert again.status_code == 200, again.text
         assert post(client, path, body).json() == again.json(), "and a late copy changes nothing"
@@ -157,7 +163,7 @@ def test_a_file_that_somebody_else_keeps_locked_is_said_and_the_answer_is_stored
     other.execute("BEGIN IMMEDIATE")
     refused = post(client, "/api/labels", entries)
     assert (refused.status_code, KEPT in refused.json()["text"]) == (503, True)
-    assert "database is locked" in caplog.text
+    assert "database is locked" in logged(caplog, refused.json()["error_id"])
     assert client.get(f"/api/assignment/{page['aid']}").status_code == 200, "reading goes on meanwhile"
     other.execute("ROLLBACK")
     other.close()
@@ -212,7 +218,7 @@ def test_a_full_disk_is_named_nothing_is_half_written_and_with_space_all_is_stor
             error_id = refused.json()["error_id"]
             assert refused.status_code == 503
             assert refused.json()["text"] == f"the server's disk is full (error {error_id}); {KEPT}"
-            said = next(line for line in caplog.messages if line.startswith(error_id))
+            said = logged(caplog, error_id)
             assert "free some disk space" in said
             assert "DiskFull" in said
             assert "cccc" not in said, "no word of an annotator in the log"
@@ -249,7 +255,7 @@ def test_a_page_without_its_database_says_what_becomes_of_the_text(
     assert said in shown
     assert "What you typed is kept in this browser and will be sent." in shown
     error_id = shown.split("error ")[1].split(".")[0]
-    assert any(line.startswith(error_id) for line in caplog.messages)
+    assert logged(caplog, error_id)
 
 
 def test_the_command_line_names_a_full_disk_too(

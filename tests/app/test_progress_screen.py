@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
+import app.computing
 import app.screens.progress
+import app.screens.signed_out
 from annotation.errors import AnnotationError
+from annotation.invites import revoke
 from annotation.principals import local_admin
 from annotation.remarks import remarks_of
 from annotation.studies import init_study
@@ -17,7 +21,7 @@ from app.progress import RaterProgress
 from app.screens.progress_parts import bars_html
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Study
-from tests.app.drawing import drawn, html_of, page, shown
+from tests.app.drawing import drawn, evaluator, html_of, page, shown
 from tests.calibration.planted import ALWAYS_LEFT, Person
 from tests.planted_study import make_planted
 from tests.small_study import PROTOCOL, make_study
@@ -111,7 +115,7 @@ def test_when_agreement_cannot_be_computed_the_counts_still_stand(
     def refuse(*given: object) -> None:
         raise AnnotationError("unknown_label", "row 1: the label 'x' is not on the declared scale")
 
-    monkeypatch.setattr(app.screens.progress, "study_quality", refuse)
+    monkeypatch.setitem(app.computing.COMPUTED, "quality", refuse)
     words = shown(page(engine_here, make_study(engine_here, tmp_path / "reports"), "progress"))
     assert "cannot be computed: row 1" in words
     assert "Items and their slots" in words
@@ -127,3 +131,20 @@ def test_a_bar_is_as_long_as_its_quota_and_says_so() -> None:
     assert "3 of 10 handed in · 1 in work" in html
     assert "5 of 5 handed in · paused" in html
     assert 'style="width: 30%"' in html
+
+
+@pytest.mark.parametrize("part", [app.screens.progress._live, app.screens.progress._remarks])
+def test_an_open_page_whose_sign_in_was_revoked_is_sent_away_by_whichever_part_is_drawn_next(
+    engine_here: Engine, planted: int, monkeypatch: pytest.MonkeyPatch, part: Any
+) -> None:
+    class SentAway(Exception): ...
+
+    def rerun() -> None:
+        raise SentAway
+
+    monkeypatch.setattr(app.screens.signed_out.st, "rerun", rerun)
+    principal, cookie = evaluator(engine_here, planted)
+    with transaction(engine_here) as session:
+        revoke(session, local_admin(session.get_one(Study, planted)), "Eva")
+    with pytest.raises(SentAway):
+        part.__wrapped__(principal, cookie)

@@ -58,6 +58,11 @@ BREAKS = {
     ),
     "work that was handed in says when": f"UPDATE assignments SET submitted_at = NULL {HANDED_IN}",
     "revisions of an answer are numbered 1, 2, 3 without a gap": "UPDATE labels SET revision = 2",
+    "work that was handed in holds answers": "DELETE FROM labels",
+    "an answer about a pair stands on its two texts, each on its side": "UPDATE labels SET left_sha256 = right_sha256",
+    "the plan of a study is the one whose root was kept": (
+        "UPDATE assignments SET \"left\" = CASE WHEN \"left\" = 'A' THEN 'B' ELSE 'A' END WHERE status = 'open'"
+    ),
 }
 
 

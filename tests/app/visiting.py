@@ -6,14 +6,12 @@ import json
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.testclient import TestClient
 
 from annotation.invites import invite
 from annotation.principals import local_admin
 from annotation.sign_ins import csrf_token
-from app import api
-from app.headers import SecurityHeaders
+from app.routes import exception_handlers, middleware, routes
 from app.settings import database
 from db.connect import transaction
 from db.tables import Study
@@ -24,11 +22,11 @@ ORIGIN = "http://testserver"
 class Site:
     """One study on this process's database."""
 
+    origin = ORIGIN
+
     def __init__(self, study_id: int) -> None:
         self.study_id, self.engine = study_id, database()
-        self.app = Starlette(
-            routes=api.routes, middleware=[Middleware(SecurityHeaders)], exception_handlers=api.exception_handlers
-        )
+        self.app = Starlette(routes=routes, middleware=middleware, exception_handlers=exception_handlers)
 
     def token(self, name: str = "Ada", role: str = "annotator") -> str:
         with transaction(self.engine) as session:
@@ -45,10 +43,10 @@ class Site:
 
 def post(client: TestClient, path: str, body: Any, **headers: str) -> Any:
     """A POST as the app's own page sends it; `headers` replace its own."""
-    cookie = client.cookies.get("calipers") or ""
+    cookie, origin = client.cookies.get("calipers") or "", str(client.base_url).rstrip("/")
     return client.post(
         path, content=body if isinstance(body, bytes) else json.dumps(body),
-        headers={"Origin": ORIGIN, "Content-Type": "application/json", "X-Calipers-Token": csrf_token(cookie)} | headers,
+        headers={"Origin": origin, "Content-Type": "application/json", "X-Calipers-Token": csrf_token(cookie)} | headers,
     )  # fmt: skip
 
 

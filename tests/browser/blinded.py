@@ -12,6 +12,7 @@ from sqlalchemy import Engine, select
 
 from db.connect import reading, transaction
 from db.people_tables import Rater
+from db.restore import set_sequences
 from db.tables import Assignment, Criterion, Import, Item, Label, Report, Study, System, Topic
 from tests.small_study import PROTOCOL, make_study
 
@@ -53,6 +54,7 @@ def number_rows_high(engine: Engine) -> None:
         ):
             session.add(row)
             session.flush()
+        set_sequences(session.connection())
 
 
 def blind_study(server: Any, root: Path) -> Blind:

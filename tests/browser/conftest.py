@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ EIGHT = PROTOCOL.split("[[criterion]]")[0] + "".join(
 class Server:
     """`calipers serve` on a free port, over one SQLite file unless another database is named."""
 
-    def __init__(self, folder: Path, url: str | None = None) -> None:
+    def __init__(self, folder: Path, url: str | None = None, settings: Mapping[str, str] | None = None) -> None:
         self.url = url or f"sqlite:///{folder}/calipers.db"
         upgrade(self.url)
         self.engine: Engine = open_database(self.url)
@@ -50,14 +50,21 @@ class Server:
             self.port = probe.getsockname()[1]
         self.address = f"http://127.0.0.1:{self.port}"
         self.log = folder / "server.log"
+        self.settings = {"CALIPERS_DATABASE_URL": self.url, "CALIPERS_BASE_URL": self.address} | dict(settings or {})
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        environment = os.environ | {"CALIPERS_DATABASE_URL": self.url, "CALIPERS_BASE_URL": self.address}
+        self.launch()
+        self.wait()
+
+    def launch(self) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "app.command_line", "serve", "--port", str(self.port)],
-            env=environment, stdout=self.log.open("ab"), stderr=subprocess.STDOUT,
+            env=os.environ | self.settings, stdout=self.log.open("ab"), stderr=subprocess.STDOUT,
         )  # fmt: skip
+
+    def wait(self) -> None:
+        """Until it answers."""
         for _ in range(300):
             try:
                 with urllib.request.urlopen(f"{self.address}/_stcore/health", timeout=1):

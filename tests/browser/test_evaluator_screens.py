@@ -14,6 +14,7 @@ from app.demo import demo_links, make_demo
 from tests.browser.conftest import Server
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.browser.test_judge_screens import choose
+from tests.security.policy import at_rest, refused, watch
 
 pytestmark = pytest.mark.browser
 
@@ -32,6 +33,7 @@ def tab(browser: Browser, server: Server) -> Iterator[Page]:
         pool.submit(make_demo, server.engine).result()
     context = browser.new_context(viewport={"width": 1440, "height": 757})
     context.set_default_timeout(30_000)
+    watch(context, server.address)
     page = context.new_page()
     page.goto(f"{server.address}/invite/{demo_links(server.engine)['evaluator']}")
     yield page
@@ -112,3 +114,12 @@ def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_its_window(tab: Pa
             found[f"{path} at {width}"] = violations(tab)
             assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), (path, width)
     assert {state: wrong for state, wrong in found.items() if wrong} == {}
+
+
+def test_no_page_breaks_the_content_security_policy(tab: Page, server: Server) -> None:
+    found = {}
+    for path in (*PAGES, "disagreements", "disputes", "judges", "blinding", "paper"):
+        tab.goto(f"{server.address}/{path}")
+        at_rest(tab)
+        found[path] = refused(tab)
+    assert {path: wrong for path, wrong in found.items() if wrong} == {}

@@ -165,3 +165,9 @@ def test_identical_labels_within_a_cluster_count_once():
 def test_cluster_t_refuses_where_there_is_no_spread():
     assert all(map(math.isnan, bootstrap.cluster_t(1.0, 0.0, 9)))
     assert bootstrap.cluster_t(0.0, 1.0, 2) == pytest.approx((-stats.t.ppf(0.975, 1), stats.t.ppf(0.975, 1)))
+
+
+@given(st.lists(st.floats(-1e6, 1e6) | st.integers(0, 3).map(float), min_size=1, max_size=60), st.floats(0.001, 0.999))
+def test_a_percentile_interval_is_that_of_numpy_to_the_last_bit(draws, level):
+    tail = (1 - level) / 2
+    assert percentile(draws, level) == tuple(np.quantile(draws, [tail, 1 - tail]))

@@ -48,3 +48,14 @@ def test_rows_with_a_missing_side_are_dropped():
 def test_text_is_refused():
     with pytest.raises(CalibrationError, match="needs numbers"):
         spearman(["A"], ["B"])
+
+
+@pytest.mark.parametrize("labels", [2, 3, 8, 9, 12])
+def test_kendall_of_many_tables_at_once_is_that_of_each_by_scipy(labels):
+    tables = np.random.default_rng(labels).integers(0, 6, (5, 2, labels, labels)).astype(float)
+    found = closed_forms.kendall(tables)
+    for place in np.ndindex(5, 2):
+        rows, columns = np.nonzero(tables[place])
+        times = tables[place][rows, columns].astype(int)
+        expected = stats.kendalltau(np.repeat(rows, times), np.repeat(columns, times)).statistic
+        assert found[place] == pytest.approx(expected, abs=1e-12, nan_ok=True)

@@ -276,11 +276,14 @@ def test_readers_do_not_write(engine: Engine) -> None:
     [
         ("nonsense", "is not a database URL"),
         ("mysql://x/y", "mysql databases are not supported"),
+        ("postgresql:/me:secret@host/y", "is not a database URL"),
+        ("postgresql://me:secret@host:port/y", "is not a database URL"),
     ],
 )
 def test_a_url_that_cannot_work_is_refused_in_one_sentence(url: str, says: str) -> None:
-    with pytest.raises(DatabaseError, match=says):
+    with pytest.raises(DatabaseError, match=says) as refused:
         open_database(url)
+    assert "secret" not in str(refused.value)
 
 
 def test_an_unreachable_database_is_named_without_its_password() -> None:

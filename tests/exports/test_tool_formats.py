@@ -7,9 +7,10 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from exports.tool_labels import ToolFiles, tool_names
+from exports.tool_labels import ToolFiles, listed, tool_names
 from tests.tool_files import COLUMNS, EXPORTERS, HOSTILE, hostile_table, labels_table
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "tools"
@@ -48,7 +49,7 @@ def test_files_are_those_that_were_read(tool: str) -> None:
 
 @pytest.mark.parametrize("tool", EXPORTERS)
 def test_the_same_labels_give_the_same_bytes(tool: str) -> None:
-    assert EXPORTERS[tool](hostile_table(), CRITERIA) == EXPORTERS[tool](hostile_table(), CRITERIA)
+    assert EXPORTERS[tool](hostile_table(), CRITERIA).files == EXPORTERS[tool](hostile_table(), CRITERIA).files
 
 
 @pytest.mark.parametrize("tool", EXPORTERS)
@@ -163,3 +164,22 @@ def test_columns_are_those_of_the_verdicts() -> None:
     from annotation.verdicts import COLUMNS as OURS
 
     assert COLUMNS == OURS
+
+
+@pytest.mark.parametrize("tool", EXPORTERS)
+def test_no_file_stands_in_memory_whole_and_its_pieces_are_what_one_text_would_be(tool: str) -> None:
+    table = pd.concat([PAIRS.assign(item_id=f"item-{number:05d}") for number in range(500)])
+    made = EXPORTERS[tool](table, CRITERIA)
+    long = {name: text for name, text in made.files.items() if len(text) > 100_000}
+    assert long
+    for name, text in long.items():
+        assert max(map(len, made.pieces[name]())) < len(text) / 10, name
+        if name.endswith("user_state.json"):
+            assert text == json.dumps(json.loads(text)) + "\n"
+        elif name.endswith(".json"):
+            lines = ",\n".join(json.dumps(one, ensure_ascii=False) for one in json.loads(text))
+            assert text == f"[\n{lines}\n]\n"
+
+
+def test_a_list_of_nothing_is_a_list() -> None:
+    assert json.loads("".join(listed([]))) == []

@@ -1,0 +1,220 @@
+"""The example files of docs/deployment.md: what they start is started, what they claim is checked."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+import yaml
+
+import app.settings
+from app import command_line
+from db.connect import open_database
+from tests.annotation.judges import conftest as provider
+from tests.annotation.judges.conftest import Fake
+from tests.annotation.judges.judged_study import PRICE, call_states, make_study
+from tests.machines.proxy import SITE, UPSTREAM, free_port
+
+fake, fake_process = provider.fake, provider.fake_process
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "docs" / "deployment"
+GUIDE = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
+INSTALLED = Path(sys.executable).parent  # what /opt/calipers/.venv/bin is to a user
+COMPOSE: dict[str, Any] = yaml.safe_load((FOLDER / "compose.yaml").read_text(encoding="utf-8"))
+DOCKERFILE = (FOLDER / "Dockerfile").read_text(encoding="utf-8")
+
+
+def unit(name: str, **places: str) -> str:
+    """A unit file with what a machine decides filled in: `i` for the instance, `etc` and `var` for its folders."""
+    text = (FOLDER / name).read_text(encoding="utf-8").replace("/opt/calipers/.venv/bin", str(INSTALLED))
+    text = text.replace("User=calipers", f"User={pwd.getpwuid(os.geteuid()).pw_name}")
+    for written, here in (("%i", "i"), ("%I", "i"), ("/etc/calipers", "etc"), ("/var/lib/calipers", "var")):
+        text = text.replace(written, places.get(here, written))
+    return text
+
+
+def setting(text: str, key: str) -> str:
+    """The one value of this key."""
+    (value,) = re.findall(rf"^{key}=(.*)$", text, re.MULTILINE)
+    return str(value)
+
+
+def environment(database_url: str, port: int) -> dict[str, str]:
+    """env.example as somebody fills it in."""
+    lines = [line for line in (FOLDER / "env.example").read_text().splitlines() if line and not line.startswith("#")]
+    written = dict(line.split("=", 1) for line in lines)
+    here = {"CALIPERS_DATABASE_URL": database_url, "CALIPERS_BASE_URL": f"http://127.0.0.1:{port}"}
+    return written | here
+
+
+def started(text: str, settings: dict[str, str], folder: Path) -> subprocess.Popen[bytes]:
+    """ExecStart as systemd runs it: no shell, the environment of the file and nothing else."""
+    folder.mkdir(exist_ok=True)
+    log = (folder / "log").open("ab")
+    return subprocess.Popen(shlex.split(setting(text, "ExecStart")), cwd=folder, env=settings, stdout=log, stderr=log)
+
+
+@pytest.fixture
+def serving(
+    url: str, tmp_path: Path, processes: list[subprocess.Popen[bytes]]
+) -> tuple[subprocess.Popen[bytes], int, str]:
+    """calipers@PORT.service at work."""
+    port = free_port()
+    text = unit("calipers@.service", i=str(port))
+    process = started(text, environment(url, port), tmp_path / "state")
+    processes.append(process)
+    return process, port, text
+
+
+def answer(address: str) -> int:
+    try:
+        with urllib.request.urlopen(address, timeout=5) as reply:
+            return int(reply.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 0
+
+
+def until(happened: Any, process: subprocess.Popen[bytes], seconds: float = 120) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline
+        assert process.poll() is None
+        time.sleep(0.1)
+
+
+def test_the_app_unit_and_the_health_check_of_compose_work_as_written(
+    serving: tuple[subprocess.Popen[bytes], int, str],
+) -> None:
+    process, port, text = serving
+    until(lambda: answer(f"http://127.0.0.1:{port}/ready") == 200, process)
+    for name, first in (("app-1", "8501"), ("app-2", "8502")):
+        service = COMPOSE["services"][name]
+        assert service["command"] == ["calipers", "serve", "--port", first]
+        program, interpreter, *arguments = service["healthcheck"]["test"]
+        assert (program, interpreter) == ("CMD", "python")
+        assert subprocess.run([sys.executable, *(one.replace(first, str(port)) for one in arguments)]).returncode == 0
+        away = [one.replace(first, str(free_port())) for one in arguments]
+        assert subprocess.run([sys.executable, *away], capture_output=True).returncode != 0
+    started_at = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=float(setting(text, "TimeoutStopSec"))) == -signal.SIGTERM
+    assert time.monotonic() - started_at < 10
+
+
+def test_the_judge_unit_works_through_its_study_and_ends_when_asked(
+    url: str, tmp_path: Path, fake: Fake, processes: list[subprocess.Popen[bytes]]
+) -> None:
+    engine = open_database(url)
+    make_study(engine, 3)
+    judge = f'[[judge]]\nname = "j"\nmodel = "openai/fake"\napi_base = "{fake.base}"\n{PRICE}\n'
+    (tmp_path / "judges.toml").write_text(judge, encoding="utf-8")
+    text = unit("calipers-judge@.service", i="small", etc=str(tmp_path))
+    settings = environment(url, 1)
+    words = shlex.split(setting(text, "ExecStart"))
+    run = [*words[:2], "run", *words[3:-1], "--limit", "1"]  # plans, as a person does once
+    subprocess.run(run, env=settings, cwd=tmp_path, check=False, capture_output=True, timeout=180)
+    process = started(text, settings, tmp_path / "state")
+    processes.append(process)
+    until(lambda: call_states(engine) == {"done": 6}, process)
+    until(lambda: "waiting for requests" in (tmp_path / "state" / "log").read_text(), process)
+    process.send_signal(signal.SIGTERM)
+    assert str(process.wait(timeout=60)) == setting(text, "SuccessExitStatus")
+    assert fake.stats()["dup_billed"] == 0
+    engine.dispose()
+
+
+if shutil.which("systemd-analyze"):
+
+    def test_systemd_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
+        for name in ("calipers@.service", "calipers-judge@.service"):
+            (tmp_path / name).write_text(unit(name), encoding="utf-8")
+        done = subprocess.run(
+            ["systemd-analyze", "verify", "calipers@8501.service", "calipers-judge@mystudy.service"],
+            env=os.environ | {"SYSTEMD_UNIT_PATH": f"{tmp_path}:"}, capture_output=True, text=True,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_setting_of_the_app_stands_in_the_example_and_none_that_is_not() -> None:
+    source = Path(app.settings.__file__).read_text(encoding="utf-8")
+    read = set(re.findall(r'"(CALIPERS_\w+)"', source))
+    assert set(environment("", 1)) == read | {"STREAMLIT_SERVER_COOKIE_SECRET"}
+
+
+def test_compose_has_the_processes_that_nginx_asks_and_only_files_that_are_there_or_named() -> None:
+    services = COMPOSE["services"]
+    (asked,) = UPSTREAM.finditer(SITE.read_text(encoding="utf-8"))
+    ports = re.findall(r"127\.0\.0\.1:(\d+)", asked[0])
+    apps = [service for name, service in services.items() if name.startswith("app-")]
+    assert [service["command"][-1] for service in apps] == ports
+    for service in apps:
+        assert service["network_mode"] == "service:nginx", "127.0.0.1 is the same for all of them"
+        assert service["stop_grace_period"] == "15s"
+    named = GUIDE + (FOLDER / "compose.yaml").read_text(encoding="utf-8").split("\nx-app")[0]
+    sources = [volume.split(":")[0] for service in services.values() for volume in service.get("volumes", [])]
+    for source in sources:
+        here = source.startswith("./") and (FOLDER / source).exists()
+        assert here or source in COMPOSE["volumes"] or source.removeprefix("./") in named, source
+    for service in services.values():
+        if "build" in service:
+            assert (FOLDER / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+    judge = services["judge"]["command"]
+    assert judge[3:] == ["${STUDY:-mystudy}", *shlex.split(setting(unit("calipers-judge@.service"), "ExecStart"))[4:]]
+
+
+def test_the_image_holds_what_the_package_needs_and_installs_it_as_make_does() -> None:
+    """No image can be built where the tests run: see docs/deployment.md."""
+    copied = [shlex.split(line)[1:-1] for line in DOCKERFILE.splitlines() if line.startswith("COPY")]
+    assert [one for names in copied for one in names if not (ROOT / one).exists()] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    needed = {
+        *packages,
+        "pyproject.toml",
+        "requirements.lock",
+        project["project"]["readme"],
+        *project["project"]["license-files"],
+    }
+    assert needed == {one for names in copied for one in names}
+    made = (ROOT / "Makefile").read_text(encoding="utf-8")
+    for flags in ("--require-hashes -r requirements.lock", "--no-deps --no-build-isolation --no-index -e ."):
+        assert flags in made
+        assert flags in DOCKERFILE
+    assert f"FROM python:{project['project']['requires-python'].removeprefix('>=')}-slim" in DOCKERFILE
+
+
+def test_every_command_of_the_guide_is_one_that_calipers_takes() -> None:
+    blocks = re.findall(r"```sh\n(.*?)```", GUIDE, re.DOTALL)
+    written = re.findall(r"^calipers .*$", "\n".join(blocks), re.MULTILINE) + re.findall(
+        r"`(calipers [^`]* -[^`]*)`", GUIDE
+    )
+    assert len(written) >= 3
+    for line in written:
+        _, *words = shlex.split(line, comments=True)
+        taken: Any = typer.main.get_command(command_line.app)
+        while hasattr(taken, "commands"):
+            taken = taken.commands[words.pop(0)]
+        taken.make_context(taken.name, words)
+
+
+def test_the_guide_names_every_file_and_every_link_leads_somewhere() -> None:
+    for path in FOLDER.iterdir():
+        assert f"](deployment/{path.name})" in GUIDE, path.name
+    links = [link for link in re.findall(r"\]\(([^)#]+)\)", GUIDE) if "://" not in link]
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []

@@ -1,0 +1,108 @@
+"""How the benchmarks are gathered: a promise that is broken cannot be overlooked, and the run before stays beside."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import __main__ as bench
+from benchmarks.promises import FIGURES_FILE, Figure, Promise, as_figure, as_stored, record, tell
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("figure", "kept", "promised"),
+    [
+        (Figure("a", 249.0, "ms", high=250), True, "<= 250"),
+        (Figure("a", 251.0, "ms", high=250), False, "<= 250"),
+        (Figure("a", 0.9, low=0.95), False, ">= 0.95"),
+        (Figure("a", 94.0, "%", 92.5, 97), True, "92.5 to 97"),
+        (Figure("a", NAN, high=250), False, "<= 250"),
+        (Figure("a", 1e9), True, ""),
+        (Figure("a", NAN), True, ""),
+    ],
+)
+def test_a_figure_keeps_its_promise_only_within_the_bounds_and_only_if_it_is_there(
+    figure: Figure, kept: bool, promised: str
+) -> None:
+    assert (figure.kept, figure.promised) == (kept, promised)
+    stored = json.loads(json.dumps(as_stored(figure), allow_nan=False))
+    assert repr(as_figure(stored)) == repr(figure)
+
+
+def test_what_a_script_found_is_handed_on_and_decides_its_exit_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FIGURES_FILE, str(tmp_path / "figures"))
+    good, bad = Promise("  covers", 0.95, 0.01, 0.93, 0.97), Promise("covers", 0.5, 0.01, 0.93, 0.97)
+    assert tell("heading", iter([good])) == 0
+    assert tell("heading", iter([good, bad])) == 1
+    lines = [as_figure(json.loads(line)) for line in (tmp_path / "figures").read_text().splitlines()]
+    assert [(one.name, one.value, one.kept) for one in lines] == [("covers", 95, True)] * 2 + [("covers", 50, False)]
+
+
+def test_by_hand_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(FIGURES_FILE, raising=False)
+    monkeypatch.chdir(tmp_path)
+    record([Figure("a", 1.0)])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """main(*arguments) over one script, `quick`, whose only figure is the number it is given."""
+    monkeypatch.setattr(bench, "HERE", tmp_path)
+    root = Path(bench.ROOT)
+
+    def main(value: float, code: int = 0) -> int:
+        (tmp_path / "quick.py").write_text(
+            f"import sys\nsys.path.insert(0, {str(root)!r})\nfrom benchmarks.promises import Figure, record\n"
+            f'record([Figure("save, p95", {value}, "ms", high=250)])\nraise SystemExit({code})\n'
+        )
+        monkeypatch.setattr(sys, "argv", ["benchmarks", "quick", "--out", str(tmp_path)])
+        return bench.main()
+
+    return main
+
+
+def test_each_run_leaves_its_table_beside_the_figures_of_the_run_before(scripts: Any, tmp_path: Path) -> None:
+    assert scripts(100.0) == 0
+    assert scripts(200.0) == 0
+    page = (tmp_path / "results.md").read_text()
+    assert "1 promises measured, 0 broken." in page
+    assert "| save, p95 | 200 | ms | <= 250 | 100 |" in page
+    assert "Python 3." in page
+    assert str(tmp_path) not in page, "nothing that names this machine"
+    assert json.loads((tmp_path / "results.json").read_text())["quick"]["figures"][0]["before"] == 100
+
+
+def test_a_broken_promise_fails_the_run_and_stands_first(scripts: Any, tmp_path: Path) -> None:
+    assert scripts(300.0) == 1
+    page = (tmp_path / "results.md").read_text()
+    assert "1 broken.\n- quick: save, p95: 300 ms, promised <= 250" in page
+    assert "<= 250 **broken**" in page
+
+
+def test_a_script_that_fails_fails_the_run_and_is_marked(scripts: Any, tmp_path: Path) -> None:
+    assert scripts(100.0, code=3) == 1
+    assert "**exit 3**" in (tmp_path / "results.md").read_text()
+
+
+def test_a_name_that_does_not_exist_is_refused_with_those_that_do() -> None:
+    command = [sys.executable, "-m", "benchmarks", "lod"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=bench.ROOT)
+    assert done.returncode == 2
+    assert "there is no lod; there are annotate, " in done.stderr
+
+
+def test_every_script_that_can_be_run_hands_its_figures_on() -> None:
+    runnable = {path.stem for path in Path(bench.HERE).glob("*.py") if "__main__" in path.read_text("utf-8")}
+    makers = {"large_labels", "large_study"}  # they write data for the others
+    assert set(bench.scripts()) == runnable - makers - {"__main__", "promises"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, and_, func, select
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, func, literal, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.shown import UNPROVED
@@ -40,12 +40,19 @@ def all_labels(study: Study) -> Select[*tuple[Any, ...]]:
     )  # fmt: skip
 
 
-def is_newest(*among: ColumnElement[bool]) -> ColumnElement[bool]:
-    """Whether a label is its answer's last revision; `among`: conditions on the revisions (`LATER`) that count."""
-    newest = select(func.max(LATER.revision)).where(
-        LATER.assignment_id == Label.assignment_id, LATER.criterion_id == Label.criterion_id, *among
-    )
-    return Label.revision == newest.scalar_subquery()
+def is_newest() -> ColumnElement[bool]:
+    """Whether a label is its answer's last revision.
+
+    Asked as "no later one stands": of `= max(revision)` Postgres believes that hardly a label can keep it.
+    """
+    return ~_later().exists()
+
+
+def _later() -> Select[int]:
+    return select(literal(1)).where(
+        LATER.assignment_id == Label.assignment_id, LATER.criterion_id == Label.criterion_id,
+        LATER.revision > Label.revision,
+    )  # fmt: skip
 
 
 def leaves_out_revealed(study: Study) -> bool:
@@ -55,12 +62,15 @@ def leaves_out_revealed(study: Study) -> bool:
 
 def counted_labels(study: Study) -> Select[*tuple[Any, ...]]:
     """Of `all_labels` the newest ones of work handed in, on questions that are still asked."""
-    blind = (LATER.after_reveal.is_(False)) | (Assignment.source == "judge")
+    newest = is_newest()
+    if leaves_out_revealed(study):
+        blind = Label.after_reveal.is_(False) | (Assignment.source == "judge")
+        newest = blind & ~_later().where(LATER.after_reveal.is_(False) | (Assignment.source == "judge")).exists()
     return all_labels(study).where(
         Assignment.status.in_(HANDED_IN),
         Assignment.purpose.in_(("label", "retest")),
         Criterion.retired_at.is_(None),  # an answer to words that were changed since is no answer to the new ones
-        is_newest(*[blind] * leaves_out_revealed(study)),
+        newest,
     )
 
 

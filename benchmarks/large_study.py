@@ -94,6 +94,7 @@ def write_study(url: str, shape: Shape, seed: int = SEED) -> Engine:
         study.status = "open"
         keep_plan_root(session, study)
         set_sequences(session.connection())
+        session.connection().exec_driver_sql("ANALYZE")  # as autovacuum does within a minute
     return engine
 
 

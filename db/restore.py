@@ -74,6 +74,7 @@ def _load(source: Connection, target: Connection, made_at: datetime, advance: Ad
         raise DatabaseError(f"the backup holds a value in {where} that does not fit there; nothing was restored")
     target.execute(sa.update(JudgeCall).where(JudgeCall.lease_until > made_at).values(lease_until=made_at))
     set_sequences(target)
+    target.exec_driver_sql("ANALYZE")  # or the planner takes a full table for an empty one until it is told
     return rows
 
 

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.disputes import Dispute, disputes
+from annotation.disputes.disputes import Dispute, disputes
 from annotation.errors import AnnotationError
-from annotation.gates import closed_gate
 from annotation.locks import hold_person
 from annotation.pairing import seeded
-from annotation.principals import Principal
-from annotation.stale import return_stale
+from annotation.people.gates import closed_gate
+from annotation.people.principals import Principal
 from annotation.studies import audit, protocol_of
-from annotation.twins import rates_both
+from annotation.work.stale import return_stale
+from annotation.work.twins import rates_both
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, LIVE, Assignment, Item, Report, Study
 from db.types import now

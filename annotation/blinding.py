@@ -10,7 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from annotation.blinding_audit import (
+from annotation.canonical.form import CANONICAL_VERSION, Canonical, canonical_format
+from annotation.leaks.blinding_audit import (
     TEXTS,
     AuditedReport,
     BlindingAudit,
@@ -21,11 +22,10 @@ from annotation.blinding_audit import (
     find_gaps,
     removed_shares,
 )
-from annotation.canonical.form import CANONICAL_VERSION, Canonical, canonical_format
-from annotation.formatting import FORMATTING, formatting_counts
-from annotation.provenance import find_provenance
-from annotation.residue import RESIDUE, Residue, find_residue
-from annotation.self_identification import Flag, find_self_identification
+from annotation.leaks.formatting import FORMATTING, formatting_counts
+from annotation.leaks.provenance import find_provenance
+from annotation.leaks.residue import RESIDUE, Residue, find_residue
+from annotation.leaks.self_identification import Flag, find_self_identification
 
 __all__ = [
     "CANONICAL_VERSION",

@@ -13,14 +13,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annotation.author_years import find_author_years
 from annotation.blinding import find_provenance
-from annotation.citation_addresses import find_addresses
-from annotation.citation_links import find_images, find_links
-from annotation.citation_tokens import find_tokens
-from annotation.copied_cards import find_cards
-from annotation.copied_marks import find_chips, find_copied_marks
-from annotation.numbering import (
+from annotation.stripping.author_years import find_author_years
+from annotation.stripping.citation_addresses import find_addresses
+from annotation.stripping.citation_links import find_images, find_links
+from annotation.stripping.citation_tokens import find_tokens
+from annotation.stripping.copied_cards import find_cards
+from annotation.stripping.copied_marks import find_chips, find_copied_marks
+from annotation.stripping.numbering import (
     bracket_numbers,
     find_damaged,
     find_glossed,
@@ -30,13 +30,13 @@ from annotation.numbering import (
     find_rounded,
     profile,
 )
-from annotation.protected import code_zones, math_zones
-from annotation.raised_numbers import find_raised, raised_numbers
-from annotation.reference_lists import Lists, find_lists
-from annotation.source_keys import find_named_marks, find_source_keys
-from annotation.spans import GONE, Span, WorkingCopy, delete
-from annotation.table_sources import find_linked_cells, find_table_sources
-from annotation.tidying import find_blanks, find_empty_lines, find_husks
+from annotation.stripping.protected import code_zones, math_zones
+from annotation.stripping.raised_numbers import find_raised, raised_numbers
+from annotation.stripping.reference_lists import Lists, find_lists
+from annotation.stripping.source_keys import find_named_marks, find_source_keys
+from annotation.stripping.spans import GONE, Span, WorkingCopy, delete
+from annotation.stripping.table_sources import find_linked_cells, find_table_sources
+from annotation.stripping.tidying import find_blanks, find_empty_lines, find_husks
 
 __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 

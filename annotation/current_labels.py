@@ -7,8 +7,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, RowMapping, Select, and_, func, literal, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.shown import UNPROVED
 from annotation.studies import protocol_of
+from annotation.work.shown import UNPROVED
 from db.judge_tables import Judge
 from db.people_tables import Enrollment, Rater
 from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, System, Topic

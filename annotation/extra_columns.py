@@ -8,7 +8,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.studies import protocol_of
-from annotation.twins import twin_items
+from annotation.work.twins import twin_items
 from db.tables import Criterion, Item, Study
 
 

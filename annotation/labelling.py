@@ -13,30 +13,30 @@ from typing import Any
 from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from annotation.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
-from annotation.attention import note_attention
-from annotation.claiming import claim_back
 from annotation.entries import AnswerEntry, Beside, Entry, EventEntry, PlaceEntry, PreferencesEntry, clean
 from annotation.errors import AnnotationError, Stale
-from annotation.evidence import check_spans
-from annotation.gates import refuse_reopen, refuse_skip
-from annotation.handing_in import HandedIn, handed_in, refuse_other_page, refuse_unfinished
-from annotation.next_work import next_work
-from annotation.page import (
+from annotation.judges.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
+from annotation.people.gates import refuse_reopen, refuse_skip
+from annotation.people.principals import Principal
+from annotation.people.training import end_training_item
+from annotation.protocol import Protocol
+from annotation.rendering import RENDERER_VERSION
+from annotation.scores import stored_choice
+from annotation.studies import audit, protocol_of
+from annotation.work.attention import note_attention
+from annotation.work.claiming import claim_back
+from annotation.work.evidence import check_spans
+from annotation.work.handing_in import HandedIn, handed_in, refuse_other_page, refuse_unfinished
+from annotation.work.next_work import next_work
+from annotation.work.page import (
     Shown,
     describe_answer,
     own_assignment,
     shown_reports,
     shown_stamps,
 )
-from annotation.principals import Principal
-from annotation.protocol import Protocol
-from annotation.rendering import RENDERER_VERSION
-from annotation.returns import give_back
-from annotation.scores import stored_choice
-from annotation.studies import audit, protocol_of
-from annotation.training import end_training_item
-from annotation.twins import with_twin
+from annotation.work.returns import give_back
+from annotation.work.twins import with_twin
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Label, Study
 from db.types import Record, now

@@ -11,8 +11,8 @@ from functools import partial
 from typing import TypeVar
 
 from annotation.errors import AnnotationError
-from annotation.round_robin import least_met, round_robin
-from annotation.topic_draws import items_each, topics_drawn
+from annotation.planning.round_robin import least_met, round_robin
+from annotation.planning.topic_draws import items_each, topics_drawn
 
 DESIGNS = ("reference", "all", "balanced")
 Group = TypeVar("Group", bound=tuple["Candidate", ...])

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from annotation.rendering import CACHED, RENDERER_VERSION, Block, report_blocks
-from annotation.scripts import UNSPACED
+from annotation.stripping.scripts import UNSPACED
 
 ALIKE = 0.15  # cosine; 95 of 100 blocks of reports on different topics (Wiki Live Challenge sample) stay below it
 DIGITS = 9  # of a cosine that count

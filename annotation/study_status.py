@@ -7,13 +7,13 @@ from typing import Any
 from sqlalchemy import func, select, union, update
 from sqlalchemy.orm import Session
 
-from annotation.asked import refuse_unasked
 from annotation.errors import AnnotationError
-from annotation.plan_root import keep_plan_root
-from annotation.principals import Principal, study_for
-from annotation.returns import give_back
+from annotation.people.principals import Principal, study_for
+from annotation.people.training import refuse_too_few
+from annotation.planning.plan_root import keep_plan_root
 from annotation.studies import audit, protocol_of
-from annotation.training import refuse_too_few
+from annotation.work.asked import refuse_unasked
+from annotation.work.returns import give_back
 from db.tables import Assignment, Item, Report, Study
 from db.types import now
 

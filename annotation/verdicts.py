@@ -13,17 +13,17 @@ import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.active_time import seconds_by_criterion
 from annotation.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
 from annotation.errors import AnnotationError
 from annotation.extra_columns import first_of_claims, items_beside, weights_of
-from annotation.judge_shares import JudgeShares
+from annotation.judges.judge_shares import JudgeShares
+from annotation.leaks.redaction import redactor_of
 from annotation.pairing import seeded
-from annotation.redaction import redactor_of
-from annotation.shown import sources_sha256
-from annotation.sides import OTHER
+from annotation.people.active_time import seconds_by_criterion
+from annotation.planning.sides import OTHER
 from annotation.spreadsheets import guarded
 from annotation.studies import protocol_of
+from annotation.work.shown import sources_sha256
 from db.tables import Item, Study
 
 COLUMNS = (

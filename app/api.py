@@ -20,14 +20,14 @@ from starlette.routing import Route
 
 from annotation.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
 from annotation.errors import AnnotationError, Incomplete
-from annotation.history import answer_history
 from annotation.labelling import reopen, save, skip, submit
-from annotation.next_work import next_work
-from annotation.page import assignment_page
-from annotation.positions import position
-from annotation.principals import Principal
-from annotation.sign_ins import csrf_token, note_seen, sign_in, sign_out, who
-from annotation.signing_out import sign_out_everywhere
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import csrf_token, note_seen, sign_in, sign_out, who
+from annotation.people.signing_out import sign_out_everywhere
+from annotation.work.history import answer_history
+from annotation.work.next_work import next_work
+from annotation.work.page import assignment_page
+from annotation.work.positions import position
 from app.headers import headers_for
 from app.settings import database, settings
 from app.texts import ENGLISH, Texts, texts_accepted

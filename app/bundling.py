@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import AnnotationError
-from annotation.kept_exports import keep_export
-from annotation.label_rows import label_rows
-from annotation.plan_root import plan_roots, study_plan
+from annotation.facts.kept_exports import keep_export
+from annotation.facts.label_rows import label_rows
+from annotation.planning.plan_root import plan_roots, study_plan
 from annotation.studies import find_study
 from annotation.verdicts import require_revealed, write_labels_csv
 from app.commands.database import opened
 from app.reporting import Calibrated, facts_about, label_version
 from db.connect import reading, transaction
 from exports.bundle import FACTS, PLAN, write_bundle
-from exports.label_chain import chained
+from exports.datasets.label_chain import chained
 from exports.pack import pack
 from exports.recomputing import Inputs
 

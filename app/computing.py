@@ -14,12 +14,12 @@ import pandas as pd
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from annotation.auditing import audit_study
-from annotation.disagreements import compared_answers, in_order
+from annotation.disputes.disagreements import compared_answers, in_order
+from annotation.disputes.settled import Adjudication, adjudication, answers_of, settled
 from annotation.errors import AnnotationError
-from annotation.people_list import active_seconds_by_rater
-from annotation.principals import Principal, study_for
-from annotation.settled import Adjudication, adjudication, answers_of, settled
+from annotation.leaks.auditing import audit_study
+from annotation.people.people_list import active_seconds_by_rater
+from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.judge_orders import judge_orders
@@ -27,11 +27,11 @@ from app.logs import tell_no_words, write_logs
 from app.quality import study_quality
 from app.reporting import settings_of, shown_report
 from app.settings import settings
+from calibration.biases.reliability_map import ReliabilityMap, reliability_map
 from calibration.errors import CalibrationError
-from calibration.pilot import Pilot, pilot_of
-from calibration.reliability_map import ReliabilityMap, reliability_map
+from calibration.people.siding import sided_with
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.siding import sided_with
+from calibration.sizing.pilot import Pilot, pilot_of
 from db.connect import open_database, reading
 
 Refusal = tuple[bool, str, str]  # whether calibration refused; code; text

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.errors import AnnotationError
-from annotation.kept_exports import keep_export
-from annotation.label_rows import count_label_rows, criterion_rows, label_rows, report_rows
-from annotation.redaction import redactor_of
+from annotation.facts.kept_exports import keep_export
+from annotation.facts.label_rows import count_label_rows, criterion_rows, label_rows, report_rows
+from annotation.facts.study_facts import study_facts
+from annotation.leaks.redaction import redactor_of
 from annotation.studies import find_study
-from annotation.study_facts import study_facts
 from annotation.verdicts import require_revealed
 from app.commands.database import opened
 from db.connect import reading, transaction

@@ -14,12 +14,9 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.claiming import take
-from annotation.enrollments import enroll
 from annotation.entries import AnswerEntry
 from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
-from annotation.invites import invite
 from annotation.judges.client import ModelFacts
 from annotation.judges.judge_file import JudgeDefinition, Price, Rung
 from annotation.judges.outcomes import Reply
@@ -28,14 +25,17 @@ from annotation.judges.prices import Usage
 from annotation.judges.prompt import Message
 from annotation.judges.run import run_judges
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
 from annotation.pairing import seeded
-from annotation.positions import position
-from annotation.principals import Principal, local_admin
+from annotation.people.enrollments import enroll
+from annotation.people.invites import invite
+from annotation.people.principals import Principal, local_admin
+from annotation.planning.slots import apply_plan, compare_plan, make_plan
 from annotation.protocol import read_protocol
-from annotation.slots import apply_plan, compare_plan, make_plan
 from annotation.studies import init_study
 from annotation.study_status import set_status
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
+from annotation.work.positions import position
 from db.connect import transaction
 from db.people_tables import ROLES
 from db.tables import Assignment, Event, Item, Report, Study, System, Topic

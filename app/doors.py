@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from annotation.sign_ins import who
+from annotation.people.sign_ins import who
 from app.api import COOKIE
 from app.settings import database, settings
 from db.connect import reading

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.reporting import settings_of
-from calibration.joining import study_of
-from calibration.position_bias import position_bias
+from calibration.biases.position_bias import position_bias
+from calibration.engine.joining import study_of
 from calibration.results import Estimate
-from exports.order_words import order_words
+from exports.words.order_words import order_words
 
 
 @dataclass(frozen=True)

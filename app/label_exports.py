@@ -8,18 +8,18 @@ from pathlib import Path
 import pandas as pd
 from sqlalchemy.orm import Session
 
-from annotation.items_shown import items_shown
+from annotation.facts.label_rows import criterion_rows
 from annotation.judges.judge_file import read_judge_file
-from annotation.label_rows import criterion_rows
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts, require_revealed
+from annotation.work.items_shown import items_shown
 from app.panels import with_panels
 from app.reporting import settings_of
 from db.tables import Study
-from exports.argilla import to_argilla
-from exports.label_studio import to_label_studio
-from exports.potato import to_potato
-from exports.tool_labels import Criteria, ToolFiles
+from exports.datasets.argilla import to_argilla
+from exports.datasets.label_studio import to_label_studio
+from exports.datasets.potato import to_potato
+from exports.datasets.tool_labels import Criteria, ToolFiles
 
 TOOLS: dict[str, Callable[[pd.DataFrame, Criteria], ToolFiles]] = {
     "label_studio": to_label_studio, "argilla": to_argilla, "potato": to_potato,

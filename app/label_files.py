@@ -17,7 +17,7 @@ from annotation.importing.csv_rows import FIELD_LIMIT, OTHER_SEPARATORS
 from annotation.importing.json_rows import read_json_rows
 from annotation.importing.parquet_rows import plain_value, read_parquet
 from annotation.importing.records import BOM, Row
-from annotation.redaction import Redactor, folders_of, secrets_of
+from annotation.leaks.redaction import Redactor, folders_of, secrets_of
 from annotation.spreadsheets import unguarded
 from app.regular_tables import BLOCK, read_regular_csv, read_regular_parquet
 from calibration.verdicts import DERIVED, EXTRA, EXTRA_TEXTS, KNOWN_COLUMNS, REQUIRED, TEXT_DEFAULTS, known

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 
-from annotation.packets import PacketFile
+from annotation.offline.packets import PacketFile
 from app.component import PACKET_SCRIPT, PACKET_STYLE
 from app.texts import inline_json, texts_for
 

@@ -11,9 +11,9 @@ import pandas as pd
 
 from annotation.judges.judge_file import PanelDefinition
 from annotation.judges.panel import DERIVED, panel_verdicts
-from calibration.agreeing import agreement_estimates
-from calibration.counted import groups_of
-from calibration.joining import study_of
+from calibration.engine.agreeing import agreement_estimates
+from calibration.engine.counted import groups_of
+from calibration.engine.joining import study_of
 from calibration.metrics import HEADLINE
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
 

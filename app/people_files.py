@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from annotation.errors import AnnotationError
-from annotation.pay import PayLine
+from annotation.people.pay import PayLine
 from annotation.spreadsheets import guarded
 
 KEEP_APART = "names stand in it: keep it apart from the study's data, and delete it when it is no longer needed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from calibration.study_plan import Planned, StudyPlan
+from calibration.sizing.study_plan import Planned, StudyPlan
 from exports.cells import DASH, number
 
 DEFAULTS: dict[str, float] = {

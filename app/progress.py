@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import and_, case, func, not_, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.principals import Principal, study_for
-from annotation.remarks import Remark, remarks_of
-from annotation.stale import idle_since
+from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
-from annotation.twins import once_a_page, rates_both
+from annotation.work.remarks import Remark, remarks_of
+from annotation.work.stale import idle_since
+from annotation.work.twins import once_a_page, rates_both
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study, System, Topic

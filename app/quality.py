@@ -9,13 +9,13 @@ from typing import Any
 import pandas as pd
 from sqlalchemy.orm import Session
 
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
-from annotation.work_log import work_log
+from annotation.work.work_log import work_log
 from app.reporting import settings_of
-from calibration.agreement_so_far import AgreementSoFar, agreement_so_far
-from calibration.annotator_quality import AnnotatorQuality, annotator_quality
+from calibration.people.agreement_so_far import AgreementSoFar, agreement_so_far
+from calibration.people.annotator_quality import AnnotatorQuality, annotator_quality
 
 RESAMPLES = 1_999  # of a page that is drawn anew every half minute; a report has five times as many
 

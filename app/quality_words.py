@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from app.quality import StudyQuality
-from calibration.agreement_so_far import why_unknown
-from calibration.annotator_quality import AnnotatorQuality
-from calibration.annotator_signals import Signal
+from calibration.people.agreement_so_far import why_unknown
+from calibration.people.annotator_quality import AnnotatorQuality
+from calibration.people.annotator_signals import Signal
 from calibration.results import Estimate
 from exports.cells import shown
 

@@ -7,7 +7,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from annotation.sign_ins import is_due, renew
+from annotation.people.sign_ins import is_due, renew
 from app.api import COOKIE, cookie_header
 from app.settings import database
 from db.connect import reading, transaction

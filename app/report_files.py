@@ -11,7 +11,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from annotation.errors import AnnotationError
 from app.reporting import Calibrated, facts_about
-from calibration.comparison_cautions import changed_plan
+from calibration.warnings.comparison_cautions import changed_plan
 from exports.pack import MAY_HOLD, pack
 
 PLAN = "comparison-plan.json"

@@ -11,24 +11,24 @@ import pandas as pd
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
-from annotation.comparison_plans import keep_plan, kept_plans
 from annotation.errors import AnnotationError
+from annotation.facts.study_facts import study_facts
 from annotation.judges.judge_file import JudgeFile, read_judge_file
-from annotation.plan_root import keep_plan_root
-from annotation.principals import Principal, local_admin, study_for
+from annotation.people.principals import Principal, local_admin, study_for
+from annotation.planning.comparison_plans import keep_plan, kept_plans
+from annotation.planning.plan_root import keep_plan_root
 from annotation.protocol import Protocol, read_protocol
 from annotation.studies import find_study, newest_act, protocol_of
-from annotation.study_facts import study_facts
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
 from app.answer_settings import answer_settings
 from app.label_files import FILE_SUFFIXES, publishable, read_labels
 from app.panels import with_panels, without_explained
 from app.settings import database
-from calibration.cascades import calibrate_with_cascades
-from calibration.comparison_cautions import changed_plan
+from calibration.biases.examples import without_examples
+from calibration.choosing.cascades import calibrate_with_cascades
 from calibration.errors import CalibrationError
-from calibration.examples import without_examples
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
+from calibration.warnings.comparison_cautions import changed_plan
 from db.connect import reading, transaction
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 from exports.facts import StudyFacts, facts_of

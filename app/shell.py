@@ -5,8 +5,8 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from annotation.principals import Principal
-from annotation.sign_ins import who
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import who
 from app.api import COOKIE
 from app.screens import consent, label, log_out, my_work, signed_out, trouble
 from app.settings import database

@@ -24,11 +24,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Figure, record
 from calibration.bias import Bias, Outcome
-from calibration.joining import Study, study_of
-from calibration.length_bias import length_bias
-from calibration.position_bias import position_bias
+from calibration.biases.length_bias import length_bias
+from calibration.biases.position_bias import position_bias
+from calibration.biases.self_preference import self_preference
+from calibration.engine.joining import Study, study_of
 from calibration.results import CalibrationSettings
-from calibration.self_preference import self_preference
 
 SYSTEMS = ("own", "other1", "other2", "other3")
 SETTINGS = CalibrationSettings()

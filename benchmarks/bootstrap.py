@@ -40,14 +40,14 @@ from threadpoolctl import threadpool_limits
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Figure, record
-from calibration import closed_forms
-from calibration.agreeing import agreement_estimates
 from calibration.bootstrap import cluster_weights, expanded_percentile, resample, wilson_effective
 from calibration.calibrate import calibrate
 from calibration.choose import choice_of
-from calibration.closed_forms import Array
-from calibration.counted import groups_of
-from calibration.joining import scale_of, study_of
+from calibration.engine import closed_forms
+from calibration.engine.agreeing import agreement_estimates
+from calibration.engine.closed_forms import Array
+from calibration.engine.counted import groups_of
+from calibration.engine.joining import scale_of, study_of
 from calibration.results import CalibrationSettings
 
 JUDGES, CRITERIA, RESAMPLES, SEED = 10, 39, 10_000, 0

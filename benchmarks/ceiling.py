@@ -23,9 +23,9 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Figure, record
-from calibration.alternative_annotator import FALSE_DISCOVERIES, PASSES_FROM, advantage_p
-from calibration.closed_forms import Array
+from calibration.choosing.alternative_annotator import FALSE_DISCOVERIES, PASSES_FROM, advantage_p
 from calibration.compare import paired_difference
+from calibration.engine.closed_forms import Array
 
 EPSILON, LEVEL, PEOPLE = 0.2, 0.95, 3
 ANNOTATOR, JUDGE = 0.9, 0.65  # mean accuracy

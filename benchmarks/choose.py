@@ -19,8 +19,8 @@ import pandas as pd
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Promise, tell
-from calibration.choice import Choice
 from calibration.choose import cheapest_adequate_judge
+from calibration.choosing.choice import Choice
 from calibration.results import CalibrationSettings
 from tests.calibration.priced import EIGHT, priced
 

@@ -22,12 +22,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Promise, promise, tell
 from calibration.bootstrap import wilson_effective
-from calibration.closed_forms import Array
+from calibration.choosing.deciding import power
+from calibration.choosing.noninferiority import ComparisonPlan, against_best, against_ceiling, non_inferiority
+from calibration.choosing.simultaneous import max_t_band
 from calibration.compare import exact_mcnemar, holm, paired_difference
-from calibration.deciding import power
-from calibration.left_out import LeftOutScores
-from calibration.noninferiority import ComparisonPlan, against_best, against_ceiling, non_inferiority
-from calibration.simultaneous import max_t_band
+from calibration.engine.closed_forms import Array
+from calibration.people.left_out import LeftOutScores
 
 AGREEMENT, MARGIN, SD = 0.8, 0.05, 0.1529
 TABULATED = {10: 0.246, 30: 0.542, 100: 0.946, 210: 0.999}  # STATISTICS section 2.9

@@ -27,9 +27,9 @@ sys.path.insert(0, str(ROOT))
 import psutil  # noqa: E402
 from sqlalchemy import Engine, func, select, update  # noqa: E402
 
-from annotation.answers import Answer  # noqa: E402
 from annotation.judges import queue  # noqa: E402
 from annotation.judges.accounts import Account, find_account  # noqa: E402
+from annotation.judges.answers import Answer  # noqa: E402
 from annotation.judges.attempts import as_row  # noqa: E402
 from annotation.judges.judge_file import JudgeDefinition, Rung  # noqa: E402
 from annotation.judges.leases import Worker  # noqa: E402

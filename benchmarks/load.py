@@ -29,7 +29,7 @@ import aiohttp  # noqa: E402
 import numpy as np  # noqa: E402
 import psutil  # noqa: E402
 
-from annotation.soundness import find_faults  # noqa: E402
+from annotation.facts.soundness import find_faults  # noqa: E402
 from benchmarks.annotate import QUESTIONS, written  # noqa: E402
 from benchmarks.promises import Figure, record  # noqa: E402
 from db.connect import reading  # noqa: E402

@@ -21,10 +21,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Promise, promise, tell
 from calibration.bootstrap import effective_sample, wilson_effective
-from calibration.closed_forms import Array
+from calibration.choosing.noninferiority import non_inferiority
 from calibration.compare import Difference, paired_difference
-from calibration.noninferiority import non_inferiority
-from calibration.pilot import icc_interval, spread_of
+from calibration.engine.closed_forms import Array
 from calibration.planning import (
     CAUTION,
     Spread,
@@ -35,7 +34,8 @@ from calibration.planning import (
     sd_of_pair_differences,
     sd_of_pair_means,
 )
-from calibration.simulated_power import confirmed
+from calibration.sizing.pilot import icc_interval, spread_of
+from calibration.sizing.simulated_power import confirmed
 
 AGREEMENT, LABELS, MARGIN, POWER = 0.8, 39, 0.05, 0.8
 DEVIATIONS = 3.5  # binomial standard errors that a share may lie from what was planned

@@ -25,10 +25,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Promise, promise, tell
 from calibration.bootstrap import expanded_percentile, resample, wilson_effective
-from calibration.bradley_terry import strengths
-from calibration.closed_forms import Array
-from calibration.corrected import ClusterMeans, Halves, corrected_interval, corrected_mean
-from calibration.corrected_strengths import corrected_strength, tuning
+from calibration.engine.closed_forms import Array
+from calibration.systems.bradley_terry import strengths
+from calibration.systems.corrected import ClusterMeans, Halves, corrected_interval, corrected_mean
+from calibration.systems.corrected_strengths import corrected_strength, tuning
 
 TRUTH, LEVEL = 0.5, 0.95
 

@@ -28,18 +28,18 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 from sqlalchemy import Engine, select  # noqa: E402
 from sqlalchemy.orm import Session  # noqa: E402
 
-from annotation.auditing import list_reports, view_report  # noqa: E402
-from annotation.claiming import take  # noqa: E402
 from annotation.entries import AnswerEntry  # noqa: E402
-from annotation.item_slots import list_items  # noqa: E402
-from annotation.judge_runs import judge_runs  # noqa: E402
+from annotation.judges.judge_runs import judge_runs  # noqa: E402
 from annotation.labelling import save, submit  # noqa: E402
-from annotation.own_work import own_work  # noqa: E402
-from annotation.page import assignment_page, current_answers  # noqa: E402
-from annotation.people_list import list_people  # noqa: E402
-from annotation.positions import position  # noqa: E402
-from annotation.principals import Principal  # noqa: E402
-from annotation.remarks import remarks_of  # noqa: E402
+from annotation.leaks.auditing import list_reports, view_report  # noqa: E402
+from annotation.people.people_list import list_people  # noqa: E402
+from annotation.people.principals import Principal  # noqa: E402
+from annotation.planning.item_slots import list_items  # noqa: E402
+from annotation.work.claiming import take  # noqa: E402
+from annotation.work.own_work import own_work  # noqa: E402
+from annotation.work.page import assignment_page, current_answers  # noqa: E402
+from annotation.work.positions import position  # noqa: E402
+from annotation.work.remarks import remarks_of  # noqa: E402
 from app.progress import study_progress  # noqa: E402
 from app.reporting import label_version, work_version  # noqa: E402
 from benchmarks.judge_queue import databases  # noqa: E402

@@ -22,9 +22,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Promise, promise, tell
 from calibration.bootstrap import cluster_t
-from calibration.closed_forms import Array
-from calibration.joining import Mask
-from calibration.two_way import TwoWay, two_way
+from calibration.engine.closed_forms import Array
+from calibration.engine.joining import Mask
+from calibration.engine.two_way import TwoWay, two_way
 
 AGREEMENT, PERSON, JUDGE = 0.8, 0.85, 0.8  # mean agreement with one annotator; mean accuracies, for the gap
 STUDIES, LABELS = 4_000, 39

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from calibration.biases.probes import POWER, detectable, outcome_of, probe_effect
+from calibration.biases.probes import Outcome as Place
 from calibration.bootstrap import effective_of_sums, wilson_effective
-from calibration.bounding import Group, Pair
-from calibration.closed_forms import Array
 from calibration.compare import Difference, paired_difference
-from calibration.joining import Mask, Study
-from calibration.probes import POWER, detectable, outcome_of, probe_effect
-from calibration.probes import Outcome as Place
+from calibration.engine.bounding import Group, Pair
+from calibration.engine.closed_forms import Array
+from calibration.engine.joining import Mask, Study
 from calibration.results import CalibrationSettings, Estimate
 
 Outcome = Literal["found", "not_found", "cannot_tell"]

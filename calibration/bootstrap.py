@@ -18,8 +18,8 @@ import numpy.typing as npt
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from calibration.closed_forms import Array
-from calibration.columns import tally
+from calibration.engine.closed_forms import Array
+from calibration.reading.columns import tally
 
 CHUNK = 256  # resamples per seed child: draws depend on (seed, clusters, resamples) and on nothing else
 KEPT = 2**24  # weights in memory between two statistics: 64 MB

@@ -14,31 +14,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from calibration.aggregates import aggregate_estimates
-from calibration.agreeing import agreement_estimates, count_tables
-from calibration.alternative_annotator import FEWEST_ITEMS, AltTest, alt_test_of
-from calibration.answering import answering_estimates
-from calibration.bias_audit import bias_audit
-from calibration.bounding import Group
-from calibration.card import card
-from calibration.category_effects import effects_by_people
-from calibration.cautions import cautions
+from calibration.biases.answering import answering_estimates
+from calibration.biases.bias_audit import bias_audit
 from calibration.ceiling import ceiling_estimates, ceiling_of
 from calibration.choose import choice_of
-from calibration.columns import tally
-from calibration.confidence import confidence_estimates
-from calibration.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
-from calibration.effective_judges import effective_judges
-from calibration.joining import MANY_LABELS, Scale, Study, scale_of, study_of
-from calibration.judge_pairs import judge_pairs, pair_estimate
-from calibration.left_out import ties_rule
-from calibration.panel_sensitivity import panel_sensitivity, sensitivity_data
-from calibration.placing import Ranking
+from calibration.choosing.alternative_annotator import FEWEST_ITEMS, AltTest, alt_test_of
+from calibration.choosing.card import card
+from calibration.choosing.effective_judges import effective_judges
+from calibration.choosing.judge_pairs import judge_pairs, pair_estimate
+from calibration.engine.agreeing import agreement_estimates, count_tables
+from calibration.engine.bounding import Group
+from calibration.engine.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
+from calibration.engine.joining import MANY_LABELS, Scale, Study, scale_of, study_of
+from calibration.engine.two_way import over_annotators
+from calibration.people.left_out import ties_rule
+from calibration.people.panel_sensitivity import panel_sensitivity, sensitivity_data
 from calibration.ranking import rankings
+from calibration.reading.columns import tally
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.two_way import over_annotators
+from calibration.sure.confidence import confidence_estimates
+from calibration.sure.vote_agreement import vote_estimates
+from calibration.systems.aggregates import aggregate_estimates
+from calibration.systems.category_effects import effects_by_people
+from calibration.systems.placing import Ranking
 from calibration.verdicts import EXTRA, KNOWN_COLUMNS, normalise
-from calibration.vote_agreement import vote_estimates
+from calibration.warnings.cautions import cautions
 
 
 def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> CalibrationReport:

@@ -10,12 +10,11 @@ import numpy as np
 import pandas as pd
 
 from calibration.bootstrap import resample
-from calibration.bounding import FEW_CLUSTERS, Group, Pair, drawn, share
-from calibration.closed_forms import Array, ratio
-from calibration.columns import tally
 from calibration.compare import Difference, paired_difference
-from calibration.joining import Answers, Scale, Study
-from calibration.left_out import (
+from calibration.engine.bounding import FEW_CLUSTERS, Group, Pair, drawn, share
+from calibration.engine.closed_forms import Array, ratio
+from calibration.engine.joining import Answers, Scale, Study
+from calibration.people.left_out import (
     SUFFIX,
     TIE_RULE,
     LeftOutScores,
@@ -25,6 +24,7 @@ from calibration.left_out import (
     stacked,
     ties_rule,
 )
+from calibration.reading.columns import tally
 from calibration.results import CalibrationSettings, Estimate
 
 FIXED_PANEL = "this panel of annotators is fixed"

@@ -8,14 +8,14 @@ from dataclasses import replace
 
 import pandas as pd
 
-from calibration.bounding import Group
-from calibration.candidates import by_cost, candidates_of, prices_of, tried
-from calibration.choice import Candidate, Choice, Reason, Status, open_candidates
-from calibration.choice_words import sentence_of
-from calibration.counted import cluster_word
+from calibration.choosing.candidates import by_cost, candidates_of, prices_of, tried
+from calibration.choosing.choice import Candidate, Choice, Reason, Status, open_candidates
+from calibration.choosing.choice_words import sentence_of
+from calibration.engine.bounding import Group
+from calibration.engine.counted import cluster_word
+from calibration.engine.joining import MANY_LABELS, Scale, Study
 from calibration.errors import CalibrationError
-from calibration.joining import MANY_LABELS, Scale, Study
-from calibration.left_out import pooled
+from calibration.people.left_out import pooled
 from calibration.results import CalibrationSettings
 
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from calibration.bootstrap import cluster_t, se_of_sums
-from calibration.closed_forms import Array
-from calibration.columns import Codes, distinct, tally
+from calibration.engine.closed_forms import Array
 from calibration.errors import CalibrationError
+from calibration.reading.columns import Codes, distinct, tally
 
 Order = Literal["better", "worse", "cannot_tell"]
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from calibration.closed_forms import Array, ratio
-from calibration.columns import Codes, grouped, numeric
-from calibration.concordance import rank_share, sign_counts
+from calibration.engine.closed_forms import Array, ratio
+from calibration.engine.concordance import rank_share, sign_counts
+from calibration.engine.moments import FORMS, icc_of_sums, rater_sums
 from calibration.errors import CalibrationError
-from calibration.moments import FORMS, icc_of_sums, rater_sums
-from calibration.preferences import preferences_from_scores
+from calibration.reading.columns import Codes, grouped, numeric
+from calibration.scores.preferences import preferences_from_scores
 
 __all__ = [
     "icc",

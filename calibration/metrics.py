@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from calibration import calibration_error, closed_forms, correlation
-from calibration.closed_forms import Array
-from calibration.columns import Labels, aligned, categories_of, count_table, grouped
+from calibration import correlation
+from calibration.engine import closed_forms
+from calibration.engine.closed_forms import Array
 from calibration.errors import CalibrationError
-from calibration.pairwise import SCORES, SWAP, best_answer, without_ties
+from calibration.reading.columns import Labels, aligned, categories_of, count_table, grouped
+from calibration.scores.pairwise import SCORES, SWAP, best_answer, without_ties
+from calibration.sure import calibration_error
 from calibration.verdicts import PAIRWISE
 
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from calibration.closed_forms import Array
-from calibration.deciding import MOST, POWER, TINY, Needed, clusters_without_spread, power
+from calibration.choosing.deciding import MOST, POWER, TINY, Needed, clusters_without_spread, power
+from calibration.engine.closed_forms import Array
 from calibration.errors import CalibrationError
 
 CAUTION = 0.8  # one-sided confidence that the true spread is no larger than the cautious one. Browne 1995

@@ -8,15 +8,21 @@ from dataclasses import dataclass
 import pandas as pd
 
 from calibration.bias import EVERYONE
-from calibration.bradley_terry import bradley_terry
-from calibration.corrected import CorrectedWinRates, Straddling, corrected_ranking, halves_of, judge_corrected_win_rates
-from calibration.corrected_strengths import judge_corrected_strengths
-from calibration.joining import Study, study_of
-from calibration.placing import Ranking
-from calibration.rank_stability import RankStability, rank_stability
+from calibration.engine.joining import Study, study_of
 from calibration.results import CalibrationSettings, Estimate
-from calibration.win_rates import win_rate_matrix, win_rates
-from calibration.win_scores import Units, has_ranking, units_of, win_scores, win_sums
+from calibration.systems.bradley_terry import bradley_terry
+from calibration.systems.corrected import (
+    CorrectedWinRates,
+    Straddling,
+    corrected_ranking,
+    halves_of,
+    judge_corrected_win_rates,
+)
+from calibration.systems.corrected_strengths import judge_corrected_strengths
+from calibration.systems.placing import Ranking
+from calibration.systems.rank_stability import RankStability, rank_stability
+from calibration.systems.win_rates import win_rate_matrix, win_rates
+from calibration.systems.win_scores import Units, has_ranking, units_of, win_scores, win_sums
 
 
 @dataclass(frozen=True)

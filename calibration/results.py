@@ -10,8 +10,8 @@ from calibration.errors import CalibrationError
 
 if TYPE_CHECKING:
     from calibration.bias import Bias
-    from calibration.card import CardRow
-    from calibration.choice import Choice
+    from calibration.choosing.card import CardRow
+    from calibration.choosing.choice import Choice
 
 Ties = Literal["three_class", "half_credit", "exclude"]
 
@@ -29,7 +29,7 @@ RULES = ("win_rate", "mean", "weighted_mean", "share", "target_share", "majority
 
 @dataclass(frozen=True)
 class Aggregate:
-    """What a study prints of every system: one line of a protocol's `aggregate`. See `calibration.aggregates`."""
+    """What a study prints of every system: one `aggregate` of a protocol. See `calibration.systems.aggregates`."""
 
     name: str
     rule: str  # one of RULES

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.errors import CalibrationError
-from calibration.typed_cells import as_category, as_number, as_text, is_number, refuse, spelling, with_text
+from calibration.reading.typed_cells import as_category, as_number, as_text, is_number, refuse, spelling, with_text
 
 REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id")
 TEXT_DEFAULTS = {"system_a": "", "system_b": "", "presentation": "", "category": "", "status": "", "rationale": ""}

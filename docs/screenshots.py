@@ -20,9 +20,9 @@ from playwright.sync_api import Browser, Page, Playwright, sync_playwright  # no
 
 from annotation.importing.folder import read_folder  # noqa: E402
 from annotation.importing.write import import_reports  # noqa: E402
-from annotation.packets import reserve_packet  # noqa: E402
-from annotation.principals import local_admin  # noqa: E402
-from annotation.slots import apply_plan, make_plan  # noqa: E402
+from annotation.offline.packets import reserve_packet  # noqa: E402
+from annotation.people.principals import local_admin  # noqa: E402
+from annotation.planning.slots import apply_plan, make_plan  # noqa: E402
 from annotation.studies import init_study  # noqa: E402
 from annotation.study_status import move_study  # noqa: E402
 from app.demo import REPORTS, demo_links, make_demo  # noqa: E402

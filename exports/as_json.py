@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from calibration.choice import Choice
+from calibration.choosing.choice import Choice
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from exports.cells import Cell
 from exports.tables import Table

@@ -13,10 +13,10 @@ from dataclasses import replace
 from jinja2 import Environment, StrictUndefined
 
 from exports.cells import MINUS
+from exports.latex.tex_layout import NARROW, NUMBER, TIGHT, Panel, Shape, panels
+from exports.latex.tex_pages import Page, Part, pages
+from exports.latex.tex_text import breakable, escape, fonts_needed, needs_t1, prose
 from exports.tables import Table
-from exports.tex_layout import NARROW, NUMBER, TIGHT, Panel, Shape, panels
-from exports.tex_pages import Page, Part, pages
-from exports.tex_text import breakable, escape, fonts_needed, needs_t1, prose
 
 FLUSH = 12  # floats that LaTeX is asked to hold back at once
 

@@ -12,11 +12,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
 
-from exports.croissant import croissant
-from exports.data_card import data_card
-from exports.dataset_columns import CRITERIA, LABELS, NUMBER, REPORTS, SHOWN_TEXT, TRUTH, WHOLE, DataColumn
+from exports.datasets.croissant import croissant
+from exports.datasets.data_card import data_card
+from exports.datasets.dataset_columns import CRITERIA, LABELS, NUMBER, REPORTS, SHOWN_TEXT, TRUTH, WHOLE, DataColumn
+from exports.datasets.label_chain import chained
 from exports.errors import ExportError
-from exports.label_chain import chained
 from exports.spreadsheets import guarded
 
 FORMAT = "calipers-dataset/1"

@@ -40,7 +40,7 @@ class JudgeFacts:
 
 @dataclass(frozen=True)
 class StudyFacts:
-    """Counts and words of one study, as `annotation.study_facts` reads them. No name, token, address or path."""
+    """Counts and words of one study, as `annotation.facts.study_facts` reads them. No name, token, address or path."""
 
     name: str | None = None
     title: str | None = None
@@ -89,7 +89,7 @@ class StudyFacts:
     labels_after_reveal: int | None = None
     after_reveal_left_out: bool | None = None
     unproved_texts: int | None = None  # labels made elsewhere, whose file did not prove which text was read
-    blinding_audit: Mapping[str, Any] | None = None  # see `annotation.study_facts.audit_facts`
+    blinding_audit: Mapping[str, Any] | None = None  # see `annotation.facts.study_facts.audit_facts`
     # people
     annotators: int | None = None  # who handed in labels
     annotators_simulated: int | None = None
@@ -142,7 +142,7 @@ class StudyFacts:
 
 
 def facts_of(found: Mapping[str, Any] | None = None) -> StudyFacts:
-    """`annotation.study_facts` as facts; None for a bare table of labels, of which only the software is known.
+    """`annotation.facts.study_facts` as facts; None for a bare table of labels, of which only the software is known.
 
     Raises TypeError on a name that is no fact.
     """

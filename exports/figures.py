@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from calibration.results import Estimate
 from exports.cells import shown
-from exports.fitting import fitted, width_of
-from exports.fonts import advice
+from exports.plots.fitting import fitted, width_of
+from exports.plots.fonts import advice
+from exports.plots.theme import INK, INK_SOFT, TEXT, themed
 from exports.tables import refuse_bare
-from exports.theme import INK, INK_SOFT, TEXT, themed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,9 +13,9 @@ from calibration.results import CalibrationReport
 from exports.as_markdown import escaped
 from exports.bibliography import METHODS
 from exports.facts import StudyFacts
-from exports.methods_told import sources, told
-from exports.questions import to_state
-from exports.tex_text import escape, fonts_needed, prose
+from exports.latex.tex_text import escape, fonts_needed, prose
+from exports.words.methods_told import sources, told
+from exports.words.questions import to_state
 
 OPEN, CLOSE = "\ue000", "\ue001"  # around the keys of a citation until the format is known; never in a text
 CITE = "\\providecommand{\\citep}{\\cite}\n"  # of natbib: in brackets, where \cite would stand in the sentence

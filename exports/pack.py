@@ -8,43 +8,43 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from calibration.results import CalibrationReport
-from exports.annotators import annotators_table
-from exports.annotators_figure import annotator_pairs, annotators_figure
-from exports.answers import answers
 from exports.as_csv import as_csv
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex
 from exports.as_markdown import as_markdown
-from exports.bias import bias_table
-from exports.bias_figure import bias_figure
 from exports.bibliography import bibtex, used
-from exports.captions import captions, figures_tex
-from exports.categories import categories_table
-from exports.checklists import alt_test_checklist, blinding_checklist
-from exports.comparisons import comparisons_table
-from exports.confidence import confidence_levels_table, confidence_table
-from exports.confidence_figure import confidence_figure
-from exports.criteria import criteria_table
-from exports.criteria_map import criteria_map
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.figures import Figure, as_bytes
-from exports.forest import forest
-from exports.frontier import frontier
-from exports.judges import judges_table
 from exports.methods import Methods, methods_paragraph
 from exports.page import report_page
-from exports.position_figure import position_figure
-from exports.presets import PRESETS, preset_table
-from exports.ranking import ranking_table
-from exports.ranking_figure import ranking_figure
-from exports.system_differences import system_differences_table
-from exports.system_pairs import system_pairs_table
-from exports.systems import system_orders_table, systems_apart_table, systems_table
+from exports.plots.annotators_figure import annotator_pairs, annotators_figure
+from exports.plots.answers import answers
+from exports.plots.bias_figure import bias_figure
+from exports.plots.confidence_figure import confidence_figure
+from exports.plots.criteria_map import criteria_map
+from exports.plots.forest import forest
+from exports.plots.frontier import frontier
+from exports.plots.position_figure import position_figure
+from exports.plots.ranking_figure import ranking_figure
+from exports.plots.theme import FULL_PAGE, ONE_COLUMN
+from exports.plots.win_matrix import win_matrix
+from exports.published.presets import PRESETS, preset_table
+from exports.sheets.annotators import annotators_table
+from exports.sheets.bias import bias_table
+from exports.sheets.categories import categories_table
+from exports.sheets.comparisons import comparisons_table
+from exports.sheets.confidence import confidence_levels_table, confidence_table
+from exports.sheets.criteria import criteria_table
+from exports.sheets.judges import judges_table
+from exports.sheets.ranking import ranking_table
+from exports.sheets.system_differences import system_differences_table
+from exports.sheets.system_pairs import system_pairs_table
+from exports.sheets.systems import system_orders_table, systems_apart_table, systems_table
+from exports.sheets.votes import votes_table
 from exports.tables import Table, agreement_table
-from exports.theme import FULL_PAGE, ONE_COLUMN
-from exports.votes import votes_table
-from exports.win_matrix import win_matrix
+from exports.words.captions import captions, figures_tex
+from exports.words.checklists import alt_test_checklist, blinding_checklist
 
 REPORT = "calibration-report.json"
 log = logging.getLogger("calipers")

@@ -9,16 +9,16 @@ from dataclasses import asdict, dataclass, replace
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from calibration.choice_words import short_sentence
+from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationReport
 from exports.as_html import as_html
-from exports.captions import told
-from exports.cautions import folded
 from exports.facts import software_versions
 from exports.figures import Figure, as_bytes
-from exports.page_methods import methods_html, sources_of
-from exports.sentences import opening
+from exports.sheets.cautions import folded
 from exports.tables import Table
+from exports.words.captions import told
+from exports.words.page_methods import methods_html, sources_of
+from exports.words.sentences import opening
 
 PIXELS = 120  # of CSS for an inch: 8 pt become nearly the text of the page; in print as wide as the page
 LONG = 24  # rows, from which a table scrolls in a box of its own

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from calibration.results import CalibrationReport, ReportWarning
-from exports.captions import captions, figures_tex
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.methods import methods_paragraph
 from exports.pack import DRAWN, REPORT, texts_of
 from exports.pack import FIGURES as DRAWINGS
 from exports.page import report_page
+from exports.plots.theme import FULL_PAGE
 from exports.strict_json import loads
 from exports.tables import Table
-from exports.theme import FULL_PAGE
+from exports.words.captions import captions, figures_tex
 
 IMAGES = {f"{name}{width}.{form}" for name in DRAWN for width in ("", "_column") for form in FIGURE_FORMATS}
 EXPLAINED = ("join_loss", "unpaired_judges", "order_unknown")  # a study that knows its panels leaves these out

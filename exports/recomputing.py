@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.cascades import calibrate_with_cascades
+from calibration.choosing.cascades import calibrate_with_cascades
 from calibration.results import Aggregate, CalibrationReport, CalibrationSettings, Estimate
 from exports.as_json import as_json, report_json, settings_dict
 from exports.cells import Cell, Probability, shown

@@ -13,7 +13,7 @@ from calibration.metrics import HEADLINE, METRICS
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, shown
 from exports.errors import ExportError
-from exports.notes import label_agreement, methods, origin, remarks
+from exports.words.notes import label_agreement, methods, origin, remarks
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
 ALPHAS = ("krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "krippendorff_alpha_nominal")

@@ -28,10 +28,10 @@ from exports.bundle import (
     sha256_of,
     strays,
 )  # fmt: skip
+from exports.datasets.label_chain import broken, canonical_sha256
+from exports.datasets.labels_file import read_labels_csv
 from exports.errors import ExportError
 from exports.facts import facts_of
-from exports.label_chain import broken, canonical_sha256
-from exports.labels_file import read_labels_csv
 from exports.recomputing import Recomputed, read_inputs, recompute
 from exports.strict_json import loads
 

@@ -20,7 +20,7 @@ import aiohttp
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from db.tables import LIVE, Assignment, Event, Label
 
 TIMEOUT = aiohttp.ClientTimeout(total=8)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.ballot_signing import signature
 from annotation.canonical_json import canonical
-from annotation.packets import PacketFile
+from annotation.offline.ballot_signing import signature
+from annotation.offline.packets import PacketFile
 from tests.small_study import uuids
 
 

@@ -25,10 +25,10 @@ sys.path.insert(0, str(ROOT))
 from playwright.sync_api import expect, sync_playwright  # noqa: E402
 from sqlalchemy import func, select  # noqa: E402
 
-from annotation.claiming import take  # noqa: E402
 from annotation.labelling import save, submit  # noqa: E402
-from annotation.page import assignment_page  # noqa: E402
-from annotation.principals import Principal  # noqa: E402
+from annotation.people.principals import Principal  # noqa: E402
+from annotation.work.claiming import take  # noqa: E402
+from annotation.work.page import assignment_page  # noqa: E402
 from db.connect import reading, transaction  # noqa: E402
 from db.people_tables import Enrollment, Rater  # noqa: E402
 from db.tables import Assignment, Item, Label, Report, System  # noqa: E402

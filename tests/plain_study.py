@@ -8,12 +8,12 @@ from itertools import combinations
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.enrollments import enroll
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import Principal
-from annotation.sides import orient
+from annotation.people.enrollments import enroll
+from annotation.people.principals import Principal
+from annotation.planning.sides import orient
 from annotation.studies import init_study
+from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Import, Item, Report, Study, System, Topic

@@ -1,4 +1,4 @@
-"""The planted annotators of `calibration/planted.py` in a database: they take, answer and submit like anybody."""
+"""The planted annotators of `tests/calibration/planted.py` in a database: they take, answer and submit like anybody."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pandas as pd
 from sqlalchemy import Engine, update
 from sqlalchemy.orm import Session
 
-from annotation.claiming import take
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import Principal
+from annotation.people.principals import Principal
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.tables import Assignment, Event
 from tests.calibration.planted import Person, planted_study

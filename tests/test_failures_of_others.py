@@ -10,17 +10,17 @@ import pytest
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
-from annotation.claiming import take
 from annotation.errors import AnnotationError, Incomplete
-from annotation.history import answer_history
-from annotation.invites import invite
 from annotation.labelling import reopen, save, submit
-from annotation.page import assignment_page
-from annotation.positions import position
-from annotation.principals import Principal, local_admin, study_for
-from annotation.sign_ins import sign_in, sign_out, who
+from annotation.people.invites import invite
+from annotation.people.principals import Principal, local_admin, study_for
+from annotation.people.sign_ins import sign_in, sign_out, who
 from annotation.study_status import move_study
 from annotation.verdicts import labels_csv, load_verdicts
+from annotation.work.claiming import take
+from annotation.work.history import answer_history
+from annotation.work.page import assignment_page
+from annotation.work.positions import position
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Label, Study
 from tests.small_study import a_person, answer, answer_all, make_study

@@ -24,7 +24,7 @@ ONLY_IN = {
     "streamlit": ("app/",),
     "litellm": ("annotation/judges/client.py",),
     "sqlalchemy": ("db/", "annotation/", "app/"),
-    "scipy": ("calibration/", "annotation/quotas.py"),
+    "scipy": ("calibration/", "annotation/planning/quotas.py"),
     "sklearn": ("calibration/", "annotation/blinding.py", "annotation/passages.py"),
     "krippendorff": ("calibration/",),
     "matplotlib": ("exports/",),

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import func, select
 
+from annotation.facts.soundness import find_faults
 from annotation.judges.standing import standings
-from annotation.principals import local_admin
-from annotation.soundness import find_faults
+from annotation.people.principals import local_admin
 from app.progress import study_progress
 from benchmarks.large_study import write_study
 from benchmarks.large_work import JUDGES, Shape

@@ -16,11 +16,11 @@ import pandas as pd
 import pytest
 
 from app.label_files import read_labels
-from calibration.bias_audit import bias_audit
+from calibration.biases.bias_audit import bias_audit
 from calibration.calibrate import calibrate
 from calibration.ceiling import leave_one_out_ceiling
-from calibration.choice import gate
 from calibration.choose import cheapest_adequate_judge
+from calibration.choosing.choice import gate
 from calibration.ranking import side_by_side
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 
@@ -41,7 +41,7 @@ def renamed(frame: pd.DataFrame, seed: int) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     items = frame["item_id"].unique()
     turned = frame["item_id"].isin(rng.choice(items, len(items) // 2, replace=False))
-    frame = frame.astype({column: str for column in frame.select_dtypes("category")})  # one column's words go into another
+    frame = frame.astype(dict.fromkeys(frame.select_dtypes("category"), str))  # one column's words go into another
     out = frame.copy()
     for one, other in (("system_a", "system_b"), ("len_a", "len_b")):
         if one in frame:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select, update
 
-from annotation.claiming import take
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import study_for
+from annotation.people.principals import study_for
 from annotation.verdicts import COLUMNS, labels_csv, load_verdicts, unblind
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings
 from db.connect import transaction

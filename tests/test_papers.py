@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calibration.aggregating import majority, mean, share, target_share
 from calibration.correlation import icc, pearson, rank_agreement_across_items, spearman
 from calibration.metrics import cohen_kappa, constant_judge_baseline, percent_agreement
+from calibration.systems.aggregating import majority, mean, share, target_share
 
 LABELS = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "labels"
 

@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine
 
-from annotation.claiming import take
 from annotation.labelling import submit
-from annotation.page import assignment_page
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from db.connect import open_database, transaction
 from tests.annotation.result_trees import bring_results, labels_file, verdicts
 from tests.disputed_study import make_disputed

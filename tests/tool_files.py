@@ -10,10 +10,10 @@ from typing import Any
 import pandas as pd
 from hypothesis import strategies as st
 
-from exports.argilla import to_argilla
-from exports.label_studio import to_label_studio
-from exports.potato import to_potato
-from exports.tool_labels import Criteria, ToolFiles
+from exports.datasets.argilla import to_argilla
+from exports.datasets.label_studio import to_label_studio
+from exports.datasets.potato import to_potato
+from exports.datasets.tool_labels import Criteria, ToolFiles
 
 EXPORTERS: Mapping[str, Callable[[pd.DataFrame, Criteria], ToolFiles]] = {
     "label_studio": to_label_studio, "argilla": to_argilla, "potato": to_potato,

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, select
 
 from annotation.importing.deepresearch_bench import CRITERIA, QUERIES, RAW, read_deepresearch_bench
 from annotation.importing.write import ImportReport, import_reports
-from annotation.principals import local_admin
+from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.tables import Criterion, Item, Report, Study, System, Topic

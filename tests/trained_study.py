@@ -13,11 +13,11 @@ from annotation.importing.folder import read_folder
 from annotation.importing.gold import import_gold
 from annotation.importing.write import import_reports
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import Principal, local_admin
-from annotation.slots import apply_plan, make_plan
+from annotation.people.principals import Principal, local_admin
+from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.study_status import move_study
+from annotation.work.page import assignment_page
 from db.connect import transaction
 from tests.small_study import PROTOCOL, answer, write_reports
 

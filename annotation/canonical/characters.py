@@ -8,7 +8,7 @@ from collections import Counter
 from html.entities import html5
 
 from annotation.canonical.shelf import TOKEN
-from annotation.protected import math_zones
+from annotation.stripping.protected import math_zones
 
 _CJK = "\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff"
 CJK = re.compile(f"[{_CJK}]")

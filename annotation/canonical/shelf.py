@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from annotation.protected import code_zones, math_zones
+from annotation.stripping.protected import code_zones, math_zones
 
 # One private-use character stands for each piece. They are neither letters nor blanks, so no rule looks at them.
 _FIRST, _LAST = 0xF0000, 0xFFFFD

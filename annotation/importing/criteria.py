@@ -7,9 +7,9 @@ from collections import Counter
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.asked import name_some, unasked_topics
 from annotation.importing.records import CriterionRecord, Parsed
 from annotation.studies import criteria_of, protocol_of, words_sha256
+from annotation.work.asked import name_some, unasked_topics
 from db.tables import Criterion, Study, Topic
 from db.types import now
 

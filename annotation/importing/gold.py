@@ -17,8 +17,8 @@ from annotation.importing.gold_places import GoldPlaces, Wanted
 from annotation.importing.records import Row, as_text, collecting
 from annotation.importing.table import read_columns
 from annotation.passages import compare_reports, to_stored
-from annotation.plan_root import keep_plan_root
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
+from annotation.planning.plan_root import keep_plan_root
 from annotation.spreadsheets import unguarded
 from annotation.studies import audit
 from db.tables import Assignment, Import, Item, Report, Study

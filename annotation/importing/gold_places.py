@@ -13,12 +13,12 @@ from sqlalchemy.orm import Session
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.matching import match, number_hint
 from annotation.importing.records import Row, collecting, nfc, shortened
-from annotation.newest_reports import candidates
 from annotation.pairing import Candidate, name_pair
+from annotation.planning.newest_reports import candidates
 from annotation.protocol import Protocol
 from annotation.scores import stored_choice
 from annotation.studies import criteria_of, protocol_of
-from annotation.twins import rates_both
+from annotation.work.twins import rates_both
 from db.tables import Criterion, Item, Report, Study, System, Topic
 
 

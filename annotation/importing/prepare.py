@@ -10,8 +10,8 @@ from typing import Any
 from annotation.blinding import Canonical, Flag, canonical_format, find_self_identification
 from annotation.citations import Span, Stripped, strip_citations
 from annotation.protocol import Reports
-from annotation.scripts import count_words
-from annotation.spans import delete
+from annotation.stripping.scripts import count_words
+from annotation.stripping.spans import delete
 
 SHORT = 50  # words; a shorter report is imported and warned about
 

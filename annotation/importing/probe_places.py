@@ -14,8 +14,8 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.matching import match, number_hint
 from annotation.importing.probe_records import ProbeRecord
 from annotation.importing.records import nfc, shortened
-from annotation.newest_reports import candidates
 from annotation.pairing import Candidate
+from annotation.planning.newest_reports import candidates
 from annotation.scores import stored_choice
 from annotation.studies import criteria_of, protocol_of
 from db.tables import Study, System, Topic

@@ -15,10 +15,10 @@ from annotation.importing.probe_places import Place, ProbePlaces
 from annotation.importing.probe_records import ParsedProbes, ProbeRecord, refuse_unstorable
 from annotation.importing.probes_report import ProbesReport
 from annotation.importing.records import storable
+from annotation.leaks.self_identification import find_self_identification
 from annotation.locks import hold_study
-from annotation.plan_root import keep_plan_root
-from annotation.principals import Principal, study_for
-from annotation.self_identification import find_self_identification
+from annotation.people.principals import Principal, study_for
+from annotation.planning.plan_root import keep_plan_root
 from annotation.studies import audit, protocol_of
 from db.tables import SLOT_SOURCES, Assignment, Import, Item, Report, Study, System
 

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field, replace
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.answers import Said
 from annotation.entries import clean
 from annotation.importing.results import TIE, ResultOptions, ResultRow
 from annotation.importing.results_choices import NotAllowed, answer_problems, choice_of, left_of, scale_problems
 from annotation.importing.results_match import Place, StudyPlaces, Unmatched
 from annotation.importing.results_raters import Name
+from annotation.judges.answers import Said
 from annotation.protocol import Protocol
-from annotation.shown import UNPROVED, ShownText, in_order
 from annotation.studies import protocol_of
+from annotation.work.shown import UNPROVED, ShownText, in_order
 from db.tables import Item, Report, Study
 
 SHA256 = re.compile(r"[0-9a-f]{64}")

@@ -15,7 +15,6 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.answers import Answer, Answered, Said, newest_revisions, said_by
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.records import storable
 from annotation.importing.results import ResultOptions, Results
@@ -23,8 +22,9 @@ from annotation.importing.results_match import StudyPlaces
 from annotation.importing.results_raters import Name, make_raters, standing_raters
 from annotation.importing.results_report import ResultsReport
 from annotation.importing.results_sheets import Found, Matched, Sheet, clashes, match_rows
+from annotation.judges.answers import Answer, Answered, Said, newest_revisions, said_by
 from annotation.labelling import record_answers
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from annotation.studies import audit
 from db.tables import LIVE, Assignment, Import, Study
 from db.types import Record, now, opaque

@@ -16,9 +16,9 @@ from annotation.importing.matching import number_hint
 from annotation.importing.prepare import SHORT, Prepared, prepare_report
 from annotation.importing.records import BOM, Parsed, ReportRecord, storable
 from annotation.importing.standing import late_references, topics_kept
-from annotation.newest_reports import retire_outdated
-from annotation.plan_root import keep_changed_root
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
+from annotation.planning.newest_reports import retire_outdated
+from annotation.planning.plan_root import keep_changed_root
 from annotation.studies import audit, protocol_of
 from db.tables import Import, Report, Study, System, Topic
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.self_identification import addressed_to_judges
+from annotation.leaks.self_identification import addressed_to_judges
 from db.tables import Item, Report, Study, Topic
 
 

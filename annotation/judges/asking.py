@@ -15,7 +15,7 @@ from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.plan import plan_judges
 from annotation.judges.prices import Estimate, estimate, stored_price
 from annotation.judges.probing import waiting_sizes
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from db.connect import reading
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import LIVE, Assignment, Study

@@ -14,10 +14,10 @@ from sqlalchemy import Row, or_, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
+from annotation.facts.soundness import SHOWN, Fault
 from annotation.judges.prices import Usage, cost, stored_price
 from annotation.judges.queue_rules import CENT
 from annotation.judges.steps import COST_UNKNOWN, REPLIES
-from annotation.soundness import SHOWN, Fault
 from db.judge_tables import JudgeAttempt
 
 Reply = tuple[str, int | None, int | None]  # model, tokens in, tokens out

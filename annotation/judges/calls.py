@@ -13,7 +13,7 @@ from annotation.judges.prices import CallSize
 from annotation.judges.prompt import Asked, Probe, build_prompt, canonical_sha256
 from annotation.protocol import Protocol
 from annotation.scores import scale_of
-from annotation.shown import ShownText
+from annotation.work.shown import ShownText
 from db.tables import Criterion
 
 

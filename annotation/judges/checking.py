@@ -21,8 +21,8 @@ from annotation.judges.prompt import Asked, Material, Probe, build_prompt, templ
 from annotation.judges.reply import problems
 from annotation.judges.steps import REPLIES, Tried, parsed
 from annotation.protocol import Protocol, Scale
-from annotation.shown import ShownText
-from annotation.twins import rates_both
+from annotation.work.shown import ShownText
+from annotation.work.twins import rates_both
 
 TEXTS = ("Water boils at 100 °C at sea level, and at less on a mountain.", "Water boils when it is hot.")
 NAMES = {

@@ -16,7 +16,7 @@ from annotation.errors import AnnotationError
 from annotation.judges.drift import Identity
 from annotation.judges.makers import maker
 from annotation.judges.steps import REPLIES
-from annotation.shown import sources_sha256
+from annotation.work.shown import sources_sha256
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Event, Item, Report, Study
 

@@ -12,17 +12,17 @@ from typing import Any, cast
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.answers import Answer, Answered
 from annotation.errors import AnnotationError
+from annotation.judges.answers import Answer, Answered
 from annotation.judges.judge_file import Rung
 from annotation.judges.probes import as_probed
 from annotation.judges.prompt import PAIR, Asked, Material, Probe, Prompt, build_prompt
 from annotation.judges.steps import REPLIES, Tried, second_prompt
 from annotation.protocol import Protocol
 from annotation.scores import scale_of
-from annotation.shown import ShownText, in_order
 from annotation.studies import protocol_of
-from annotation.twins import rates_both
+from annotation.work.shown import ShownText, in_order
+from annotation.work.twins import rates_both
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Criterion, Item, Report, Study, Topic
 

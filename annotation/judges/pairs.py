@@ -12,13 +12,13 @@ from typing import Any
 from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
-from annotation.asked import refuse_unasked
 from annotation.errors import AnnotationError
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.passes import Pass, draw_first, plan_passes
-from annotation.sides import OTHER
+from annotation.planning.sides import OTHER
 from annotation.studies import criteria_of, protocol_of
-from annotation.twins import rates_both, twin_items
+from annotation.work.asked import refuse_unasked
+from annotation.work.twins import rates_both, twin_items
 from db.judge_tables import Judge
 from db.tables import LIVE, Assignment, Criterion, Item, Report, Study, System, Topic
 
@@ -36,7 +36,7 @@ class LabelledItem:
     characters: int  # of the shown texts, the topic and the probe
     utf8_bytes: int
     reference: str | None = None
-    names: tuple[str, ...] = ("Left", "Right")  # of the shown texts; see annotation.shown
+    names: tuple[str, ...] = ("Left", "Right")  # of the shown texts; see annotation.work.shown
     probe: str | None = None
     twin: int | None = None
 

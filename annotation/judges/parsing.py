@@ -9,8 +9,8 @@ from itertools import islice
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.answers import Answer, Answered
 from annotation.errors import AnnotationError
+from annotation.judges.answers import Answer, Answered
 from annotation.judges.material import CallRows, load_calls
 from annotation.judges.reply import PARSER_VERSION
 from annotation.judges.standing import label_counts

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from annotation.planning.sides import OTHER
 from annotation.protocol import Batching, Order
-from annotation.sides import OTHER
 
 T = TypeVar("T")
 

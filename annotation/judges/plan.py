@@ -14,7 +14,6 @@ from sqlalchemy import Engine, Insert, Table, bindparam, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from annotation.answers import Answered
 from annotation.errors import AnnotationError
 from annotation.judges.accounts import (
     Account,
@@ -25,6 +24,7 @@ from annotation.judges.accounts import (
     resolve,
 )
 from annotation.judges.addressing import warn_of_addressed
+from annotation.judges.answers import Answered
 from annotation.judges.assignments import open_assignments
 from annotation.judges.calls import PlannedCall, planned_calls
 from annotation.judges.client import describe as describe_with_litellm
@@ -37,7 +37,7 @@ from annotation.judges.reply import PARSER_VERSION, failed_answers
 from annotation.judges.singles import labelled_singles, share_calls, standing_groups
 from annotation.labelling import record_answers
 from annotation.studies import protocol_of
-from annotation.twins import rates_both
+from annotation.work.twins import rates_both
 from db.connect import reading, transaction
 from db.tables import Study, System
 from db.types import Record, now

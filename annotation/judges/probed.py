@@ -15,7 +15,7 @@ from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.probes import ONE_SIDED, changed_side, heavier_side
 from annotation.judges.probing import CHUNK, own_account, probe_account
 from annotation.judges.said import Said, said
-from annotation.sides import OTHER
+from annotation.planning.sides import OTHER
 from db.judge_tables import JudgeCall, JudgeCallAssignment
 from db.tables import Assignment, Item, Study
 

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 from markdown_it import MarkdownIt
 
 from annotation.rendering import report_blocks
-from annotation.shown import ShownText
+from annotation.work.shown import ShownText
 
 ProbeKind = Literal["markdown", "padding", "paraphrase", "authority"]
 KINDS: tuple[ProbeKind, ...] = get_args(ProbeKind)

@@ -22,9 +22,9 @@ from annotation.judges.prices import CallSize, Estimate, estimate
 from annotation.judges.probes import KINDS, ONE_SIDED, as_probed, draw_items
 from annotation.judges.prompt import Material, build_prompt, canonical_sha256, template_of, text_sha256
 from annotation.protocol import Protocol
-from annotation.shown import ShownText
 from annotation.studies import protocol_of
-from annotation.twins import rates_both, twin_items
+from annotation.work.shown import ShownText
+from annotation.work.twins import rates_both, twin_items
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall, JudgeCallAssignment
 from db.tables import Assignment, Item, Study

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.answers import Answer
 from annotation.entries import clean
+from annotation.judges.answers import Answer
 from annotation.judges.reply_json import Found, find_judgments
 from annotation.judges.reply_values import ANSWER_FIELD, Value, read_probe_answer, read_score, read_winner
 from annotation.protocol import Scale, TaskType

@@ -12,7 +12,7 @@ from annotation.errors import AnnotationError
 from annotation.judges.accounts import is_planned
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.prompt import template_of
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.answers import Answered
+from annotation.judges.answers import Answered
 from annotation.judges.material import CallRows, Texts, load_calls
 from annotation.judges.probing import CHUNK
 from annotation.judges.steps import settled_answers

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import Update, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from annotation.answers import Answered
+from annotation.judges.answers import Answered
 from annotation.judges.leases import ATTEMPTS, CALLS, RELEASED, Held, Worker, clock, last_attempts, locked, pay
 from annotation.judges.reply import PARSER_VERSION
 from annotation.judges.steps import Finish

@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.judges.pairs import LabelledItem, to_label, utf8_length
-from annotation.shown import ShownText, in_order
 from annotation.studies import protocol_of
+from annotation.work.shown import ShownText, in_order
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Item, Report, Study, Topic
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from annotation.answers import Answer
+from annotation.judges.answers import Answer
 from annotation.judges.judge_file import Rung
 from annotation.judges.prompt import Material, Prompt, ask_again, build_prompt
 from annotation.judges.reply import better, failed_answers, needs_asking_again, parse_reply, problems

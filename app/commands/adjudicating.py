@@ -11,7 +11,7 @@ import typer
 from app.commands.printing import JSON, WHICH, print_json, print_table
 
 if TYPE_CHECKING:
-    from annotation.settled import Adjudication
+    from annotation.disputes.settled import Adjudication
     from calibration.results import Estimate
 
 COLUMNS = ("criterion", "disputes", "open", "in work", "settled", "tie against winner", "not applicable",
@@ -38,14 +38,14 @@ def adjudicate(
     Example: calipers adjudicate mystudy
     Example: calipers adjudicate mystudy --settled settled.csv
     """
-    from annotation.principals import local_admin
-    from annotation.settled import adjudication, answers_of
-    from annotation.settled import settled as settled_of
-    from annotation.settled_file import settled_csv
+    from annotation.disputes.settled import adjudication, answers_of
+    from annotation.disputes.settled import settled as settled_of
+    from annotation.disputes.settled_file import settled_csv
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study, protocol_of
     from app.commands.database import opened
     from app.reporting import settings_of
-    from calibration.siding import sided_with
+    from calibration.people.siding import sided_with
     from db.connect import reading
 
     with reading(opened()) as session:

@@ -61,7 +61,7 @@ def restore(
     """
     from dataclasses import asdict
 
-    from annotation.soundness import find_faults
+    from annotation.facts.soundness import find_faults
     from app.commands.database import opened
     from db.connect import reading
     from db.restore import check_backup, restore_backup

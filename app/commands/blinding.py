@@ -29,14 +29,14 @@ def audit(
     from collections import Counter
     from dataclasses import asdict
 
-    from annotation.auditing import audit_study, list_reports, open_flags
-    from annotation.overrides import resolve_all
-    from annotation.principals import local_admin
+    from annotation.facts.study_facts import keep_audit
+    from annotation.leaks.auditing import audit_study, list_reports, open_flags
+    from annotation.leaks.overrides import resolve_all
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
-    from annotation.study_facts import keep_audit
     from app.commands.database import opened
     from db.connect import reading, transaction
-    from exports.grammar import verb
+    from exports.words.grammar import verb
 
     engine = opened()
     if resolve:

@@ -13,10 +13,10 @@ import typer
 from app.commands.printing import JSON, echo, print_json, print_table
 
 if TYPE_CHECKING:
+    from annotation.facts.soundness import Fault
     from annotation.judges.billed import BillCheck
-    from annotation.soundness import Fault
-    from calibration.examining import Examination
-    from calibration.supporting import Support
+    from calibration.reading.examining import Examination
+    from calibration.reading.supporting import Support
 
 SHOWN, SHOWN_PLACES = 12, 5
 
@@ -50,7 +50,7 @@ def doctor(
     if acknowledged or provider:
         raise typer.BadParameter("--acknowledged and --provider are about the database; give no labels file then")
     from app.label_files import read_labels
-    from calibration.examining import examine
+    from calibration.reading.examining import examine
 
     found = examine(read_labels(file))
     named = shlex.quote(str(file))
@@ -67,9 +67,9 @@ def doctor(
 def _examine_database(acknowledged: Path | None, provider: Path | None, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from annotation.acknowledged import acknowledged_faults
+    from annotation.facts.acknowledged import acknowledged_faults
+    from annotation.facts.soundness import find_faults
     from annotation.judges.billed import check_bill, read_bill
-    from annotation.soundness import find_faults
     from app.commands.database import opened
     from db.connect import reading
 

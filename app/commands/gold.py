@@ -33,11 +33,11 @@ def import_gold(
     from dataclasses import asdict
 
     from annotation.importing.gold import import_gold as write
-    from annotation.principals import local_admin
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import transaction
-    from exports.grammar import counted
+    from exports.words.grammar import counted
 
     with ending(as_json), transaction(opened()) as session:
         outcome = write(session, local_admin(find_study(session, study)), path, use)

@@ -10,7 +10,7 @@ import typer
 from app.commands.printing import JSON, WHICH, print_json, print_table
 
 if TYPE_CHECKING:
-    from annotation.item_slots import ItemSlots
+    from annotation.planning.item_slots import ItemSlots
 
 PANEL = "Reports and items"
 
@@ -36,10 +36,10 @@ def items(
     Example: calipers items mystudy --item item-00003 --item item-00007 --reserve "Ada"
     Example: calipers items mystudy --release --of "Ada"
     """
-    from annotation.item_slots import list_items, return_stale_now, set_priority
-    from annotation.item_slots import release as open_to_all
-    from annotation.item_slots import reserve as keep_for
-    from annotation.principals import local_admin
+    from annotation.people.principals import local_admin
+    from annotation.planning.item_slots import list_items, return_stale_now, set_priority
+    from annotation.planning.item_slots import release as open_to_all
+    from annotation.planning.item_slots import reserve as keep_for
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import reading, transaction

@@ -14,7 +14,7 @@ from app.commands.printing import JSON, print_json, print_table
 if TYPE_CHECKING:
     from annotation.judges.drifted import ComparedRuns
     from annotation.judges.judged_runs import Run
-    from calibration.drift import AgreementDrift
+    from calibration.choosing.drift import AgreementDrift
 
 NOTES = {
     "too_few_units": "fewer than two clusters give no interval",
@@ -46,7 +46,7 @@ def drift(
     from annotation.studies import find_study, protocol_of
     from app.commands.database import opened
     from app.reporting import settings_of
-    from calibration.drift import drift as agreement_drift
+    from calibration.choosing.drift import drift as agreement_drift
     from db.connect import reading
 
     if (before is None) != (after is None):

@@ -14,7 +14,7 @@ from app.commands.printing import JSON, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.probing import ProbePlan
-    from calibration.probes import ProbeEffect
+    from calibration.biases.probes import ProbeEffect
 
 WHAT = {
     ("markdown", "wins"): "without Markdown, the report that had more of it wins {change} points {way}",
@@ -127,7 +127,7 @@ def _show_plan(plan: ProbePlan, as_json: bool) -> None:
 def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json: bool) -> None:
     from annotation.judges.probed import changed_share, compared, probed_verdicts
     from annotation.studies import protocol_of
-    from calibration.probes import TOLERANCE, probe_effect
+    from calibration.biases.probes import TOLERANCE, probe_effect
     from db.connect import reading
     from db.tables import Study
 

@@ -10,7 +10,7 @@ import typer
 from app.commands.printing import JSON, STUDY, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from annotation.ballots import BallotOutcome
+    from annotation.offline.ballots import BallotOutcome
 
 PANEL = "People"
 NUMBERS = ("items", "handed in", "entries stored", "already there", "stale", "refused", "half filled")
@@ -40,8 +40,8 @@ def packet(
     Example: calipers packet mystudy "Ada" --items 10 --out ada.html
     Example: calipers packet mystudy --list
     """
-    from annotation.packets import list_packets, reserve_packet, withdraw_packet
-    from annotation.principals import local_admin
+    from annotation.offline.packets import list_packets, reserve_packet, withdraw_packet
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import reading, transaction
@@ -90,9 +90,9 @@ def import_ballots(
 
     Example: calipers import ballots ballot-*.json --study mystudy
     """
-    from annotation.ballots import import_ballot
     from annotation.errors import AnnotationError
-    from annotation.principals import local_admin
+    from annotation.offline.ballots import import_ballot
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import transaction
@@ -119,8 +119,8 @@ def import_ballots(
 
 def _in_order(files: list[Path]) -> list[tuple[Path, bytes]]:
     """Each with its bytes, the older ballot first, so that a person's last word is the last one stored."""
-    from annotation.ballot_format import read_ballot
     from annotation.errors import AnnotationError
+    from annotation.offline.ballot_format import read_ballot
 
     def made_at(raw: bytes) -> str:
         try:

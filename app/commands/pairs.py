@@ -11,8 +11,8 @@ import typer
 from app.commands.printing import JSON, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from annotation.listed_pairs import PairList
-    from annotation.plan_summary import PlanSummary
+    from annotation.planning.listed_pairs import PairList
+    from annotation.planning.plan_summary import PlanSummary
 
 PANEL = "Reports and items"
 NOUNS = {"pairwise_choice": "pairs", "pointwise_rating": "reports", "probe_label": "probes"}
@@ -45,11 +45,11 @@ def pairs(
     Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
     """
     from annotation.errors import ImportingError
-    from annotation.plan_summary import summary
-    from annotation.principals import local_admin
-    from annotation.slots import apply_plan, compare_plan, make_plan
+    from annotation.people.principals import local_admin
+    from annotation.planning.plan_summary import summary
+    from annotation.planning.slots import apply_plan, compare_plan, make_plan
     from annotation.studies import find_study, protocol_of
-    from annotation.twins import rates_both
+    from annotation.work.twins import rates_both
     from app.commands.database import opened
     from db.connect import reading, transaction
 
@@ -89,21 +89,21 @@ def pairs(
 
 def _list(design: str) -> PairList | None:
     """The list of pairs where `design` is no design's name but a file."""
-    from annotation.listed_pairs import read_list
     from annotation.pairing import DESIGNS
+    from annotation.planning.listed_pairs import read_list
 
     path = Path(design)
     return read_list(path) if design not in DESIGNS and (path.suffix or path.exists()) else None
 
 
 def _wpm() -> int:
-    from annotation.plan_summary import READING_WPM
+    from annotation.planning.plan_summary import READING_WPM
 
     return READING_WPM
 
 
 def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: bool) -> None:
-    from exports.grammar import counted
+    from exports.words.grammar import counted
 
     categories = f" in {counted(len(told.categories), 'category')}" if told.categories else ""
     stand = f" ({told.standing_items} of them there already)" if told.standing_items else ""

@@ -12,9 +12,9 @@ from app.commands.printing import JSON, print_json, print_table
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from annotation.open_links import OpenLinkLine
-    from annotation.people_list import PersonLine
-    from annotation.principals import Principal
+    from annotation.people.open_links import OpenLinkLine
+    from annotation.people.people_list import PersonLine
+    from annotation.people.principals import Principal
 
 PANEL = "People"
 
@@ -40,15 +40,15 @@ def invite(
 
     Example: calipers invite mystudy "Ada" "Ben" --role annotator
     """
-    from annotation.invites import invite_all
-    from annotation.open_links import open_link as make_open_link
-    from annotation.principals import local_admin
+    from annotation.people.invites import invite_all
+    from annotation.people.open_links import open_link as make_open_link
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from app.people_files import KEEP_APART, links_csv, write_new
     from app.settings import settings
     from db.connect import transaction
-    from exports.grammar import counted
+    from exports.words.grammar import counted
 
     if bool(names) == open_link:
         raise typer.BadParameter("name the people, or ask for an --open-link with --places")
@@ -99,12 +99,12 @@ def people(
     from dataclasses import asdict
     from datetime import datetime
 
-    from annotation import open_links, standing, training
-    from annotation.invites import revoke as revoke_links
-    from annotation.pay import pay_lines
-    from annotation.people_list import list_people
-    from annotation.principals import local_admin
-    from annotation.signing_out import sign_out_person
+    from annotation.people import open_links, standing, training
+    from annotation.people.invites import revoke as revoke_links
+    from annotation.people.pay import pay_lines
+    from annotation.people.people_list import list_people
+    from annotation.people.principals import local_admin
+    from annotation.people.signing_out import sign_out_person
     from annotation.studies import find_study
     from app.commands.database import opened
     from app.people_files import KEEP_APART, pay_csv, write_new
@@ -143,7 +143,7 @@ def people(
 
 
 def _set_quota(session: Session, admin: Principal, quota: str, name: str) -> None:
-    from annotation.standing import equal_quota, set_quota
+    from annotation.people.standing import equal_quota, set_quota
 
     if quota == "equal":
         if name:

@@ -13,9 +13,9 @@ from app.commands.printing import JSON, print_json, print_table, working
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calibration.pilot import Pilot
     from calibration.results import CalibrationSettings
-    from calibration.study_plan import Planned, StudyPlan
+    from calibration.sizing.pilot import Pilot
+    from calibration.sizing.study_plan import Planned, StudyPlan
 
 ASSUMED = "Assumptions, where there is no pilot"
 GOALS = "What the study is to show"
@@ -76,8 +76,8 @@ def plan(
     with working("simulating studies"):
         from app.plan_words import DEFAULTS
         from calibration.results import CalibrationSettings
-        from calibration.study_cost import Prices
-        from calibration.study_plan import Goals, plan_from_pilot
+        from calibration.sizing.study_cost import Prices
+        from calibration.sizing.study_plan import Goals, plan_from_pilot
 
         prices = Prices(minutes_per_pair, rate, judge_cost, judge_cost)
         found, settings = _piloted(pilot, given, protocol, judge, other)
@@ -99,8 +99,8 @@ def plan(
 
 def _assumed(given: dict[str, float], goals: Any, prices: Any, topics: int | None) -> StudyPlan:
     from app.plan_words import DEFAULTS
-    from calibration.study_cost import Design
-    from calibration.study_plan import plan_from_assumptions
+    from calibration.sizing.study_cost import Design
+    from calibration.sizing.study_plan import plan_from_assumptions
 
     use = DEFAULTS | given
     design = Design(use["pairs_per_topic"], use["criteria"] * use["annotators"], use["annotators"])
@@ -112,7 +112,7 @@ def _piloted(
     what: str, given: dict[str, float], protocol: str, judge: str, other: str
 ) -> tuple[Pilot | None, CalibrationSettings | None]:
     from annotation.errors import AnnotationError
-    from calibration.pilot import pilot_of
+    from calibration.sizing.pilot import pilot_of
 
     if not what:
         named = next(
@@ -132,7 +132,7 @@ def _piloted(
 
 def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettings]:
     from annotation.errors import AnnotationError
-    from annotation.principals import local_admin, study_for
+    from annotation.people.principals import local_admin, study_for
     from annotation.protocol import read_protocol
     from annotation.studies import find_study, protocol_of
     from annotation.verdicts import load_verdicts

@@ -44,7 +44,7 @@ def import_probes(
     from annotation.importing.probes_table import FIELDS
     from annotation.importing.probes_write import import_probes as write
     from annotation.importing.results import parse_fields
-    from annotation.principals import local_admin
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study, protocol_of
     from app.commands.database import opened
     from db.connect import reading, transaction

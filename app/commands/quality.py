@@ -83,7 +83,7 @@ def quality(
 
     Example: calipers quality mystudy --json
     """
-    from annotation.principals import local_admin
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from app.commands.printing import working
@@ -127,10 +127,10 @@ def reply(
 
     Example: calipers reply mystudy 412 "Thank you, the table is repaired." --dealt-with
     """
-    from annotation.principals import local_admin
-    from annotation.remarks import deal_with
-    from annotation.remarks import reply as send
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
+    from annotation.work.remarks import deal_with
+    from annotation.work.remarks import reply as send
     from app.commands.database import opened
     from db.connect import transaction
 
@@ -144,7 +144,7 @@ def reply(
 
 
 def _progress(engine: Engine, study: str | None) -> StudyProgress:
-    from annotation.principals import local_admin
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
     from app.progress import study_progress
     from db.connect import reading

@@ -53,7 +53,7 @@ def import_reports(
     from annotation.importing.table import TableOptions, parse_map, read_table
     from annotation.importing.write import import_reports as write
     from annotation.importing.write import prepare_all
-    from annotation.principals import local_admin
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import reading, transaction

@@ -49,9 +49,9 @@ def calibrate(
     from app.commands.terminal import print_report
     from app.report_files import with_kept_plan, write_report
     from app.reporting import calibrated, families_of
-    from calibration.choice import gate as decided
+    from calibration.choosing.choice import gate as decided
     from exports.as_json import report_json
-    from exports.sentences import compared
+    from exports.words.sentences import compared
 
     with working("reading labels, resampling clusters") as advance:
         found = calibrated(
@@ -79,8 +79,8 @@ def calibrate(
 def _decide(report: CalibrationReport, judge: str, quiet: bool) -> None:
     """The decision as the last line (JSON holds it already) and as the exit code."""
     from annotation.errors import AnnotationError
-    from calibration.choice import gate
-    from calibration.choice_words import sentence_about
+    from calibration.choosing.choice import gate
+    from calibration.choosing.choice_words import sentence_about
 
     if report.choice is None or not report.choice.candidates:
         raise AnnotationError(

@@ -78,7 +78,7 @@ def _import(
     from annotation.importing.results import ResultOptions, parse_fields
     from annotation.importing.results_layouts import RESULT_LAYOUTS, result_layout_lines
     from annotation.importing.results_write import import_results
-    from annotation.principals import local_admin
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study, protocol_of
     from app.commands.database import opened
     from db.connect import reading, transaction

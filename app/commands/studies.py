@@ -72,7 +72,7 @@ def init(
         return
     if not study or not protocol:
         raise typer.BadParameter("give a study's name and --protocol, or --list, or --copy")
-    from annotation.plan_root import keep_changed_root
+    from annotation.planning.plan_root import keep_changed_root
     from annotation.studies import has_labels, init_study, not_yet_active
     from app.commands.database import opened
     from app.reporting import settings_of
@@ -119,7 +119,7 @@ def reveal_study(study: str = WHICH) -> None:
 
     Example: calipers reveal mystudy
     """
-    from annotation.principals import local_admin
+    from annotation.people.principals import local_admin
     from annotation.studies import find_study
     from annotation.study_status import reveal
     from app.commands.database import opened
@@ -160,7 +160,7 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
     target = {"open": "open", "pause": "paused", "close": "closed", "lock": "locked"}[verb]
 
     def move(study: str = WHICH) -> None:
-        from annotation.principals import local_admin
+        from annotation.people.principals import local_admin
         from annotation.studies import find_study
         from annotation.study_status import set_status
         from app.commands.database import opened

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from calibration.card import CardRow
+    from calibration.choosing.card import CardRow
     from calibration.results import CalibrationReport
 
 SOFT = "dim"
@@ -31,10 +31,10 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from calibration.card import card_of
-    from exports.cautions import folded
-    from exports.sentences import cascade_words, opening
-    from exports.summary import summary_table
+    from calibration.choosing.card import card_of
+    from exports.sheets.cautions import folded
+    from exports.sheets.summary import summary_table
+    from exports.words.sentences import cascade_words, opening
 
     console = Console(highlight=False)
     # not rich's own folding, which would part a value from its interval at their no-break space

@@ -40,8 +40,8 @@ def systems(
     """
     from app.reporting import calibrated
     from calibration.errors import CalibrationError
-    from calibration.system_differences import system_differences
-    from exports.system_differences import differences_table
+    from calibration.systems.system_differences import system_differences
+    from exports.sheets.system_differences import differences_table
 
     pairs = [_pair(text) for text in pair]
     with working("comparing systems over topics"):
@@ -76,8 +76,8 @@ def topics(
     Example: calipers topics labels.csv --features topics.csv --json
     """
     from app.reporting import calibrated
-    from exports.categories import categories_table
-    from exports.difficulty import difficulty_table, why_no_difficulty
+    from exports.sheets.categories import categories_table
+    from exports.sheets.difficulty import difficulty_table, why_no_difficulty
 
     with working("comparing topics"):
         found = calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False)
@@ -110,8 +110,8 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
     import pandas as pd
 
     from annotation.errors import AnnotationError
+    from annotation.facts.topic_features import numbers_of, topic_features
     from annotation.studies import find_study
-    from annotation.topic_features import numbers_of, topic_features
     from app.commands.database import opened
     from app.label_files import FILE_SUFFIXES, read_labels
     from db.connect import reading

@@ -80,11 +80,11 @@ def annotate(data: dict[str, Any], key: str) -> None:
     """Show the annotator's page over the whole window.
 
     `data`: `{aid, csrf, person, rescue, language, position: {done, of}, finished, study: {title, simulated}}`, where
-    `rescue` signs what is downloaded unsaved (annotation/ballot_signing.py), `language` is the study's, and optionally
-    `links: [{text, back, href}]`, other pages for its menu and as the next step (the first of them when all is done),
-    and `note`, a sentence said once with the first item. Reports and answers are fetched by the page itself, because
-    `data` is sent again with every rerun. `key` keeps one page over reruns; without it `data` would be part of its
-    identity.
+    `rescue` signs what is downloaded unsaved (annotation/offline/ballot_signing.py), `language` is the study's, and
+    optionally `links: [{text, back, href}]`, other pages for its menu and as the next step (the first of them when all
+    is done), and `note`, a sentence said once with the first item. Reports and answers are fetched by the page itself,
+    because `data` is sent again with every rerun. `key` keeps one page over reruns; without it `data` would be part of
+    its identity.
     """
     _mount(key=key, data=data)
 

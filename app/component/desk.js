@@ -4,7 +4,7 @@
 const PACKET_WORK = new Set([...WORK, "submit", "consent"]); // what a ballot is saved for; the rest comes along
 
 class Desk {
-  /** `packet`: {data, secret, sha256} as annotation/packets.py made it. */
+  /** `packet`: {data, secret, sha256} as annotation/offline/packets.py made it. */
   constructor({ data, secret, sha256: packet_sha256 }) {
     this.data = data;
     this.signer = { packet_id: data.packet_id, packet_sha256, secret };

@@ -1,5 +1,5 @@
 // History: how an answer became what it is. It is asked of the server only where an answer was changed, and folded
-// there (annotation/history.py).
+// there (annotation/work/history.py).
 
 class AnswerHistory {
   constructor(page) {

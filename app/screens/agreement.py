@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.report_tables import sortable
-from exports.forest import forest
-from exports.sentences import headline
+from exports.plots.forest import forest
 from exports.tables import agreement_table
+from exports.words.sentences import headline
 
 
 def show(principal: Principal) -> None:

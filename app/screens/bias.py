@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.report_tables import sortable
-from exports.bias import Asked, bias_table, headlines
-from exports.bias_figure import bias_figure
-from exports.confidence import confidence_table
-from exports.confidence_figure import confidence_figure
+from exports.plots.bias_figure import bias_figure
+from exports.plots.confidence_figure import confidence_figure
+from exports.sheets.bias import Asked, bias_table, headlines
+from exports.sheets.confidence import confidence_table
 from exports.tables import PEOPLE
 
 NOTHING = "No bias can be looked for yet: that takes a judge's answers, and people's beside them."

@@ -7,11 +7,11 @@ from html import escape
 
 import streamlit as st
 
-from annotation.auditing import ReportLine, ReportView, list_reports, view_report
-from annotation.blinding_audit import BlindingAudit
 from annotation.errors import AnnotationError
-from annotation.overrides import edit_text, exclude_report, resolve_flag, restore_passage
-from annotation.principals import Principal, study_for
+from annotation.leaks.auditing import ReportLine, ReportView, list_reports, view_report
+from annotation.leaks.blinding_audit import BlindingAudit
+from annotation.leaks.overrides import edit_text, exclude_report, resolve_flag, restore_passage
+from annotation.people.principals import Principal, study_for
 from app.reporting import label_version
 from app.screens.look import style, table
 from app.screens.marked_text import marked_original, marked_shown

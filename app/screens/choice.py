@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import streamlit as st
 
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, long_answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html
-from calibration.choice import Choice
-from calibration.choice_words import short_sentence
+from calibration.choosing.choice import Choice
+from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationReport
-from exports.card import card_table
-from exports.comparisons import comparisons_table
-from exports.frontier import frontier
-from exports.judges import judges_table
-from exports.sentences import headline
+from exports.plots.frontier import frontier
+from exports.sheets.card import card_table
+from exports.sheets.comparisons import comparisons_table
+from exports.sheets.judges import judges_table
+from exports.words.sentences import headline
 
 NONE_YET = (
     "No judge can be chosen yet: that takes a judge and an annotator who answered the same questions, on criteria that "

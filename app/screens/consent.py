@@ -8,15 +8,15 @@ from html import escape
 
 import streamlit as st
 
-from annotation.ballot_signing import rescue_signer
-from annotation.consent import Consent, give_consent, view_consent
 from annotation.errors import AnnotationError
-from annotation.principals import Principal
+from annotation.offline.ballot_signing import rescue_signer
+from annotation.people.consent import Consent, give_consent, view_consent
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import csrf_token, who
+from annotation.people.sign_ins import sign_out as leave
+from annotation.people.withdrawing import withdraw_consent
 from annotation.rendering import render_report
-from annotation.scripts import direction
-from annotation.sign_ins import csrf_token, who
-from annotation.sign_ins import sign_out as leave
-from annotation.withdrawing import withdraw_consent
+from annotation.stripping.scripts import direction
 from app.component import sign_out
 from app.screens.look import attributes, style
 from app.screens.my_work import CSS as HOME

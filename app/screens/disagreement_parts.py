@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from annotation.disputes.one_disagreement import Given, OneDisagreement
 from annotation.judges.inspecting import ShownAttempt, ShownCall
-from annotation.one_disagreement import Given, OneDisagreement
 from app.screens.look import table
 
 TOO_LONG = "The prompt is longer than the model's context window."

@@ -8,10 +8,10 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from annotation.disagreements import KINDS, Filters, narrowed
+from annotation.disputes.disagreements import KINDS, Filters, narrowed
+from annotation.disputes.one_disagreement import Given, OneDisagreement, look_at, sent_call
 from annotation.errors import AnnotationError
-from annotation.one_disagreement import Given, OneDisagreement, look_at, sent_call
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from app.reporting import label_version
 from app.screens.disagreement_parts import answers_html, count_sentence, counts_table, line_html, panes_html, sent_html
 from app.screens.look import style

@@ -7,9 +7,9 @@ from html import escape
 
 import streamlit as st
 
-from annotation.principals import Principal, study_for
+from annotation.disputes.settled import Adjudication, DisputeCounts
+from annotation.people.principals import Principal, study_for
 from annotation.protocol import Protocol
-from annotation.settled import Adjudication, DisputeCounts
 from annotation.studies import protocol_of
 from app.reporting import work_version
 from app.screens.look import style, table

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.screens import (
     agreement,
     bias,

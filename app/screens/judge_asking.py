@@ -6,13 +6,13 @@ from html import escape
 
 import streamlit as st
 
+from annotation.disputes.one_disagreement import sent_call
 from annotation.errors import AnnotationError
-from annotation.judge_prompts import CallOn, asked_items, calls_on
-from annotation.judge_runs import asked_in_the_app
 from annotation.judges.asking import Forecast, can_be_asked, forecast
+from annotation.judges.judge_prompts import CallOn, asked_items, calls_on
+from annotation.judges.judge_runs import asked_in_the_app
 from annotation.judges.requests import request_run
-from annotation.one_disagreement import sent_call
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from app.screens.disagreement_parts import sent_html
 from app.settings import database
 from db.connect import reading, transaction

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from annotation.importing.results_raters import IMPORTED
-from annotation.judge_runs import Asked, Failure, JudgeRuns
+from annotation.judges.judge_runs import Asked, Failure, JudgeRuns
 from annotation.judges.standing import JudgeStanding
 from app.judge_orders import Orders
 from app.screens.look import table

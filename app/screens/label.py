@@ -3,17 +3,17 @@
 import streamlit as st
 from sqlalchemy.orm import Session
 
-from annotation.ballot_signing import rescue_signer
-from annotation.claiming import take
-from annotation.completion import completion_code, is_participant
 from annotation.errors import AnnotationError
-from annotation.gates import closed_gate
-from annotation.own_work import status_for
-from annotation.page import own_assignment
-from annotation.positions import position
-from annotation.principals import Principal
-from annotation.sign_ins import csrf_token
+from annotation.offline.ballot_signing import rescue_signer
+from annotation.people.completion import completion_code, is_participant
+from annotation.people.gates import closed_gate
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import csrf_token
 from annotation.studies import protocol_of
+from annotation.work.claiming import take
+from annotation.work.own_work import status_for
+from annotation.work.page import own_assignment
+from annotation.work.positions import position
 from app.component import annotate
 from app.screens import consent, untrained
 from app.settings import database

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
-from calibration.aggregates import AGGREGATE
-from calibration.confidence import AT
 from calibration.results import CalibrationReport, Estimate
+from calibration.sure.confidence import AT
+from calibration.systems.aggregates import AGGREGATE
 from calibration.verdicts import SYSTEM_PAIR
-from exports.sentences import BOTH_ORDERS
+from exports.words.sentences import BOTH_ORDERS
 
 
 def labels_address(**filters: str) -> str:

@@ -6,9 +6,9 @@ from functools import partial
 
 import streamlit as st
 
-from annotation.principals import Principal, may_label
-from annotation.sign_ins import sign_out, who
-from annotation.signing_out import sign_out_everywhere
+from annotation.people.principals import Principal, may_label
+from annotation.people.sign_ins import sign_out, who
+from annotation.people.signing_out import sign_out_everywhere
 from annotation.studies import protocol_of
 from app.screens.look import attributes, style
 from app.settings import database

@@ -9,13 +9,13 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from annotation.ballot_signing import rescue_signer
-from annotation.own_work import STATES as OWN_STATES
-from annotation.own_work import OwnItem, OwnRemark, OwnWork, own_work
-from annotation.principals import Principal
+from annotation.offline.ballot_signing import rescue_signer
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import csrf_token
 from annotation.rendering import render_report
-from annotation.scripts import direction
-from annotation.sign_ins import csrf_token
+from annotation.stripping.scripts import direction
+from annotation.work.own_work import STATES as OWN_STATES
+from annotation.work.own_work import OwnItem, OwnRemark, OwnWork, own_work
 from app.component import sign_out
 from app.screens.look import attributes, style, table
 from app.screens.paging import PAGE, matching, start

@@ -7,18 +7,18 @@ from html import escape
 
 import streamlit as st
 
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from annotation.verdicts import labels_csv, load_verdicts
 from app.report_files import zipped_pack
 from app.reporting import facts_about, shown_report
 from app.screens.report_page import answer, open_report, section, warnings_and_making
 from app.settings import database
-from calibration.choice_words import short_sentence
+from calibration.choosing.choice_words import short_sentence
 from db.connect import reading
 from exports.methods import Methods, methods_paragraph
-from exports.page_methods import methods_html, sources_of
-from exports.presets import PRESETS
-from exports.sentences import headline
+from exports.published.presets import PRESETS
+from exports.words.page_methods import methods_html, sources_of
+from exports.words.sentences import headline
 
 INSIDE = (
     "Every table as LaTeX, Markdown, CSV and JSON; every figure as PDF, SVG and PNG at page and column width; one page "

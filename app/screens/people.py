@@ -12,18 +12,18 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from annotation import standing
 from annotation.errors import AnnotationError
-from annotation.invites import invite_all, revoke
-from annotation.open_links import OpenLinkLine, open_link, open_links, revoke_open_link
-from annotation.pay import pay_lines
-from annotation.people_list import PersonLine, list_people
-from annotation.principals import Principal, study_for
+from annotation.people import standing
+from annotation.people.invites import invite_all, revoke
+from annotation.people.open_links import OpenLinkLine, open_link, open_links, revoke_open_link
+from annotation.people.pay import pay_lines
+from annotation.people.people_list import PersonLine, list_people
+from annotation.people.principals import Principal, study_for
+from annotation.people.sign_ins import who
+from annotation.people.signing_out import sign_out_person
+from annotation.people.training import pass_training
 from annotation.protocol import Pay
-from annotation.sign_ins import who
-from annotation.signing_out import sign_out_person
 from annotation.studies import protocol_of
-from annotation.training import pass_training
 from app.people_files import KEEP_APART, links_csv, pay_csv
 from app.reporting import work_version
 from app.screens.look import style

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from html import escape
 
-from annotation.open_links import OpenLinkLine
-from annotation.people_list import LABELLERS, PersonLine
+from annotation.people.open_links import OpenLinkLine
+from annotation.people.people_list import LABELLERS, PersonLine
 from app.screens.look import table
 from app.screens.my_work import duration
 from exports.cells import DASH

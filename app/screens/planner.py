@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from app.kept import Version
 from app.plan_words import DEFAULTS, aim_words, gives, percent, rests_on, rounded, safe_words, why_topics
@@ -20,13 +20,13 @@ from app.screens.report_page import answer, section
 from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
-from calibration.pilot import Pilot
 from calibration.results import CalibrationSettings
-from calibration.study_cost import Design, Prices
-from calibration.study_plan import Goals, StudyPlan, plan_from_assumptions, plan_from_pilot
+from calibration.sizing.pilot import Pilot
+from calibration.sizing.study_cost import Design, Prices
+from calibration.sizing.study_plan import Goals, StudyPlan, plan_from_assumptions, plan_from_pilot
 from db.connect import reading
 from exports.cells import DASH
-from exports.plan_figure import plan_figure
+from exports.plots.plan_figure import plan_figure
 
 ASSUMED, OWN = "Assumptions", "This study's labels"
 HEADS = ("To show", "Topics", "To be safe", "Pairs", "Hours", "Annotators, USD", "Judge, USD", "Gives")

@@ -8,8 +8,8 @@ from html import escape
 
 import streamlit as st
 
-from exports.captions import told
 from exports.figures import Figure, as_bytes
+from exports.words.captions import told
 
 LARGER = 1.25  # print is 8 pt, a screen is read at 13 px
 MIME = {"pdf": "application/pdf", "svg": "image/svg+xml"}

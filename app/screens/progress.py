@@ -7,9 +7,9 @@ from html import escape
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.principals import Principal, study_for
-from annotation.remarks import Remark, deal_with, remarks_of, reply
+from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
+from annotation.work.remarks import Remark, deal_with, remarks_of, reply
 from app.kept import Version
 from app.progress import StudyProgress, study_progress
 from app.quality import StudyQuality
@@ -36,7 +36,7 @@ from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
 from db.connect import reading, transaction
-from exports.quality_figures import agreement_steps, annotators_at_work, speed_by_agreement
+from exports.plots.quality_figures import agreement_steps, annotators_at_work, speed_by_agreement
 
 EVERY = 30  # seconds between two looks
 AIMS = {"±3 points": 0.03, "±5 points": 0.05, "±10 points": 0.1}

@@ -10,7 +10,7 @@ from app.progress import Part, RaterProgress, StudyProgress
 from app.quality import StudyQuality
 from app.quality_words import listed, reason, why
 from app.screens.look import table
-from calibration.annotator_quality import AnnotatorQuality
+from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import Estimate
 from exports.cells import DASH, shown
 

@@ -6,16 +6,16 @@ import math
 
 import streamlit as st
 
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html
 from calibration.results import CalibrationReport
-from exports.categories import categories_table
 from exports.cells import DASH, Cell, shown
-from exports.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
-from exports.ranking_figure import ranking_figure
-from exports.systems import system_orders_table, systems_apart_table, systems_table
+from exports.plots.ranking_figure import ranking_figure
+from exports.sheets.categories import categories_table
+from exports.sheets.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
+from exports.sheets.systems import system_orders_table, systems_apart_table, systems_table
 from exports.tables import PEOPLE, Column, Table
 
 NOTHING = "No system can be ranked: that takes pairs of reports whose systems are known, and people's verdicts on them."

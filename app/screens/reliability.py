@@ -7,16 +7,16 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.report_tables import sortable
 from app.screens.waiting import computed
+from calibration.biases.reliability_map import Cell, ReliabilityMap
 from calibration.errors import CalibrationError
-from calibration.reliability_map import Cell, ReliabilityMap
 from calibration.results import CalibrationReport
 from exports.cells import shown
-from exports.reliability import reliability
+from exports.plots.reliability import reliability
 from exports.tables import Column, Table
 
 NOBODY = "Nothing to compare yet: that takes a judge, and two annotators who answered the same questions."

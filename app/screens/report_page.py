@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.principals import Principal, study_for
+from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import shows_systems
 from app.reporting import label_version
@@ -18,7 +18,7 @@ from app.settings import database
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport
 from db.connect import reading
-from exports.cautions import folded
+from exports.sheets.cautions import folded
 
 SIMULATED = '<span class="c-simulated">Simulated answers: people and judges of this study are made up</span>'
 SETTINGS = ("level", "resamples", "seed", "ties", "not_applicable", "references", "margin", "bias_floor")

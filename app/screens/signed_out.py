@@ -5,8 +5,8 @@ from dataclasses import replace
 import streamlit as st
 from sqlalchemy.orm import Session
 
-from annotation.principals import Principal
-from annotation.sign_ins import who
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import who
 from app.screens.look import attributes, style
 from app.texts import texts_for
 

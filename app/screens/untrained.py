@@ -6,11 +6,11 @@ from functools import partial
 
 import streamlit as st
 
-from annotation.ballot_signing import rescue_signer
-from annotation.principals import Principal
-from annotation.sign_ins import csrf_token
+from annotation.offline.ballot_signing import rescue_signer
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import csrf_token
+from annotation.people.training import TrainingState, training_state
 from annotation.studies import protocol_of
-from annotation.training import TrainingState, training_state
 from app.component import sign_out
 from app.screens.look import attributes, style
 from app.screens.my_work import CSS as HOME

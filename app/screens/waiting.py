@@ -8,7 +8,7 @@ import streamlit as st
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.computing import Task
 from app.kept import Kept, Version, kept, seconds_under_way
 from app.settings import database

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from annotation.scripts import direction
+from annotation.stripping.scripts import direction
 
 ENGLISH = "en"
 SCREENS = "screens"  # keys that only Python's own pages use: they do not travel with the component

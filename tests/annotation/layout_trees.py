@@ -12,7 +12,7 @@ from sqlalchemy import Engine
 
 from annotation.importing.records import Parsed
 from annotation.importing.write import ImportReport, import_reports
-from annotation.principals import local_admin
+from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.types import Record

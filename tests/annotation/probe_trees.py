@@ -17,7 +17,7 @@ from annotation.importing.probe_records import ParsedProbes, ProbeOptions
 from annotation.importing.probes_report import ProbesReport
 from annotation.importing.probes_write import import_probes
 from annotation.importing.write import import_reports
-from annotation.principals import local_admin
+from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
 from annotation.studies import init_study, protocol_of
 from db.connect import reading, transaction

@@ -17,7 +17,7 @@ from annotation.importing.results import ResultOptions
 from annotation.importing.results_layouts import RESULT_LAYOUTS
 from annotation.importing.results_report import ResultsReport
 from annotation.importing.results_write import import_results
-from annotation.principals import local_admin
+from annotation.people.principals import local_admin
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from db.connect import reading, transaction

@@ -15,20 +15,20 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.adjudication import take_dispute
-from annotation.claiming import take
-from annotation.consent import consent_version, give_consent
-from annotation.disputes import disputes
+from annotation.disputes.disputes import disputes
+from annotation.disputes.settled import adjudication, settled, systems_by_item
 from annotation.errors import AnnotationError, Incomplete
-from annotation.label_rows import label_rows
+from annotation.facts.label_rows import label_rows
+from annotation.facts.study_facts import study_facts
 from annotation.labelling import reopen, save, skip, submit
-from annotation.own_work import own_work
-from annotation.page import assignment_page
-from annotation.positions import position
-from annotation.principals import Principal, local_admin
-from annotation.settled import adjudication, settled, systems_by_item
-from annotation.study_facts import study_facts
+from annotation.people.consent import consent_version, give_consent
+from annotation.people.principals import Principal, local_admin
 from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
+from annotation.work.claiming import take
+from annotation.work.own_work import own_work
+from annotation.work.page import assignment_page
+from annotation.work.positions import position
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Label, Report, Study
 from db.types import now

@@ -10,17 +10,17 @@ from datetime import timedelta
 
 from sqlalchemy import Engine, event, func, select, text
 
-from annotation.claiming import take
 from annotation.errors import AnnotationError
-from annotation.invites import invite
+from annotation.facts.soundness import find_faults
 from annotation.labelling import submit
 from annotation.locks import hold_person
-from annotation.page import assignment_page
-from annotation.principals import Principal, local_admin
-from annotation.soundness import find_faults
-from annotation.stale import return_stale
-from annotation.standing import pause, withdraw
+from annotation.people.invites import invite
+from annotation.people.principals import Principal, local_admin
+from annotation.people.standing import pause, withdraw
 from annotation.study_status import set_status
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
+from annotation.work.stale import return_stale
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Study

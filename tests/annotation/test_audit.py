@@ -18,7 +18,7 @@ from annotation.blinding import (
     formatting_counts,
 )
 from annotation.citations import strip_citations
-from annotation.residue import find_residue
+from annotation.leaks.residue import find_residue
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"
 SYSTEMS = ("atlas", "borealis", "handbook")

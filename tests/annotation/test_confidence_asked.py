@@ -7,15 +7,15 @@ from pathlib import Path
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from annotation.claiming import take
-from annotation.disputes import disputes
-from annotation.history import answer_history
+from annotation.disputes.disputes import disputes
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from annotation.protocol import parse_protocol
 from annotation.studies import not_yet_active
 from annotation.verdicts import labels_csv, load_verdicts
+from annotation.work.claiming import take
+from annotation.work.history import answer_history
+from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.tables import Study
 from tests.small_study import PROTOCOL, a_person, answer, make_study

@@ -15,7 +15,7 @@ from annotation.errors import ImportingError
 from annotation.importing.folder import read_folder
 from annotation.importing.wlc import read_wlc
 from annotation.importing.write import ImportReport, import_reports
-from annotation.principals import local_admin
+from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.tables import Report, Study, System, Topic
@@ -233,7 +233,7 @@ def test_an_empty_report_can_come_in_as_empty_and_never_enters_an_item(engine: E
     root = write_reports(tmp_path)
     break_empty(root)
     assert bring_in(engine, root, allow_empty=True).empty == ("alpha/tides.md",)
-    from annotation.newest_reports import candidates
+    from annotation.planning.newest_reports import candidates
 
     with reading(engine) as session:
         offered = candidates(session, session.scalars(select(Study)).one())
@@ -271,8 +271,8 @@ if SHARED.is_dir():
 def test_a_new_version_takes_items_nobody_has_begun_out_of_work_and_leaves_the_others(
     engine: Engine, tmp_path: Path
 ) -> None:
-    from annotation.claiming import take
-    from annotation.slots import apply_plan, make_plan
+    from annotation.planning.slots import apply_plan, make_plan
+    from annotation.work.claiming import take
     from db.tables import Item
     from tests.small_study import a_person, make_study
 

@@ -10,19 +10,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, func, select
 
-from annotation.answers import Answer, Answered
-from annotation.claiming import take
 from annotation.entries import read_entry
 from annotation.errors import AnnotationError, Incomplete
+from annotation.judges.answers import Answer, Answered
 from annotation.judges.assignments import open_assignments
 from annotation.judges.passes import Pass
 from annotation.labelling import record_answers, reopen, save, skip, submit
-from annotation.page import assignment_page, current_answers, own_assignment
-from annotation.principals import local_admin
-from annotation.slots import apply_plan, make_plan
+from annotation.people.principals import local_admin
+from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page, current_answers, own_assignment
 from db.connect import open_database, reading, transaction
 from db.migrations import upgrade
 from db.people_tables import Rater
@@ -139,7 +139,7 @@ def test_every_label_carries_the_hash_of_both_texts_as_shown(engine: Engine, tmp
         save(session, principal, [answer(page, "clear", "left")])
         label = session.scalars(select(Label)).one()
         assignment = session.scalars(select(Assignment).where(Assignment.aid == page["aid"])).one()
-        from annotation.page import shown_reports
+        from annotation.work.page import shown_reports
 
         shown = shown_reports(session, assignment)
         assert shown.right is not None

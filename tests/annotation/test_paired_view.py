@@ -12,36 +12,36 @@ import pytest
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from annotation.active_time import seconds_by_criterion
-from annotation.claiming import take
 from annotation.entries import Beside, read_entry
 from annotation.errors import AnnotationError, Incomplete
-from annotation.item_slots import list_items, release, reserve, set_priority
+from annotation.facts.soundness import find_faults
 from annotation.labelling import reopen, save, skip, submit
-from annotation.own_work import own_work
-from annotation.packets import reserve_packet
-from annotation.page import assignment_page, own_assignment
-from annotation.pay import pay_lines
-from annotation.plan_summary import summary
-from annotation.planned_items import Asked
-from annotation.positions import position
-from annotation.principals import Principal, local_admin
-from annotation.sides import OTHER
-from annotation.slots import apply_plan, make_plan
-from annotation.soundness import find_faults
-from annotation.stale import return_stale
-from annotation.standing import equal_quota, resume, set_quota, void_work, withdraw
+from annotation.offline.packets import reserve_packet
+from annotation.people.active_time import seconds_by_criterion
+from annotation.people.pay import pay_lines
+from annotation.people.principals import Principal, local_admin
+from annotation.people.standing import equal_quota, resume, set_quota, void_work, withdraw
+from annotation.planning.item_slots import list_items, release, reserve, set_priority
+from annotation.planning.plan_summary import summary
+from annotation.planning.planned_items import Asked
+from annotation.planning.sides import OTHER
+from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.study_status import move_study, set_status
-from annotation.twins import twin_items, with_twin
 from annotation.verdicts import load_verdicts
-from annotation.work_log import work_log
+from annotation.work.claiming import take
+from annotation.work.own_work import own_work
+from annotation.work.page import assignment_page, own_assignment
+from annotation.work.positions import position
+from annotation.work.stale import return_stale
+from annotation.work.twins import twin_items, with_twin
+from annotation.work.work_log import work_log
 from app.progress import study_progress
 from db.connect import transaction
 from db.tables import LIVE, Assignment, Event, Item, Report, Study, System
 from db.types import now
-from tests.annotation.test_stale_work import days_pass
 from tests.annotation.test_taking_races import Door, at_once
+from tests.annotation.work.test_stale_work import days_pass
 from tests.small_study import BESIDE, BOTH, a_person, answer, make_study, with_reference, write_reports
 
 PAGES = 9  # three topics with three systems: every two of them
@@ -526,7 +526,7 @@ def test_a_dispute_is_settled_for_one_report_beside_the_other(engine: Engine, tm
 
 
 def test_a_list_names_the_pages_and_which_come_first(engine: Engine, tmp_path: Path) -> None:
-    from annotation.listed_pairs import read_list
+    from annotation.planning.listed_pairs import read_list
 
     study_id = make_study(engine, tmp_path / "reports", protocol=BOTH)
     listed = tmp_path / "pairs.csv"

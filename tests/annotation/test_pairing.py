@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from annotation.errors import AnnotationError
 from annotation.pairing import DESIGNS, Candidate, Pair, name_pair, plan_pairs, plan_singles
-from annotation.round_robin import meetings
-from annotation.sides import plan_sides
+from annotation.planning.round_robin import meetings
+from annotation.planning.sides import plan_sides
 
 
 def candidates(topics: int = 12, systems: int = 11, reference: bool = True) -> list[Candidate]:

@@ -12,22 +12,22 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
-from annotation import standing
-from annotation.claiming import take
-from annotation.completion import completion_code
 from annotation.errors import AnnotationError
-from annotation.invites import invite, invite_all, revoke
 from annotation.labelling import reopen, save, skip, submit
-from annotation.open_links import open_link, open_links, revoke_open_link
-from annotation.page import assignment_page
-from annotation.pay import pay_lines
-from annotation.people_list import PersonLine, list_people
-from annotation.positions import position
-from annotation.principals import Principal, local_admin
-from annotation.sign_ins import sign_in, who
+from annotation.people import standing
+from annotation.people.completion import completion_code
+from annotation.people.invites import invite, invite_all, revoke
+from annotation.people.open_links import open_link, open_links, revoke_open_link
+from annotation.people.pay import pay_lines
+from annotation.people.people_list import PersonLine, list_people
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import sign_in, who
 from annotation.studies import not_yet_active, protocol_of
 from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
+from annotation.work.positions import position
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, OpenLink, SignIn
 from db.tables import Assignment, Event, Label, Study

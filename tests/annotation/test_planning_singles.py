@@ -14,9 +14,9 @@ from annotation.errors import AnnotationError
 from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
 from annotation.pairing import Candidate, plan_singles
-from annotation.principals import local_admin
-from annotation.sides import plan_alone
-from annotation.slots import apply_plan, make_plan
+from annotation.people.principals import local_admin
+from annotation.planning.sides import plan_alone
+from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Study

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.claiming import take
 from annotation.judges.judge_file import parse_judges
 from annotation.judges.plan import plan_judges
 from annotation.judges.run import run_judges
-from annotation.page import assignment_page
 from annotation.protocol import Protocol, read_protocol, shipped_protocols
 from annotation.studies import criteria_of
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from app.reporting import settings_of
 from db.connect import open_database, reading, transaction
 from db.tables import Item, Study

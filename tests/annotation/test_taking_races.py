@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
-from annotation.claiming import take
 from annotation.labelling import save, skip, submit
-from annotation.page import assignment_page
-from annotation.principals import Principal
+from annotation.people.principals import Principal
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from db.connect import reading, transaction
 from db.tables import Assignment, Label
 from db.types import now

@@ -13,16 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
-from annotation.claiming import take
 from annotation.errors import AnnotationError, Incomplete
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from annotation.protocol import Scale, parse_protocol
 from annotation.scores import off_scale, scale_points, score_text, stored_choice
 from annotation.studies import init_study
 from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.tables import Assignment, Criterion, Item, Label, Report, Study, System
 from tests.small_study import BESIDE, PROBES, RATING, a_person, answer, answer_all, make_study, with_reference

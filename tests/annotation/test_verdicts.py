@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.active_time import clamp, split
-from annotation.answers import Answer, Answered
 from annotation.errors import AnnotationError
+from annotation.judges.answers import Answer, Answered
 from annotation.judges.assignments import open_assignments
 from annotation.judges.passes import Pass
 from annotation.labelling import record_answers
+from annotation.people.active_time import clamp, split
 from annotation.verdicts import labels_csv, load_verdicts, require_revealed
 from calibration.calibrate import calibrate
 from calibration.metrics import cohen_kappa, percent_agreement
@@ -82,8 +82,8 @@ def four_hundred(engine: Engine, tmp_path: Path) -> tuple[Engine, int, dict[tupl
 def _study_on(engine: Engine, root: Path) -> int:
     from annotation.importing.folder import read_folder
     from annotation.importing.write import import_reports
-    from annotation.principals import local_admin
-    from annotation.slots import apply_plan, make_plan
+    from annotation.people.principals import local_admin
+    from annotation.planning.slots import apply_plan, make_plan
     from annotation.studies import init_study
 
     with transaction(engine) as session:

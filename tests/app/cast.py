@@ -12,14 +12,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from annotation.consent import consent_version, give_consent
 from annotation.errors import AnnotationError, ImportingError
-from annotation.invites import revoke
 from annotation.labelling import Saved
-from annotation.open_links import open_link
-from annotation.packets import reserve_packet
-from annotation.principals import Principal, local_admin
-from annotation.sign_ins import ABSOLUTE, who
+from annotation.offline.packets import reserve_packet
+from annotation.people.consent import consent_version, give_consent
+from annotation.people.invites import revoke
+from annotation.people.open_links import open_link
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import ABSOLUTE, who
 from db.connect import reading, transaction
 from db.people_tables import OpenLink, SignIn
 from db.tables import Assignment, Event, Item, Label, Report, Study

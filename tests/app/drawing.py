@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
-from annotation.invites import invite
-from annotation.principals import Principal, local_admin
-from annotation.sign_ins import sign_in, who
+from annotation.people.invites import invite
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import sign_in, who
 from db.connect import transaction
 from db.tables import Study
 

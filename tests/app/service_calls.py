@@ -7,12 +7,12 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotation.consent import consent_version
 from annotation.importing.folder import read_folder
 from annotation.importing.probe_records import ParsedProbes
 from annotation.importing.results import ResultOptions, Results
-from annotation.principals import local_admin
-from annotation.slots import Plan, make_plan
+from annotation.people.consent import consent_version
+from annotation.people.principals import local_admin
+from annotation.planning.slots import Plan, make_plan
 from db.tables import Study
 from tests.app.cast import CONSENT, Cast
 from tests.small_study import answer

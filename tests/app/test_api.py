@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import select, update
 from starlette.testclient import TestClient
 
-from annotation.invites import revoke
-from annotation.principals import local_admin
-from annotation.sign_ins import who
+from annotation.people.invites import revoke
+from annotation.people.principals import local_admin
+from annotation.people.sign_ins import who
 from app import api
 from app.progress import study_progress
 from app.settings import settings

@@ -25,14 +25,14 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 from typer.testing import CliRunner
 
-from annotation.claiming import take
-from annotation.invites import invite
+from annotation.facts.soundness import find_faults
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.plan_root import keep_plan_root
-from annotation.principals import Principal, local_admin
-from annotation.sign_ins import sign_in, who
-from annotation.soundness import find_faults
+from annotation.people.invites import invite
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import sign_in, who
+from annotation.planning.plan_root import keep_plan_root
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from app.command_line import app
 from app.settings import database, settings
 from db import migrations

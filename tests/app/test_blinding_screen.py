@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
-from annotation.overrides import find_report
-from annotation.principals import Principal, local_admin
+from annotation.leaks.overrides import find_report
+from annotation.people.principals import Principal, local_admin
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Report, Study

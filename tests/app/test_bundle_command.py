@@ -15,11 +15,11 @@ import pytest
 from sqlalchemy import Engine, select
 
 import app.bundling
-from annotation.claiming import take
-from annotation.invites import invite
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import local_admin
+from annotation.people.invites import invite
+from annotation.people.principals import local_admin
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from app.command_line import main
 from app.settings import database, settings
 from db.connect import open_database, transaction

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.active_time import seconds_by_assignment
-from annotation.own_work import own_work
-from annotation.pay import pay_lines
-from annotation.plan_root import keep_plan_root
-from annotation.principals import Principal, local_admin
-from annotation.sign_ins import who
-from annotation.soundness import find_faults
-from annotation.stale import return_stale
+from annotation.facts.soundness import find_faults
+from annotation.people.active_time import seconds_by_assignment
+from annotation.people.pay import pay_lines
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import who
+from annotation.planning.plan_root import keep_plan_root
 from annotation.verdicts import load_verdicts
+from annotation.work.own_work import own_work
+from annotation.work.stale import return_stale
 from app.progress import study_progress
 from app.quality import study_quality
 from db.connect import reading, transaction

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, func, select
 from streamlit.testing.v1 import AppTest
 
-from annotation.principals import Principal, local_admin
+from annotation.people.principals import Principal, local_admin
 from app.demo import demo_links, make_demo
 from app.progress import study_progress
 from app.reporting import study_report
@@ -124,7 +124,7 @@ def test_the_blinding_page_says_what_a_paper_may_claim_and_shows_what_was_remove
 
 def test_an_annotator_is_refused_the_evaluators_page(screen: Principal) -> None:
     from annotation.errors import AnnotationError
-    from annotation.principals import require_role
+    from annotation.people.principals import require_role
 
     for role in ("annotator", "adjudicator"):
         with pytest.raises(AnnotationError, match="needs the role evaluator"):

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from annotation.errors import AnnotationError, ImportingError
 from app.command_line import app
 from app.label_files import read_labels
-from calibration.examining import examine
+from calibration.reading.examining import examine
 from tests.calibration.studies import made_pairs
 
 LABELS = Path(__file__).resolve().parents[3] / "shared" / "data" / "labels"

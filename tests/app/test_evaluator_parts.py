@@ -20,13 +20,13 @@ from app.screens.plots import plot_html
 from app.screens.reliability import cells_table
 from app.screens.reliability import sentence as map_sentence
 from app.screens.report_tables import in_order, table_html
+from calibration.biases.reliability_map import Cell, ReliabilityMap
 from calibration.choose import cheapest_adequate_judge
-from calibration.reliability_map import Cell, ReliabilityMap
 from calibration.results import CalibrationSettings, Estimate
-from calibration.study_cost import Design, Prices
-from calibration.study_plan import Goals, plan_from_assumptions
+from calibration.sizing.study_cost import Design, Prices
+from calibration.sizing.study_plan import Goals, plan_from_assumptions
 from exports.figures import as_bytes
-from exports.forest import forest
+from exports.plots.forest import forest
 from exports.tables import Column, Table
 from tests.calibration.priced import EIGHT, priced
 from tests.exports.toy import toy_report

@@ -12,12 +12,12 @@ import typer
 from sqlalchemy import select
 from typer.testing import CliRunner
 
-from annotation.claiming import take
 from annotation.errors import AnnotationError
-from annotation.invites import invite
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import local_admin
+from annotation.people.invites import invite
+from annotation.people.principals import local_admin
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from app.commands.export_dataset import export_dataset
 from app.settings import database, settings
 from db.connect import open_database, transaction

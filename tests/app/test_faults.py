@@ -15,7 +15,7 @@ import streamlit as st
 from sqlalchemy import Engine, event, select
 from streamlit.testing.v1 import AppTest
 
-from annotation.soundness import find_faults
+from annotation.facts.soundness import find_faults
 from app import command_line
 from app.logs import line_format
 from app.settings import database, settings

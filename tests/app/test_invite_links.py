@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from annotation import standing
-from annotation.invites import invite, revoke
-from annotation.open_links import open_link, revoke_open_link
-from annotation.positions import position
-from annotation.principals import Principal, local_admin
-from annotation.sign_ins import who
+from annotation.people import standing
+from annotation.people.invites import invite, revoke
+from annotation.people.open_links import open_link, revoke_open_link
+from annotation.people.principals import Principal, local_admin
+from annotation.people.sign_ins import who
+from annotation.work.positions import position
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, OpenLink
 from db.tables import Assignment, Label, Study

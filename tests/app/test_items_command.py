@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import Engine, select
 from typer.testing import CliRunner
 
-from annotation.claiming import take
 from annotation.errors import AnnotationError
-from annotation.item_slots import list_items, release, reserve, return_stale_now, set_priority
-from annotation.principals import Principal
+from annotation.people.principals import Principal
+from annotation.planning.item_slots import list_items, release, reserve, return_stale_now, set_priority
+from annotation.work.claiming import take
 from app.command_line import app
 from db.connect import transaction
 from db.tables import Assignment, Event

@@ -150,7 +150,7 @@ def test_a_key_that_does_not_work_is_said_before_a_run(judging: Judging) -> None
 
 def test_a_text_that_speaks_to_its_judge_is_said_before_money_is_spent_and_changes_nothing(judging: Judging) -> None:
     with transaction(judging.engine) as session:
-        from annotation.self_identification import find_self_identification
+        from annotation.leaks.self_identification import find_self_identification
         from db.tables import Report
 
         for report in session.scalars(select(Report)):  # as an import flags them
@@ -167,7 +167,7 @@ def test_a_judge_that_always_says_first_is_named_in_words_and_its_panel_is_a_rat
     judging.judges(panel, "openai/fake-first-1.0")
     judging("judge", "run", "small")
     with transaction(judging.engine) as session:
-        from annotation.principals import local_admin
+        from annotation.people.principals import local_admin
         from annotation.study_status import move_study
         from db.tables import Study
 

@@ -14,8 +14,8 @@ from annotation.judges.outcomes import Reply
 from app.command_line import main
 from app.commands.judge_drift import in_words
 from app.settings import database, settings
+from calibration.choosing.drift import AgreementDrift
 from calibration.compare import Difference
-from calibration.drift import AgreementDrift
 from db.connect import open_database
 from db.migrations import upgrade
 from tests.annotation.judges.judged_study import Stub, judgments, replied

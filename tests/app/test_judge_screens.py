@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
 from annotation.judges import client
-from annotation.sign_ins import sign_out
+from annotation.people.sign_ins import sign_out
 from app.screens import judges
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest

@@ -16,7 +16,7 @@ import app.computing
 import app.kept
 import app.screens.waiting
 from annotation.errors import AnnotationError
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.computing import Task, compute
 from app.kept import kept, seconds_under_way
 from calibration.errors import CalibrationError

@@ -12,7 +12,7 @@ from annotation.verdicts import load_verdicts
 from app import label_exports
 from db.connect import reading
 from db.tables import Study
-from exports.tool_labels import Criteria, ToolFiles
+from exports.datasets.tool_labels import Criteria, ToolFiles
 from tests.disputed_study import make_disputed
 
 

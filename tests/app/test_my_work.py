@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
-from annotation.claiming import take
-from annotation.own_work import OwnItem, OwnRemark, OwnWork, Pay
-from annotation.principals import Principal
+from annotation.people.principals import Principal
+from annotation.work.claiming import take
+from annotation.work.own_work import OwnItem, OwnRemark, OwnWork, Pay
 from app.screens import label
 from app.screens.my_work import answer, duration, page_html, what_now
 from app.settings import database, settings

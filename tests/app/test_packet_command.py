@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
-from annotation.packets import PacketFile
+from annotation.offline.packets import PacketFile
 from app.command_line import app
 from db.connect import transaction
 from tests.ballot_filling import Filling

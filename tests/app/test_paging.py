@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
-from annotation.claiming import take
+from annotation.work.claiming import take
 from app.screens.my_work import page_html
 from app.screens.paging import PAGE, matching, place, start
 from db.connect import transaction

@@ -12,8 +12,8 @@ from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
 from annotation.errors import AnnotationError
-from annotation.principals import Principal
-from annotation.sign_ins import sign_in
+from annotation.people.principals import Principal
+from annotation.people.sign_ins import sign_in
 from app.command_line import app
 from app.screens.evaluator import evaluator_pages
 from db.connect import transaction

@@ -8,13 +8,13 @@ import pytest
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
-from annotation.claiming import take
-from annotation.invites import invite
 from annotation.labelling import submit
-from annotation.page import assignment_page
-from annotation.people_list import PersonLine, list_people
-from annotation.principals import local_admin
-from annotation.sign_ins import sign_in, sign_out, who
+from annotation.people.invites import invite
+from annotation.people.people_list import PersonLine, list_people
+from annotation.people.principals import local_admin
+from annotation.people.sign_ins import sign_in, sign_out, who
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from app.screens.people import sentence
 from db.connect import reading, transaction
 from db.tables import Assignment, Study
@@ -23,7 +23,7 @@ from tests.small_study import a_person, answer_all, make_study
 
 
 def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
-    from annotation.sign_ins import who
+    from annotation.people.sign_ins import who
     from app.screens import people
     from app.settings import database
     from db.connect import reading

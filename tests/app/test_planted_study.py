@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from annotation.principals import local_admin
+from annotation.people.principals import local_admin
 from app.quality import study_quality
 from db.connect import reading
 from db.tables import Study

@@ -13,10 +13,10 @@ import app.computing
 import app.screens.progress
 import app.screens.signed_out
 from annotation.errors import AnnotationError
-from annotation.invites import revoke
-from annotation.principals import local_admin
-from annotation.remarks import remarks_of
+from annotation.people.invites import revoke
+from annotation.people.principals import local_admin
 from annotation.studies import init_study
+from annotation.work.remarks import remarks_of
 from app.progress import RaterProgress
 from app.screens.progress_parts import bars_html
 from db.connect import reading, transaction

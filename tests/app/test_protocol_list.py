@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from annotation.protocol import read_protocol, shipped_protocols
 from app.command_line import app
 from app.protocol_descriptions import PRESET_OF
-from exports.presets import PRESETS
+from exports.published.presets import PRESETS
 
 DRG_KEYPOINTS = """\
 drg_keypoints: DeepResearchGym: key points

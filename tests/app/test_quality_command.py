@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner
 
-from annotation.principals import local_admin
-from annotation.remarks import remarks_of
+from annotation.people.principals import local_admin
+from annotation.work.remarks import remarks_of
 from app.command_line import app
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Study

@@ -13,10 +13,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from annotation.invites import revoke
-from annotation.principals import Principal, local_admin
-from annotation.soundness import find_faults
-from annotation.standing import pause, resume, void_work, withdraw
+from annotation.facts.soundness import find_faults
+from annotation.people.invites import revoke
+from annotation.people.principals import Principal, local_admin
+from annotation.people.standing import pause, resume, void_work, withdraw
 from annotation.verdicts import load_verdicts
 from db.connect import reading, transaction
 from db.tables import LIVE, Assignment, Label, Study

@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 
 import annotation
 from annotation.errors import AnnotationError
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from app.routes import routes
 from app.settings import settings
 from db.connect import transaction

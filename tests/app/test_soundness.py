@@ -9,12 +9,12 @@ import pytest
 from sqlalchemy import Engine, select, text
 from typer.testing import CliRunner
 
-from annotation.claiming import take
+from annotation.facts.soundness import find_faults
 from annotation.labelling import submit
-from annotation.page import assignment_page
-from annotation.principals import local_admin
-from annotation.soundness import find_faults
-from annotation.standing import void_work, withdraw
+from annotation.people.principals import local_admin
+from annotation.people.standing import void_work, withdraw
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from app.command_line import app
 from db.connect import reading, transaction
 from db.people_tables import Packet

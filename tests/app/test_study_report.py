@@ -6,9 +6,9 @@ from pathlib import Path
 
 from sqlalchemy import Engine, select
 
-from annotation.comparison_plans import keep_plan, kept_plans
 from annotation.judges.judge_file import JudgeDefinition, JudgeFile
-from annotation.principals import Principal, local_admin
+from annotation.people.principals import Principal, local_admin
+from annotation.planning.comparison_plans import keep_plan, kept_plans
 from app.reporting import shown_report
 from calibration.results import CalibrationReport
 from db.connect import reading, transaction

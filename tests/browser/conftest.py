@@ -18,8 +18,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from sqlalchemy import Engine, select
 
-from annotation.invites import invite
-from annotation.principals import local_admin
+from annotation.people.invites import invite
+from annotation.people.principals import local_admin
 from db.connect import open_database, reading, transaction
 from db.migrations import upgrade
 from db.tables import Criterion, Event, Label, Study

@@ -12,8 +12,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from sqlalchemy import select
 
-from annotation.claiming import take
-from annotation.others import turned
+from annotation.disputes.others import turned
+from annotation.work.claiming import take
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 from sqlalchemy import Engine, select
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from app.api import routes
 from db.connect import reading
 from db.tables import Assignment, Item, Report

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.consent import consent_version
+from annotation.people.consent import consent_version
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.principals import local_admin
-from annotation.standing import void_work, withdraw
+from annotation.people.principals import local_admin
+from annotation.people.standing import void_work, withdraw
 from db.connect import transaction
 from db.tables import Study
 from tests.browser.driving import box_of, ready, saved

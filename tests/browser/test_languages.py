@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from annotation.packets import reserve_packet
-from annotation.principals import local_admin
+from annotation.offline.packets import reserve_packet
+from annotation.people.principals import local_admin
 from app import texts
 from app.packet_file import packet_html
 from db.connect import transaction

@@ -12,11 +12,11 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from sqlalchemy import select
 
-from annotation.claiming import take
 from annotation.labelling import submit
-from annotation.page import assignment_page
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from annotation.study_status import move_study
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Event, Study

@@ -17,16 +17,16 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import Engine
 
-from annotation.ballot_signing import find_signer
-from annotation.ballots import import_ballot
 from annotation.canonical_json import canonical
-from annotation.claiming import take
-from annotation.evidence import plain_text
 from annotation.labelling import save, submit
-from annotation.packets import PacketFile, reserve_packet
-from annotation.page import assignment_page, own_assignment, shown_reports
-from annotation.principals import local_admin
+from annotation.offline.ballot_signing import find_signer
+from annotation.offline.ballots import import_ballot
+from annotation.offline.packets import PacketFile, reserve_packet
+from annotation.people.principals import local_admin
 from annotation.verdicts import load_verdicts
+from annotation.work.claiming import take
+from annotation.work.evidence import plain_text
+from annotation.work.page import assignment_page, own_assignment, shown_reports
 from app.packet_file import packet_html
 from db.connect import open_database, reading, transaction
 from db.migrations import upgrade

@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select, update
 
-from annotation.claiming import take
-from annotation.invites import invite
 from annotation.labelling import submit
-from annotation.open_links import open_link
-from annotation.page import assignment_page
-from annotation.principals import Principal, local_admin
-from annotation.standing import pause, set_quota, void_work
+from annotation.people.invites import invite
+from annotation.people.open_links import open_link
+from annotation.people.principals import Principal, local_admin
+from annotation.people.standing import pause, set_quota, void_work
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, Rater
 from db.tables import Assignment, Event, Study

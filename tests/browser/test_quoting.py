@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from sqlalchemy import select
 
 import app
-from annotation.evidence import plain_text
 from annotation.rendering import render_report
+from annotation.work.evidence import plain_text
 from db.connect import reading
 from db.tables import Assignment, Criterion, Label, Report
 from tests.browser.conftest import EIGHT

@@ -13,8 +13,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from sqlalchemy import select, update
 
-from annotation.ballots import import_ballot
-from annotation.principals import local_admin
+from annotation.offline.ballots import import_ballot
+from annotation.people.principals import local_admin
 from db.connect import reading, transaction
 from db.people_tables import SignIn
 from db.tables import Assignment, Study

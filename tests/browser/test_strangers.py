@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from db.connect import reading
 from db.tables import Assignment, Event, Label
 from tests.small_study import make_study, write_reports

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.aggregates import aggregate_estimates
-from calibration.joining import study_of
+from calibration.engine.joining import study_of
 from calibration.results import Aggregate, CalibrationSettings, Estimate
+from calibration.systems.aggregates import aggregate_estimates
 from tests.calibration.explicit import SEED, B
 
 VALUES = {"full": 1.0, "partial": 0.5, "no": 0.0, "gone": 0.0}

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.bias import Design, made_verdicts
 from calibration.bias import Asked, Bias, bias_of, both_say, evened, outcome, share_of_faults
-from calibration.bias_audit import BiasAudit, bias_audit
+from calibration.biases.bias_audit import BiasAudit, bias_audit
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
 from tests.calibration.biased import renamed, verdict

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.alike_texts import shingles
-from calibration.answer_rates import answer_rates
+from calibration.biases.alike_texts import shingles
+from calibration.biases.answer_rates import answer_rates
+from calibration.biases.rationale_overlap import rationale_overlap
 from calibration.correlation import icc
-from calibration.rationale_overlap import rationale_overlap
-from calibration.repeat_agreement import drift_bias, repeat_agreement
+from calibration.people.repeat_agreement import drift_bias, repeat_agreement
 from tests.calibration.biased import verdict
 
 
@@ -147,7 +147,7 @@ def test_of_too_many_pairs_some_are_drawn_and_what_stands_on_the_same_label_is_c
 ) -> None:
     pairs = [(STOCK if n % 3 else f"{n} of her own words", STOCK if n % 2 else f"{n} of its words") for n in range(300)]
     (every,) = rationale_overlap(reasons(pairs))
-    monkeypatch.setattr("calibration.rationale_overlap.EVERY", 0)
+    monkeypatch.setattr("calibration.biases.rationale_overlap.EVERY", 0)
     (drawn,) = rationale_overlap(reasons(pairs))
     assert (drawn.identical, drawn.identical_bias, drawn.near) == (every.identical, every.identical_bias, every.near)
     assert drawn.near_bias.effect == pytest.approx(every.near_bias.effect, abs=0.02)

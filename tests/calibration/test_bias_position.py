@@ -11,8 +11,8 @@ import statsmodels.api as sm
 from scipy import stats
 
 from benchmarks.bias import Design, made_verdicts
+from calibration.biases.position_bias import position_bias
 from calibration.calibrate import calibrate
-from calibration.position_bias import position_bias
 from calibration.results import CalibrationSettings
 from tests.calibration.biased import verdict
 from tests.calibration.explicit import found

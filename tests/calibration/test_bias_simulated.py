@@ -10,9 +10,9 @@ from scipy import stats
 
 from benchmarks.bias import PROMISES, Promise, Tally, broken, tally_of
 from calibration.bias import Asked, Bias, bias_of, both_say, evened
-from calibration.closed_forms import Array
-from calibration.columns import Codes
-from calibration.length_bias import linearised_logit
+from calibration.biases.length_bias import linearised_logit
+from calibration.engine.closed_forms import Array
+from calibration.reading.columns import Codes
 from calibration.results import CalibrationSettings
 
 ASKED = Asked("rate", "judge", CalibrationSettings(), 0.5)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from calibration import bootstrap, closed_forms
+from calibration import bootstrap
 from calibration.bootstrap import (
     cluster_se,
     cluster_weights,
@@ -20,6 +20,7 @@ from calibration.bootstrap import (
     resample,
     wilson_effective,
 )
+from calibration.engine import closed_forms
 
 
 def test_every_resample_draws_as_many_clusters_as_there_are():

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration import agreeing
 from calibration.bootstrap import wilson_effective
 from calibration.calibrate import calibrate
+from calibration.engine import agreeing
 from calibration.errors import CalibrationError
 from calibration.metrics import cohen_kappa, percent_agreement, symmetrised_kappa
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate

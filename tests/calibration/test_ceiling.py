@@ -20,7 +20,7 @@ from calibration.bootstrap import wilson_effective
 from calibration.calibrate import calibrate
 from calibration.ceiling import ceiling_estimates, ceiling_of, gap_estimate, leave_one_out_ceiling
 from calibration.errors import CalibrationError
-from calibration.left_out import left_out, left_out_scores, pooled
+from calibration.people.left_out import left_out, left_out_scores, pooled
 from calibration.results import CalibrationSettings
 from tests.calibration.left_out_by_hand import rows
 from tests.calibration.studies import made_pairs, made_ratings

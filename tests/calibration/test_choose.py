@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.choice import Candidate, Choice, gate
 from calibration.choose import cheapest_adequate_judge
-from calibration.deciding import power
+from calibration.choosing.choice import Candidate, Choice, gate
+from calibration.choosing.deciding import power
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
 from tests.calibration.priced import EIGHT, priced

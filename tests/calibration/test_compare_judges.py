@@ -13,13 +13,13 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from calibration import closed_forms
 from calibration.bootstrap import cluster_se, expanded_percentile, wilson_effective
-from calibration.bounding import Group, Pair
+from calibration.choosing.simultaneous import difference_of_tables, max_t_band, studentised
 from calibration.compare import compare_judges, exact_mcnemar, holm, paired_difference, shared_labels
+from calibration.engine import closed_forms
+from calibration.engine.bounding import Group, Pair
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
-from calibration.simultaneous import difference_of_tables, max_t_band, studentised
 
 NAN = math.nan
 P_VALUES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=8)

@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
+from calibration.choosing.label_scores import LabelScores, label_scores
+from calibration.choosing.noninferiority import Claim, ComparisonPlan, against_best, against_ceiling
+from calibration.choosing.simultaneous import max_t_band
 from calibration.compare import JudgePair, compare_judges
-from calibration.comparison_cautions import changed_plan, not_shown_equal, selected_judge, unpaired_judges
-from calibration.counted import groups_of
-from calibration.joining import code, scale_of
-from calibration.label_scores import LabelScores, label_scores
-from calibration.left_out import left_out_scores
-from calibration.noninferiority import Claim, ComparisonPlan, against_best, against_ceiling
+from calibration.engine.counted import groups_of
+from calibration.engine.joining import code, scale_of
+from calibration.people.left_out import left_out_scores
 from calibration.results import CalibrationSettings
-from calibration.simultaneous import max_t_band
 from calibration.verdicts import BOTH_ORDERS, check_verdicts
+from calibration.warnings.comparison_cautions import changed_plan, not_shown_equal, selected_judge, unpaired_judges
 from tests.calibration.studies import made_pairs
 
 FEW = CalibrationSettings(resamples=20)

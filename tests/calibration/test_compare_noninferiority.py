@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
 
+from calibration.choosing.deciding import clusters_needed, clusters_without_spread, power
+from calibration.choosing.noninferiority import ComparisonPlan, against_best, against_ceiling, non_inferiority
 from calibration.compare import holm
-from calibration.deciding import clusters_needed, clusters_without_spread, power
 from calibration.errors import CalibrationError
-from calibration.left_out import LeftOutScores
-from calibration.noninferiority import ComparisonPlan, against_best, against_ceiling, non_inferiority
+from calibration.people.left_out import LeftOutScores
 from tests.calibration.test_compare_judges import made_scores
 
 NAN = math.nan

@@ -18,9 +18,10 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 from threadpoolctl import threadpool_limits
 
-from calibration import bootstrap, bounding, concordance
+from calibration import bootstrap
 from calibration.bootstrap import expanded_percentile
 from calibration.calibrate import calibrate
+from calibration.engine import bounding, concordance
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from tests.calibration.brute_force import (
     MIRROR,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.candidates import cost_agreement_frontier
+from calibration.choosing.candidates import cost_agreement_frontier
 from calibration.errors import CalibrationError
 
 

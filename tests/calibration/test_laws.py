@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration import bootstrap, closed_forms, correlation, metrics
+from calibration import bootstrap, correlation, metrics
 from calibration.calibrate import calibrate
-from calibration.joining import code
+from calibration.engine import closed_forms
+from calibration.engine.joining import code
 from calibration.results import CalibrationSettings
 from calibration.verdicts import check_verdicts, normalise
 from tests.calibration.studies import made_pairs, made_ratings

@@ -15,9 +15,9 @@ from sklearn.metrics import cohen_kappa_score
 
 from calibration.bootstrap import percentile, resample
 from calibration.correlation import kendall_tau_b, pearson, spearman
+from calibration.engine.moments import moments, pearson_of_moments
 from calibration.errors import CalibrationError
 from calibration.metrics import cohen_kappa, krippendorff_alpha, why_undefined
-from calibration.moments import moments, pearson_of_moments
 
 NAN = math.nan
 

@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
-from calibration.choice import gate
-from calibration.choice_words import sentence_about
+from calibration.choosing.choice import gate
+from calibration.choosing.choice_words import sentence_about
+from calibration.choosing.noninferiority import non_inferiority
 from calibration.errors import CalibrationError
-from calibration.noninferiority import non_inferiority
 from calibration.results import CalibrationReport, CalibrationSettings
-from exports.comparisons import comparisons_table
-from exports.judges import judges_table
-from exports.sentences import headline
+from exports.sheets.comparisons import comparisons_table
+from exports.sheets.judges import judges_table
+from exports.words.sentences import headline
 from tests.calibration.mistakes import asked_twice, table
 
 FEW = CalibrationSettings(resamples=30)

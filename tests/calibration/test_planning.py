@@ -26,9 +26,8 @@ from benchmarks.planning import (
 )
 from benchmarks.planning import pilots as seen_in_pilots
 from benchmarks.planning import share as promise
-from calibration.deciding import clusters_needed, power
+from calibration.choosing.deciding import clusters_needed, power
 from calibration.errors import CalibrationError
-from calibration.pilot import spread_of
 from calibration.planning import (
     Spread,
     assured,
@@ -44,7 +43,8 @@ from calibration.planning import (
     sd_of_pair_differences,
     sd_of_pair_means,
 )
-from calibration.simulated_power import confirmed, confirmed_apart
+from calibration.sizing.pilot import spread_of
+from calibration.sizing.simulated_power import confirmed, confirmed_apart
 
 # STATISTICS section 2.9: icc, deff, effective labels, half-widths at C = 10/30/100/210, pairs for .05/.03, with z
 TABLE = [

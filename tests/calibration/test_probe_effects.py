@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from calibration.biases.probes import detectable, outcome_of, probe_effect
 from calibration.compare import Difference
 from calibration.errors import CalibrationError
-from calibration.probes import detectable, outcome_of, probe_effect
 from tests.fake_llm import log_odds_first, planted
 
 Array = npt.NDArray[np.float64]

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from calibration.bootstrap import cluster_weights
 from calibration.correlation import kendall_tau_b
 from calibration.errors import CalibrationError
-from calibration.placing import Ranking, keeps_first, ranks_of
-from calibration.rank_stability import rank_stability
 from calibration.ranking import SideBySide, side_by_side
 from calibration.results import CalibrationSettings
-from calibration.win_rates import rate_draws, win_matrix, win_rates
+from calibration.systems.placing import Ranking, keeps_first, ranks_of
+from calibration.systems.rank_stability import rank_stability
+from calibration.systems.win_rates import rate_draws, win_matrix, win_rates
 from tests.calibration.ranked import drawn_study, turned, verdicts
 
 LABELS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "labels"

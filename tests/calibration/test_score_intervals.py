@@ -16,8 +16,8 @@ from sklearn.metrics import cohen_kappa_score
 from calibration.bootstrap import expanded_percentile, wilson_effective
 from calibration.calibrate import calibrate
 from calibration.correlation import icc, rank_agreement_across_items, rank_agreement_within_topic
-from calibration.rank_agreement import MOST_ROWS
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.systems.rank_agreement import MOST_ROWS
 from tests.calibration.studies import joined, made_ratings
 
 B, SEED = 60, 7

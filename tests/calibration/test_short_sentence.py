@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from calibration.choice import Choice
-from calibration.choice_words import short_sentence
+from calibration.choosing.choice import Choice
+from calibration.choosing.choice_words import short_sentence
 from tests.exports.toy_choice import CANDIDATES, toy_choice
 
 NAN = float("nan")

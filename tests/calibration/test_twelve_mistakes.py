@@ -14,8 +14,8 @@ import pytest
 
 from calibration.calibrate import calibrate
 from calibration.compare import exact_mcnemar
-from calibration.comparison_cautions import reference_cautions
 from calibration.results import CalibrationSettings, Estimate
+from calibration.warnings.comparison_cautions import reference_cautions
 from exports.errors import ExportError
 from exports.tables import refuse_bare
 from tests.calibration.mistakes import asked_twice, table

@@ -6,16 +6,16 @@ import pandas as pd
 
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings
-from exports.annotators import annotators_table
-from exports.bias import bias_table
-from exports.categories import categories_table
-from exports.comparisons import comparisons_table
-from exports.criteria import criteria_table
 from exports.figures import Figure
-from exports.judges import judges_table
 from exports.page import report_page
-from exports.ranking import ranking_table
-from exports.system_pairs import system_pairs_table
+from exports.sheets.annotators import annotators_table
+from exports.sheets.bias import bias_table
+from exports.sheets.categories import categories_table
+from exports.sheets.comparisons import comparisons_table
+from exports.sheets.criteria import criteria_table
+from exports.sheets.judges import judges_table
+from exports.sheets.ranking import ranking_table
+from exports.sheets.system_pairs import system_pairs_table
 from exports.tables import Table, agreement_table
 from tests.calibration.ranked import drawn_study
 from tests.exports.test_print import DRAW

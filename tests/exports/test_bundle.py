@@ -18,9 +18,9 @@ import pytest
 
 from calibration.results import CalibrationSettings
 from exports.bundle import SUMS, listed, read_sums, root_of, sha256_of, write_bundle
+from exports.datasets.label_chain import canonical_sha256, chained
 from exports.errors import ExportError
 from exports.facts import facts_of
-from exports.label_chain import canonical_sha256, chained
 from exports.pack import pack
 from exports.recomputing import Inputs, inputs_json, read_inputs, report_from
 from exports.spreadsheets import guarded

@@ -13,20 +13,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibration.biases.reliability_map import Cell, ReliabilityMap
 from calibration.calibrate import calibrate
-from calibration.reliability_map import Cell, ReliabilityMap
 from calibration.results import CalibrationSettings, Estimate
-from exports.bias import bias_table
-from exports.bias_figure import PAGE, bias_figure
 from exports.figures import FORMATS, as_bytes
-from exports.fitting import told_apart, width_of
-from exports.frontier import frontier
-from exports.judges import judges_table
-from exports.label_places import FAR, Box, places
-from exports.ranking import ranking_table
-from exports.ranking_figure import ranking_figure
-from exports.reliability import DARKEST, reliability
-from exports.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, themed, tint
+from exports.plots.bias_figure import PAGE, bias_figure
+from exports.plots.fitting import told_apart, width_of
+from exports.plots.frontier import frontier
+from exports.plots.label_places import FAR, Box, places
+from exports.plots.ranking_figure import ranking_figure
+from exports.plots.reliability import DARKEST, reliability
+from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, themed, tint
+from exports.sheets.bias import bias_table
+from exports.sheets.judges import judges_table
+from exports.sheets.ranking import ranking_table
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs
@@ -272,6 +272,6 @@ def test_names_are_told_apart_in_the_least_room_that_does():
 
 
 def test_help_does_not_wait_for_matplotlib():
-    code = "import sys, app.report_files, exports.reliability; print('matplotlib' in sys.modules)"
+    code = "import sys, app.report_files, exports.plots.reliability; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -10,20 +10,20 @@ from pathlib import Path
 import pytest
 
 from calibration.calibrate import calibrate
-from calibration.category_effects import category_effects
-from calibration.choice_words import short_sentence
+from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationSettings, Estimate
+from calibration.systems.category_effects import category_effects
 from exports.as_csv import as_csv
 from exports.as_json import as_json
 from exports.as_latex import as_latex
 from exports.as_markdown import as_markdown
-from exports.bias import bias_table
-from exports.card import card_table
-from exports.categories import categories_table
 from exports.cells import Probability, shown
-from exports.comparisons import comparisons_table
-from exports.judges import judges_table, outcome_words
-from exports.ranking import judge_shown, ranking_table
+from exports.sheets.bias import bias_table
+from exports.sheets.card import card_table
+from exports.sheets.categories import categories_table
+from exports.sheets.comparisons import comparisons_table
+from exports.sheets.judges import judges_table, outcome_words
+from exports.sheets.ranking import judge_shown, ranking_table
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs, made_ratings

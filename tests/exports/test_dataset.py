@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exports.dataset import MARK, write_dataset
-from exports.dataset_columns import CRITERIA, LABELS, REPORTS
+from exports.datasets.dataset_columns import CRITERIA, LABELS, REPORTS
+from exports.datasets.label_chain import broken
 from exports.errors import ExportError
-from exports.label_chain import broken
 from exports.spreadsheets import RUNS, guarded, unguarded
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"

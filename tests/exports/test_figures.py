@@ -13,16 +13,16 @@ import pytest
 
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings, Estimate
-from exports.answers import answers
 from exports.cells import shown
-from exports.criteria import criteria_table
-from exports.criteria_map import criteria_map
 from exports.errors import ExportError
 from exports.figures import FORMATS, as_bytes
-from exports.fitting import fitted, width_of
-from exports.forest import forest
+from exports.plots.answers import answers
+from exports.plots.criteria_map import criteria_map
+from exports.plots.fitting import fitted, width_of
+from exports.plots.forest import forest
+from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, PAPER, themed, tint
+from exports.sheets.criteria import criteria_table
 from exports.tables import agreement_table
-from exports.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, PAPER, themed, tint
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import toy_estimate, toy_report
 
@@ -65,7 +65,7 @@ def test_a_figure_drawn_twice_is_the_same_bytes(reports, form):
 def test_another_process_with_other_settings_draws_the_same_bytes(tmp_path):
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: none\nlines.linewidth: 9\n")
     code = (
-        "import hashlib; from exports.forest import forest; from exports.figures import as_bytes, FORMATS;"
+        "import hashlib; from exports.plots.forest import forest; from exports.figures import as_bytes, FORMATS;"
         "from tests.exports.toy import toy_report;"
         "print([hashlib.sha256(as_bytes(forest(toy_report()), form)).hexdigest() for form in FORMATS])"
     )
@@ -193,6 +193,6 @@ def test_text_on_colour_has_contrast(ink, ground, least):
 
 
 def test_help_does_not_wait_for_matplotlib():
-    code = "import sys, app.command_line, exports.forest, exports.criteria_map, exports.answers; print('matplotlib' in sys.modules)"
+    code = "import sys, app.command_line, exports.plots.forest, exports.plots.criteria_map, exports.plots.answers; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from exports.as_latex import as_latex
+from exports.latex.tex_layout import NARROW, TIGHT, WIDE, fold, panels, table_format
+from exports.latex.tex_widths import width
 from exports.tables import Column, Table
-from exports.tex_layout import NARROW, TIGHT, WIDE, fold, panels, table_format
-from exports.tex_widths import width
 from tests.exports.toy import WILSON, toy_estimate
 from tests.exports.toy_latex import LONG, extreme_tables, toy_tables
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from annotation.judges.panel import DERIVED
 from exports.bibliography import bibtex, entries
 from exports.facts import JudgeFacts, StudyFacts, facts_of, software_versions
-from exports.grammar import amount, counted, listed, opening, percent, points
 from exports.methods import methods_paragraph
-from exports.methods_numbers import PANEL
+from exports.words.grammar import amount, counted, listed, opening, percent, points
+from exports.words.methods_numbers import PANEL
 from tests.exports.toy_facts import (
     MINI,
     SMALL,

@@ -16,9 +16,9 @@ from calibration.results import CalibrationSettings
 from exports.bibliography import entries
 from exports.cells import DASH
 from exports.page import TITLE, report_page
-from exports.page_methods import methods_html, sources_of
-from exports.sentences import opening
 from exports.tables import agreement_table
+from exports.words.page_methods import methods_html, sources_of
+from exports.words.sentences import opening
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.hostile_page import HOSTILE, hostile_report, page_of, parts_of, plain_report
 from tests.exports.toy import NAN, toy_report

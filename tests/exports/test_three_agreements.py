@@ -13,12 +13,12 @@ from calibration.calibrate import calibrate
 from calibration.correlation import rank_agreement_across_items, rank_agreement_within_topic
 from calibration.metrics import METRICS, percent_agreement
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from exports.forest import forest
 from exports.methods import methods_paragraph
-from exports.notes import TIE_RULES
 from exports.pack import FIGURES, tables_of
-from exports.presets import preset_table
+from exports.plots.forest import forest
+from exports.published.presets import preset_table
 from exports.tables import Table
+from exports.words.notes import TIE_RULES
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy_studies import dr3_study, gym_study, race_study, wlc_study
 

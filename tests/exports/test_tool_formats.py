@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from exports.tool_labels import ToolFiles, listed, tool_names
+from exports.datasets.tool_labels import ToolFiles, listed, tool_names
 from tests.tool_files import COLUMNS, EXPORTERS, HOSTILE, hostile_table, labels_table
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "tools"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calibration.bias import Bias
-from calibration.card import CardRow
-from calibration.choice import Candidate, Choice
+from calibration.choosing.card import CardRow
+from calibration.choosing.choice import Candidate, Choice
+from calibration.choosing.deciding import Needed
+from calibration.choosing.noninferiority import Claim, ComparisonPlan, NonInferiority
 from calibration.compare import Difference
-from calibration.deciding import Needed
-from calibration.noninferiority import Claim, ComparisonPlan, NonInferiority
 from calibration.results import CalibrationReport, Estimate
 from tests.exports.toy import BOOTSTRAP, NAN, WILSON, T, toy_estimate, toy_report
 

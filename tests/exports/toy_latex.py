@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 
 from calibration.results import CalibrationReport
-from exports.annotators import annotators_table
-from exports.bias import bias_table
-from exports.card import card_table
-from exports.categories import categories_table
-from exports.comparisons import comparisons_table
-from exports.criteria import criteria_table
-from exports.judges import judges_table
-from exports.ranking import ranking_table
-from exports.summary import summary_table
+from exports.sheets.annotators import annotators_table
+from exports.sheets.bias import bias_table
+from exports.sheets.card import card_table
+from exports.sheets.categories import categories_table
+from exports.sheets.comparisons import comparisons_table
+from exports.sheets.criteria import criteria_table
+from exports.sheets.judges import judges_table
+from exports.sheets.ranking import ranking_table
+from exports.sheets.summary import summary_table
 from exports.tables import Column, Table, agreement_table
-from tests.exports.test_criteria_tables import toy_criteria
+from tests.exports.sheets.test_criteria_tables import toy_criteria
 from tests.exports.toy import BOOTSTRAP, WILSON, T, toy_estimate, toy_report
 from tests.exports.toy_choice import candidate, toy_choice
 

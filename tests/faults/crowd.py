@@ -15,7 +15,7 @@ from pathlib import Path
 import aiohttp
 from sqlalchemy import Engine
 
-from annotation.plan_root import keep_plan_root
+from annotation.planning.plan_root import keep_plan_root
 from db.connect import reading, transaction
 from db.tables import Study
 from tests.annotators import Annotator, Tally, sign_in

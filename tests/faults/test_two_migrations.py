@@ -18,7 +18,7 @@ from alembic import command
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, Engine
 
-from annotation.claiming import take
+from annotation.work.claiming import take
 from db import migrations
 from db.connect import open_database, reading, transaction
 from db.tables import Label

@@ -17,7 +17,7 @@ from sqlalchemy import Engine
 import db.judge_tables
 import db.people_tables
 import db.tables  # noqa: F401
-from annotation.soundness import find_faults
+from annotation.facts.soundness import find_faults
 from db.connect import reading
 from db.types import Record
 

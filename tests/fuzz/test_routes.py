@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from app.routes import exception_handlers, middleware, routes
 from app.settings import database, settings
 from tests.app.cast import Cast, assemble

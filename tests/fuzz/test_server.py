@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from tests.browser.conftest import Server
 from tests.fuzz.faults import Faults
 from tests.fuzz.hostile import TEXTS, fuzzing, mutated, spoiled, written

@@ -12,13 +12,14 @@ from sqlalchemy import Engine, delete, select
 
 from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
-from annotation.packets import reserve_packet
-from annotation.principals import local_admin
+from annotation.offline.packets import reserve_packet
+from annotation.people.principals import local_admin
 from annotation.protocol import read_protocol
 from annotation.studies import init_study
 from db.connect import transaction
 from db.tables import Assignment, Item, Report, Study
 from tests.annotation import probe_trees
+from tests.annotation.importing.test_import_results_layouts import KEY_POINTS, write_reports_of
 from tests.annotation.layout_trees import json_lines, put
 from tests.annotation.result_trees import (
     citation_file,
@@ -33,7 +34,6 @@ from tests.annotation.result_trees import (
     promptfoo_result,
     votes_file,
 )
-from tests.annotation.test_import_results_layouts import KEY_POINTS, write_reports_of
 from tests.ballot_filling import Filling
 from tests.small_study import PROTOCOL, a_person, make_study, write_reports
 from tests.tool_files import EXPORTERS, labels_table, put_files

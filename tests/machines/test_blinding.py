@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from tests.browser import conftest as chromium
 from tests.browser.blinded import Blind
 from tests.browser.test_blinding import (

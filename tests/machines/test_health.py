@@ -21,7 +21,7 @@ from sqlalchemy import Engine
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from app import health, stopping
 from app.commands.studies import serve
 from app.routes import middleware, routes

@@ -9,7 +9,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from annotation.soundness import find_faults
+from annotation.facts.soundness import find_faults
 from db.connect import reading
 from tests.annotators import Annotator, Tally, sign_in
 from tests.browser.conftest import EIGHT

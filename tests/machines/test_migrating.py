@@ -17,10 +17,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import Engine
 
-from annotation.claiming import take
 from annotation.labelling import save
-from annotation.page import assignment_page
-from annotation.principals import local_admin
+from annotation.people.principals import local_admin
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from app.progress import study_progress
 from db import connect, migrations
 from db.connect import reading, transaction

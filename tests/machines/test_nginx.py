@@ -20,7 +20,7 @@ import pytest
 from playwright.sync_api import BrowserContext
 from websockets.sync.client import connect
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from tests.browser.conftest import Server
 from tests.machines.fleet import Fleet
 from tests.machines.proxy import Proxy, free_port, site_before

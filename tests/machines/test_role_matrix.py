@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from tests.app.cast import Cast, assemble
 from tests.app.test_role_matrix import (
     test_every_route_answers_everybody_as_the_table_says,

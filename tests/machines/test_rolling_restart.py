@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from annotation.soundness import find_faults
+from annotation.facts.soundness import find_faults
 from app.stopping import STOP_S
 from db import migrations
 from db.connect import reading

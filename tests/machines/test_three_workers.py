@@ -18,8 +18,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy import Engine
 
+from annotation.facts.soundness import find_faults
 from annotation.judges.plan import plan_judges
-from annotation.soundness import find_faults
 from db.connect import open_database, reading
 from db.judge_tables import JudgeCall
 from tests.annotation.judges import conftest as provider

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
-from annotation.invites import invite
-from annotation.principals import local_admin
+from annotation.people.invites import invite
+from annotation.people.principals import local_admin
 from db.connect import transaction
 from db.tables import Study
 from tests.browser.conftest import EIGHT

@@ -19,7 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection
 
-from annotation.sign_ins import csrf_token
+from annotation.people.sign_ins import csrf_token
 from db.connect import reading
 from db.people_tables import Enrollment, Invite, Rater
 from db.tables import Assignment, Event, Label

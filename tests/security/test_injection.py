@@ -17,10 +17,10 @@ from jinja2.exceptions import SecurityError, UndefinedError
 from sqlalchemy import Engine, select, text, update
 from typer.testing import CliRunner
 
-from annotation.invites import invite, revoke
 from annotation.judges.prompt import _compiled
-from annotation.principals import local_admin
-from annotation.sign_ins import sign_in, who
+from annotation.people.invites import invite, revoke
+from annotation.people.principals import local_admin
+from annotation.people.sign_ins import sign_in, who
 from app.command_line import app
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction

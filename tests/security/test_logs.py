@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from annotation.invites import invite
-from annotation.open_links import open_link
-from annotation.principals import local_admin
-from annotation.sign_ins import csrf_token
+from annotation.people.invites import invite
+from annotation.people.open_links import open_link
+from annotation.people.principals import local_admin
+from annotation.people.sign_ins import csrf_token
 from db.connect import transaction
 from db.people_tables import Rater
 from db.tables import Study

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotation.ballot_signing import rescue_signer, signature
-from annotation.ballots import import_ballot
-from annotation.principals import local_admin
+from annotation.offline.ballot_signing import rescue_signer, signature
+from annotation.offline.ballots import import_ballot
+from annotation.people.principals import local_admin
 from app.settings import settings
 from db.connect import reading, transaction
 from db.people_tables import Invite, OpenLink, SignIn

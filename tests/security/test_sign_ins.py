@@ -10,11 +10,11 @@ from sqlalchemy import func, select, update
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from annotation.door_limits import ENTRIES, SIGN_INS, caller_of
-from annotation.open_links import open_link
-from annotation.principals import local_admin
-from annotation.sign_ins import ABSOLUTE, GRACE, IDLE, RENEW_AFTER, csrf_token, is_due, note_seen, renew, who
-from annotation.signing_out import sign_out_everywhere, sign_out_person
+from annotation.people.door_limits import ENTRIES, SIGN_INS, caller_of
+from annotation.people.open_links import open_link
+from annotation.people.principals import local_admin
+from annotation.people.sign_ins import ABSOLUTE, GRACE, IDLE, RENEW_AFTER, csrf_token, is_due, note_seen, renew, who
+from annotation.people.signing_out import sign_out_everywhere, sign_out_person
 from app.command_line import app
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, SignIn
@@ -209,7 +209,7 @@ def test_who_was_just_signed_out_stays_so_when_a_clock_is_set_back(site: Site, m
     cookie = client.cookies["calipers"]
     assert post(client, "/api/logout", {}).status_code == 200
     back = now() - timedelta(minutes=5)
-    monkeypatch.setattr("annotation.sign_ins.now", lambda: back)
+    monkeypatch.setattr("annotation.people.sign_ins.now", lambda: back)
     assert not works(site, cookie)
 
 

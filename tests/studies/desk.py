@@ -15,12 +15,12 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.claiming import take
 from annotation.entries import Beside
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import Principal
+from annotation.people.principals import Principal
 from annotation.verdicts import load_verdicts
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from app.command_line import main
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction

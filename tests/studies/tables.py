@@ -12,7 +12,7 @@ from app.reporting import Calibrated, calibrated
 from calibration.results import CalibrationReport
 from exports.as_json import as_json
 from exports.as_markdown import as_markdown
-from exports.presets import preset_table
+from exports.published.presets import preset_table
 from exports.tables import Table
 from tests.studies.page import PAGES
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from exports.fonts import boxed
+from exports.plots.fonts import boxed
 from tests.annotation.judges.conftest import Fake
 from tests.exports.test_latex_compiles import faults, has_fonts
 from tests.other_languages import CHINESE, CHINESE_TOPICS, write_reports

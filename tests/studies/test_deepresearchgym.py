@@ -15,10 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.system_differences import system_differences
+from calibration.systems.system_differences import system_differences
 from exports.as_json import as_json
-from exports.system_differences import differences_table
-from exports.systems import systems_table
+from exports.sheets.system_differences import differences_table
+from exports.sheets.systems import systems_table
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.layout_trees import json_lines, put
 from tests.studies.desk import Desk, Task, a_desk

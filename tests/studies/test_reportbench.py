@@ -19,9 +19,9 @@ from app.reporting import calibrated
 from calibration.results import Estimate
 from exports.as_json import as_json
 from exports.as_markdown import as_markdown
-from exports.confidence import believed, confidence_levels_table
 from exports.pack import tables_of
-from exports.systems import systems_table
+from exports.sheets.confidence import believed, confidence_levels_table
+from exports.sheets.systems import systems_table
 from exports.tables import Table
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.layout_trees import json_lines, put

@@ -20,10 +20,10 @@ from annotation.judges.panel import decide
 from annotation.judges.plan import plan_judges
 from annotation.judges.reply import parse_reply
 from annotation.judges.run import run_judges
-from calibration.aggregates import aggregate_estimates
 from calibration.calibrate import calibrate
-from calibration.joining import study_of
+from calibration.engine.joining import study_of
 from calibration.results import Aggregate, CalibrationSettings, Estimate
+from calibration.systems.aggregates import aggregate_estimates
 from db.connect import reading
 from db.tables import Label
 from tests.annotation.judges import conftest as provider

@@ -10,15 +10,15 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.citations import strip_citations
-from annotation.claiming import take
 from annotation.importing.wlc import read_wlc
 from annotation.importing.write import import_reports
 from annotation.labelling import save, submit
-from annotation.page import assignment_page
-from annotation.principals import local_admin
-from annotation.residue import find_residue
-from annotation.slots import apply_plan, make_plan
+from annotation.leaks.residue import find_residue
+from annotation.people.principals import local_admin
+from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
+from annotation.work.claiming import take
+from annotation.work.page import assignment_page
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Label, Report
 from tests.annotation.judges.judged_study import Stub, judgments, run_stub

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from annotation.protocol import read_protocol
-from exports.systems import systems_table
+from exports.sheets.systems import systems_table
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.layout_trees import put
 from tests.studies.desk import Decide, Desk, Task, a_desk

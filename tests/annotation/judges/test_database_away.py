@@ -15,10 +15,10 @@ import sqlalchemy as sa
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from annotation.facts.soundness import find_faults
 from annotation.judges.plan import plan_judges
 from annotation.judges.run import run_judges
 from annotation.judges.writer import Writer
-from annotation.soundness import find_faults
 from db import away
 from db.connect import reading
 from db.errors import DatabaseAway

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, func, select, update
 
-from annotation.answers import Answer
 from annotation.errors import AnnotationError
 from annotation.judges import steps
+from annotation.judges.answers import Answer
 from annotation.judges.parsing import parse_again
 from annotation.judges.plan import plan_judges
 from annotation.judges.run import run_judges

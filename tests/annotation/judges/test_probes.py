@@ -23,7 +23,7 @@ from annotation.judges.probes import (
     without_markdown,
 )
 from annotation.judges.prompt import TEMPLATES, shipped_template
-from annotation.shown import ShownText
+from annotation.work.shown import ShownText
 
 LAWS = settings(deadline=None)
 

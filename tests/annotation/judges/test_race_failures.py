@@ -20,9 +20,9 @@ from annotation.judges.plan import plan_judges
 from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts
 from app.reporting import settings_of
-from calibration.aggregates import aggregate_estimates
-from calibration.joining import study_of
+from calibration.engine.joining import study_of
 from calibration.results import Estimate
+from calibration.systems.aggregates import aggregate_estimates
 from db.connect import reading
 from db.judge_tables import JudgeConfig
 from db.tables import Study

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.answers import Answer
+from annotation.judges.answers import Answer
 from annotation.judges.reply import better, needs_asking_again, parse_reply, problems, valid
 from annotation.judges.reply_values import read_probe_answer, read_score, read_winner
 from annotation.protocol import Scale

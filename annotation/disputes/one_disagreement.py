@@ -1,0 +1,169 @@
+"""One question that a judge and the annotators answered: both texts, every answer turned into one order, the calls."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import RowMapping, or_, select
+from sqlalchemy.orm import Session
+
+from annotation.current_labels import current_labels
+from annotation.errors import AnnotationError
+from annotation.judges.inspecting import ShownCall, show_call
+from annotation.people.principals import Principal, study_for
+from annotation.protocol import Protocol
+from annotation.rendering import render_report
+from annotation.studies import protocol_of
+from annotation.verdicts import shows_systems, unblind
+from annotation.work.highlighting import highlighted
+from annotation.work.shown import UNPROVED, ShownText, shown_of_item
+from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
+from db.people_tables import Rater
+from db.tables import Criterion, Item, Report, Study, System, Topic
+
+WORDS = {"A": "Left", "B": "Right", "tie": "Tie", "not_applicable": "Not applicable"}
+
+
+@dataclass(frozen=True)
+class Pane:
+    """One text as raters saw it: safe HTML, passages they quoted in `mark`. `system` is "" while the study is blind."""
+
+    name: str
+    system: str
+    html: str
+
+
+@dataclass(frozen=True)
+class Given:
+    """One rater's current answer, in the order of the panes.
+
+    `swapped`: this rater saw the other report on the left, so a rationale that says left means Right. `choice` is ""
+    where a judge gave no usable answer; `status` says why. `lost_quotes` are not found in the text any more.
+    `call_id`: of the judge's call that asked.
+    """
+
+    rater: str
+    kind: str  # human | judge
+    choice: str
+    status: str
+    swapped: bool
+    pass_no: int
+    run: int
+    rationale: str
+    quotes: tuple[str, ...]
+    lost_quotes: tuple[str, ...]
+    call_id: int | None = None
+
+
+@dataclass(frozen=True)
+class OneDisagreement:
+    """A question with all that was answered to it; people by pseudonym."""
+
+    topic: str
+    category: str
+    criterion: str
+    label: str
+    question: str
+    probe: str  # what the question is asked about, or ""
+    panes: tuple[Pane, ...]
+    judge: tuple[Given, ...]
+    people: tuple[Given, ...]
+
+
+def look_at(session: Session, principal: Principal, judge: str, item_id: str, criterion: str) -> OneDisagreement:
+    """One row of `compared_answers` whole. For evaluators; raises AnnotationError `forbidden`, `not_found`.
+
+    In a pair, A stands left: a seeded coin named it, whatever anybody saw.
+    """
+    study = study_for(session, principal, "evaluator")
+    row = session.execute(
+        select(Item, Topic)
+        .join(Topic, Topic.id == Item.topic_id)
+        .where(Item.study_id == study.id, Item.id == int(item_id.removeprefix("item-")))
+    ).one_or_none()
+    rows = _rows(session, study, item_id, judge, criterion) if row else []
+    if row is None or not rows:
+        raise AnnotationError("not_found", "this answer was replaced meanwhile; open the list again")
+    item, topic = row
+    protocol = protocol_of(study)
+    texts = shown_of_item(session, protocol, item, "A")
+    asked = session.get_one(Criterion, rows[0]["criterion_row"])
+    stand = {None, *(mark + text.shown_sha256 for text in texts for mark in ("", UNPROVED))}
+    shown = [row for row in rows if {row["left_sha256"], row["right_sha256"]} <= stand]
+    calls = _calls(session, [(row["assignment_id"], row["criterion_row"]) for row in shown])
+    given = [_given(row, texts, protocol, calls.get(row["assignment_id"])) for row in shown]
+    systems = _systems(session, item) if shows_systems(study) else []
+    return OneDisagreement(
+        topic=topic.title, category=topic.category, criterion=asked.code, label=asked.label, question=asked.text,
+        probe=item.probe or "", panes=_panes(texts, systems, shown),
+        judge=tuple(one for one in given if one.kind == "judge"),
+        people=tuple(one for one in given if one.kind == "human"),
+    )  # fmt: skip
+
+
+def sent_call(session: Session, principal: Principal, call_id: int) -> ShownCall:
+    """What a judge was sent and replied. For evaluators; raises AnnotationError `forbidden`, `not_found`."""
+    return show_call(session, study_for(session, principal, "evaluator"), call_id)
+
+
+def _rows(session: Session, study: Study, item_id: str, judge: str, criterion: str) -> Sequence[RowMapping]:
+    """The judge's answers and the annotators' first ones, people first."""
+    asked = Criterion.code == criterion, or_(Rater.kind == "human", Judge.name == judge)
+    rows = current_labels(session, study, int(item_id.removeprefix("item-")), *asked)
+    kept = [row for row in rows if row["rater_kind"] == "judge" or row["repeat_no"] == 1]
+    return sorted(kept, key=lambda row: (row["pseudonym"] or "", row["repeat_no"], row["pass_no"]))
+
+
+def _given(row: RowMapping, texts: Sequence[ShownText], protocol: Protocol, call_id: int | None) -> Given:
+    verdict = unblind(row["choice"], row["left"])
+    meanings = {label.id: label.text for label in protocol.answers.labels}
+    stands = {text.shown_sha256 for text in texts}
+    found: dict[bool, list[str]] = {True: [], False: []}
+    for one in row["evidence"]:
+        found[bool(one["verified"] and one["sha256"] in stands)].append(one["quote"])
+    return Given(
+        rater=row["judge_name"] or row["pseudonym"], kind=row["rater_kind"],
+        choice=WORDS.get(verdict or "", meanings.get(verdict or "", verdict or "")), status=row["status"],
+        swapped=row["left"] == "B", pass_no=row["pass_no"], run=row["repeat_no"], rationale=row["rationale"],
+        quotes=tuple(found[True]), lost_quotes=tuple(found[False]), call_id=call_id,
+    )  # fmt: skip
+
+
+def _panes(texts: Sequence[ShownText], systems: Sequence[str], rows: Iterable[RowMapping]) -> tuple[Pane, ...]:
+    spans: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for row in rows:
+        for one in row["evidence"]:
+            if one["verified"]:
+                spans[one["sha256"]].append((one["start"], one["end"]))
+    return tuple(
+        Pane(
+            text.name,
+            systems[number] if number < len(systems) and text.name != "Sources" else "",
+            highlighted(render_report(text.shown_text), spans[text.shown_sha256]),
+        )
+        for number, text in enumerate(texts)
+    )
+
+
+def _systems(session: Session, item: Item) -> list[str]:
+    """Who wrote the texts, in the order of the panes; sources have no system."""
+    keys = [item.report_a_id, item.report_b_id if item.kind == "pair" else item.reference_id]
+    rows = session.execute(
+        select(Report.id, System.key).join(System, System.id == Report.system_id).where(Report.id.in_(keys))
+    )
+    names = {report: name for report, name in rows}  # noqa: C416
+    return [names[key] for key in keys if key is not None]
+
+
+def _calls(session: Session, asked: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """assignment -> the last call that asked this criterion."""
+    criteria = dict(asked)
+    rows = session.execute(
+        select(JudgeCallAssignment.assignment_id, JudgeCall.id, JudgeCall.criteria)
+        .join(JudgeCall, JudgeCall.id == JudgeCallAssignment.call_id)
+        .where(JudgeCallAssignment.assignment_id.in_(criteria), JudgeCall.probe_kind.is_(None))
+        .order_by(JudgeCall.id)
+    )
+    return {assignment: call for assignment, call, rows_asked in rows if criteria[assignment] in rows_asked}

@@ -1,0 +1,157 @@
+"""What adjudication came to: the verdicts that were settled, and how many disputes of which kind are open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session
+
+from annotation.current_labels import all_labels, is_newest
+from annotation.disputes.dispute_rules import REASONS
+from annotation.disputes.disputes import STATES, Dispute, disputes
+from annotation.leaks.redaction import redactor_of
+from annotation.people.principals import Principal, study_for
+from annotation.studies import protocol_of
+from annotation.verdicts import require_revealed, unblind
+from db.people_tables import Enrollment
+from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
+
+
+@dataclass(frozen=True)
+class Settled:
+    """One dispute and the verdict it was settled with; people by pseudonym. `cluster_id`: as in verdicts."""
+
+    item_id: str
+    criterion: str
+    verdict: str
+    raters: Mapping[str, str]  # pseudonym -> verdict
+    adjudicator: str
+    pass_no: int
+    reasons: tuple[str, ...]
+    rationale: str
+    cluster_id: str
+    settled_at: datetime
+
+
+@dataclass(frozen=True)
+class DisputeCounts:
+    """Disputes on one criterion: by state (keys `STATES`), and of all of them by reason (keys `REASONS`)."""
+
+    criterion: str
+    label: str
+    states: Mapping[str, int]
+    reasons: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.states.values())
+
+
+@dataclass(frozen=True)
+class Adjudication:
+    """Where adjudication stands. `rule`: the protocol's. `rows`: criteria with a dispute, in page order."""
+
+    study: str
+    rule: str | tuple[str, ...]
+    states: Mapping[str, int]
+    items: int  # with an open dispute
+    rows: tuple[DisputeCounts, ...]
+    queue: tuple[Dispute, ...]
+
+
+def adjudication(session: Session, principal: Principal, *, early: bool = False) -> Adjudication:
+    """Every dispute and its counts. For evaluators; raises AnnotationError `forbidden`. `early`: see `disputes`."""
+    study = study_for(session, principal, "evaluator")
+    queue = disputes(session, study, early=early)
+    labels = (
+        select(Criterion.code, Criterion.label)
+        .where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
+        .order_by(Criterion.position)
+    )
+    rows = [
+        DisputeCounts(code, label, _by_state(mine), _by_reason(mine))
+        for code, label in {code: label for code, label in session.execute(labels)}.items()  # noqa: C416
+        if (mine := [one for one in queue if one.criterion == code])
+    ]
+    open_items = {one.item_id for one in queue if one.state == "open"}
+    rule = protocol_of(study).study.adjudicate
+    return Adjudication(study.name, rule, _by_state(queue), len(open_items), tuple(rows), tuple(queue))
+
+
+def settled(session: Session, study: Study) -> list[Settled]:
+    """Every settled dispute, by item and in page order; `study` comes from `principals.study_for`.
+
+    Rationales are without the names of the study's people, addresses, keys and folders.
+    """
+    mine = [one for one in disputes(session, study, early=True) if one.state == "settled"]
+    labels = _labels(session, study)
+    enrolled = select(Enrollment.rater_id, Enrollment.pseudonym).where(Enrollment.study_id == study.id)
+    people = {rater: pseudonym for rater, pseudonym in session.execute(enrolled)}  # noqa: C416
+    topics = select(Item.id, Topic.key).join(Topic, Topic.id == Item.topic_id).where(Item.study_id == study.id)
+    topic = {item: key for item, key in session.execute(topics)}  # noqa: C416
+    by_item = protocol_of(study).calibration.get("cluster") == "item"
+    redact = redactor_of(session, study)
+    found = []
+    for one in mine:
+        label = labels[one.assignment_id or 0, one.criterion]
+        item = f"item-{one.item_id:05d}"
+        found.append(
+            Settled(
+                item_id=item, criterion=one.criterion, verdict=str(unblind(label.choice, label.left)),
+                raters=dict(sorted((people[rater], verdict) for rater, verdict in one.verdicts.items())),
+                adjudicator=people[label.rater_id], pass_no=label.pass_no, reasons=one.reasons,
+                rationale=redact(label.rationale), cluster_id=item if by_item else topic[one.item_id],
+                settled_at=label.created_at,
+            )
+        )  # fmt: skip
+    return found
+
+
+def answers_of(rows: Iterable[Settled]) -> pd.DataFrame:
+    """One row a settled dispute and rater: `item_id`, `criterion`, `cluster_id`, `rater_id`, `label`, `decided`."""
+    said = [
+        (one.item_id, one.criterion, one.cluster_id, rater, verdict, one.verdict)
+        for one in rows
+        for rater, verdict in one.raters.items()
+    ]
+    return pd.DataFrame(said, columns=["item_id", "criterion", "cluster_id", "rater_id", "label", "decided"])
+
+
+def systems_by_item(session: Session, study: Study) -> dict[str, tuple[str, str]]:
+    """item -> the systems called A and B, "" where there is none. Raises AnnotationError `still_blind`."""
+    require_revealed(study)
+    name = select(System.key).join(Report, Report.system_id == System.id)
+    a, b = (
+        name.where(Report.id == report).correlate(Item).scalar_subquery()
+        for report in (Item.report_a_id, Item.report_b_id)
+    )
+    rows = session.execute(select(Item.id, a, b).where(Item.study_id == study.id))
+    return {f"item-{item:05d}": (one or "", other or "") for item, one, other in rows}
+
+
+def _labels(session: Session, study: Study) -> dict[tuple[int, str], Row[Any]]:
+    """(assignment, criterion) -> its last revision."""
+    columns = (
+        Assignment.id, Assignment.left, Assignment.rater_id, Assignment.pass_no, Criterion.code, Label.choice,
+        Label.rationale, Label.created_at,
+    )  # fmt: skip
+    rows = all_labels(study).with_only_columns(*columns).where(Assignment.purpose == "adjudicate")
+    rows = rows.where(Criterion.retired_at.is_(None), is_newest())
+    found: Any = session.execute(rows)
+    return {(row.id, row.code): row for row in found}
+
+
+def _by_state(queue: list[Dispute]) -> dict[str, int]:
+    counted = Counter(one.state for one in queue)
+    return {state: counted[state] for state in STATES}
+
+
+def _by_reason(queue: list[Dispute]) -> dict[str, int]:
+    counted = Counter(reason for one in queue for reason in one.reasons)
+    return {reason: counted[reason] for reason in REASONS}

@@ -1,0 +1,95 @@
+"""How many labels a study holds, of which kind, and which of them stand in no estimate: counts, never rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import case, column, func, literal, select, table
+from sqlalchemy.orm import Session
+
+from annotation.current_labels import count_current, leaves_out_revealed
+from annotation.work.shown import UNPROVED
+from db.people_tables import Rater
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Study
+
+COUNTED = ("label", "retest")  # purposes of work that estimates are made of
+CURRENT = table(
+    "current_labels",
+    *map(column, ("assignment_id", "criterion_id", "status", "after_reveal", "left_sha256")),
+)
+
+
+def label_counts(session: Session, study: Study) -> dict[str, Any]:
+    """Current labels of work handed in: people's and judges' by status, people's by purpose, and what is odd."""
+    unproved = case((CURRENT.c.left_sha256.startswith(UNPROVED, autoescape=True), 1), else_=0)
+    rows = session.execute(
+        select(
+            Rater.kind, Assignment.purpose, Assignment.source, CURRENT.c.status, func.count(),
+            func.sum(case((CURRENT.c.after_reveal == literal(True), 1), else_=0)), func.sum(unproved),
+            func.min(Assignment.submitted_at), func.max(Assignment.submitted_at),
+        )
+        .select_from(CURRENT)
+        .join(Assignment, Assignment.id == CURRENT.c.assignment_id)
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN))
+        .group_by(Rater.kind, Assignment.purpose, Assignment.source, CURRENT.c.status)
+    ).all()  # fmt: skip
+    labels: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    purposes: Counter[str] = Counter()
+    imported = revealed = not_proved = 0
+    dates: list[datetime] = []
+    for kind, purpose, source, status, count, after, unknown, first, last in rows:
+        (labels if kind == "human" else judged)[status] += count
+        revealed, not_proved = revealed + after, not_proved + unknown
+        imported += count * (source == "import" and kind == "human")
+        if kind == "human":
+            purposes[purpose] += count
+            dates += [at for at in (first, last) if at is not None and source != "import"]  # else the day of import
+    return {
+        "labels": dict(sorted(labels.items())),
+        "judge_labels": dict(sorted(judged.items())),
+        "purposes": dict(sorted(purposes.items())),
+        "labels_after_reveal": revealed,
+        "after_reveal_left_out": leaves_out_revealed(study),
+        "unproved_texts": not_proved,
+        "imported_labels": imported,
+        "first_label": day(min(dates, default=None)),
+        "last_label": day(max(dates, default=None)),
+    }
+
+
+def left_out_counts(session: Session, study: Study) -> dict[str, Any]:
+    """What was handed in and stands in no estimate. Labels on replaced sources of a probe are not counted."""
+    excluded, retired = Item.excluded_at.is_not(None), Criterion.retired_at.is_not(None)
+    # as `current_labels` asks, but whatever text is shown now, and whatever was taken out
+    rows = session.execute(
+        select(excluded, retired, func.count())
+        .select_from(CURRENT)
+        .join(Assignment, Assignment.id == CURRENT.c.assignment_id)
+        .join(Item, Item.id == Assignment.item_id)
+        .join(Criterion, Criterion.id == CURRENT.c.criterion_id)
+        .where(
+            Assignment.study_id == study.id,
+            Assignment.status.in_(HANDED_IN),
+            Assignment.purpose.in_(COUNTED),
+        )
+        .group_by(excluded, retired)
+    )
+    handed_in = {(bool(is_excluded), bool(is_retired)): count for is_excluded, is_retired, count in rows}
+    return {
+        "items_excluded": session.scalar(
+            select(func.count()).where(Item.study_id == study.id, Item.purpose == "label", excluded)
+        ),
+        "criteria_retired": session.scalar(select(func.count()).where(Criterion.study_id == study.id, retired)),
+        "excluded_item_labels": handed_in.get((True, False), 0) + handed_in.get((True, True), 0),
+        "retired_labels": handed_in.get((False, True), 0),
+        "stale_labels": handed_in.get((False, False), 0) - count_current(session, study),
+    }
+
+
+def day(at: datetime | None) -> str | None:
+    """As `2026-11-20`."""
+    return None if at is None else f"{at:%Y-%m-%d}"

@@ -1,0 +1,158 @@
+"""What must hold in every database, whatever was done to it: slots exact, orders kept, answers without gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Select, and_, case, func, or_, select, text
+from sqlalchemy.orm import Session, aliased
+
+from annotation.judges.queue_rules import queue_rules
+from annotation.planning.plan_root import root_of, study_plan
+from annotation.work.twins import COUPLED
+from db.people_tables import Enrollment, Packet
+from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study
+
+SHOWN = 5
+OURS = Assignment.source.in_(SLOT_SOURCES)
+LIVE_ROWS = func.sum(case((Assignment.status.in_(LIVE), 1), else_=0))
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A rule that does not hold: how often, and the first few places (rows by their id in the database, or all ids that
+    were asked about)."""
+
+    rule: str
+    places: int
+    first: tuple[str, ...]
+
+
+def find_faults(session: Session) -> list[Fault]:
+    """Every rule that is broken in this database, of all its studies; empty when all hold. Writes nothing."""
+    found = []
+    for rule, broken in (_rules() | _answer_rules() | queue_rules(session)).items():
+        rows = session.execute(broken).all()
+        if rows:
+            first = (", ".join(f"{name} {value}" for name, value in row._mapping.items()) for row in rows[:SHOWN])
+            found.append(Fault(rule, len(rows), tuple(first)))
+    found += _changed_plans(session)
+    return found + (_damage(session) if session.get_bind().dialect.name == "sqlite" else [])
+
+
+def _rules() -> dict[str, Select[*tuple[Any, ...]]]:
+    """rule -> the rows that break it."""
+    first, packet = aliased(Assignment), aliased(Packet)
+    slot = Assignment.item_id, Assignment.slot_no
+    slots = select(Assignment.item_id.label("item"), Assignment.slot_no.label("slot")).join(
+        Item, Item.id == Assignment.item_id
+    )
+    ours = slots.where(OURS, Assignment.purpose == "label", Item.excluded_at.is_(None)).group_by(*slot)
+    fits = or_(Assignment.purpose == Item.purpose, Assignment.purpose.in_(("retest", "adjudicate")))
+    repeated = (first.item_id == Assignment.item_id) & (first.slot_no == Assignment.slot_no)
+    repeated &= (first.rater_id == Assignment.rater_id) & (first.purpose == "label") & (first.id != Assignment.id)
+    row = select(Assignment.id.label("assignment"))
+    is_first = Item.report_a_id < Item.reference_id
+    a_stands_left = Assignment.left == "A"
+    page = (
+        case((is_first, Item.report_a_id), else_=Item.reference_id),
+        case((is_first, Item.reference_id), else_=Item.report_a_id),
+        case((a_stands_left, Item.report_a_id), else_=Item.reference_id),
+        *(Assignment.purpose, Assignment.source, Assignment.slot_no, Assignment.pass_no, Assignment.repeat_no),
+        *(Assignment.rater_id, Assignment.status),
+    )
+    return {
+        "every slot is open, in work or done exactly once": ours.having(LIVE_ROWS != 1),
+        "a slot keeps its order when it changes hands": ours.having(
+            (func.count(Assignment.left.distinct()) > 1) | (func.count(Assignment.plan_seed.distinct()) > 1)
+        ),
+        "two reports rated in one view share person, status and coin": (
+            select(func.min(Assignment.item_id).label("item"), Assignment.slot_no.label("slot"))
+            .join(Item, Item.id == Assignment.item_id)
+            .where(OURS, Item.kind == "report", Assignment.left.is_not(None), Assignment.purpose.in_(COUPLED))
+            .group_by(*page)
+            .having(func.sum(case((is_first, 1), else_=-1)) != 0)
+        ),
+        "nobody has an item twice in one pass": (
+            select(Assignment.item_id.label("item"), Assignment.rater_id.label("rater"))
+            .where(Assignment.status.in_(LIVE), Assignment.rater_id.is_not(None))
+            .group_by(Assignment.item_id, Assignment.purpose, Assignment.rater_id, Assignment.pass_no)
+            .having(func.count() > 1)
+        ),
+        "items for training and attention have no label slots, and label items nothing else": (
+            row.join(Item, Item.id == Assignment.item_id).where(
+                or_(~fits, and_(Assignment.purpose.in_(("retest", "adjudicate")), Item.purpose != "label"))
+            )
+        ),
+        "a retest repeats work that its person handed in": row.where(
+            Assignment.purpose == "retest",
+            Assignment.status.in_(LIVE),
+            ~select(first.id).where(repeated, first.submitted_at.is_not(None)).exists(),
+        ),
+        "work in a packet belongs to the person the packet was made for": (
+            row.join(packet, packet.id == Assignment.packet_id)
+            .join(Enrollment, Enrollment.id == packet.enrollment_id)
+            .where(or_(Enrollment.rater_id != Assignment.rater_id, packet.study_id != Assignment.study_id))
+        ),
+        "work that was handed in says when": row.where(
+            OURS, Assignment.status.in_(HANDED_IN), Assignment.submitted_at.is_(None)
+        ),
+    }
+
+
+def _answer_rules() -> dict[str, Select[*tuple[Any, ...]]]:
+    """The same for what was answered."""
+    a, b = aliased(Report), aliased(Report)
+    is_a_left = Assignment.left == "A"
+    left = case((is_a_left, a.shown_sha256), else_=b.shown_sha256)
+    right = case((is_a_left, b.shown_sha256), else_=a.shown_sha256)
+    return {
+        "work that was handed in holds answers": select(Assignment.id.label("assignment")).where(
+            OURS,
+            Assignment.status.in_(HANDED_IN),
+            ~select(Label.id).where(Label.assignment_id == Assignment.id).exists(),
+        ),
+        "an answer about a pair stands on its two texts, each on its side": (
+            select(Label.id.label("label"), Label.assignment_id.label("assignment"))
+            .join(Assignment, Assignment.id == Label.assignment_id)
+            .join(Item, Item.id == Assignment.item_id)
+            .join(a, a.id == Item.report_a_id)
+            .join(b, b.id == Item.report_b_id)
+            .where(
+                Assignment.source != "import",
+                Item.kind == "pair",
+                Assignment.left.is_not(None),
+                or_(Label.left_sha256 != left, Label.right_sha256.is_(None), Label.right_sha256 != right),
+            )
+        ),
+        "revisions of an answer are numbered 1, 2, 3 without a gap": (
+            select(Label.assignment_id.label("assignment"), Label.criterion_id.label("criterion"))
+            .group_by(Label.assignment_id, Label.criterion_id)
+            .having(or_(func.min(Label.revision) != 1, func.max(Label.revision) != func.count()))
+        ),
+        "an answer belongs to a question of its own study": (
+            select(Label.id.label("label"))
+            .join(Assignment, Assignment.id == Label.assignment_id)
+            .join(Criterion, Criterion.id == Label.criterion_id)
+            .where(Criterion.study_id != Assignment.study_id)
+        ),
+    }
+
+
+def _changed_plans(session: Session) -> list[Fault]:
+    """Studies whose items, texts, slots and orders are no longer those whose root was kept."""
+    changed = []
+    for study in session.scalars(select(Study).where(Study.plan_root.is_not(None)).order_by(Study.id)):
+        root = root_of(study_plan(session, study))
+        if root != study.plan_root:
+            changed.append(f"study {study.name}: root kept {str(study.plan_root)[:12]}, root now {root[:12]}")
+    rule = "the plan of a study is the one whose root was kept"
+    return [Fault(rule, len(changed), tuple(changed[:SHOWN]))] if changed else []
+
+
+def _damage(session: Session) -> list[Fault]:
+    """What SQLite itself finds wrong with its file."""
+    said = [str(line) for line in session.scalars(text("PRAGMA integrity_check(5)")) if line != "ok"]
+    said += [f"{row[0]} {row[1]} points nowhere" for row in session.execute(text("PRAGMA foreign_key_check"))]
+    return [Fault("the file is whole", len(said), tuple(said[:SHOWN]))] if said else []

@@ -1,0 +1,300 @@
+"""What a methods section says about a study, counted in grouped queries: a million labels are never loaded.
+
+The names are those of `exports.facts.StudyFacts`. No person's name, token, address, path or host is among them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import and_, case, func, select
+from sqlalchemy.orm import Session, aliased
+
+from annotation.facts.judge_facts import judge_facts
+from annotation.facts.label_facts import COUNTED, day, label_counts, left_out_counts
+from annotation.leaks.blinding_audit import BlindingAudit
+from annotation.people.active_time import seconds_by_assignment
+from annotation.planning.comparison_plans import WHAT as KEPT_PLAN
+from annotation.planning.plan_root import plan_roots
+from annotation.protocol import Protocol
+from annotation.studies import audit, protocol_of
+from annotation.work.twins import once_a_page
+from db.people_tables import Enrollment, Rater
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Report, Study, System, Topic
+
+AUDITED = "blinding_audit"
+
+
+def study_facts(session: Session, study: Study) -> dict[str, Any]:
+    """Every fact the database holds, as JSON can hold it. `study` comes from `principals.study_for`."""
+    protocol = protocol_of(study)
+    return {
+        **_study(session, study, protocol),
+        **_material(session, study),
+        **_design(session, study),
+        **_blinding(session, study, protocol),
+        **_people(session, study, protocol),
+        **_answers(protocol),
+        **label_counts(session, study),
+        **left_out_counts(session, study),
+        **_plan(session, study, protocol),
+        "judges": judge_facts(session, study),
+        "examples": {},  # stands in judges.toml alone
+        "blinding_audit": session.scalar(
+            select(Event.data).where(*_acts(study, AUDITED)).order_by(Event.id.desc()).limit(1)
+        ),
+        "versions": {},
+    }
+
+
+def keep_audit(session: Session, study: Study, found: BlindingAudit) -> None:
+    """What `calipers audit` found, in the audit trail: the newest one stands in the methods paragraph."""
+    audit(session, study.id, None, AUDITED, **audit_facts(found))
+
+
+def audit_facts(made: BlindingAudit) -> dict[str, Any]:
+    """The figures of a blinding audit that name no system, for `blinding_audit`. Shares are 0 to 1."""
+    named = {f"{one.text}_{one.features}": one.accuracy for one in made.identification}
+    residue = sum(sum(kinds.values()) for kinds in made.residue_counts.values())
+    counted = {"reports": made.reports, "systems": made.systems, "topics": made.topics, "residue": residue}
+    measured = {"chance": made.chance, **named} if named else {}
+    return {**counted, **measured, "refused": made.refused, "sentence": made.sentence}
+
+
+def _study(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
+    changes = session.scalars(select(Event.data).where(*_acts(study, "protocol")))
+    return {
+        "name": study.name,
+        "title": protocol.title,
+        "protocol": protocol.name,
+        "protocol_sha256": study.protocol_sha256,
+        "protocol_version": study.protocol_version,
+        "protocol_changed_after_labels": sum(bool(one.get("after_labels")) for one in changes),
+        "task_type": protocol.task_type,
+        "task": " ".join(protocol.task.split()),
+        "status": study.status,
+        "is_simulated": study.is_simulated,
+        "seed": study.seed,
+    }
+
+
+def _material(session: Session, study: Study) -> dict[str, Any]:
+    items = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label"
+    used = select(Item.topic_id).where(*items)
+    shown = [
+        select(key).where(*items, key.is_not(None)) for key in (Item.report_a_id, Item.report_b_id, Item.reference_id)
+    ]
+    reports = shown[0].union(*shown[1:])
+    counted = session.execute(
+        select(func.count(), func.count(Report.system_id.distinct()), func.min(Report.words), func.max(Report.words))
+        .where(Report.id.in_(reports))
+    ).one()  # fmt: skip
+    references = (
+        select(func.count(System.id.distinct()))
+        .join(Report, Report.system_id == System.id)
+        .where(Report.id.in_(reports), System.is_reference)
+    )
+    languages = select(Topic.language).where(Topic.id.in_(used)).group_by(Topic.language).order_by(Topic.language)
+    criteria = select(func.count()).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
+    return {
+        "topics": session.scalar(select(func.count(Item.topic_id.distinct())).where(*items)),
+        "reports": counted[0],
+        "systems": counted[1],
+        "words_min": counted[2],
+        "words_max": counted[3],
+        "reference_systems": session.scalar(references),
+        "items": session.scalar(select(func.count()).where(*items)),
+        "criteria": session.scalar(criteria),
+        "languages": list(session.scalars(languages)),
+    }
+
+
+def _design(session: Session, study: Study) -> dict[str, Any]:
+    items = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label"
+    per_topic = select(func.count().label("n")).where(*items).group_by(Item.topic_id).subquery()
+    fewest, most = session.execute(select(func.min(per_topic.c.n), func.max(per_topic.c.n))).one()
+    people = (
+        select(func.count(Assignment.rater_id.distinct()).label("n"))
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .join(Item, Item.id == Assignment.item_id)
+        .where(Rater.kind == "human", Assignment.status.in_(HANDED_IN), Assignment.purpose == "label", *items)
+        .group_by(Assignment.item_id)
+        .subquery()
+    )
+    overlap = session.execute(select(func.min(people.c.n), func.max(people.c.n))).one()
+    plan = session.scalar(select(Event.data).where(*_acts(study, "pairs")).order_by(Event.id.desc()).limit(1)) or {}
+    found = {
+        **{key: plan.get(key) for key in ("design", "per_category", "roster")},
+        "per_topic_min": fewest,
+        "per_topic_max": most,
+        "overlap_min": overlap[0],
+        "overlap_max": overlap[1],
+        "orders": _orders(session, study),
+    }
+    pairs = session.scalar(select(func.count()).where(*items, Item.kind == "pair")) or 0
+    no_pairs: dict[str, Any] = {"orders": {}, "pairs": None, "pairs_possible": None, "pairs_with_reference": None}
+    return found | (_pairs(session, study, pairs) if pairs else no_pairs)
+
+
+def _pairs(session: Session, study: Study, pairs: int) -> dict[str, Any]:
+    a, b, one, other = aliased(Report), aliased(Report), aliased(System), aliased(System)
+    live = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label", Item.kind == "pair"
+    with_reference = (
+        select(func.count())
+        .select_from(Item)
+        .join(a, a.id == Item.report_a_id)
+        .join(b, b.id == Item.report_b_id)
+        .join(one, one.id == a.system_id)
+        .join(other, other.id == b.system_id)
+        .where(*live, one.is_reference | other.is_reference)
+    )
+    topics = select(Item.topic_id).where(*live)
+    ready = (
+        select(func.count(Report.system_id.distinct()).label("n"))
+        .where(Report.study_id == study.id, Report.status == "ready", Report.topic_id.in_(topics))
+        .group_by(Report.topic_id)
+        .subquery()
+    )
+    possible = session.scalar(select(func.sum(ready.c.n * (ready.c.n - 1) / 2)))
+    return {
+        "pairs": pairs,
+        "pairs_possible": int(possible or 0),
+        "pairs_with_reference": session.scalar(with_reference),
+    }
+
+
+def _orders(session: Session, study: Study) -> dict[str, int]:
+    """How often A stood left, B stood left, and nobody knows, over what people handed in."""
+    rows = session.execute(
+        select(Assignment.left, func.count())
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .join(Item, Item.id == Assignment.item_id)
+        .where(
+            Assignment.study_id == study.id,
+            Assignment.status.in_(HANDED_IN),
+            Assignment.purpose == "label",
+            Rater.kind == "human",
+            *(Item.excluded_at.is_(None), *once_a_page(study)),
+        )
+        .group_by(Assignment.left)
+    )
+    return {left or "unknown": count for left, count in rows}
+
+
+def _blinding(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
+    versions = select(Report.stripper_version, Report.canonical_version).where(Report.study_id == study.id).distinct()
+    prepared = session.execute(versions).all()
+    flags: Counter[str] = Counter()
+    acts: Counter[str] = Counter()
+    # reports are hundreds where labels are millions; of each only what was decided, never its text
+    columns = select(Report.flags, Report.override, Report.status).where(Report.study_id == study.id)
+    for found, override, status in session.execute(columns):
+        undecided = "" if status == "excluded" else "open"
+        flags.update(decided for flag in found if (decided := flag.get("resolution") or undecided))
+        acts.update({act["what"] for act in (override or {}).get("acts", ())})
+    excluded = select(func.count()).where(Report.study_id == study.id, Report.status == "excluded")
+    return {
+        "citations_stripped": protocol.reports.strip_citations,
+        "stripper_versions": sorted({str(stripper) for stripper, _ in prepared}) if prepared else [],
+        "canonical": protocol.reports.canonical,
+        "canonical_versions": sorted({canonical for _, canonical in prepared if canonical}),
+        "flags": dict(sorted(flags.items())),
+        "edited_reports": acts["edit_text"],
+        "restored_reports": acts["restore_passage"],
+        "excluded_reports": session.scalar(excluded),
+        "blind_until": protocol.study.blind_until,
+        "revealed_at": day(study.revealed_at),
+    }
+
+
+def _answers(protocol: Protocol) -> dict[str, Any]:
+    answers = protocol.answers
+    return {
+        "allow_tie": answers.allow_tie if protocol.task_type == "pairwise_choice" else None,
+        "allow_not_applicable": answers.allow_not_applicable,
+        "rationale_required": protocol.rationale.required,
+        "rationale_min_length": protocol.rationale.min_length,
+        "confidence_asked": answers.confidence,
+    }
+
+
+def _people(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
+    worked = (
+        select(Assignment.rater_id)
+        .join(Rater, Rater.id == Assignment.rater_id)
+        .where(
+            Assignment.study_id == study.id,
+            Assignment.status.in_(HANDED_IN),
+            Assignment.purpose.in_(COUNTED),  # whoever only settled disputes or trained is no annotator of this study
+            Rater.kind == "human",
+        )
+        .distinct()
+    )
+    raters = list(session.scalars(worked))
+    mine = Enrollment.study_id == study.id
+    rows = session.execute(select(Enrollment.role, func.count()).where(mine).group_by(Enrollment.role))
+    counted = session.execute(
+        select(
+            func.sum(case((Enrollment.is_simulated, 1), else_=0)),
+            func.sum(case((Enrollment.role != "annotator", 1), else_=0)),
+            func.count(Enrollment.consented_at),
+            func.count(Enrollment.training_passed_at),
+        ).where(mine, Enrollment.rater_id.in_(worked))
+    ).one()
+    consents = (
+        select(Enrollment.consent_sha256)
+        .where(mine, Enrollment.rater_id.in_(worked), Enrollment.consent_sha256.is_not(None))
+        .distinct()
+    )
+    texts = list(session.scalars(consents))
+    seconds = sum(
+        sum(sum(spent.values()) for spent in seconds_by_assignment(session, study, rater).values()) for rater in raters
+    )
+    hours, pay = seconds / 3600 if seconds else None, protocol.study.pay
+    return {
+        "annotators": len(raters),
+        "roles": {role: count for role, count in sorted(rows.all())},  # noqa: C416
+        "annotators_simulated": counted[0] or 0,
+        "staff_labelled": counted[1] or 0,
+        "consented": counted[2],
+        "training_passed": counted[3],
+        "consent_sha256": texts[0] if len(texts) == 1 else None,
+        "may_see_and_label": protocol.study.may_see_and_label,
+        "training_items": protocol.study.training.items,
+        "active_hours": hours,
+        "pay_rate": pay.rate or None,
+        "pay_currency": pay.currency if pay.rate else None,
+        "pay_total": hours * pay.rate if hours is not None and pay.rate else None,
+    }
+
+
+def _plan(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
+    kept = session.execute(
+        select(Event.data, Event.created_at).where(*_acts(study, KEPT_PLAN)).order_by(Event.id)
+    ).all()
+    first: Mapping[str, Any] = kept[0][0] if kept else {}
+    before = None
+    if kept:
+        given = and_(Rater.kind == "human", Label.revision == 1, Label.created_at < kept[0][1])
+        before = session.scalar(
+            select(func.count(Label.id))
+            .join(Assignment, Assignment.id == Label.assignment_id)
+            .join(Rater, Rater.id == Assignment.rater_id)
+            .where(Assignment.study_id == study.id, given)
+        )
+    return {
+        "plan_root": study.plan_root,
+        "plan_roots": len(plan_roots(session, study)),
+        "plan_sha256": first.get("plan_sha256"),
+        "plan_kept_at": day(kept[0][1]) if kept else None,
+        "plans_kept": len(kept),
+        "labels_before_plan": before,
+        "margin_in_protocol": "margin" in protocol.calibration,
+        "epsilon_in_protocol": "epsilon" in protocol.calibration,
+    }
+
+
+def _acts(study: Study, what: str) -> tuple[Any, ...]:
+    return Event.study_id == study.id, Event.kind == "audit", Event.what == what

@@ -1,0 +1,185 @@
+"""Judge runs as an evaluator looks at them: how each judge stands, what went wrong by kind, and how it was asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import String, cast, func, select
+from sqlalchemy.orm import Session
+
+from annotation.current_labels import is_newest
+from annotation.judges.reply import SENTENCES, WHOLE_REPLY
+from annotation.judges.standing import JudgeStanding, standings
+from annotation.judges.steps import REPLIES
+from annotation.people.principals import Principal, study_for
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
+from db.tables import FAILED_LABEL, Assignment, Criterion, Label, Study
+
+SHOWN = 160  # characters of an example
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One kind of failure of one judge. `of`: answers (labels without a choice) or tries (requests without a reply).
+
+    `example` is one line: how the reply began, or the error. `call_id` is the call it comes from.
+    """
+
+    judge: str
+    of: str
+    kind: str
+    reason: str
+    count: int
+    example: str
+    call_id: int | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The settings a judge was planned with last. `earlier`: how many others it had before."""
+
+    judge: str
+    model: str
+    api_base: str | None
+    params: Mapping[str, Any]
+    not_sent: tuple[str, ...]  # asked for in judges.toml, not accepted by the model
+    structured: tuple[str, ...]
+    batching: str
+    max_output_tokens: int
+    price: Mapping[str, Any]
+    price_source: str
+    template_sha256: str
+    earlier: int
+    reported: Mapping[str, int]  # model as its provider named it -> replies
+
+
+@dataclass(frozen=True)
+class JudgeRuns:
+    """All judges of a study. `requests`: judges somebody asked for in the app that no worker has finished."""
+
+    study: str
+    simulated: bool
+    standings: tuple[JudgeStanding, ...]
+    waiting: Mapping[str, int]  # judge -> calls that a provider's batch holds
+    failures: tuple[Failure, ...]
+    asked: tuple[Asked, ...]
+    requests: tuple[str, ...]
+
+
+def judge_runs(session: Session, principal: Principal) -> JudgeRuns:
+    """Everything the rows say now but how often judges repeat themselves. For evaluators; raises AnnotationError
+    `forbidden`."""
+    study = study_for(session, principal, "evaluator")
+    batched = (
+        select(Judge.name, func.count())
+        .join(JudgeCall, JudgeCall.judge_id == Judge.id)
+        .where(Judge.study_id == study.id, JudgeCall.state == "submitted")
+        .group_by(Judge.name)
+    )
+    return JudgeRuns(
+        study=study.name,
+        simulated=study.is_simulated,
+        standings=standings(session, study, repeats=False),
+        waiting=dict(session.execute(batched).all()),
+        failures=(*_lost_answers(session, study), *_lost_tries(session, study)),
+        asked=tuple(_asked(session, study)),
+        requests=asked_in_the_app(session, study),
+    )
+
+
+def asked_in_the_app(session: Session, study: Study) -> tuple[str, ...]:
+    """Judges somebody asked for in the app that no worker has finished."""
+    unstarted = select(JudgeRequest.judges).where(JudgeRequest.study_id == study.id, JudgeRequest.done_at.is_(None))
+    return tuple(name for names in session.scalars(unstarted.order_by(JudgeRequest.id)) for name in names)
+
+
+def _lost_answers(session: Session, study: Study) -> Iterator[Failure]:
+    """Current labels that are no answer, by status and reason, with the start of one reply."""
+    reason = cast(Label.flags, String)
+    rows = session.execute(
+        select(Judge.name, Label.status, reason, func.count(), func.max(Label.id))
+        .join(Assignment, Assignment.rater_id == Judge.rater_id)
+        .join(Label, Label.assignment_id == Assignment.id)
+        .where(Judge.study_id == study.id, FAILED_LABEL, is_newest())
+        .group_by(Judge.name, Label.status, reason)
+        .order_by(Judge.name, func.count().desc(), Label.status, reason)
+    )
+    for judge, status, flags, count, label in rows.all():
+        why = next(iter(json.loads(flags)), "")
+        words = WHOLE_REPLY.get(why, SENTENCES.get(why, why.replace("_", " "))).format(field="answer")
+        example, call = _reply_behind(session, label)
+        yield Failure(judge, "answers", status, words.split(";")[0], count, example, call)
+
+
+def _reply_behind(session: Session, label_id: int) -> tuple[str, int | None]:
+    """How the reply began that a label without an answer was read from, and its call."""
+    label = session.get_one(Label, label_id)
+    code = session.get_one(Criterion, label.criterion_id).code
+    calls = session.execute(
+        select(JudgeCall.id, JudgeCall.criteria)
+        .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
+        .where(JudgeCallAssignment.assignment_id == label.assignment_id, JudgeCall.probe_kind.is_(None))
+        .order_by(JudgeCall.id.desc())
+    )
+    call = next((call for call, criteria in calls if label.criterion_id in criteria), None)
+    # of two replies that are equally bad the earlier was read, and the later one says so in its flags
+    later = {"reasked", "retried"} & set(label.flags)
+    number = JudgeAttempt.attempt_no.desc() if later else JudgeAttempt.attempt_no
+    read = session.scalar(
+        select(JudgeAttempt)
+        .where(JudgeAttempt.call_id == call)
+        .order_by(JudgeAttempt.outcome.in_(REPLIES).desc(), number)
+        .limit(1)
+    )
+    said = (read.raw_reply or read.error or "an empty reply") if read else "nothing was sent"
+    return f"{code}: {_line(said)}", call
+
+
+def _lost_tries(session: Session, study: Study) -> Iterator[Failure]:
+    """Tries that brought no reply, by outcome and HTTP status, with the last error."""
+    rows = session.execute(
+        select(Judge.name, JudgeAttempt.outcome, JudgeAttempt.http_status, func.count(), func.max(JudgeAttempt.id))
+        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+        .join(Judge, Judge.id == JudgeCall.judge_id)
+        .where(Judge.study_id == study.id, JudgeAttempt.outcome.not_in(REPLIES))
+        .group_by(Judge.name, JudgeAttempt.outcome, JudgeAttempt.http_status)
+        .order_by(Judge.name, func.count().desc(), JudgeAttempt.outcome)
+    )
+    for judge, outcome, http, count, attempt in rows.all():
+        last = session.get_one(JudgeAttempt, attempt)
+        reason = f"HTTP {http}" if http else ""
+        yield Failure(judge, "tries", outcome.replace("_", " "), reason, count, _line(last.error or "–"), last.call_id)
+
+
+def _asked(session: Session, study: Study) -> Iterator[Asked]:
+    configs = session.execute(
+        select(Judge, JudgeConfig)
+        .join(JudgeConfig, JudgeConfig.judge_id == Judge.id)
+        .where(Judge.study_id == study.id)
+        .order_by(Judge.name, JudgeConfig.id)
+    ).all()
+    counted: dict[int, int] = {judge.id: sum(other.id == judge.id for other, _ in configs) for judge, _ in configs}
+    for judge, config in {judge.id: (judge, config) for judge, config in configs}.values():
+        reported = (
+            select(JudgeAttempt.model_reported, func.count())
+            .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+            .where(JudgeCall.judge_id == judge.id, JudgeAttempt.model_reported.is_not(None))
+            .group_by(JudgeAttempt.model_reported)
+            .order_by(func.count().desc())
+        )
+        yield Asked(
+            judge=judge.name, model=config.model, api_base=config.api_base, params=config.params,
+            not_sent=tuple(sorted(set(config.asked_params) - set(config.params))),
+            structured=tuple(config.structured), batching=config.batching, max_output_tokens=config.max_output_tokens,
+            price=config.price, price_source=config.price_source, template_sha256=config.template_sha256,
+            earlier=counted[judge.id] - 1, reported={str(name): count for name, count in session.execute(reported)},
+        )  # fmt: skip
+
+
+def _line(text: str) -> str:
+    """The start of a text on one line."""
+    line = " ".join(text.split())
+    return f"{line[:SHOWN]}…" if len(line) > SHOWN else line

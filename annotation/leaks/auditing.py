@@ -1,0 +1,150 @@
+"""A study's reports as the blinding audit reads them, and as its owner looks at them one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.orm import Session, aliased
+
+from annotation.blinding import audit_blinding
+from annotation.errors import AnnotationError
+from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
+from annotation.leaks.overrides import is_labelled, stripped_only
+from annotation.people.principals import Principal, study_for
+from db.tables import Report, Study, System, Topic
+
+LINE: tuple[Any, ...] = (
+    Report.id, Topic.key.label("topic"), System.key.label("system"), Report.status, Report.removed, Report.warnings,
+    Report.flags, Report.open_flags, Report.override, func.length(Report.original_text).label("characters"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ReportLine:
+    """One report in the owner's list."""
+
+    id: int
+    topic: str
+    system: str
+    status: str
+    removed_share: float
+    warnings: tuple[str, ...]
+    flags: int
+    open_flags: int
+    override: str  # why it was changed by hand, or empty
+
+
+@dataclass(frozen=True)
+class ReportView:
+    """One report whole: what came in, what was taken out of it, what is shown, and what may give its maker away."""
+
+    line: ReportLine
+    original: str
+    removed: tuple[tuple[int, int, str], ...]
+    shown: str
+    sha256: str  # of the shown text
+    flags: tuple[dict[str, Any], ...]
+    changes: dict[str, int]
+    is_frozen: bool  # labels stand on the text
+
+
+def audit_study(
+    session: Session, principal: Principal, progress: Callable[[int, int], None] = lambda done, of: None
+) -> BlindingAudit:
+    """Residue, shares removed, recognisability and gaps of the study's newest reports. Writes nothing."""
+    study = study_for(session, principal, "evaluator")
+    rows = _newest(session, study)
+    reports = []
+    for done, (report, topic, system) in enumerate(rows, start=1):
+        reports.append(
+            AuditedReport(
+                key=f"{system.key}/{topic.key}",
+                topic=topic.key,
+                system=system.key,
+                is_reference=system.is_reference,
+                original=report.original_text,
+                stripped=stripped_only(report),
+                shown=report.shown_text,
+                removed_characters=sum(end - start for start, end, _ in report.removed),
+                warnings=tuple(report.warnings),
+                status=report.status,
+                unresolved_flags=report.open_flags,
+            )
+        )
+        progress(done, len(rows))
+    return audit_blinding(reports, study.seed)
+
+
+def list_reports(session: Session, principal: Principal) -> list[ReportLine]:
+    """The newest version of every report, none of its texts; those that need a decision first."""
+    study = study_for(session, principal, "evaluator")
+    rows = session.execute(_newest_of(study).with_only_columns(*LINE)).all()
+    return sorted(map(_line, rows), key=lambda line: (-line.open_flags, -len(line.warnings), line.topic, line.system))
+
+
+def open_flags(session: Session, principal: Principal) -> list[dict[str, str]]:
+    """Every passage that waits for a decision: report, kind and words."""
+    study = study_for(session, principal, "evaluator")
+    return [
+        {"report": f"{system.key}/{topic.key}", "kind": flag["kind"], "text": flag["text"]}
+        for report, topic, system in _newest(session, study)
+        for flag in report.flags
+        if report.open_flags and not flag.get("resolution")
+    ]
+
+
+def view_report(session: Session, principal: Principal, report_id: int) -> ReportView:
+    """One report with everything the owner needs to decide about it."""
+    study = study_for(session, principal, "evaluator")
+    mine = _newest_of(study).where(Report.id == report_id)
+    report = session.scalar(mine.with_only_columns(Report))
+    if report is None:
+        raise AnnotationError("unknown_report", "this report was replaced by a newer version; choose it again")
+    return ReportView(
+        line=_line(session.execute(mine.with_only_columns(*LINE)).one()),
+        original=report.original_text,
+        removed=tuple((start, end, kind) for start, end, kind in report.removed),
+        shown=report.shown_text,
+        sha256=report.shown_sha256,
+        flags=tuple(report.flags),
+        changes=report.changes,
+        is_frozen=is_labelled(session, report.id),
+    )
+
+
+def _line(row: Row[Any]) -> ReportLine:
+    """`row`: of `LINE`."""
+    removed = sum(end - start for start, end, _ in row.removed)
+    return ReportLine(
+        id=row.id,
+        topic=row.topic,
+        system=row.system,
+        status=row.status,
+        removed_share=removed / max(1, row.characters),
+        warnings=tuple(row.warnings),
+        flags=len(row.flags),
+        open_flags=row.open_flags,
+        override="; ".join(f"{act['what']}: {act['reason']}" for act in (row.override or {}).get("acts", [])),
+    )
+
+
+def _newest(session: Session, study: Study) -> list[tuple[Report, Topic, System]]:
+    return [row._tuple() for row in session.execute(_newest_of(study))]
+
+
+def _newest_of(study: Study) -> Select[Report, Topic, System]:
+    """The newest version of every report, by topic and system."""
+    later = aliased(Report)
+    newest = select(func.max(later.version)).where(
+        later.topic_id == Report.topic_id, later.system_id == Report.system_id
+    )
+    return (
+        select(Report, Topic, System)
+        .join(Topic, Topic.id == Report.topic_id)
+        .join(System, System.id == Report.system_id)
+        .where(Report.study_id == study.id, Report.version == newest.scalar_subquery())
+        .order_by(Topic.key, System.key)
+    )

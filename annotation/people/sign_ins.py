@@ -1,0 +1,206 @@
+"""From a link to a cookie, and from a cookie to whoever holds it."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import ColumnElement, bindparam, select, update
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.people.door_limits import caller_of, count_failure, refuse_hammering
+from annotation.people.enrollments import enroll, find_enrollment
+from annotation.people.invites import find_invite, sha256_of
+from annotation.people.open_links import enter, find_open_link
+from annotation.people.principals import Principal
+from annotation.studies import audit
+from db.people_tables import Enrollment, Invite, Rater, SignIn
+from db.tables import Study
+from db.types import now
+
+IDLE = timedelta(days=14)
+ABSOLUTE = timedelta(days=30)
+SEEN_EVERY = timedelta(minutes=5)  # a sign-in's `seen_at` is written this often, not at every request
+RENEW_AFTER = timedelta(days=1)
+GRACE = timedelta(minutes=10)  # a renewed cookie's former value still works so long, for what is under way
+
+
+def sign_in(
+    session: Session,
+    token: str,
+    address: str,
+    admin_token: str | None = None,
+    *,
+    participant: str = "",
+    confirmed: bool = False,
+    former: str | None = None,
+) -> str | None:
+    """A new cookie for a link that works; None for an unknown, used, expired or revoked one, all alike.
+
+    Mail scanners open links, so a link for single use raises AnnotationError `confirm` until somebody pressed the
+    button (`confirmed`), and is used up then. `participant`: the id an open link needs; see `open_links.enter` for what
+    it raises. `too_many`: see `door_limits`. `former`: the cookie this browser had, which ends here. `admin_token` is
+    the server's own key: whoever has it is admin of the newest study.
+    """
+    caller = caller_of(address)
+    found = _door(session, token, admin_token, participant, caller)
+    enrollment = session.get_one(Enrollment, found.enrollment_id) if found else None
+    used_up = found is not None and found.single_use and found.used_at is not None
+    if found is None or enrollment is None or used_up or not _works(found) or enrollment.status == "withdrawn":
+        count_failure(session, caller)
+        return None
+    if found.single_use and not confirmed:
+        raise AnnotationError("confirm", "This link works once. Press the button to sign in here, in this browser.")
+    refuse_hammering(session, found)
+    if former:
+        sign_out(session, former)
+    cookie = secrets.token_urlsafe(32)
+    found.used_at = now()
+    session.add(SignIn(enrollment_id=found.enrollment_id, invite_id=found.id, cookie_sha256=sha256_of(cookie)))
+    audit(session, enrollment.study_id, enrollment.rater_id, "sign_in", invite=found.id)
+    return cookie
+
+
+def _door(session: Session, token: str, admin_token: str | None, participant: str, caller: str) -> Invite | None:
+    """What this token signs in by, whether or not it still works."""
+    if admin_token and hmac.compare_digest(token.encode(), admin_token.encode()):
+        return _admin_invite(session, token)
+    found = find_invite(session, token)
+    link = find_open_link(session, token) if found is None else None
+    return enter(session, link, token, participant, caller) if link is not None else found
+
+
+def _works(found: Invite) -> bool:
+    return found.revoked_at is None and found.expires_at > now()
+
+
+# asked with every request, and dearer to build than to run
+SIGNED_IN = (
+    select(
+        SignIn.revoked_at, SignIn.seen_at, SignIn.created_at, Invite.revoked_at.label("link_revoked_at"),
+        Enrollment.id, Enrollment.study_id, Enrollment.role, Enrollment.status, Rater.id.label("rater_id"),
+        Rater.opaque_id,
+    )
+    .join(Enrollment, Enrollment.id == SignIn.enrollment_id)
+    .join(Rater, Rater.id == Enrollment.rater_id)
+    .join(Invite, Invite.id == SignIn.invite_id)
+    .where(SignIn.cookie_sha256 == bindparam("cookie_sha256"))
+)  # fmt: skip
+
+
+def who(session: Session, cookie: str | None) -> Principal | None:
+    """Whose cookie this is, looked up at every run and every request; None when signed out, expired or revoked."""
+    if not cookie:
+        return None
+    row = session.execute(SIGNED_IN, {"cookie_sha256": sha256_of(cookie)}).first()
+    if row is None or row.link_revoked_at is not None or row.status == "withdrawn":
+        return None
+    if row.revoked_at is not None and not _in_grace(row.revoked_at, row.seen_at):
+        return None
+    # both ways: one made while the clock was far ahead would otherwise last until that day
+    if abs(now() - row.seen_at) > IDLE or abs(now() - row.created_at) > ABSOLUTE:
+        return None
+    return Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id, row.seen_at)
+
+
+def note_seen(session: Session, principal: Principal, cookie: str) -> None:
+    """Keep an active sign-in from idling out; writes at most once in five minutes."""
+    if principal.seen_at is None or principal.seen_at > now() - SEEN_EVERY:
+        return
+    # not of a value that was renewed meanwhile: its grace is told by this time
+    mine = update(SignIn).where(SignIn.cookie_sha256 == sha256_of(cookie), SignIn.revoked_at.is_(None))
+    session.execute(mine.values(seen_at=now()).execution_options(synchronize_session=False))
+
+
+def renew(session: Session, cookie: str) -> str | None:
+    """The next value of a cookie that has been in use for a day; None while it need not change, or signs nobody in.
+
+    The former value works for GRACE longer, and gets another one in that time: the reply with the first may be lost.
+    What follows from the cookie's stem, `csrf_token`, stays, so that pages which are open elsewhere in this browser go
+    on.
+    """
+    row = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == sha256_of(cookie)))
+    if row is None or not _is_due(row, cookie) or who(session, cookie) is None:
+        return None
+    at = now()
+    former = update(SignIn).where(SignIn.id == row.id, SignIn.revoked_at.is_(None))
+    session.execute(former.values(revoked_at=at, seen_at=at + GRACE).execution_options(synchronize_session=False))
+    following = f"{_stem(cookie)}.{int(at.timestamp())}.{secrets.token_urlsafe(32)}"
+    session.add(
+        SignIn(
+            enrollment_id=row.enrollment_id, invite_id=row.invite_id, cookie_sha256=sha256_of(following),
+            created_at=row.created_at,
+        )
+    )  # fmt: skip
+    return following
+
+
+def is_due(session: Session, cookie: str) -> bool:
+    """Whether `renew` has something to do; for a reader that must not write."""
+    row = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == sha256_of(cookie)))
+    return row is not None and _is_due(row, cookie)
+
+
+def _is_due(row: SignIn, cookie: str) -> bool:
+    if row.revoked_at is not None:
+        return _in_grace(row.revoked_at, row.seen_at)
+    return abs(now() - _made_at(cookie, row)) >= RENEW_AFTER
+
+
+def sign_out(session: Session, cookie: str) -> None:
+    """End this sign-in, with the values its cookie had before; the invite link stays good."""
+    signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == sha256_of(cookie)))
+    if signed is not None:
+        same = SignIn.invite_id == signed.invite_id, SignIn.created_at == signed.created_at
+        end_sign_ins(session, *same)
+
+
+def end_sign_ins(session: Session, *which: ColumnElement[bool]) -> None:
+    """End those that are not over yet; whoever calls has checked the role and writes the audit trail."""
+    for still, over in (
+        (SignIn.revoked_at.is_(None), {"revoked_at": now()}),
+        (SignIn.seen_at > SignIn.revoked_at, {"seen_at": SignIn.revoked_at}),  # in their grace
+    ):
+        ending = update(SignIn).where(*which, still).values(over)
+        session.execute(ending.execution_options(synchronize_session=False))
+
+
+def csrf_token(cookie: str) -> str:
+    """The token a POST must carry beside the cookie; it follows from the cookie, so no process need share state."""
+    return hmac.new(_stem(cookie).encode(), b"calipers csrf", hashlib.sha256).hexdigest()
+
+
+def _stem(cookie: str) -> str:
+    """What stays when a cookie is renewed; alone it signs nobody in."""
+    return cookie.partition(".")[0]
+
+
+def _made_at(cookie: str, row: SignIn) -> datetime:
+    """When the cookie got this value: renewed ones say so, and could not be told from others if they lied."""
+    _, _, rest = cookie.partition(".")
+    return datetime.fromtimestamp(int(rest.partition(".")[0]), UTC) if rest else row.created_at
+
+
+def _in_grace(revoked_at: datetime, seen_at: datetime) -> bool:
+    """Whether this value was followed by another just now: only `renew` writes these times so far apart."""
+    return seen_at - revoked_at == GRACE and abs(now() - revoked_at) < GRACE
+
+
+def _admin_invite(session: Session, token: str) -> Invite | None:
+    """The invite that stands for the server's own key in the newest study, made at its first use."""
+    study = session.scalar(select(Study).order_by(Study.id.desc()).limit(1))
+    if study is None:
+        return None
+    key = sha256_of(f"{study.id}:{token}")
+    found = session.scalar(select(Invite).where(Invite.token_sha256 == key))
+    if found is None:
+        holder = find_enrollment(session, study, "server's own key")
+        holder = holder or enroll(session, study, "server's own key", "admin")
+        found = Invite(enrollment_id=holder.id, token_sha256=key, expires_at=now() + ABSOLUTE)
+        session.add(found)
+        session.flush()
+    found.expires_at = now() + ABSOLUTE
+    return found

@@ -1,0 +1,1 @@
+"""What will be asked of whom: topics drawn, pairs made, sides tossed, slots written, rosters and quotas kept."""

@@ -1,0 +1,108 @@
+"""The plan of a study as one hash that a preregistration can quote: what was to be asked, of which texts, in which
+order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
+
+from annotation.studies import audit
+from annotation.work.shown import sources_sha256
+from db.tables import SLOT_SOURCES, Assignment, Event, Item, Report, Study, Topic
+
+FORMAT = "calipers-plan/1"
+WHAT = "plan_root"
+
+
+def study_plan(session: Session, study: Study) -> dict[str, Any]:
+    """Protocol, items with the sha256 of every text they show, and slots with their orders. Work changes none of it.
+
+    What is given out beside the slots (training, attention, retest) follows from the protocol and the seed.
+
+    Systems are not named: A and B stand for texts.
+    """
+    a, b, reference = aliased(Report), aliased(Report), aliased(Report)
+    items = session.execute(
+        select(
+            Item.id, Topic.key, Item.kind, Item.probe, Item.context, Item.purpose, Item.gold,
+            a.shown_sha256.label("a"), b.shown_sha256.label("b"), reference.shown_sha256.label("reference"),
+        )
+        .join(Topic, Topic.id == Item.topic_id)
+        .outerjoin(a, a.id == Item.report_a_id)
+        .outerjoin(b, b.id == Item.report_b_id)
+        .outerjoin(reference, reference.id == Item.reference_id)
+        .where(Item.study_id == study.id, Item.excluded_at.is_(None))
+        .order_by(Item.id)
+    )  # fmt: skip
+    # a slot that was given back stands twice, with one order
+    slots = session.execute(
+        select(
+            Assignment.item_id, Assignment.purpose, Assignment.slot_no, Assignment.left, Assignment.criteria_order
+        )
+        .join(Item, Item.id == Assignment.item_id)
+        .where(
+            Assignment.study_id == study.id, Assignment.source.in_(SLOT_SOURCES), Assignment.status != "void",
+            Assignment.purpose == "label", Item.excluded_at.is_(None),
+        )
+        .order_by(Assignment.item_id, Assignment.purpose, Assignment.slot_no)
+    ).all()  # fmt: skip
+    return {
+        "format": FORMAT,
+        "protocol_sha256": study.protocol_sha256,
+        "protocol_version": study.protocol_version,
+        "seed": study.seed,
+        "items": [
+            {
+                "item": f"item-{row.id:05d}", "topic": row.key, "kind": row.kind, "probe": row.probe,
+                "sources": sources_sha256(row.context) if row.kind == "probe" else None,
+                "shown": {"A": row.a, "B": row.b, "reference": row.reference},
+                **({"purpose": row.purpose, "gold": row.gold} if row.purpose != "label" else {}),
+            }
+            for row in items
+        ],
+        "slots": [
+            {
+                "item": f"item-{item:05d}", "purpose": purpose, "slot": slot, "left": left,
+                **({"criteria_order": order} if order else {}),
+            }
+            for (item, purpose, slot), (left, order) in {tuple(row[:3]): row[3:] for row in slots}.items()
+        ],
+    }  # fmt: skip
+
+
+def root_of(plan: dict[str, Any]) -> str:
+    """SHA-256 of the plan's canonical JSON: sorted keys, no spaces, UTF-8."""
+    text = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def keep_plan_root(session: Session, study: Study) -> str:
+    """The root of the plan as it stands, kept with its date where it is a new one. Earlier roots stay."""
+    session.flush()
+    plan = study_plan(session, study)
+    root = root_of(plan)
+    if root != study.plan_root:
+        audit(session, study.id, None, WHAT, root=root, items=len(plan["items"]), slots=len(plan["slots"]))
+        study.plan_root = root
+    return root
+
+
+def keep_changed_root(session: Session, study: Study) -> None:
+    """After an act that may change the plan: where a root stands, the changed plan gets its own at once."""
+    if study.plan_root is not None:
+        keep_plan_root(session, study)
+
+
+def plan_roots(session: Session, study: Study) -> list[dict[str, Any]]:
+    """Every root that stood when the study was opened, the first one first: `{root, items, slots, kept_at}`."""
+    rows = select(Event.data, Event.created_at).where(
+        Event.study_id == study.id, Event.kind == "audit", Event.what == WHAT
+    )
+    return [
+        {**data, "kept_at": f"{at:%Y-%m-%dT%H:%M:%SZ}"} for data, at in session.execute(rows.order_by(Event.id)).all()
+    ]

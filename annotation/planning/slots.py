@@ -1,0 +1,225 @@
+"""A plan becomes rows: items, and the slots that wait for annotators with their side already drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
+
+from annotation.pairing import Pair, Single, Twins
+from annotation.passages import compare_reports, to_stored, turned
+from annotation.people.principals import Principal, study_for
+from annotation.planning.listed_pairs import PairList
+from annotation.planning.plan_root import keep_plan_root
+from annotation.planning.planned_items import Asked, Planned, items_by_key, key_of, plan_items
+from annotation.planning.reserving import plan_roster
+from annotation.planning.sides import OTHER, Slot, plan_alone, plan_sides
+from annotation.studies import audit, protocol_of
+from annotation.work.criteria_orders import CriteriaOrders
+from annotation.work.twins import rates_both, twin_assignment, twin_item
+from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, Topic
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What `calipers pairs` tells of, and what `apply_plan` writes."""
+
+    items: tuple[Planned, ...]
+    slots: tuple[Slot, ...]  # only those that do not stand yet
+    held: Mapping[int, Slot]  # assignment -> the slot it is, for those that stand; `reserved_for`: whose it is
+    overlap: int
+    asked: Asked  # the design is empty where nothing is paired
+    priorities: tuple[int | None, ...] = ()  # of each item, where a list says it
+    reserve: tuple[tuple[int, int], ...] = ()  # roster: assignments that are open already, and whose they become
+    loads: Mapping[str, int] | None = None  # roster: pseudonym -> labels
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The items that are pairs: all of them, or none."""
+        return tuple(item for item in self.items if isinstance(item, Pair))
+
+
+def make_plan(
+    session: Session,
+    principal: Principal,
+    *,
+    design: str = "reference",
+    per_topic: int | None = None,
+    per_category: int | None = None,
+    total: int | None = None,
+    listed: PairList | None = None,
+    overlap: int,
+    roster: bool = False,
+) -> Plan:
+    """Plan the protocol's items, and their sides where they are pairs, from the study's seed. Writes nothing.
+
+    `design` is for pairs only, a list of pairs stands in its place. A rating is planned one item
+    a report; probes stand since their import. What stands stays in the plan: asking for more only adds.
+    With `roster` every slot is reserved for one of the study's active annotators.
+    """
+    study = study_for(session, principal, "admin")
+    asked = Asked(design if listed is None else "file", per_topic, per_category, total, listed)
+    planned, priorities = plan_items(session, study, asked)
+    held = _held(session, study, planned)
+    standing: list[set[int]] = [set() for _ in planned]
+    for slot in held.values():
+        standing[slot.item].add(slot.slot_no)
+    # a pair that stands keeps the names it was given then
+    pairs = [item for item in planned if isinstance(item, Pair)]
+    slots = plan_sides(pairs, overlap, study.seed, standing) if pairs else plan_alone(overlap, standing)
+    plan = Plan(
+        tuple(planned), tuple(slots), held, overlap,
+        asked=asked if pairs else replace(asked, design=""), priorities=tuple(priorities),
+    )  # fmt: skip
+    if not roster:
+        return plan
+    named = plan_roster(session, study, plan.items, plan.slots)
+    return replace(plan, slots=named.slots, reserve=named.reserve, loads=named.loads)
+
+
+def compare_plan(
+    session: Session, principal: Principal, plan: Plan, progress: Callable[[int, int], None] = lambda done, of: None
+) -> dict[tuple[int, int], dict[str, Any]]:
+    """The alike passages of every new item that shows two reports, by those reports, for `apply_plan`.
+
+    Writes nothing; some 30 ms an item, so call it outside the writing transaction.
+    """
+    items = items_by_key(session, study_for(session, principal, "admin"))
+    new = [two for planned in plan.items if key_of(planned) not in items and (two := _two_reports(planned))]
+    found = {}
+    for done, two in enumerate(new, start=1):
+        a, b = (session.get_one(Report, report) for report in two)
+        alike = compare_reports(a.shown_text, b.shown_text)
+        found[a.id, b.id] = to_stored(alike, a.shown_sha256, b.shown_sha256)
+        progress(done, len(new))
+    return found
+
+
+def apply_plan(
+    session: Session,
+    principal: Principal,
+    plan: Plan,
+    passages: Mapping[tuple[int, int], dict[str, Any]] | None = None,
+) -> int:
+    """Write the plan's items and open slots; what stands already is left alone. Returns how many slots were made.
+
+    Of what stands only two things may change, and only while a slot is open: its priority, where a list says one, and
+    whom it is reserved for. `passages` are those of `compare_plan`; for an item without any the page works them out
+    when it is asked for.
+    """
+    study = study_for(session, principal, "admin")
+    items = _enter_items(session, study, plan, passages or {})
+    orders = CriteriaOrders(session, study)
+    for slot in plan.slots:
+        item, twin = items[slot.item]
+        order = orders.draw(item.topic_id, *_name(plan.items[slot.item]), slot.slot_no)
+        sides = {item: slot.left} if twin is None else {item: slot.left, twin: OTHER[slot.left or ""]}
+        for one, left in sides.items():
+            session.add(
+                Assignment(
+                    study_id=study.id,
+                    item_id=one.id,
+                    slot_no=slot.slot_no,
+                    left=left,
+                    criteria_order=order,
+                    plan_seed=study.seed,
+                    priority=item.priority,
+                    reserved_for=slot.reserved_for,
+                )
+            )
+    paired = rates_both(protocol_of(study))
+    for assignment, person in plan.reserve:
+        twin_slot = twin_assignment(session, session.get_one(Assignment, assignment)) if paired else None
+        ids = [assignment] if twin_slot is None else [assignment, twin_slot.id]
+        still_open = Assignment.id.in_(ids), Assignment.status == "open"
+        session.execute(update(Assignment).where(*still_open).values(reserved_for=person))
+    audit(
+        session, study.id, principal.rater_id, "pairs", items=len(plan.items), slots=len(plan.slots),
+        design=plan.asked.design, **plan.asked.amount, list_sha256=plan.asked.listed and plan.asked.listed.sha256,
+        overlap=plan.overlap, roster=plan.loads is not None,
+    )  # fmt: skip
+    session.flush()
+    if study.plan_root is not None:
+        keep_plan_root(session, study)
+    return len(plan.slots)
+
+
+def _enter_items(
+    session: Session, study: Study, plan: Plan, passages: Mapping[tuple[int, int], dict[str, Any]]
+) -> list[tuple[Item, Item | None]]:
+    """The plan's items as rows, with their twins, those made that do not stand yet, each with its asked priority."""
+    standing = items_by_key(session, study)
+    topics = {row.key: row.id for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
+    rows = []
+    for number, planned in enumerate(plan.items):
+        twin = None
+        if key_of(planned) in standing:
+            item = session.get_one(Item, standing[key_of(planned)])
+            twin = twin_item(session, item)
+        else:
+            item = Item(study_id=study.id, topic_id=topics[planned.topic], priority=0)
+            if isinstance(planned, Twins):
+                item.kind, item.report_a_id, item.reference_id = "report", planned.a.report, planned.b.report
+                twin = Item(study_id=study.id, topic_id=item.topic_id, priority=0, kind="report")
+                twin.report_a_id, twin.reference_id = planned.b.report, planned.a.report
+                two = _two_reports(planned)
+                twin.passages = turned(passages.get(two)) if two else None
+            elif isinstance(planned, Pair):
+                item.kind, item.report_a_id, item.report_b_id = "pair", planned.a.report, planned.b.report
+            elif isinstance(planned, Single):
+                item.kind, item.report_a_id = "report", planned.report.report
+                item.reference_id = planned.reference.report if planned.reference else None
+            if two := _two_reports(planned):
+                item.passages = passages.get(two)
+            session.add_all(filter(None, (item, twin)))
+        asked = plan.priorities[number] if plan.priorities else None
+        for one in (item, twin):
+            if one is None or asked is None or asked == one.priority:
+                continue
+            one.priority = asked
+            if one.id is not None:
+                waiting = Assignment.item_id == one.id, Assignment.status == "open"
+                session.execute(update(Assignment).where(*waiting).values(priority=asked))
+        session.flush()
+        rows.append((item, twin))
+    return rows
+
+
+def _name(planned: Planned) -> tuple[object, ...]:
+    """What an item is drawn by: names that are the same on every machine."""
+    if isinstance(planned, Pair):
+        return planned.topic, *sorted((planned.a.system, planned.b.system))
+    return (planned.topic, planned.report.system) if isinstance(planned, Single) else ("probe", planned.item)
+
+
+def _two_reports(planned: Planned) -> tuple[int, int] | None:
+    """The reports an item shows side by side: A and B, or the rated one and its reference."""
+    if isinstance(planned, Pair):
+        return planned.a.report, planned.b.report
+    if isinstance(planned, Single) and planned.reference:
+        return planned.report.report, planned.reference.report
+    return None
+
+
+def _held(session: Session, study: Study, planned: Sequence[Planned]) -> dict[int, Slot]:
+    """The plan's slots that are open, taken or handed in, by assignment."""
+    items = items_by_key(session, study)
+    numbers = {items[key]: number for number, item in enumerate(planned) if (key := key_of(item)) in items}
+    rows = session.scalars(
+        select(Assignment)
+        .where(
+            Assignment.study_id == study.id,
+            Assignment.purpose == "label",
+            Assignment.source.in_(SLOT_SOURCES),
+            Assignment.status.in_(LIVE),
+        )
+        .order_by(Assignment.id)
+    )
+    return {
+        row.id: Slot(numbers[row.item_id], row.slot_no, row.left, row.rater_id or row.reserved_for)
+        for row in rows
+        if row.item_id in numbers
+    }

@@ -1,0 +1,1 @@
+"""What `citations.strip_citations` is made of: marks and lists of sources, each found by its own rule. Pure."""

@@ -1,0 +1,129 @@
+"""Marks that are citations whatever surrounds them: tool tokens, lenticular brackets, footnotes, named sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from annotation.stripping.reference_headings import LABELS_ABROAD
+from annotation.stripping.spans import Span
+
+_SOURCE = (
+    r"(?:sources?|refs?|references?|citations?|cites?|cited|long_context|context|docs?|documents?|web(?:_?page"
+    r"|_?search)?"
+    r"|search(?:_?results?)?|files?|images?|figures? from|videos?|posts?|pages?|news|memory|attached_(?:file|image)s?"
+    r"|snippets?"
+    r"|chunks?|passages?|x_posts?|tool|retrieved|kb|来源|來源|引用|参考|參考|文献|出处|资料|资料来源|网页|图片|文件"
+    r"|搜索结果)"
+)
+_NAMED = (
+    r"(?:sources?|refs?|references?|citations?|cites?|cited|long_context|docs?|documents?|web_?pages?|files?|images?"
+    r"|来源|來源|引用|参考|參考|文献|出处|资料来源|图片|文件)"
+)
+_LABEL = rf"(?:sources?|{LABELS_ABROAD})"
+_IDENTIFIER = (  # what a retriever calls its documents: `source_id:57073447242`
+    r"(?:source|doc|document|chunk|citation|passage|snippet)_ids?[ ]?[:=][ ]?"
+    r"[\"']?(?=[\w-]{0,40}[0-9])\w[\w-]{0,60}[\"']?"
+    r"(?:,[ ]?(?=[\w-]{0,40}[0-9])\w[\w-]{0,60}){0,20}+"
+)
+_N = "[0-9]{1,4}"
+_TURN = r"turn[0-9]{1,3}[a-z_]{2,20}[0-9]{1,4}"
+_FILE = r"[^\[\]\n\"“”]{1,120}\.(?:md|pdf|txt|docx?|csv|tsv|xlsx?|pptx?|html?|json|jsonl|png|jpe?g|epub|rtf|mp[34])"
+_ADDRESS = r"\((?:[^\s()]|\([^\s()]{0,300}\)){0,2000}+\)"
+
+# (a string without which the pattern cannot match, the pattern, the kind); the hint keeps plain reports fast, and so
+# does `(?:\\\[|\[)` in place of `\\?\[`: re looks for a first character, not everywhere
+_ARGUMENT = r"<argument name=[^>\n]{0,120}>[^<\n]{0,200}(?:</argument>)?"
+_PATTERNS: tuple[tuple[str, re.Pattern[str], str], ...] = tuple(
+    (hint, re.compile(pattern, flags), kind)
+    for hint, pattern, flags, kind in (
+        ("\ue200", r"\ue200[^\ue200\ue201\n]{0,400}+\ue201", 0, "tool_token"),
+        (
+            "contentReference",
+            r":?contentReference\[oaicite:[^\]\n]{0,40}\](?:\{?index=[0-9]{1,4}\}?|\{[^}\n]{0,80}\})?",
+            0,
+            "tool_token",
+        ),
+        ("oai", rf"\[\\?oai_?cit[^\]\n]{{0,300}}\](?:{_ADDRESS})?"
+            rf"|:?oaicite:[0-9]+(?:\{{[^}}\n]{{0,40}}\}})?", 0, "tool_token"),
+        ("cite", r"\[cite_?(?:start|end)\]|\[cite:[^\]\n]{0,120}\]", re.I, "tool_token"),
+        ("span_", r"\[span_[0-9]+\]\((?:start|end)_span\)|\[span_[0-9]+\]", 0, "tool_token"),
+        ("grok_", r"\[[^\]\n]{0,80}\]\(grok_[^\n]{0,1000}?\}\)", 0, "tool_token"),
+        ("<argument", rf"{_ARGUMENT}(?:\s{{0,3}}{_ARGUMENT}){{0,9}}(?:\s{{0,3}}</grok:\w+>)?", 0, "tool_token"),
+        ("<", r"</?(?:grok[:\-_]\w+|reference|argument|citation|citations|source|oai[:\-]\w+|co"
+            r"|cite)(?=[\s>/])[^<>\n]{0,400}>", re.I, "tool_token"),
+        ("antml:", r"[{<＜]/?antml:\w+[^{}<>＜＞\n]{0,400}[}>＞]", 0, "tool_token"),
+        ("@ref", r"\\?\[[0-9]{1,3}(?:[,-][0-9]{1,3}){0,20}\\?\]\(@ref\)", 0, "tool_token"),
+        ("source_group_", r"\[{0,2}\bsource_group_\w{1,40}\]{0,2}", 0, "tool_token"),
+        ("_id", rf"[ \t]?\b{_IDENTIFIER}(?=[ \t]*(?:[.;,。，；)\]|]|\n|$))", re.I, "tool_token"),
+        ("<ref", r"<ref(?:\s[^<>\n/]{0,200})?/>|<ref(?:\s[^<>\n/]{0,200})?>[^<\n]{0,600}</ref>", re.I, "tool_token"),
+        ("index=", r"[(<]\s?cite\s+index=[\"“'][^\"”'\n]{0,120}[\"”']\s?>", 0, "tool_token"),
+        ("{", r"\{\{(?:cite|sfn|citation|efn)[^{}\n]{0,600}\}\}|~?\\(?:no|paren|auto|foot|super|text|full|smart)?"
+            r"cite(?:p|t|alp|author|year)?s?\*?(?:\[[^\]\n]{0,60}\]){0,2}\{[^{}\n]{1,200}\}", re.I, "tool_token"),
+        (":", rf"\[{_SOURCE}[:_]\s?{_N}(?:\s?[,;–-]\s?(?:{_SOURCE}[:_])?\s?{_N}){{0,20}}\]", re.I, "tool_token"),
+        ("_", rf"\[{_SOURCE}_[0-9]{{1,4}}(?:\s?[,;–-]\s?(?:{_SOURCE}_)?[0-9]{{1,4}}){{0,20}}\]", re.I, "tool_token"),
+        ("@", r"\[(?:(?:see|cf\.|e\.g\.,?)(?: also)? )?(?:-?@[\w:.#$%&+?<>~/-]{1,80}[^\[\]@\n]{0,60};?\s?){1,9}\]", 0,
+            "tool_token"),
+        ("【", r"【\s?\\?\[?\^?(?:[0-9]{1,3}(?=\s?[†‡:,，、;；】\]\-–—^L])|" + _TURN
+            + r"|source|(?:来源|citation|ref|web)[: ]?[0-9]"
+            r"|†)[^】【\n]{0,40}?】", 0, "lenticular"),
+        ("【", r"【[0-9]{1,3}†(?:source|[A-Z]?[0-9:\-–]{0,8}(?:L?[0-9]{1,6}(?:-L?[0-9]{1,6})?)?)", 0, "lenticular"),
+        ("†", r"\[[0-9]{1,3}(?::[0-9]{1,3})?†[^\]\n]{0,40}\]", 0, "lenticular"),
+        ("[^", r"(?:\\\[|\[)\^(?:[0-9]{1,3}(?:[_-][0-9]{1,3})?\^?|[A-Za-z][\w-]{0,39})\\?\](?!:)", 0, "footnote"),
+        (
+            "[",
+            rf"(?:\\\[|\[)(?:see )?{_SOURCE}\s?(?:\bno\b)?[.:：#]?\s?{_N}(?:\s?[,;，、–-]\s?{_N}){{0,30}}\\?\]",
+            re.I,
+            "named",
+        ),
+        ("[", rf"\[{_NAMED}(?:_ids?)?\s?[:：]\s?[^\[\]\n]{{1,200}}+\]", re.I, "named"),
+        ("(", r"\((?:see )?(?:sources?|refs?|references?|citations?)\.?\s?[0-9]{1,3}"
+            r"(?:\s?(?:[,;–-]|and|&)\s?[0-9]{1,3}){0,20}\)", re.I, "named"),
+        (":", rf"\((?:data )?{_LABEL}[ ]?:[ ]?+(?!see\b|un|none\b)[^()\n:?!]{{2,120}}+\)", re.I, "named"),
+        ("：", rf"[(（]{_LABEL}\s?：\s?[^()（）\n。]{{2,60}}+[)）]", re.I, "named"),
+        ("^[", r"\^\[(?=[^\[\]\n]{0,300}(?:\b(?:1[5-9]|20)[0-9]{2}\b|https?:|\bpp?\.))"
+            r"[^\[\]\n]{1,300}+\]", 0, "footnote"),
+        ("[", rf"\[{_FILE}(?:\s?[,，:：;][^\[\]\n]{{0,80}})?\](?!\()", re.I, "named"),
+        ("PM", r"[(\[](?:PMC?ID|PMC)s?[:：]?\s?(?:PMC)?[0-9]{4,9}"
+            r"(?:\s?[,;]\s?(?:(?:PMC?ID|PMC)s?[:：]?\s?)?(?:PMC)?[0-9]{4,9}){0,30}+(?:\)|\](?!\())", 0, "named"),
+        ("[", r"\[(?:news|journal|web|blog|press|article|report|paper|website)\s"
+            r"\((?:19|20)[0-9]{2}-[0-9]{2}-[0-9]{2}\)\](?!\()", re.I, "named"),
+        ("《", r"\[[《\"“][^\[\]\n]{1,150}[》\"”],?\s?(?:第|p\.|page|chunk)[^\[\]\n]{0,30}\]", re.I, "named"),
+    )
+)  # fmt: skip
+_TURNS = re.compile(rf"{_TURN}(?:[ \t,]{{0,2}}{_TURN}){{0,20}}+(?:L[0-9]+(?:-L?[0-9]+)?)?")
+_TURN_LEAD = re.compile(r"(?:filecite|cite|navlist)$")
+_PRIVATE_USE = re.compile(r"[\ue000-\uf8ff]+")
+_GROK_BLOCK = ("<grok:render", "</grok:render>")
+
+
+def find_tokens(text: str) -> Iterator[Span]:
+    """Every such mark in `text`, pattern by pattern (not in order of place). Text inside paired tags stays."""
+    yield from _blocks(text)
+    for hint, pattern, kind in _PATTERNS:
+        if hint in text:
+            for match in pattern.finditer(text):
+                yield Span(match.start(), match.end(), kind)
+    for match in _TURNS.finditer(text):
+        lead = _TURN_LEAD.search(text, max(0, match.start() - 12), match.start())
+        if lead or not text[match.start() - 1 : match.start()].isalnum():
+            yield Span(lead.start() if lead else match.start(), match.end(), "tool_token")
+    for match in _PRIVATE_USE.finditer(text) if _may_hold_private_use(text) else ():
+        yield Span(match.start(), match.end(), "tool_token")
+
+
+def _may_hold_private_use(text: str) -> bool:
+    """A look at bytes is many times faster than one at characters: U+E000 to U+F8FF begin with these two in UTF-8."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    return b"\xee" in encoded or b"\xef" in encoded
+
+
+def _blocks(text: str) -> Iterator[Span]:
+    """`<grok:render …>…</grok:render>` with what it holds; an opener without its end goes alone, as a tag."""
+    opener, closer = _GROK_BLOCK
+    start = text.find(opener)
+    while start >= 0:
+        end = text.find(closer, start, start + 2000)
+        if end >= 0:
+            yield Span(start, end + len(closer), "tool_token")
+        start = text.find(opener, (end if end >= 0 else start) + len(opener))

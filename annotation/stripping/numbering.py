@@ -1,0 +1,223 @@
+"""Which bracketed numbers are citations, judged by the list of sources and by how the body uses them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Set
+from dataclasses import dataclass
+
+from annotation.stripping.spans import Span
+
+_SEPARATOR = r"[ \t]{0,2}(?:[,;，；、،؛]|[–—‑－～~-])[ \t]{0,2}"
+_BRACKET = rf"[\[［][ \t]?\^?([0-9]{{1,4}}(?:{_SEPARATOR}\^?[0-9]{{1,4}}){{0,60}})\^?[ \t]?\\?[\]］]"
+_MARK = re.compile(_BRACKET)
+_MARK_JOINT = re.compile(r"[ \t\ufdd0]{0,3}[,;，；、،؛–—-]?[ \t\ufdd0]{0,3}[\\^]?")
+_GLOSSED = re.compile(
+    r"\[(?:see |cf\.? )?([0-9]{1,3})(?:[ ,:;]{1,3}(?:pp?\.|pages?|ch\.|chap\.|sec\.|§|figs?\.|tables?|ll?\.|ss?\."
+    r"|с\.|стр\.|str\.|págs?\.|blz\."
+    r"|第)[^\[\]\n]{1,30}"
+    r"|[ ]?\([^()\[\]\n]{1,80}\))\]",
+    re.IGNORECASE,
+)
+_LABELLED = re.compile(r"\[([\w#:.+-]{2,30}(?:[ ]?[,;][ ]?[\w#:.+-]{2,30}){0,20})\](?!\()")
+_LABEL_SPLIT = re.compile(r"[ ]?[,;][ ]?")
+_RANGE = re.compile(r"([0-9]+)[ \t]*[–—‑－～~-][ \t]*\^?([0-9]+)")
+# the page that an encyclopedia sets behind a mark: `[2]: 14`, with a word joiner or a thin blank between
+_PAGE_BEHIND = re.compile(r":[ \u2009\u200a\u2060]{0,3}[0-9]{1,4}(?:[–‑-][0-9]{1,4})?(?=[ \t\n.,;)\[]|$)")
+_NUMBERS = re.compile(r"[0-9]+")
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+$")
+_PAIR_WORD = re.compile(
+    r"\b(?:(in)|from|between|interval|range[sd]?|aged?|ages|won|lost|beat|defeated|drew|scores?|score of|record"
+    r"|∈)[ \t(:]*$|∈[ \t]*$",
+    re.IGNORECASE,
+)
+_CITING_IN = re.compile(
+    r"\b(?:shown|discussed|described|reported|presented|noted|proposed|cited|see|as|outlined|detailed|mentioned"
+    r"|introduced|given|found|works?|studies|papers?)"
+    r"[ \t]+(?:e\.g\.,?[ \t]+)?in[ \t]*$",
+    re.IGNORECASE,
+)
+_PINPOINT = re.compile(
+    r"\b(?:at|para(?:graph)?s?\.?|(?:Rn|Rz|Rdnr|Randnr|Tz)\.?)[ \t]*$|[§¶][ \t]*$"
+    r"|\bat[ \t]+\[[0-9]{1,3}\][ \t]?[–-][ \t]?$",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"[ \t\ufdd0]*(?:[.,;:!?،؛؟。，；：！？)）\"”\[［\\]|\n|$)")
+_CELL_END = re.compile(r"[ \t\ufdd0]*\|")  # a table proves nothing: there a player's seed looks like a mark
+_AFTER_CLAUSE = re.compile(r"[.,;:!?。，；：！？\"”)）][ \t\ufdd0]*$")
+_DAMAGED = re.compile(
+    r"\[\[?[ \t]?[0-9]{1,3}\]?\)(?:[\[\](),; \t]|[0-9]{1,3}(?=[\]),; \t])){0,60}+(?<=\])"
+    r"|\[\[(?:[\[\](),; \t]|[0-9]{1,3}(?=[\]),; \t])){0,60}\]\]?"
+    r"|\[(?:[0-9]{1,3}\]?\)?[,; \t]{1,2}\[?){1,20}[0-9]{1,3}\]?\)\]"
+    r"|\[[0-9]{1,3}\][^\s\[\]%]{0,30}(?:%[0-9A-Fa-f]{2}[^\s\[\]]{0,60}){1,20}(?<![.,;:])"
+)
+_ROUND = re.compile(  # `(1, 3)` or `{2}` where a clause ends
+    r"(?<=[\w%.\"”’)}*_])[ ]?[({]([1-9][0-9]{0,2}(?:[ ]?[,;–-][ ]?[1-9][0-9]{0,2}){0,9})[)}]"
+    r"(?=[.,;:!?][ \n\"”*_]|[.,;:!?]$|[ ]?\{|\n|$)",
+)
+_COUNTING = re.compile(
+    r"\b(?:eqs?|equations?|formulas?|steps?|options?|points?|items?|parts?|sections?|clauses?|articles?|under|rules?"
+    r"|cases?|questions?|scenarios?|set|and|or)\.?[ ]?$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A bracket that holds nothing but numbers. `values` is empty where they cannot all be citations."""
+
+    start: int
+    end: int
+    values: tuple[int, ...]
+    ranges: tuple[tuple[int, int], ...]
+    thousands: bool  # `[1,000]`: one number, unless the list knows both halves
+    look_alike: bool  # a score, an interval, a law report: whatever the list says
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How the body uses bracket numbers: `listed` by the sources, or (no list) `free` if they look like citations."""
+
+    listed: frozenset[int]
+    all_short: bool  # nearly all bracket numbers are listed: then the few others are citations too
+    free: bool
+    brackets: int
+
+
+def bracket_numbers(text: str) -> frozenset[int]:
+    """Every number of 1 to 3 digits that stands in a bracket mark."""
+    found: set[str] = set()
+    for inside in _MARK.findall(text) if "[" in text or "［" in text else ():
+        found.update((inside,) if inside.isdigit() else _NUMBERS.findall(inside))
+    return frozenset(int(number) for number in found if len(number) <= 3)
+
+
+def find_marks(text: str) -> list[Mark]:
+    """Every bracket mark in `text`, ascending."""
+    if "[" not in text and "［" not in text:
+        return []
+    return [_read(text, match) for match in _MARK.finditer(text)]
+
+
+def _read(text: str, match: re.Match[str]) -> Mark:
+    start, end, inside = match.start(), match.end(), match[1]
+    if inside.isdigit() and len(inside) <= 3:
+        values: tuple[int, ...] = (int(inside),) if int(inside) else ()
+        return Mark(start, end, values, (), False, _look_alike(text, start, end, 1))
+    parts = _NUMBERS.findall(inside)
+    thousands = bool(_THOUSANDS.match(inside.strip()))
+    ranges = tuple((int(low), int(high)) for low, high in _RANGE.findall(inside))
+    values = tuple(int(part) for part in parts)
+    if any(len(part) > 3 for part in parts) or not all(values) or any(not 0 < b - a <= 30 for a, b in ranges):
+        values = ()
+    return Mark(start, end, values, ranges, thousands, _look_alike(text, start, end, len(parts)))
+
+
+def _look_alike(text: str, start: int, end: int, count: int) -> bool:
+    before = text[max(0, start - 30) : start]
+    last = before.rstrip(" \t(:")[-3:].lower()
+    if count == 2 and (word := _PAIR_WORD.search(before)) and not (word[1] and _CITING_IN.search(before)):
+        return True
+    pinpointed = last[-2:] in ("at", "ra", "as", "s.", "a.", "n.", "z.", "r.", "rn", "rz") or last[-1:] in (
+        "§",
+        "¶",
+        "–",
+        "-",
+    )
+    if pinpointed and _PINPOINT.search(before):
+        return True
+    if not before[-1:].isalnum():
+        return False
+    following = text[end : end + 1]
+    return (following.isascii() and following.islower()) or following.isdigit()
+
+
+def profile(text: str, marks: list[Mark], listed: frozenset[int]) -> Profile:
+    """Judge the bracket numbers of the body. `listed`: the numbers that the removed entries carry."""
+    total = inside = in_prose = at_end = 0
+    smallest = 1000
+    for mark in marks:
+        if not mark.values or mark.thousands or mark.look_alike:
+            continue
+        total += 1
+        inside += all(v in listed for v in mark.values)
+        smallest = min(smallest, *mark.values)
+        if _CELL_END.match(text, mark.end):
+            continue
+        in_prose += 1
+        at_end += bool(
+            _CLAUSE_END.match(text, mark.end) or _AFTER_CLAUSE.search(text, max(0, mark.start - 6), mark.start)
+        )
+    return Profile(
+        listed,
+        all_short=bool(listed) and total > 0 and inside >= 0.6 * total,
+        free=in_prose >= 3 and smallest <= 3 and at_end >= 0.7 * in_prose,
+        brackets=total,
+    )
+
+
+def find_glossed(text: str, listed: frozenset[int]) -> Iterator[Span]:
+    """A number of the list with a page or a gloss: `[4, p. 12]`, `[9 (tide tables)]`."""
+    for match in _GLOSSED.finditer(text) if listed and "[" in text else ():
+        if int(match[1]) in listed:
+            yield Span(match.start(), match.end(), "named")
+
+
+def find_labels(text: str, labels: Set[str]) -> Iterator[Span]:
+    """Marks by label, where the list has the label: `[S4]`, `[Ito2004; S1]`."""
+    for match in _LABELLED.finditer(text) if labels else ():
+        if all(label in labels for label in _LABEL_SPLIT.split(match[1])):
+            yield Span(match.start(), match.end(), "named")
+
+
+def find_numbers(text: str, marks: list[Mark], judged: Profile) -> Iterator[Span]:
+    """Bracket marks that are citations, each with the joint to the mark before it."""
+    before: Mark | None = None
+    for mark in marks:
+        if text[mark.start] not in "[［" or not _is_citation(mark, judged):
+            before = None
+            continue
+        start = mark.start
+        if before is not None and _MARK_JOINT.fullmatch(text, before.end, start):
+            start = before.end
+        elif text[start - 1 : start] in ("\\", "^"):
+            start -= 1
+        end = mark.end + (text[mark.end : mark.end + 1] == "^")
+        if page := _PAGE_BEHIND.match(text, end):
+            end = page.end()
+        yield Span(start, end, "escaped" if text[mark.end - 2] == "\\" or text[start] == "\\" else "number")
+        before = mark
+
+
+def _is_citation(mark: Mark, judged: Profile) -> bool:
+    if mark.look_alike or not mark.values:
+        return False
+    if mark.thousands:
+        return all(value in judged.listed for value in mark.values)
+    if judged.listed and any(a not in judged.listed and b not in judged.listed for a, b in mark.ranges):
+        return False
+    return judged.all_short or judged.free or (bool(judged.listed) and all(v in judged.listed for v in mark.values))
+
+
+def find_damaged(text: str) -> Iterator[Span]:
+    """What a failed repair left of bracket marks: `[[1]), [10]]`, `[2]%20per%20hour.)`."""
+    if "[[" in text or ")]" in text or "]%" in text or "])" in text or ("]" in text and "%" in text):
+        for match in _DAMAGED.finditer(text):
+            if re.search(r"[0-9]", match[0]) or not re.search(r"\w", match[0]):
+                yield Span(match.start(), match.end(), "number")
+
+
+def find_rounded(text: str, judged: Profile) -> Iterator[Span]:
+    """Numbers in round or curly brackets, where no square brackets cite and half of the list is named so."""
+    if not judged.listed or judged.brackets:
+        return
+    found = [
+        match
+        for match in _ROUND.finditer(text)
+        if all(int(n) in judged.listed for n in _NUMBERS.findall(match[1]))
+        and not _COUNTING.search(text, max(0, match.start() - 12), match.start())
+    ]
+    named = {int(n) for match in found for n in _NUMBERS.findall(match[1])}
+    closing = sum(text[match.end() : match.end() + 1] in ".!?" for match in found)  # `cooks (2), pilots (3).` counts
+    if len(found) >= 3 and 2 * closing >= len(found) and 2 * len(named) >= len(judged.listed):
+        yield from (Span(match.start(), match.end(), "number") for match in found)

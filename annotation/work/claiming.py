@@ -1,0 +1,229 @@
+"""Taking work: exact under race, because the database decides who got the slot."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import Row, Select, func, select, update
+from sqlalchemy.orm import Session, aliased
+
+from annotation.adjudication import take_dispute
+from annotation.errors import AnnotationError
+from annotation.locks import hold_person
+from annotation.people.gates import closed_gate
+from annotation.people.principals import Principal, may_label
+from annotation.people.training import next_training
+from annotation.planning.quotas import Reach, one_at_a_time, reach
+from annotation.studies import audit
+from annotation.work.due import take_due
+from annotation.work.open_slots import open_to
+from annotation.work.returns import undo_return
+from annotation.work.stale import idle_since, return_stale
+from annotation.work.twins import once_a_page, open_twin, with_twin
+from db.people_tables import Enrollment
+from db.tables import Assignment, Item, Report, Study
+from db.types import now
+
+LOOKED_AT = 500  # open slots that are ranked, highest priority first
+# made once: to make one costs more than to run the statement
+REPORT_A, REPORT_B = aliased(Report), aliased(Report)
+
+
+def take(session: Session, principal: Principal) -> Assignment | None:
+    """The principal's assignment in work, or newly taken work; None when there is nothing (left) to do.
+
+    Own work that came back comes first, then training, what is due between the items, and at last a slot. Of two
+    reports rated in one view it is the left one's. Raises AnnotationError `forbidden` for those who may not label.
+    """
+    taken = _take(session, principal)
+    return taken and with_twin(session, taken)[0]
+
+
+def _take(session: Session, principal: Principal) -> Assignment | None:
+    rater_id, study = _labeller(session, principal)
+    if principal.role == "adjudicator":
+        return take_dispute(session, principal)
+    hold_person(session, rater_id)
+    mine = in_work(session, principal)
+    if mine is not None:
+        if (mine.active_at or mine.taken_at or now()) < idle_since(study):
+            _touch(session, with_twin(session, mine))
+        return mine
+    person = session.get_one(Enrollment, principal.enrollment_id)
+    if study.status != "open" or person.status != "active" or closed_gate(session, principal):
+        return None
+    limited = one_at_a_time(session, study)
+    return_stale(session, study)
+    within = reach(session, study, rater_id, limited=limited)
+    return (
+        undo_return(session, study, rater_id, within)
+        or next_training(session, study, principal)
+        or take_due(session, study, rater_id, person.id)
+        or _take_slot(session, study, rater_id, within)
+    )
+
+
+def _touch(session: Session, work: Sequence[Assignment]) -> None:
+    """They are back. Work that somebody holds is left as it is: that one may wait for the person, held here."""
+    ids = [one.id for one in work]
+    free = select(Assignment.id).where(Assignment.id.in_(ids)).order_by(Assignment.id).with_for_update(skip_locked=True)
+    if len(session.scalars(free).all()) == len(ids):
+        for one in work:
+            one.active_at = now()
+
+
+def in_work(session: Session, principal: Principal) -> Assignment | None:
+    """What this person has taken here and not yet submitted, the oldest first; what went home in a packet is apart."""
+    study = session.get_one(Study, principal.study_id)
+    return session.scalar(
+        select(Assignment)
+        .where(
+            Assignment.study_id == study.id,
+            Assignment.rater_id == principal.rater_id,
+            Assignment.status == "taken",
+            Assignment.source.not_in(("judge", "packet")),
+            *once_a_page(study),
+        )
+        .order_by(Assignment.taken_at, Assignment.id)
+        .limit(1)
+    )
+
+
+def claim_back(session: Session, study: Study, assignment: Assignment) -> None:
+    """Undo a stale return when its person goes on with the work after all, while the slot is still open.
+
+    Raises AnnotationError `returned` where the work went back for good. The caller holds the assignment's row.
+    """
+    if assignment.status not in ("returned", "void"):
+        return
+    if assignment.returned == "stale" and assignment.rater_id is not None and study.status == "open":
+        hold_person(session, assignment.rater_id)
+        limited = one_at_a_time(session, study)
+        person = select(Enrollment.status).where(
+            Enrollment.study_id == study.id, Enrollment.rater_id == assignment.rater_id
+        )
+        within = reach(session, study, assignment.rater_id, limited=limited)
+        if session.scalar(person) == "active" and undo_return(
+            session, study, assignment.rater_id, within, only=with_twin(session, assignment)
+        ):
+            return
+    raise AnnotationError("returned", "this work went back to the pool; your text is kept here, but not stored")
+
+
+def take_slot(session: Session, study: Study, principal: Principal) -> Assignment | None:
+    """One more slot, the best for this person, whatever else they have in work: for a packet; None if none is left."""
+    rater_id, _ = _labeller(session, principal)
+    limited = one_at_a_time(session, study, always=True)
+    return _take_slot(session, study, rater_id, reach(session, study, rater_id, limited=limited))
+
+
+def _take_slot(session: Session, study: Study, rater_id: int, within: Reach | None) -> Assignment | None:
+    for candidate in _ranked(session, study, rater_id, within):
+        taken: Assignment | None = session.scalar(
+            update(Assignment)
+            .where(Assignment.id == candidate, Assignment.status == "open")
+            .values(status="taken", rater_id=rater_id, taken_at=now(), active_at=now())
+            .returning(Assignment)
+        )
+        if taken is not None:
+            if (twin := open_twin(session, taken)) is not None:
+                twin.status, twin.rater_id = taken.status, rater_id
+                twin.taken_at = twin.active_at = taken.taken_at
+                session.flush()
+            audit(session, study.id, rater_id, "take", assignment=taken.id)
+            return taken
+    return None
+
+
+def _labeller(session: Session, principal: Principal) -> tuple[int, Study]:
+    if principal.rater_id is None or not may_label(session, principal):
+        raise AnnotationError(
+            "forbidden", "only annotators label; evaluators and admins can see which system wrote what"
+        )
+    return principal.rater_id, session.get_one(Study, principal.study_id)
+
+
+def _ranked(session: Session, study: Study, rater_id: int, within: Reach | None) -> Iterator[int]:
+    """Ids of open slots, best first: mine, urgent, about the report I just probed, keeping my left and right even,
+    new topics, new systems, then a seeded draw."""
+    slots = _candidates(session, study, rater_id, within)
+    sides, topics = _my_sides(session, study, rater_id)
+    last = _last_probed(session, study, rater_id) if any(slot.kind == "probe" for slot in slots) else None
+
+    @cache  # there are few pairs of systems
+    def balance(left: int, right: int) -> tuple[int, int]:
+        lean = sum(
+            abs(sides[system, "left"] - sides[system, "right"] + step) for system, step in ((left, 1), (right, -1))
+        )
+        return lean, sum(sides[system, side] for system in (left, right) for side in ("left", "right"))
+
+    def rank(slot: Row[Any]) -> tuple[bool, int, bool, int, int, int]:
+        lean, seen = balance(*_sides(slot))
+        probed = slot.report_a_id if slot.kind == "probe" else None
+        return slot.reserved_for != rater_id, -slot.priority, probed != last, lean, topics[slot.topic_id], seen
+
+    def draw(slot: Row[Any]) -> bytes:
+        return hashlib.sha256(f"{study.seed}|claim|{rater_id}|{slot.id}".encode()).digest()
+
+    ranked = sorted(((rank(slot), slot) for slot in slots), key=itemgetter(0))
+    for _, equals in groupby(ranked, key=itemgetter(0)):
+        yield from (slot.id for slot in sorted((slot for _, slot in equals), key=draw))
+
+
+def _candidates(session: Session, study: Study, rater_id: int, within: Reach | None) -> Sequence[Row[Any]]:
+    """The most urgent open slots this person may have; where quotas leave none of them, all that they leave."""
+    wanted = _with_systems(open_to(study, rater_id))
+    for limit in (LOOKED_AT, None):
+        slots = session.execute(wanted.limit(limit)).all()
+        allowed = [slot for slot in slots if within is None or within(slot.item_id, slot.reserved_for)]
+        if allowed or len(slots) < LOOKED_AT:
+            break
+    return allowed
+
+
+def _last_probed(session: Session, study: Study, rater_id: int) -> int | None:
+    """The report of this person's newest probe: its other probes come next, so that the context stays on screen."""
+    mine = select(Item.report_a_id).join(Assignment, Assignment.item_id == Item.id)
+    mine = mine.where(
+        Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "label",
+        Item.kind == "probe",
+    )  # fmt: skip
+    return session.scalar(mine.order_by(Assignment.taken_at.desc(), Assignment.id.desc()).limit(1))
+
+
+def _my_sides(session: Session, study: Study, rater_id: int) -> tuple[Counter[tuple[int, str]], Counter[int]]:
+    """How often I had each system on each side, and each topic, in label work."""
+    mine = select(Assignment.id).join(Item, Item.id == Assignment.item_id).where(*once_a_page(study))
+    mine = mine.where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "label")
+    sides: Counter[tuple[int, str]] = Counter()
+    topics: Counter[int] = Counter()
+    for row in session.execute(_with_systems(mine)):
+        left, right = _sides(row)
+        sides[left, "left"] += 1
+        sides[right, "right"] += 1
+        topics[row.topic_id] += 1
+    return sides, topics
+
+
+def _with_systems(assignments: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+    """The same rows of Assignment and Item, with what ranking them takes."""
+    return (
+        assignments.outerjoin(REPORT_A, REPORT_A.id == Item.report_a_id)
+        .outerjoin(REPORT_B, REPORT_B.id == func.coalesce(Item.report_b_id, Item.reference_id))
+        .add_columns(Assignment.left, Assignment.reserved_for, Item.kind, Item.report_a_id, Item.topic_id)
+        .add_columns(REPORT_A.system_id.label("system_a"), REPORT_B.system_id.label("system_b"))
+    )
+
+
+def _sides(row: Row[Any]) -> tuple[int, int]:
+    """(system on the left, system on the right), 0 where none is: beside a report that is rated, and for probes."""
+    if row.kind == "probe":
+        return 0, 0
+    a, b = row.system_a, (row.system_b or 0) if row.left else 0
+    return (a, b) if row.left == "A" else (b, a)

@@ -1,0 +1,110 @@
+"""How one's own answers to an item became what they are: every revision, with typing in progress folded."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.people.principals import Principal
+from annotation.work.page import own_assignment
+from db.tables import Assignment, Criterion, Event, Label
+
+PAUSE = timedelta(minutes=2)
+
+
+@dataclass(frozen=True)
+class Revision:
+    """One revision of an answer, as far as its history tells it."""
+
+    time: datetime
+    choice: str | None
+    confidence: int | None
+    rationale: str
+    evidence: int  # quoted passages
+    writer: str
+    reopens: int  # how often the work had been reopened by then
+    wording: int  # row of the criterion: another one where its words were changed in between
+    earlier_words: bool
+
+    def goes_on_from(self, before: Revision) -> bool:
+        """The same sitting at the same answer: only text, quotes and a first confidence may be new, without a pause."""
+        same = self._sitting() == before._sitting() and before.confidence in (None, self.confidence)
+        return same and self.time - before.time <= PAUSE
+
+    def _sitting(self) -> tuple[object, ...]:
+        return self.choice, self.writer, self.reopens, self.wording
+
+
+def fold(revisions: Sequence[Revision]) -> list[Revision]:
+    """The last revision of every sitting, for the revisions of one criterion, oldest first.
+
+    Consecutive revisions fold into the later one if they have the same choice, writer and wording, and the same
+    confidence or none before, lie at most `PAUSE` apart, and the work was not reopened in between. Nothing is folded in
+    the database.
+    """
+    return [
+        revision
+        for revision, later in zip(revisions, [*revisions[1:], None], strict=False)
+        if later is None or not later.goes_on_from(revision)
+    ]
+
+
+def answer_history(session: Session, principal: Principal, aid: str) -> list[dict[str, Any]]:
+    """`[{criterion, revisions: [{time, choice, confidence, rationale, evidence, reopened, earlier_words}]}]`.
+
+    Own work only; times in UTC, oldest first. `evidence` counts quotes; `reopened`: given after the work was handed in
+    and reopened; `earlier_words`: the criterion asked something else then. Raises AnnotationError `not_found`.
+    """
+    assignment = own_assignment(session, principal, aid)
+    reopens = _reopens(session, assignment)
+    rows = session.execute(
+        select(Criterion, Label)
+        .join(Criterion, Criterion.id == Label.criterion_id)
+        .where(Label.assignment_id == assignment.id)
+        .order_by(Label.id)
+    )
+    given: dict[str, list[Revision]] = defaultdict(list)
+    for criterion, label in rows:
+        given[criterion.code].append(
+            Revision(
+                time=label.created_at, choice=label.choice, confidence=label.confidence, rationale=label.rationale,
+                evidence=len(label.evidence), writer=label.writer, reopens=bisect_right(reopens, label.created_at),
+                wording=criterion.id, earlier_words=criterion.retired_at is not None,
+            )
+        )  # fmt: skip
+    return [
+        {"criterion": code, "revisions": [_told(revision) for revision in fold(revisions)]}
+        for code, revisions in given.items()
+    ]
+
+
+def _reopens(session: Session, assignment: Assignment) -> Sequence[datetime]:
+    return session.scalars(
+        select(Event.created_at)
+        .where(
+            Event.study_id == assignment.study_id,
+            Event.kind == "audit",
+            Event.what == "reopen",
+            Event.data["assignment"].as_integer() == assignment.id,
+        )
+        .order_by(Event.created_at)
+    ).all()
+
+
+def _told(revision: Revision) -> dict[str, Any]:
+    return {
+        "time": revision.time.isoformat(),
+        "choice": revision.choice,
+        "confidence": revision.confidence,
+        "rationale": revision.rationale,
+        "evidence": revision.evidence,
+        "reopened": revision.reopens > 0,
+        "earlier_words": revision.earlier_words,
+    }

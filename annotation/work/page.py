@@ -1,0 +1,273 @@
+"""What an annotator's browser may know of an assignment: shown texts, questions, own answers. Nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row, bindparam, select
+from sqlalchemy.orm import Session
+
+from annotation.current_labels import is_newest
+from annotation.disputes.others import others_said
+from annotation.entries import clean
+from annotation.errors import AnnotationError
+from annotation.passages import compare_reports, from_stored
+from annotation.people.active_time import active_seconds
+from annotation.people.principals import Principal
+from annotation.people.training import feedback, training_place
+from annotation.protocol import Protocol
+from annotation.rendering import render_report
+from annotation.scores import scale_of
+from annotation.stripping.scripts import direction, typed_length
+from annotation.studies import protocol_of
+from annotation.work.asked import asked_of
+from annotation.work.evidence import Texts, spans_for_page
+from annotation.work.positions import position
+from annotation.work.shown import ShownText, in_order, shown_of_item
+from annotation.work.twins import hold_twins, rates_both, with_twin
+from db.people_tables import Enrollment
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, Topic
+
+CHOICE_TEXTS = {"left": "Left", "right": "Right", "tie": "Tie", "not_applicable": "Not applicable"}
+# made once: statements asked with every label are dearer to build than to run
+OWN = select(Assignment).where(
+    Assignment.aid == bindparam("aid"),
+    Assignment.study_id == bindparam("study"),
+    Assignment.rater_id == bindparam("rater"),
+    Assignment.source != "judge",
+)
+OWN_LOCKED = OWN.with_for_update()
+# an item's row also holds its passages, and a report's its text: a label needs neither
+STAMPS = (
+    select(
+        Item.kind, Item.report_a_id, Item.report_b_id, Item.reference_id, Item.probe, Item.context, Report.id,
+        (Report.shown_text == "").label("is_empty"), Report.shown_sha256, Report.stripper_version,
+    )
+    .outerjoin(Report, Report.id.in_((Item.report_a_id, Item.report_b_id, Item.reference_id)))
+    .where(Item.id == bindparam("item"))
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The texts of one assignment in the order they are shown; one of them where nothing stands beside it.
+
+    `probe`: the claim, fact, requirement … asked about, pinned above them.
+    """
+
+    left: ShownText
+    right: ShownText | None = None
+    probe: str | None = None
+    is_pair: bool = False  # which of the two is better is asked, not how good one is
+
+    @property
+    def texts(self) -> Texts:
+        """The shown Markdown and its sha256 by side, which quoted passages are checked against."""
+        left = self.left.shown_text, self.left.shown_sha256
+        if self.right is None:
+            return {"left": left}
+        return {"left": left, "right": (self.right.shown_text, self.right.shown_sha256)}
+
+
+def own_assignment(session: Session, principal: Principal, aid: str, *, lock: bool = False) -> Assignment:
+    """The principal's assignment called `aid`, locked with its twin. A foreign and an unknown one are refused alike."""
+    mine = {"aid": clean(aid), "study": principal.study_id, "rater": principal.rater_id}
+    both = lock and rates_both(protocol_of(session.get_one(Study, principal.study_id)))
+    assignment = session.scalar(OWN_LOCKED if lock and not both else OWN, mine)
+    if assignment is None or principal.rater_id is None:
+        raise AnnotationError("not_found", "there is no such work for you; open your list of work again")
+    if both:
+        hold_twins(session, assignment)
+    return assignment
+
+
+def shown_reports(session: Session, assignment: Assignment) -> Shown:
+    """What the assignment shows, as its recorded order says."""
+    item = session.get_one(Item, assignment.item_id)
+    protocol = protocol_of(session.get_one(Study, assignment.study_id))
+    left, *beside = shown_of_item(session, protocol, item, assignment.left)
+    return Shown(left, beside[0] if beside else None, item.probe, item.kind == "pair")
+
+
+def shown_stamps(session: Session, assignment: Assignment) -> Shown:
+    """`shown_reports` without the texts, for which a sign stands: enough to know a page by and to stamp a label."""
+    item, *_ = rows = session.execute(STAMPS, {"item": assignment.item_id}).all()
+    stamps = {row.id: ("" if row.is_empty else "…", row.shown_sha256, row.stripper_version) for row in rows}
+    protocol = protocol_of(session.get_one(Study, assignment.study_id))
+    left, *beside = in_order(protocol, item, assignment.left, lambda name, key: ShownText(name, *stamps[key]))
+    return Shown(left, beside[0] if beside else None, item.probe, item.kind == "pair")
+
+
+def page_token(assignment: Assignment, shown: Shown) -> str:
+    """Says which texts a page shows without being constant per report: it changes with every assignment."""
+    texts = f"{assignment.aid}:{shown.left.shown_sha256}:{shown.right.shown_sha256 if shown.right else ''}"
+    texts += f":{shown.probe}" if shown.probe else ""
+    return hashlib.sha256(texts.encode()).hexdigest()[:32]
+
+
+def current_answers(session: Session, assignment: Assignment) -> dict[str, Label]:
+    """The highest revision of each criterion, by its code."""
+    rows = session.execute(
+        select(Criterion.code, Label)
+        .join(Criterion, Criterion.id == Label.criterion_id)
+        .where(
+            Label.assignment_id == assignment.id,
+            is_newest(),
+            # an answer to words that were changed since is no answer to the new ones
+            Criterion.retired_at.is_(None),
+        )
+    )
+    return {code: label for code, label in rows}  # noqa: C416
+
+
+def describe_answer(label: Label | Row[Any], shown: Shown) -> dict[str, Any]:
+    """One stored answer as its own rater's browser sees it."""
+    return {
+        "choice": label.choice,
+        "rationale": label.rationale,
+        "evidence": spans_for_page(shown.texts, label.evidence),
+        "confidence": label.confidence,
+        "rev": label.revision,
+        "writer": label.writer,
+        "seq": label.seq,
+    }
+
+
+def assignment_page(session: Session, principal: Principal, aid: str) -> dict[str, Any]:
+    """Everything the page needs, as plain values. Raises AnnotationError `not_found`.
+
+    Of two reports rated in one view, whichever of them `aid` names, it is the left one's page, and `beside` says what
+    the right one has of its own.
+    """
+    assignment, *twin = with_twin(session, own_assignment(session, principal, aid))
+    study = session.get_one(Study, assignment.study_id)
+    protocol = protocol_of(study)
+    shown = shown_reports(session, assignment)
+    topic = session.get_one(Topic, session.get_one(Item, assignment.item_id).topic_id)
+    done, of = position(session, principal)
+    return {
+        "aid": assignment.aid,
+        "page": page_token(assignment, shown),
+        "person": principal.opaque_id,
+        "status": assignment.status,
+        "returned": assignment.returned,
+        "study": {"title": protocol.title, "simulated": study.is_simulated, "status": study.status},
+        "active_s": active_seconds(session, study, assignment, *twin),
+        "position": {"done": done, "of": of},
+        "training": _training(session, principal, study, assignment),
+        "task_type": protocol.task_type,
+        "language": protocol.language,
+        "dir": direction(protocol.language),
+        "task": protocol.task,
+        "guidance_html": render_report(protocol.guidance),
+        "topic": {
+            "title": topic.title,
+            "prompt": topic.prompt,
+            "language": topic.language,
+            "dir": direction(topic.language),
+        },
+        "panes": _panes(shown),
+        "passages": _passages(session.get_one(Item, assignment.item_id), shown, assignment.left),
+        "probe": {"kind": protocol.answers.probe, "text": shown.probe} if shown.probe else None,
+        "criteria": _questions(asked_of(session, study, assignment), protocol),
+        "choices": _choices(protocol),
+        "rationale": protocol.rationale.model_dump(),
+        "confidence": protocol.answers.confidence,
+        "idle_s": protocol.study.limits.idle_s,
+        "answers": {code: describe_answer(row, shown) for code, row in current_answers(session, assignment).items()},
+        "rates": _rates(assignment, shown),
+        "beside": _beside(session, twin[0]) if twin else None,
+        "others": others_said(session, study, assignment, shown.texts),
+        "place": assignment.place,
+        "preferences": _preferences(session, principal),
+    }
+
+
+def _rates(assignment: Assignment, shown: Shown) -> str | None:
+    """The side of the report that is rated, where two stand side by side and it is not the only one of its name."""
+    if shown.right is None or shown.left.name != "Left" or shown.is_pair:
+        return None
+    return "right" if assignment.left == "B" else "left"
+
+
+def _beside(session: Session, twin: Assignment) -> dict[str, Any]:
+    """Of the report that is rated in the same view: where its answers go, and what they are."""
+    shown = shown_reports(session, twin)
+    answers = {code: describe_answer(row, shown) for code, row in current_answers(session, twin).items()}
+    return {"aid": twin.aid, "page": page_token(twin, shown), "answers": answers}
+
+
+def missing_answers(protocol: Protocol, codes: list[str], answers: dict[str, Label]) -> list[dict[str, str]]:
+    """What still stands between these answers and a submit: `no_choice`, `no_rationale` or `short_rationale` each."""
+    missing = []
+    for code in codes:
+        answer = answers.get(code)
+        reason = None
+        if answer is None or answer.choice is None:
+            reason = "no_choice"
+        elif protocol.rationale.required and not answer.rationale.strip():
+            reason = "no_rationale"
+        elif answer.rationale.strip() and typed_length(answer.rationale) < protocol.rationale.min_length:
+            reason = "short_rationale"
+        if reason:
+            missing.append({"criterion": code, "reason": reason})
+    return missing
+
+
+def _training(session: Session, principal: Principal, study: Study, assignment: Assignment) -> dict[str, Any] | None:
+    """Where a training item stands; with its agreed answers once it is handed in. None for all other work."""
+    if assignment.purpose != "training":
+        return None
+    handed_in = assignment.status in HANDED_IN
+    told = feedback(session, principal, assignment.aid) if handed_in else None
+    return {**training_place(session, study, assignment), "feedback": told}
+
+
+def _panes(shown: Shown) -> list[dict[str, str]]:
+    return [
+        {"side": side, "name": text.name, "html": render_report(text.shown_text)}
+        for side, text in (("left", shown.left), ("right", shown.right))
+        if text is not None and text.shown_text
+    ]
+
+
+def _choices(protocol: Protocol) -> list[dict[str, str]]:
+    """The answers in key order, as stored and as shown; a rating's numbers stand in its scales instead."""
+    texts = CHOICE_TEXTS | {label.id: label.text for label in protocol.answers.labels}
+    return [{"id": choice, "text": texts[choice]} for choice in protocol.choices]
+
+
+def _passages(item: Item, shown: Shown, a_is: str | None) -> dict[str, tuple[int | None, ...]] | None:
+    """For each block of a pane the most alike block of the other; worked out here only where none are stored."""
+    if shown.right is None:
+        return None
+    a, b = (shown.right, shown.left) if a_is == "B" else (shown.left, shown.right)
+    alike = from_stored(item.passages, a.shown_sha256, b.shown_sha256) or compare_reports(a.shown_text, b.shown_text)
+    left, right = (alike.b, alike.a) if a_is == "B" else (alike.a, alike.b)
+    return {"left": left, "right": right}
+
+
+def _questions(asked: Sequence[Criterion], protocol: Protocol) -> list[dict[str, Any]]:
+    questions = []
+    for row in asked:
+        scale = scale_of(protocol, row.scale)
+        questions.append(
+            {
+                "id": row.code,
+                "label": row.label,
+                "text": row.text,
+                "category": row.category,
+                "subcategory": row.subcategory,
+                "scale": scale.model_dump() if scale else None,
+            }
+        )
+    return questions
+
+
+def _preferences(session: Session, principal: Principal) -> dict[str, Any]:
+    if principal.enrollment_id is None:
+        return {}
+    return session.get_one(Enrollment, principal.enrollment_id).preferences

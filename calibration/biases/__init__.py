@@ -1,0 +1,1 @@
+"""Biases one by one, and what kind of answers each rater gives."""

@@ -1,0 +1,163 @@
+"""How often each rater ties, says not applicable, refuses, or gives an answer that cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.bias import EVERYONE, Asked, Bias, bias_of
+from calibration.biases.answering import WHOLE
+from calibration.engine.bounding import Pair, share
+from calibration.engine.closed_forms import Array
+from calibration.engine.joining import Mask, Study, study_of
+from calibration.reading.columns import Codes, tally
+from calibration.results import CalibrationSettings, Estimate
+
+GAPS = ("tie", "not_applicable")  # answers whose share is set beside the people's
+
+
+@dataclass(frozen=True)
+class AnswerRates:
+    """Shares of one rater: `tie` of ok rows on pairs, `not_applicable` of ok rows, the statuses of all rows.
+
+    `tie_gap`, `not_applicable_gap`: the same share minus that of the people (the other annotators) on the labels both
+    answered, each label of a person against the rater's mean over passes.
+    """
+
+    rater: str
+    tie: Estimate
+    not_applicable: Estimate
+    refused: Estimate
+    invalid: Estimate
+    missing: Estimate
+    tie_gap: Bias
+    not_applicable_gap: Bias
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Answers, shape (rows,), sorted by unit. `on_pairs`: ok, and of a pairwise criterion."""
+
+    unit: Codes
+    rater: Codes
+    tie: Mask
+    not_applicable: Mask
+    refused: Mask
+    invalid: Mask
+    missing: Mask
+    ok: Mask
+    on_pairs: Mask
+
+    def of(self, chosen: Mask | Codes) -> _Rows:
+        return _Rows(*(column[chosen] for column in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """How often, over passes, each rater gave one answer to each unit, 0 to 1; sorted by unit, then rater."""
+
+    unit: Codes
+    rater: Codes
+    share: Array
+
+
+def answer_rates(
+    verdicts: pd.DataFrame | Study, settings: CalibrationSettings | None = None
+) -> tuple[AnswerRates, ...]:
+    """Every judge, every annotator, then all annotators together where there are two or more.
+
+    Undefined (`no_items`): no row to count, such as ties where nothing is a pair.
+    """
+    settings = settings or CalibrationSettings()
+    study = study_of(verdicts, settings)
+    rows, frame = _rows(study), study.frame
+    human, first = (frame["rater_kind"] == "human").to_numpy(), (frame["run"] == 1).to_numpy()
+    people = rows.of(human & first)  # a person's retest is self-agreement only
+    said = [_said(people, label) for label in GAPS]
+    own = _by_rater(rows.rater)
+    judges, annotators = (np.unique(rows.rater[one]) for one in (~human, human))
+    found = [
+        _rates(study, str(frame["rater_id"].cat.categories[rater]), rows.of(place), said, settings)
+        for rater in (*judges, *annotators)
+        for place in [own[rater][~human[own[rater]] | first[own[rater]]]]
+    ]
+    if len(annotators) > 1:
+        found.append(_rates(study, EVERYONE, people, [], settings))
+    return tuple(found)
+
+
+def _rows(study: Study) -> _Rows:
+    frame = study.frame
+    unit, rater = frame["unit"].to_numpy(), frame["rater_id"].cat.codes.to_numpy()
+    pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
+    status = {name: (frame["status"] == name).to_numpy() for name in ("ok", "refused", "invalid", "missing")}
+    return _Rows(
+        unit.astype(np.intp),
+        rater.astype(np.intp),
+        (frame["label"] == "tie").to_numpy(),
+        (frame["label"] == "not_applicable").to_numpy(),
+        status["refused"],
+        status["invalid"],
+        status["missing"],
+        status["ok"],
+        status["ok"] & pairwise[study.unit_criterion[unit]],
+    )
+
+
+def _by_rater(rater: Codes) -> dict[int, Codes]:
+    """The rows of each rater, in their order."""
+    order = np.argsort(rater, kind="stable")
+    names, start = np.unique(rater[order], return_index=True)
+    return dict(zip(names.tolist(), np.split(order, start[1:]), strict=True))
+
+
+def _rates(
+    study: Study, rater: str, rows: _Rows, people: Sequence[_Said], settings: CalibrationSettings
+) -> AnswerRates:
+    """`people`: what each annotator said, one entry for each of `GAPS`; [] where there is nobody beside the rater."""
+    cluster, count = study.unit_cluster[rows.unit], len(study.clusters)
+
+    def rate(name: str, hit: Mask, asked: Mask) -> Estimate:
+        pair = Pair(rater, "", WHOLE, tally(cluster[asked], count))
+        return share(name, pair, tally(cluster[asked], count, hit[asked]), settings)
+
+    def gap(place: int) -> Bias:
+        asked = Asked(f"{GAPS[place]}_rate_gap", rater, settings, reference="people")
+        if not people:
+            return bias_of(asked, np.zeros(0), np.zeros(0))
+        unit, difference = _difference(_said(rows, GAPS[place]), people[place])
+        return bias_of(asked, difference, study.unit_cluster[unit])
+
+    every = np.ones(len(rows.unit), dtype=bool)
+    return AnswerRates(
+        rater,
+        rate("tie_rate", rows.tie, rows.on_pairs),
+        rate("not_applicable_rate", rows.not_applicable, rows.ok),
+        rate("refused_rate", rows.refused, every),
+        rate("invalid_rate", rows.invalid, every),
+        rate("missing_rate", rows.missing, every),
+        gap(0),
+        gap(1),
+    )
+
+
+def _said(rows: _Rows, label: str) -> _Said:
+    rows = rows.of(rows.on_pairs if label == "tie" else rows.ok)
+    raters = int(rows.rater.max(initial=0)) + 1
+    key, place = np.unique(rows.unit.astype(np.int64) * raters + rows.rater, return_inverse=True)
+    hits = tally(place, len(key), vars(rows)[label])
+    return _Said(*np.divmod(key, raters), hits / tally(place, len(key)))
+
+
+def _difference(own: _Said, people: _Said) -> tuple[Codes, Array]:
+    """The rater's share minus that of each other annotator, on the units both answered; sorted as `people` is."""
+    start, stop = (np.searchsorted(people.unit, own.unit, side) for side in ("left", "right"))
+    count = stop - start
+    mine = np.repeat(np.arange(len(own.unit)), count)
+    theirs = np.repeat(start - np.cumsum(count) + count, count) + np.arange(count.sum())
+    other = people.rater[theirs] != own.rater[mine]
+    mine, theirs = mine[other], theirs[other]
+    return own.unit[mine].astype(np.intp), own.share[mine] - people.share[theirs]

@@ -1,0 +1,153 @@
+"""How raters answered, whatever they agreed on.
+
+Usable answers, price and time per item, and whether a verdict survives the other order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+
+from calibration.bootstrap import cluster_t, se_of_sums
+from calibration.engine.bounding import Group, Pair, made, share
+from calibration.engine.closed_forms import Array
+from calibration.engine.joining import Answers, Study, both_orders, turned
+from calibration.reading.columns import Codes, tally
+from calibration.results import CalibrationSettings, Estimate
+from calibration.verdicts import BOTH_ORDERS
+
+WHOLE = Group((), "all", "all", np.ones(0, dtype=bool))
+
+
+def answering_estimates(study: Study, settings: CalibrationSettings) -> Iterator[Estimate]:
+    """`valid_share`, `swap_consistency`, `cost_per_item` and `seconds_per_item` of judges and of people."""
+    for rater, rows in raters(study):
+        if rater.endswith(BOTH_ORDERS):
+            yield from per_item(rater, rows, settings)
+            continue
+        if rows["rater_kind"].iloc[0] == "judge":
+            yield _share("valid_share", rater, rows, (rows["status"] == "ok").to_numpy(), settings)
+        yield from _swap_consistency(study, rater, rows, settings)
+        yield from per_item(rater, rows, settings)
+
+
+def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettings) -> Iterator[Estimate]:
+    """For a judge.
+
+    `kept_share` of the annotators' rows, and agreement with unusable answers counted as disagreement.
+    """
+    judge = next((one for one in study.judges if one.rater == pair.rater), None)
+    if judge is None or pair.reference != "each_annotator":
+        return
+    chosen, clusters = pair.group.chosen, len(study.clusters)
+    rows, failed = np.zeros(clusters), np.zeros(clusters)
+    unreadable = study.among(judge.unreadable)
+    for one in study.annotators:
+        rows += tally(study.unit_cluster[one.asked[chosen[one.asked]]], clusters)
+        lost = np.unique(one.unit[chosen[one.unit] & unreadable[one.unit]])
+        failed += tally(study.unit_cluster[lost], clusters)
+    whole = Pair(pair.rater, pair.reference, pair.group, rows)
+    kept = np.minimum(pair.sizes, rows)
+    yield share("kept_share", whole, kept, settings, "of the annotators' rows, those compared with this judge")
+    yield from _applicability(study, pair, judge, settings)
+    if failed.any():
+        note = "an answer that could not be used counts as disagreement"
+        asked = Pair(pair.rater, pair.reference, pair.group, pair.sizes + failed)
+        yield share("percent_agreement_missing_as_wrong", asked, agree, settings, note)
+
+
+def _applicability(study: Study, pair: Pair, judge: Answers, settings: CalibrationSettings) -> Iterator[Estimate]:
+    """Where not_applicable is dropped: do judge and annotator agree on what applies, and how much is lost."""
+    if not any(len(one.not_applicable) for one in (judge, *study.annotators)):
+        return
+    clusters = len(study.clusters)
+    both, same, either = np.zeros(clusters), np.zeros(clusters), 0.0
+    applies, spared = study.among(judge.unit), study.among(judge.not_applicable)
+    for one in study.annotators:
+        own, own_spared = (units[pair.group.chosen[units]] for units in (np.unique(one.unit), one.not_applicable))
+        agreed = np.concatenate([own[applies[own]], own_spared[spared[own_spared]]])
+        split = np.concatenate([own[spared[own]], own_spared[applies[own_spared]]])
+        same += tally(study.unit_cluster[agreed], clusters)
+        both += tally(study.unit_cluster[np.concatenate([agreed, split])], clusters)
+        either += int(spared[own_spared].sum()) + len(split)
+    if either:
+        note = f"either side says not applicable in {100 * either / both.sum():.1f} % of rows, and these are dropped"
+        compared = Pair(pair.rater, pair.reference, pair.group, both)
+        yield share("applicability_agreement", compared, same, settings, note)
+
+
+def raters(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Each judge's rows, each judge's answers made of both orders, and the rows of all annotators together."""
+    judges = study.frame["rater_kind"] == "judge"
+    for rater, rows in study.frame[judges].groupby("rater_id", observed=True):
+        yield str(rater), rows
+        both = both_orders(rows)
+        if len(both):
+            yield f"{rater}{BOTH_ORDERS}", both
+    people = study.frame[~judges & (study.frame["run"] == 1)]
+    if len(people):
+        yield "each_annotator", people
+
+
+def decisive(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
+    """Pairwise rows that name a winner, with a known presentation, and whether the winner was shown first."""
+    pairwise = study.of_kind(rows, "pairwise")
+    ok = rows[pairwise & (rows["status"] == "ok") & rows["label"].isin(["A", "B"]) & (rows["presentation"] != "")]
+    return ok.assign(first=(ok["label"] == "A").to_numpy() == (ok["presentation"] == "AB").to_numpy())
+
+
+def swap_table(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
+    """Units and runs each rater answered ok in both orders: the row shown AB, with the columns `turned`, the label of
+    the row shown BA, and `same`."""
+    ok = rows[study.of_kind(rows, "pairwise") & (rows["status"] == "ok")]
+    first, second = turned(ok)
+    label = ok["label"].array
+    return ok.iloc[first].assign(turned=label[second], same=label.codes[first] == label.codes[second])
+
+
+def clusters_of(rows: pd.DataFrame) -> Codes:
+    """The cluster of each row as a code, shape (rows,)."""
+    return rows["cluster_id"].cat.codes.to_numpy().astype(np.intp)
+
+
+def _swap_consistency(
+    study: Study, rater: str, rows: pd.DataFrame, settings: CalibrationSettings
+) -> Iterator[Estimate]:
+    both = swap_table(study, rows)
+    if len(both):
+        yield _share("swap_consistency", rater, both, both["same"].to_numpy(), settings)
+
+
+def _share(
+    statistic: str, rater: str, rows: pd.DataFrame, hit: np.typing.NDArray[np.bool_], settings: CalibrationSettings
+) -> Estimate:
+    cluster = clusters_of(rows)
+    pair = Pair(rater, "", WHOLE, tally(cluster, 0))
+    return share(statistic, pair, tally(cluster, 0, hit), settings)
+
+
+def per_item(rater: str, rows: pd.DataFrame, settings: CalibrationSettings) -> Iterator[Estimate]:
+    """Mean price and time of one item: the sum over its criteria, every row billed, divided by the passes over it."""
+    key = ["rater_id", "item_id"]
+    passes = rows.groupby([*key, "criterion"], observed=True).size().groupby(key, observed=True).max()
+    for statistic, column, unit in (("cost_per_item", "cost_usd", "USD"), ("seconds_per_item", "seconds", "seconds")):
+        known = rows[column].notna()
+        if not known.any():
+            continue
+        items = rows.groupby(key, observed=True).agg({column: "sum", "cluster_id": "first"})
+        each = (items[column] / passes).to_numpy()
+        cluster = clusters_of(items)
+        totals, sizes = tally(cluster, 0, each), tally(cluster, 0)
+        pair, notes = Pair(rater, "", WHOLE, sizes), [f"{unit} per item, every row billed"]
+        value, interval = math.nan, (math.nan, math.nan)
+        if known.all():
+            value = float(each.mean())
+            interval = cluster_t(value, se_of_sums(totals, sizes), pair.clusters, settings.level)
+            if math.isnan(interval[0]):
+                notes.append("no interval: no spread between clusters")
+        else:
+            notes.append(f"unknown: not given in {int((~known).sum())} of {len(rows)} rows, and unknown is not 0")
+        yield made(statistic, pair, value, interval, "cluster_t", notes, settings)

@@ -1,0 +1,75 @@
+"""All biases of one study in one pass over its table: what the bias page and the card print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from calibration.bias import EVERYONE, Bias
+from calibration.biases.answer_rates import AnswerRates, answer_rates
+from calibration.biases.length_bias import LengthBias, length_bias
+from calibration.biases.position_bias import PositionBias, position_bias
+from calibration.biases.rationale_overlap import RationaleOverlap, rationale_overlap
+from calibration.biases.score_order import score_order
+from calibration.biases.self_preference import SelfPreference, family_preference
+from calibration.engine.joining import Study, study_of
+from calibration.people.repeat_agreement import RepeatAgreement, repeat_agreement
+from calibration.results import CalibrationSettings
+
+
+@dataclass(frozen=True)
+class BiasAudit:
+    """`position` and `repeats`: every judge, then `each_annotator`; `length`, `families`: every judge.
+
+    `families` leaves out judges without a declared family; position, length and families are empty without pairs.
+    `scores`: every judge that rated two reports in one view.
+    """
+
+    position: tuple[PositionBias, ...]
+    length: tuple[LengthBias, ...]
+    families: tuple[SelfPreference, ...]
+    repeats: tuple[RepeatAgreement, ...]
+    answers: tuple[AnswerRates, ...]
+    rationales: tuple[RationaleOverlap, ...]
+    scores: tuple[Bias, ...] = ()
+
+    @property
+    def biases(self) -> Iterator[Bias]:
+        """Every bias of the audit, in a fixed order."""
+        for position in self.position:
+            yield from (position.first_rate, position.order_effect, position.flips, *position.by_systems)
+        for length in self.length:
+            yield from (length.longer_rate, length.people_longer_rate, length.difference)
+            yield from (length.disagreements, length.given_vote, length.coefficient)
+        for family in self.families:
+            yield from (one.difference for one in family.systems)
+            yield from (family.own, family.own_minus_others, family.given_vote)
+        yield from (one.changed for one in self.repeats)
+        for rates in self.answers:
+            yield from (rates.tie_gap, rates.not_applicable_gap)
+        for overlap in self.rationales:
+            yield from (overlap.identical_bias, overlap.near_bias)
+        yield from self.scores
+
+
+def bias_audit(verdicts: pd.DataFrame | Study, settings: CalibrationSettings | None = None) -> BiasAudit:
+    """`verdicts` as for `calibrate`, or the study made of it. Raises `CalibrationError` on a bad table."""
+    settings = settings or CalibrationSettings()
+    study = study_of(verdicts, settings)
+    frame = study.frame
+    judges = sorted(frame["rater_id"][frame["rater_kind"] == "judge"].astype("str").unique())
+    raters = [*judges, *([EVERYONE] if (frame["rater_kind"] == "human").any() else [])]
+    pairs = "pairwise" in study.kinds.values()
+    paired = judges if pairs else []
+    own = [judge for judge in paired if settings.families.get(judge)]
+    return BiasAudit(
+        tuple(position_bias(study, rater, settings) for rater in (raters if pairs else [])),
+        tuple(length_bias(study, judge, settings=settings) for judge in paired),
+        tuple(family_preference(study, judge, settings) for judge in own),
+        tuple(repeat_agreement(study, rater, settings) for rater in raters),
+        answer_rates(study, settings),
+        rationale_overlap(study, settings),
+        tuple(one for judge in judges if (one := score_order(study, judge, settings)) is not None),
+    )

@@ -1,0 +1,1 @@
+"""How an estimate gets its interval: raters joined, answers counted by cluster, clusters resampled."""

@@ -1,0 +1,267 @@
+"""Verdicts as arrays: who answered which unit (item x criterion), with what.
+
+A rater who answered a unit several times (both orders, repeats) counts once: each pass has weight 1 / passes, and all
+weights are multiplied by one `scale` so that tables hold integers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from calibration.engine.closed_forms import Array
+from calibration.reading.columns import Codes, tally
+from calibration.reading.typed_cells import as_text
+from calibration.results import CalibrationSettings
+from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of, known
+
+MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
+GIVEN = ["rater_id", "criterion", "unit", "run", "presentation", "label", "status", "seconds", "cost_usd"]  # by a rater
+PLACE = " place"  # no column of a file that anybody would miss
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One rater's usable answers, one entry per pass, and the units asked of that rater, answered or not."""
+
+    rater: str
+    kind: str  # human or judge
+    unit: Codes
+    label: Codes  # position in `Study.labels`
+    weight: npt.NDArray[np.int64]  # scale / passes over this unit
+    scale: int
+    asked: Codes  # units with at least one row of any status, sorted
+    unreadable: Codes  # of these, units with no row of status ok
+    not_applicable: Codes  # of these, units dropped: the rater said not_applicable, or what lies off the scale
+
+
+@dataclass(frozen=True)
+class Study:
+    """A checked table of verdicts, coded. Unit arrays have shape (units,)."""
+
+    frame: pd.DataFrame  # with the column `unit`
+    written: tuple[pd.Series[str], Codes]  # rationales as they came, and the place among them of each row of `frame`
+    clusters: tuple[str, ...]
+    criteria: tuple[str, ...]
+    categories: tuple[str, ...]
+    labels: tuple[str, ...]
+    systems: tuple[str, ...]  # every name, sorted; "" where a unit names none
+    kinds: dict[str, str]  # criterion -> pairwise, rating or probe
+    unit_cluster: Codes
+    unit_criterion: Codes
+    unit_category: Codes
+    unit_systems: Codes  # the unordered pair of systems, -1 where the unit is no pair
+    unit_mirrored: Mask  # A is the later of the two names
+    annotators: tuple[Answers, ...]
+    judges: tuple[Answers, ...]  # `<rater>`, and `<rater> [both orders]` where both orders exist
+
+    @property
+    def units(self) -> int:
+        """Number of item x criterion combinations with any row."""
+        return len(self.unit_cluster)
+
+    @cached_property
+    def rationales(self) -> pd.Series[str]:
+        """Of the rows of `frame`, which is copied in parts without them; made when asked for, since they are long."""
+        texts, place = self.written
+        return texts.take(place).reset_index(drop=True)
+
+    @cached_property
+    def labels_given(self) -> Mask:
+        """Which labels stand on any ok row of each criterion, shape (criteria, labels)."""
+        ok = (self.frame["status"] == "ok").to_numpy()
+        criterion, label = (
+            self.frame[name].cat.codes.to_numpy()[ok].astype(np.intp) for name in ("criterion", "label")
+        )
+        size = len(self.criteria), len(self.labels)
+        return np.asarray(tally(criterion * size[1] + label, size[0] * size[1]).reshape(size) > 0)
+
+    def among(self, units: Codes) -> Mask:
+        """Which units are among these, shape (units,)."""
+        found = np.zeros(self.units, dtype=bool)
+        found[units] = True
+        return found
+
+    def of_kind(self, rows: pd.DataFrame, kind: str) -> pd.Series[bool]:
+        """Which of the rows belong to a criterion of this kind."""
+        wanted = np.array([self.kinds[name] == kind for name in self.criteria])
+        return pd.Series(wanted[rows["criterion"].cat.codes.to_numpy()], index=rows.index)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The labels of one kind in order, and their numbers where they have any (A = 1, tie = .5, B = 0)."""
+
+    kind: str
+    labels: tuple[str, ...]
+    numbers: Array | None
+    declared: bool
+    recode: Codes  # position in `Study.labels` -> position in `labels`, -1 where it has none
+
+
+def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> Study:
+    """The study behind a table that nobody has checked yet; a study is itself."""
+    allowed = {name: (*answers, *settings.off_scale) for name, answers in settings.scales.items()}
+    if isinstance(verdicts, Study):
+        return verdicts
+    table = known(verdicts)
+    if "rationale" not in table.columns:
+        return code(check_verdicts(table, allowed), settings)
+    texts = as_text(table["rationale"].reset_index(drop=True))
+    checked = check_verdicts(table.drop(columns="rationale").assign(**{PLACE: np.arange(len(table))}), allowed)
+    place = checked.pop(PLACE).to_numpy().astype(np.intp)
+    return code(checked, settings, (texts, place))
+
+
+def code(
+    frame: pd.DataFrame, settings: CalibrationSettings, written: tuple[pd.Series[str], Codes] | None = None
+) -> Study:
+    """The study behind a table that `check_verdicts` has returned. `written`: its rationales, if they stand apart."""
+    written = written or (frame["rationale"], np.arange(len(frame)))
+    frame = frame.drop(columns="rationale")
+    criteria = frame["criterion"].cat.categories
+    item, criterion = (frame[name].cat.codes.to_numpy().astype(np.int64) for name in ("item_id", "criterion"))
+    opens = np.diff(item * len(criteria) + criterion, prepend=-1) != 0  # the rows of a unit stand together
+    first = np.flatnonzero(opens)
+    frame["unit"] = np.cumsum(opens) - 1
+    ok = frame["status"] == "ok"
+    paired = frame["system_b"] != ""
+    kinds = {
+        str(name): kind_of(rows["label"].unique(), bool((rows["system_b"] != "").any()))
+        for name, rows in frame.loc[ok, ["criterion", "label", "system_b"]].groupby("criterion", observed=True)
+    }
+    for name in set(map(str, criteria)) - set(kinds):
+        kinds[name] = "pairwise" if paired[frame["criterion"] == name].any() else "probe"
+    if "pairwise" in kinds.values() and "tie" not in frame["label"].cat.categories:
+        # nobody tied, but two orders that disagree make a tie
+        frame["label"] = frame["label"].cat.set_categories(sorted([*frame["label"].cat.categories, "tie"]))
+    people = frame["rater_kind"] == "human"
+    annotators = [
+        answers_of(str(rater), "human", rows, frame, settings.dropped)
+        for rater, rows in frame.loc[people & (frame["run"] == 1), GIVEN].groupby("rater_id", observed=True)
+    ]
+    judges = []
+    for rater in sorted(frame["rater_id"][~people].unique()):  # few, with most of the rows: no copy of them all
+        rows = frame.loc[frame["rater_id"] == rater, GIVEN]
+        judges.append(answers_of(str(rater), "judge", rows, frame, settings.dropped))
+        both = both_orders(rows[rows["criterion"].isin([name for name, kind in kinds.items() if kind == "pairwise"])])
+        if len(both):
+            judges.append(answers_of(f"{rater}{BOTH_ORDERS}", "judge", both, frame, settings.dropped))
+    return Study(
+        frame,
+        written,
+        tuple(map(str, frame["cluster_id"].cat.categories)),
+        tuple(map(str, criteria)),
+        tuple(map(str, frame["category"].cat.categories)),
+        tuple(map(str, frame["label"].cat.categories)),
+        _systems(frame),
+        dict(sorted(kinds.items())),
+        frame["cluster_id"].cat.codes.to_numpy().astype(np.intp)[first],
+        frame["criterion"].cat.codes.to_numpy().astype(np.intp)[first],
+        frame["category"].cat.codes.to_numpy().astype(np.intp)[first],
+        *_system_pairs(frame.iloc[first]),
+        tuple(annotators),
+        tuple(judges),
+    )
+
+
+def _systems(units: pd.DataFrame) -> tuple[str, ...]:
+    return tuple(sorted({*units["system_a"].cat.categories, *units["system_b"].cat.categories}))
+
+
+def _system_pairs(units: pd.DataFrame) -> tuple[Codes, Mask]:
+    names: list[Any] = list(_systems(units))
+    a, b = (pd.Index(names).get_indexer(units[name].astype("str")) for name in ("system_a", "system_b"))
+    pair = np.minimum(a, b) * len(names) + np.maximum(a, b)
+    return np.where(units["system_b"] == "", -1, pair).astype(np.intp), np.asarray(a > b, dtype=bool)
+
+
+def answers_of(rater: str, kind: str, rows: pd.DataFrame, frame: pd.DataFrame, drop: Collection[str]) -> Answers:
+    """The answers of one rater's `rows` but those in `drop`. Invalid, missing and refused rows are none, never ties."""
+    ok, spared = (rows["status"] == "ok").to_numpy(), rows["label"].isin(drop).to_numpy()
+    unit, used = rows["unit"].to_numpy().astype(np.intp), ok & ~spared
+    size = int(unit.max(initial=-1)) + 1
+    times = np.bincount(unit[used], minlength=size)
+    asked, read, dropped = (np.bincount(unit[which], minlength=size) > 0 for which in (ok | True, ok, ok & spared))
+    passes = times[unit[used]]
+    scale = math.lcm(1, *np.unique(times[times > 0]).tolist())
+    labels = pd.Categorical(rows["label"][used], categories=frame["label"].cat.categories)
+    return Answers(
+        rater,
+        kind,
+        unit[used],
+        labels.codes.astype(np.intp),
+        (scale // passes).astype(np.int64),
+        scale,
+        np.flatnonzero(asked),
+        np.flatnonzero(asked & ~read),
+        np.flatnonzero(dropped & (times == 0)),
+    )
+
+
+def turned(rows: pd.DataFrame) -> tuple[Codes, Codes]:
+    """Positions of the rows shown AB, and of the rows of the same rater, unit and run shown BA; in the order of units,
+    raters and runs. Shape (labels made in both orders,) each."""
+    sizes = (int(rows["rater_id"].cat.codes.max() + 1), int(rows["run"].max() + 1)) if len(rows) else (1, 1)
+    rater, run = rows["rater_id"].cat.codes.to_numpy().astype(np.int64), rows["run"].to_numpy()
+    key = (rows["unit"].to_numpy() * sizes[0] + rater) * sizes[1] + run
+    one, other = (np.flatnonzero((rows["presentation"] == order).to_numpy()) for order in ("AB", "BA"))
+    _, first, second = np.intersect1d(key[one], key[other], assume_unique=True, return_indices=True)
+    return one[first].astype(np.intp), other[second].astype(np.intp)
+
+
+def both_orders(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row per unit and run that one judge labelled in both orders: equal verdicts stand, anything else is a tie.
+
+    Seconds and cost are the sum of both. A unit whose answer in one order is not ok has status invalid.
+    """
+    first, second = (rows.iloc[place] for place in turned(rows))
+    merged = first.copy()
+    if merged.empty:
+        return merged
+    one, two = first["label"].astype(str).to_numpy(), second["label"].astype(str).to_numpy()
+    merged["label"] = np.where(one == two, one, "tie")
+    readable = (first["status"] == "ok").to_numpy() & (second["status"] == "ok").to_numpy()
+    merged["status"] = np.where(readable, "ok", "invalid")
+    for name in ("seconds", "cost_usd"):
+        merged[name] = first[name].to_numpy() + second[name].to_numpy()
+    return merged
+
+
+def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSettings) -> Scale | None:
+    """The common scale of these criteria; None when they are of different kinds and cannot be pooled."""
+    kinds = {study.kinds[name] for name in criteria}
+    scales = {tuple(settings.scales.get(name, ())) for name in criteria}
+    if len(kinds) > 1 or len(scales) > 1:
+        return None
+    declared, kind = scales.pop(), kinds.pop()
+    given = study.labels_given[[study.criteria.index(name) for name in criteria]].any(axis=0)
+    named = {study.labels[place] for place in np.flatnonzero(given)}
+    seen = sorted(named - {"not_applicable"})
+    numbers: Array | None = None
+    if kind == "pairwise":
+        labels, numbers = list(PAIRWISE), np.array([1.0, 0.5, 0.0])
+        text = {label: label for label in PAIRWISE}
+    elif kind == "rating":
+        values = sorted({float(label) for label in declared or seen})
+        numbers = np.array(values)
+        labels = [str(value) for value in values]
+        text = {label: str(float(label)) for label in seen}
+    else:
+        labels = list(declared) or seen
+        numbers = np.arange(float(len(labels))) if declared else None
+        text = {label: label for label in labels}
+    if settings.not_applicable == "category" and "not_applicable" in named:
+        labels.append("not_applicable")
+        text["not_applicable"] = "not_applicable"
+    own = pd.Index([text.get(label) for label in study.labels], dtype=object)
+    recode = pd.Index(labels, dtype=object).get_indexer(own).astype(np.intp)
+    return Scale(kind, tuple(labels), numbers, bool(declared), recode)

@@ -1,0 +1,88 @@
+"""Does a rater give the same answer again? Over a judge's repeats of one presentation, or a person's retest of any."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.bias import EVERYONE, Asked, Bias, bias_from, share_of_faults
+from calibration.biases.answering import WHOLE, clusters_of
+from calibration.choosing.drift import drift
+from calibration.correlation import icc
+from calibration.engine.bounding import Pair, share
+from calibration.engine.joining import Study, study_of
+from calibration.reading.columns import tally
+from calibration.results import CalibrationSettings, Estimate
+
+
+@dataclass(frozen=True)
+class RepeatAgreement:
+    """`agreement`: mean over repeated labels of the share of pairs of runs with the same answer.
+
+    `changed`: share of repeated labels with any change; one change is proof that the rater does not repeat itself.
+    `icc_1_1`: of scores, one column per run, repeated labels with every run only; nan where no criterion has scores.
+    """
+
+    rater: str
+    agreement: Estimate
+    changed: Bias
+    icc_1_1: float
+    runs: int  # answers to the label that has most of them
+
+
+def repeat_agreement(
+    verdicts: pd.DataFrame | Study, rater: str, settings: CalibrationSettings | None = None
+) -> RepeatAgreement:
+    """Self-consistency of a judge, an annotator or `each_annotator` (each with their own retest).
+
+    Undefined (`too_few_units`): nothing was answered in two runs. Shrout & Fleiss 1979.
+    """
+    settings = settings or CalibrationSettings()
+    study = study_of(verdicts, settings)
+    frame = study.frame
+    human = frame["rater_kind"] == "human"
+    rows = frame[(human if rater == EVERYONE else frame["rater_id"] == rater) & (frame["status"] == "ok")]
+    of_either = len(rows) > 0 and bool(human[rows.index].all())
+    key = ["rater_id", "unit"] if of_either else ["rater_id", "unit", "presentation"]
+    rows = rows[rows.duplicated(key, keep=False)]
+    same, sizes = _pairs_alike(rows, key)
+    cluster = clusters_of(sizes)
+    count = len(study.clusters)
+    total = tally(cluster, count)
+    note = "" if len(sizes) else "too_few_units: one run"
+    agreement = share("repeat_agreement", Pair(rater, "", WHOLE, total), tally(cluster, count, same), settings, note)
+    changed = tally(cluster, count, same < 1)
+    asked = Asked("changed_answers", rater, settings, note=note)
+    runs = int(sizes["runs"].max()) if len(sizes) else 1
+    return RepeatAgreement(rater, agreement, share_of_faults(asked, changed, total), _icc(study, rows, key), runs)
+
+
+def _pairs_alike(rows: pd.DataFrame, key: list[str]) -> tuple[np.typing.NDArray[np.float64], pd.DataFrame]:
+    """Of each repeated label the share of pairs of runs that agree, and its cluster and number of runs."""
+    if rows.empty:
+        return np.zeros(0), rows.assign(runs=0)
+    counts = rows.groupby([*key, "label"], observed=True).size()
+    squares = (counts * (counts - 1)).groupby(level=key, observed=True).sum()
+    one = rows.groupby(key, observed=True).agg(runs=("run", "size"), cluster_id=("cluster_id", "first"))
+    runs = one["runs"].to_numpy(float)
+    return squares.reindex(one.index).to_numpy(float) / np.maximum(1.0, runs * (runs - 1)), one
+
+
+def _icc(study: Study, rows: pd.DataFrame, key: list[str]) -> float:
+    scores = rows[study.of_kind(rows, "rating") & (rows["label"] != "not_applicable")]
+    if scores.empty:
+        return math.nan
+    which = scores.groupby(key, observed=True).cumcount()
+    given = scores["label"].astype("str").astype(float).to_numpy()
+    wide = scores.assign(score=given, which=which).set_index([*key, "which"])["score"].unstack()
+    return icc(wide.to_numpy(), "ICC(1,1)")
+
+
+def drift_bias(verdicts: pd.DataFrame, before: str, after: str, settings: CalibrationSettings | None = None) -> Bias:
+    """`drift` of a judge's agreement with the annotators, after minus before, with its word. Undefined as there."""
+    settings = settings or CalibrationSettings()
+    found = drift(verdicts, before, after, settings)
+    return bias_from(Asked("drift", after, settings, reference=before), found.difference)

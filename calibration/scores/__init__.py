@@ -1,0 +1,1 @@
+"""Ratings: two raters' numbers side by side, and preferences that they imply."""

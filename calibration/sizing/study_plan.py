@@ -1,0 +1,258 @@
+"""A study planned: topics, hours and money for each thing one may want to show, from a pilot or from assumptions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import astuple, dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from calibration.choosing.deciding import POWER, Needed, power
+from calibration.engine.closed_forms import Array
+from calibration.errors import CalibrationError
+from calibration.planning import (
+    CAUTION,
+    DesignRow,
+    Spread,
+    assured,
+    design_table,
+    half_width_of_sd,
+    needed_for_claim,
+    needed_for_interval,
+    needed_to_tell_apart,
+    power_to_tell_apart,
+    sd_of_pair_differences,
+    sd_of_pair_means,
+)
+from calibration.sizing.pilot import Pilot
+from calibration.sizing.simulated_power import confirmed, confirmed_apart
+from calibration.sizing.study_cost import NO_PRICES, Cost, Design, Prices, cost_of
+
+Aim = Literal["interval", "non_inferior", "tell_apart"]
+ASSUMED_TOPICS = 20_000  # made, to draw simulated studies from
+TABLE_TOPICS = (10, 30, 100, 210)
+LIMIT = (math.inf,)  # as many labels in a topic as one likes: 1 / icc independent ones, where there is an icc
+WHY = {
+    "no_items": "nothing to compare",
+    "too_few_units": "one topic cannot show how topics vary",
+    "zero_variance": "all topics show the same value, so it is not known how far others vary",
+    "gap_reaches_margin": "the gap is as large as the margin, so more topics will not show it is smaller",
+    "too_many": "over a million topics",
+    "one_annotator": "one annotator, so no left-out one to compare the judge with",
+    "one_judge": "one judge only",
+    "mixed_label_types": "the criteria share no scale and cannot be pooled",
+}
+
+
+@dataclass(frozen=True)
+class Goals:
+    """What the study is to show. Raises `margin_missing` and, from the functions that use them, `bad_number`."""
+
+    half_width: float = 0.05  # of the interval of agreement
+    margin: float = 0.05  # of non-inferiority to a left-out annotator
+    difference: float = 0.05  # between two judges, to be found
+    level: float = 0.95
+    power: float = POWER
+    tried: int = 1  # judges; Holm over all of them
+
+    def __post_init__(self) -> None:
+        if not self.margin > 0:
+            raise CalibrationError(
+                "margin_missing", f"the margin is {self.margin:g}; fix one above 0 before results are seen"
+            )
+
+
+@dataclass(frozen=True)
+class Planned:
+    """One aim: `needed.clusters` topics, and what they give."""
+
+    aim: Aim
+    target: float  # half-width, margin or difference
+    needed: Needed
+    reached: float  # expected half-width, or power by the noncentral t, at that many
+    simulated: float  # share of 400 simulated studies that decided; nan for an interval
+    cautious: int | None  # topics at the upper 80 % limit of the pilot's sd; for an interval, with assurance .8
+    cost: Cost | None  # None where no number of topics is enough
+    why: str  # why there is none, in words
+
+
+@dataclass(frozen=True)
+class At:
+    """What a given number of topics gives."""
+
+    topics: int
+    half_width: float
+    assured: float  # probability that the interval is no wider than the goal
+    power: float  # of the non-inferiority claim
+    power_apart: float
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """`rows`: labels in a topic against topics, -> half-width; empty where the ICC is not estimable."""
+
+    aims: tuple[Planned, ...]
+    rows: tuple[DesignRow, ...]
+    topics: tuple[int, ...]  # columns of `rows`
+    at: At | None
+    pilot: Pilot | None
+    design: Design
+    icc: float
+    variance: float
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Everything a plan rests on, wherever it comes from."""
+
+    scores: Spread
+    gap: Spread
+    difference: Spread
+    variance: float
+    icc: float
+    design: Design
+    pilot: Pilot | None = None
+
+
+def plan_from_assumptions(
+    goals: Goals,
+    design: Design,
+    prices: Prices = NO_PRICES,
+    agreement: float = 0.8,
+    icc: float = 0.1,
+    correlation: float = 0.0,
+    true_gap: float = 0.0,
+    topics: int | None = None,
+) -> StudyPlan:
+    """Judges that agree with people as often as `agreement` says, their topic means with `correlation`.
+
+    `true_gap`: how much less the judge agrees than a left-out annotator. `topics`: also what so many would give.
+    Raises `bad_number`.
+    """
+    labels = design.labels_per_topic
+    scores = Spread(agreement, sd_of_pair_means(agreement, labels, icc), np.empty(0))
+    gap, difference = (_assumed(agreement, one, labels, icc, correlation) for one in (true_gap, goals.difference))
+    known = _Known(scores, gap, difference, agreement * (1 - agreement), icc, design)
+    return _planned(known, goals, prices, topics)
+
+
+def plan_from_pilot(pilot: Pilot, goals: Goals, prices: Prices = NO_PRICES, topics: int | None = None) -> StudyPlan:
+    """Topics like those of the pilot: its spreads and its gap taken as the truth, its prices where none is given."""
+    design = Design(pilot.pairs_per_topic, max(pilot.labels_per_pair, 1e-9), pilot.annotators_per_pair)
+    prices = _priced(pilot, prices)
+    known = _Known(pilot.scores, pilot.gap, pilot.difference, pilot.variance, pilot.icc.value, design, pilot)
+    return _planned(known, goals, prices, topics)
+
+
+def _priced(pilot: Pilot, prices: Prices) -> Prices:
+    """The pilot's own prices where none is given."""
+    seconds, pay, judge, other = (
+        one.value if one else math.nan
+        for one in (pilot.seconds_per_pair, pilot.pay_per_pair, pilot.cost_per_pair, pilot.other_cost_per_pair)
+    )
+    own = Prices(seconds / 60, pay / seconds * 3600 if seconds > 0 else math.nan, judge, other)
+    return Prices(
+        *(mine if math.isnan(given) else given for given, mine in zip(astuple(prices), astuple(own), strict=True))
+    )
+
+
+def _planned(known: _Known, goals: Goals, prices: Prices, topics: int | None) -> StudyPlan:
+    aims = (
+        _interval(known, goals, prices),
+        _claim(known, goals, prices),
+        _apart(known, goals, prices),
+    )
+    rows: tuple[DesignRow, ...] = ()
+    columns = tuple(sorted({*TABLE_TOPICS, *([topics] if topics else [])}))
+    if not math.isnan(known.icc) and known.variance > 0:
+        labels = max(1, round(known.design.labels_per_topic))
+        shown = sorted({1.0, max(1.0, labels // 4), *(n * labels for n in (1, 2, 4)), *LIMIT[: known.icc > 0]})
+        rows = design_table(known.variance, known.icc, shown, columns, goals.level)
+    at = None if topics is None else _at(known, goals, prices, topics)
+    return StudyPlan(aims, rows, columns, at, known.pilot, known.design, known.icc, known.variance)
+
+
+def _interval(known: _Known, goals: Goals, prices: Prices) -> Planned:
+    found = needed_for_interval(known.scores, goals.half_width, goals.level)
+    wide = replace(known.scores, sd=_cautious(known.scores))
+    safe = needed_for_interval(wide, goals.half_width, goals.level, CAUTION)
+    reached = half_width_of_sd(found.clusters or 0, known.scores.sd, goals.level)
+    return _aim("interval", goals.half_width, found, reached, math.nan, safe, _cost(found, known, prices))
+
+
+def _claim(known: _Known, goals: Goals, prices: Prices) -> Planned:
+    wanted = goals.margin, goals.level, goals.power, goals.tried
+    found, simulated = confirmed(needed_for_claim(known.gap, *wanted), known.gap, *wanted)
+    strict = 1 - (1 - goals.level) / goals.tried
+    reached = power(found.clusters or 0, known.gap.sd, goals.margin, found.gap, strict)
+    safe = needed_for_claim(replace(known.gap, sd=known.gap.cautious_sd), *wanted)
+    return _aim("non_inferior", goals.margin, found, reached, simulated, safe, _cost(found, known, prices))
+
+
+def _apart(known: _Known, goals: Goals, prices: Prices) -> Planned:
+    tried = max(2, goals.tried)
+    wanted = goals.level, goals.power, tried
+    found = needed_to_tell_apart(known.difference, goals.difference, *wanted)
+    found, simulated = confirmed_apart(found, known.difference, *wanted)
+    reached = power_to_tell_apart(found.clusters or 0, known.difference.sd, goals.difference, goals.level, tried)
+    wide = replace(known.difference, sd=known.difference.cautious_sd)
+    safe = needed_to_tell_apart(wide, goals.difference, *wanted)
+    cost = _cost(found, known, prices, 2)
+    return _aim("tell_apart", goals.difference, found, reached, simulated, safe, cost)
+
+
+def _cautious(spread: Spread) -> float:
+    return spread.cautious_sd if spread.pilot else spread.sd
+
+
+def _aim(
+    aim: Aim, target: float, found: Needed, reached: float, simulated: float, safe: Needed, cost: Cost | None
+) -> Planned:
+    # a number that simulation raised is never undercut by the formula
+    cautious = None if safe.clusters is None else max(safe.clusters, found.clusters or 0)
+    return Planned(aim, target, found, reached, simulated, cautious, cost, WHY.get(found.note, found.note))
+
+
+def _cost(found: Needed, known: _Known, prices: Prices, judges: int = 1) -> Cost | None:
+    return None if found.clusters is None else cost_of(found.clusters, known.design, prices, judges)
+
+
+def _at(known: _Known, goals: Goals, prices: Prices, topics: int) -> At:
+    if topics < 2:
+        raise CalibrationError("bad_number", f"{topics} topics have no interval; use 2 or more")
+    strict = 1 - (1 - goals.level) / goals.tried
+    return At(
+        topics,
+        half_width_of_sd(topics, known.scores.sd, goals.level),
+        assured(topics, known.scores.sd, goals.half_width, goals.level),
+        power(topics, known.gap.sd, goals.margin, max(0.0, known.gap.mean), strict),
+        power_to_tell_apart(topics, known.difference.sd, goals.difference, goals.level, max(2, goals.tried)),
+        cost_of(topics, known.design, prices),
+    )
+
+
+def _assumed(agreement: float, gap: float, labels: float, icc: float, correlation: float) -> Spread:
+    """Differences of two raters, Beta-binomial in each topic, with exactly the planned mean and sd."""
+    other = agreement - gap
+    if not 0 < other < 1:
+        raise CalibrationError(
+            "bad_number", f"{gap:g} less than {agreement:g} leaves an agreement of {other:g}; use a smaller difference"
+        )
+    sd = sd_of_pair_differences(agreement, other, labels, icc, correlation)
+    rng = np.random.default_rng(0)
+    raw = _topic_means(rng, agreement, labels, icc) - _topic_means(rng, other, labels, icc)
+    return Spread(gap, sd, gap + (raw - raw.mean()) / raw.std() * sd)
+
+
+def _topic_means(rng: np.random.Generator, agreement: float, labels: float, icc: float) -> Array:
+    m = max(1, round(labels))
+    if icc <= 0:
+        p: float | Array = agreement
+    elif icc >= 1:
+        p = (rng.random(ASSUMED_TOPICS) < agreement).astype(float)
+    else:
+        k = 1 / icc - 1
+        p = rng.beta(agreement * k, (1 - agreement) * k, ASSUMED_TOPICS)
+    return np.asarray(rng.binomial(m, p, ASSUMED_TOPICS) / m)

@@ -1,0 +1,1 @@
+"""Whether confidence can be believed: stated, or the share of votes."""

@@ -1,0 +1,1 @@
+"""What labels say of the systems: win rates, strengths, ranks, a study's own aggregates, total scores."""

@@ -1,0 +1,217 @@
+"""Does a system do better on some categories of topics, and are some topics hard? One-way ANOVA and correlations.
+
+One score per topic: topics are the units here, so nothing is nested.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import optimize, stats
+
+from calibration.bootstrap import resample
+from calibration.correlation import pearson, spearman
+from calibration.engine.bounding import Pair, drawn
+from calibration.engine.closed_forms import Array
+from calibration.engine.continuous import spearman_draws
+from calibration.engine.joining import Study
+from calibration.engine.moments import moments, pearson_of_moments
+from calibration.reading.columns import aligned, grouped, numeric
+from calibration.results import CalibrationSettings, Estimate
+from calibration.scores.paired_scores import Joined
+from calibration.systems.win_scores import WHOLE, Units, cluster_rates, has_ranking, units_of, win_scores, win_sums
+
+SMALL = 3  # topics; one of a category has no spread, two hardly any
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class CategoryAnova:
+    """One-way analysis of variance of topic scores over categories.
+
+    `eta_squared` = SSb / SSt is (k - 1) / (N - 1) on average without any effect, `null_eta_squared`; `omega_squared`
+    has none of that and may be negative. `low`, `high`: interval of the population's share of variance (Steiger 2004).
+    """
+
+    f: float
+    p: float
+    eta_squared: float
+    omega_squared: float
+    null_eta_squared: float
+    low: float
+    high: float
+    level: float
+    n: int
+    categories: int
+    small: tuple[str, ...]  # categories of fewer than 3 topics
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class FeatureCorrelation:
+    """A topic feature against a score of the topics: both coefficients, each with its interval."""
+
+    feature: str
+    pearson: Estimate
+    spearman: Estimate
+
+
+def category_anova(scores: Any, categories: Any, level: float = 0.95) -> CategoryAnova:
+    """`scores`: one number a topic, shape (topics,); `categories`: their names, likewise; incomplete rows are dropped.
+
+    eta^2 = SSb / SSt; omega^2 = (SSb - (k - 1) MSw) / (SSt + MSw) (Hays 1963). Undefined: fewer than two categories or
+    no more topics than categories, `too_few_units`; no spread at all, or F, p and interval where none is within
+    categories, `zero_variance`. p > .05 does not show that categories are alike. Raises `misaligned`, `unknown_label`.
+    """
+    code, columns = grouped(categories, scores)
+    (values,) = numeric(*columns)
+    names = _names(categories, scores)
+    counts = np.bincount(code, minlength=len(names))
+    n, k = len(values), len(names)
+    small = tuple(name for name, count in zip(names, counts, strict=True) if count < SMALL)
+    nan = math.nan
+    blank = CategoryAnova(nan, nan, nan, nan, nan, nan, nan, level, n, k, small, "too_few_units")
+    if k < 2 or n <= k:
+        return blank
+    values = values - values.mean()
+    blank = replace(blank, null_eta_squared=(k - 1) / (n - 1), note="zero_variance")
+    means = np.bincount(code, values) / counts
+    total, between = float(values @ values), float(counts @ means**2)
+    within = total - between
+    if total <= TINY * n * max(1.0, float(np.abs(values).max()) ** 2):
+        return blank
+    if within <= TINY * total:
+        return replace(blank, eta_squared=1.0, omega_squared=1.0)
+    f, p = map(float, stats.f_oneway(*[values[code == one] for one in range(k)]))
+    omega = (between - (k - 1) * within / (n - k)) / (total + within / (n - k))
+    low, high = (_population_share(f, k, n, tail) for tail in ((1 + level) / 2, (1 - level) / 2))
+    return CategoryAnova(f, p, between / total, omega, (k - 1) / (n - 1), low, high, level, n, k, small)
+
+
+def category_effects(
+    verdicts: pd.DataFrame | Study,
+    rater: str | None = None,
+    systems: Sequence[str] | None = None,
+    settings: CalibrationSettings | None = None,
+) -> dict[str, CategoryAnova]:
+    """Per system, `category_anova` of its win rate in a topic minus the mean of all `systems` in that category.
+
+    WLC, Table 11. Topics are clusters; one that holds several categories is left out. Name the systems that are no
+    reference: its rate mirrors theirs. Raises `CalibrationError`.
+    """
+    settings = settings or CalibrationSettings()
+    units = units_of(verdicts, settings)
+    rates, _ = cluster_rates(win_sums(units, win_scores(units, rater)))
+    names = tuple(name for name in units.systems if systems is None or name in systems)
+    category = _category_of(units)
+    centred = rates[:, [units.systems.index(name) for name in names]]
+    for name in np.unique(category):
+        own, all_of = category == name, centred[category == name]
+        centred[own] -= np.nanmean(all_of) if (~np.isnan(all_of)).any() else 0.0
+    named = np.array([name or None for name in category], dtype=object)
+    return {system: category_anova(one, named, settings.level) for system, one in zip(names, centred.T, strict=True)}
+
+
+def effects_by_people(study: Study, settings: CalibrationSettings) -> dict[str, CategoryAnova]:
+    """`category_effects` of every system but a reference that stands in all pairs.
+
+    Empty where no pair names its systems, nobody labelled, or there are fewer than two categories of topics.
+    """
+    if len({*study.categories} - {""}) < 2 or not has_ranking(study):
+        return {}
+    return category_effects(study, None, compared_systems(study), settings)
+
+
+def compared_systems(study: Study) -> list[str]:
+    """The systems that were compared, but a reference that stands in all pairs; [] where no pair names its systems."""
+    known = np.unique(study.unit_systems[study.unit_systems >= 0])
+    pairs = [{*divmod(int(pair), len(study.systems))} for pair in known]
+    in_all = set.intersection(*pairs) if len(pairs) > 1 else set()
+    return [study.systems[place] for place in sorted(set().union(*pairs) - in_all)]
+
+
+def topic_difficulty(
+    verdicts: pd.DataFrame | Study,
+    rater: str | None = None,
+    systems: Sequence[str] | None = None,
+    settings: CalibrationSettings | None = None,
+) -> pd.Series[float]:
+    """Mean win rate in each topic (cluster) over `systems`, index cluster; low is hard. WLC, Table 3.
+
+    Name the systems that are no reference: over both sides of every pair the mean is always .5. nan: none stands there.
+    """
+    units = units_of(verdicts, settings or CalibrationSettings())
+    rates, _ = cluster_rates(win_sums(units, win_scores(units, rater)))
+    chosen = [systems is None or name in systems for name in units.systems]
+    mean = pd.DataFrame(rates[:, chosen], index=list(units.study.clusters)).mean(axis=1)
+    return mean.rename("difficulty")
+
+
+def feature_correlation(
+    scores: Any, features: Mapping[str, Any] | pd.DataFrame, settings: CalibrationSettings | None = None
+) -> tuple[FeatureCorrelation, ...]:
+    """Pearson and Spearman of each feature with the scores, one row a topic, shape (topics,); a gap drops the row.
+
+    Intervals: bootstrap of topics, expanded percentile, ranked anew in each resample. Undefined: `no_items`,
+    `too_few_units`, `two_points`, `zero_variance`. Raises `misaligned` and `unknown_label` (a feature of text).
+    """
+    settings = settings or CalibrationSettings()
+    return tuple(_feature(str(name), scores, column, settings) for name, column in features.items())
+
+
+def _feature(name: str, scores: Any, column: Any, settings: CalibrationSettings) -> FeatureCorrelation:
+    x, y = numeric(scores, column)
+    n, ones = len(x), np.ones(len(x))
+    rows = np.arange(n).astype(np.intp)
+    pair = Pair("", "", WHOLE, ones)
+
+    def estimate(statistic: str, function: Callable[[Any, Any], float], draw: Callable[[], Array]) -> Estimate:
+        value = function(x, y)
+        few = "no_items" if not n else "too_few_units" if n < 2 else "two_points" if n == 2 else ""
+        reason = few or ("zero_variance" if math.isnan(value) else "")
+        return drawn(statistic, pair, value, None if reason else draw(), reason, settings, f"{name}; over topics")
+
+    sums = moments(x, y, ones, rows, n)
+    joined = Joined("", "", x, y, ones, rows, rows)
+    return FeatureCorrelation(
+        name,
+        estimate("pearson", pearson, lambda: resample(sums, pearson_of_moments, settings.resamples, settings.seed)),
+        estimate("spearman", spearman, lambda: spearman_draws(joined, n, settings.resamples, settings.seed)),
+    )
+
+
+def _names(categories: Any, scores: Any) -> tuple[str, ...]:
+    """The categories that hold a score, in the order of their codes."""
+    named = np.asarray(categories, object)
+    whole = np.asarray(pd.notna(named)) & np.asarray(pd.notna(np.asarray(scores, object)))
+    return tuple(map(str, np.unique(aligned(named[whole])[0])))
+
+
+def _population_share(f: float, groups: int, n: int, tail: float) -> float:
+    """ncp / (ncp + N), 0 to 1, for the noncentrality at which an F this large or larger has probability 1 - `tail`."""
+
+    def beyond(ncp: float) -> float:
+        return float(stats.ncf.cdf(f, groups - 1, n - groups, ncp)) - tail
+
+    if stats.f.cdf(f, groups - 1, n - groups) <= tail:
+        return 0.0
+    top = max(1.0, f * groups)
+    while beyond(top) > 0:
+        top *= 2
+    ncp = float(optimize.brentq(beyond, TINY, top))
+    return ncp / (ncp + n)
+
+
+def _category_of(units: Units) -> npt.NDArray[Any]:
+    """The category of each cluster; "" where it has none or several, shape (clusters,)."""
+    number = units.study.unit_category[units.number]
+    seen = np.zeros((units.clusters, len(units.study.categories)), dtype=bool)
+    seen[units.cluster, number] = True
+    names = np.array(units.study.categories, dtype=object)
+    return np.where(seen.sum(axis=1) == 1, names[seen.argmax(axis=1)], "")

@@ -1,0 +1,272 @@
+"""Win rates of a judge, corrected by the labels that people gave to some topics: prediction-powered inference.
+
+The judge's mean over many topics is precise and biased; people on a few show by how much. Everything is a mean over
+clusters of cluster means, for labels of one topic are no independent evidence. Angelopoulos et al. 2023 (PPI, PPI++);
+Boyeau et al. 2024.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from calibration.bias import EVERYONE
+from calibration.bootstrap import cluster_t, resample
+from calibration.engine.bounding import Pair, made
+from calibration.engine.closed_forms import Array, ratio
+from calibration.engine.joining import Mask, Study
+from calibration.errors import CalibrationError
+from calibration.results import CalibrationSettings, Estimate
+from calibration.systems.placing import Ranking, placed
+from calibration.systems.win_rates import win_rate_ranking
+from calibration.systems.win_scores import WHOLE, Units, asked, cluster_rates, compared, units_of, win_scores, win_sums
+
+Straddling = Literal["refuse", "drop", "joint"]
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Wins by cluster, shape (clusters, systems, systems): people and judge where people labelled, judge elsewhere."""
+
+    people: Array
+    judged: Array
+    elsewhere: Array
+    note: str  # what was left out
+
+
+@dataclass(frozen=True)
+class CorrectedWinRates:
+    """Three rankings of the same systems, side by side.
+
+    `people`: labels alone; `judge_alone`: the judge on all topics, biased as it is; `corrected`: both together.
+    `tuning`: system to lambda, how much the judge is listened to: 0 not at all. nan where not corrected.
+    """
+
+    judge: str
+    people: Ranking
+    judge_alone: Ranking
+    corrected: Ranking
+    tuning: dict[str, float]
+
+
+def judge_corrected_win_rates(
+    verdicts: pd.DataFrame | Study,
+    judge: str,
+    settings: CalibrationSettings | None = None,
+    straddling: Straddling = "refuse",
+) -> CorrectedWinRates:
+    """The people's win rates over all topics, 0 to 1, where people labelled some topics and the judge all of them.
+
+    Of a system, h and g are the cluster means of people and judge: theta = lam mean(g unlabelled) + mean(h - lam g
+    labelled), lam = cov(h, g) / ((1 + n / N) var g) within 0 to 1, t with n - 1 df. The labelled topics must be a
+    random part of all. Without unlabelled ones lam is 0. Units without a usable answer of the judge, or of the people
+    asked, are dropped and counted. Undefined: no labelled cluster, `no_items`; a cluster with labelled and unlabelled
+    units of the system, `cluster_straddles`, unless `straddling` is `drop` (its unlabelled part is left out) or
+    `joint` (the judge's mean over all of each cluster is used, and one influence per cluster carries the covariance).
+    Raises `unknown_form`, `unknown_rater`, `not_pairwise`.
+    """
+    settings = settings or CalibrationSettings()
+    units = units_of(verdicts, settings)
+    halves = halves_of(units, judge, straddling)
+    ranking, tuning = corrected_ranking(units, judge, halves, settings, straddling)
+    return CorrectedWinRates(
+        judge,
+        win_rate_ranking(EVERYONE, units.systems, halves.people, settings),
+        win_rate_ranking(judge, units.systems, halves.judged + halves.elsewhere, settings),
+        ranking,
+        tuning,
+    )
+
+
+def corrected_ranking(
+    units: Units, judge: str, halves: Halves, settings: CalibrationSettings, straddling: Straddling
+) -> tuple[Ranking, dict[str, float]]:
+    """The third ranking of `judge_corrected_win_rates` alone, and lambda of each system."""
+    columns = [_means(halves, index, straddling) for index in range(len(units.systems))]
+    found = [corrected_mean(one, straddling) for one in columns]
+    estimates = [
+        _estimate(judge, one, fit, _note(one, fit, halves.note), settings)
+        for one, fit in zip(columns, found, strict=True)
+    ]
+    ranking = placed(units.systems, estimates, _draws(columns, found, settings))
+    return ranking, {name: fit.tuning for name, fit in zip(units.systems, found, strict=True)}
+
+
+def halves_of(units: Units, judge: str, straddling: Straddling) -> Halves:
+    """What can be compared. Raises `unknown_form`."""
+    if straddling not in ("refuse", "drop", "joint"):
+        raise CalibrationError("unknown_form", f"straddling is {straddling!r}; use refuse, drop or joint")
+    h, g = win_scores(units), win_scores(units, judge)
+    silent = np.isnan(g)
+    spared = ~silent & np.isnan(h) & asked(units)
+    labelled, rest = ~silent & ~np.isnan(h), ~silent & np.isnan(h) & ~spared
+    parts = [
+        f"{int((silent & ~np.isnan(h)).sum()):,} labelled units without an answer of the judge dropped",
+        f"{int(spared.sum()):,} units without a usable answer of the people asked dropped",
+    ]
+    note = "; ".join(part for part in parts if not part.startswith("0 "))
+    people, judged, elsewhere = (
+        win_sums(units, np.where(where, score, np.nan)) for score, where in ((h, labelled), (g, labelled), (g, rest))
+    )
+    if straddling == "drop":
+        both = straddles(people, elsewhere)
+        elsewhere = np.where(both[:, None, None], 0.0, elsewhere)
+        note = "; ".join(filter(None, [note, f"the unlabelled part of {int(both.sum())} clusters dropped"]))
+    return Halves(people, judged, elsewhere, note)
+
+
+def straddles(people: Array, elsewhere: Array) -> Mask:
+    """Whether a cluster holds labelled and unlabelled units, shape (clusters,)."""
+    held, rest = (compared(wins).sum(axis=(1, 2)) > 0 for wins in (people, elsewhere))
+    return np.asarray(held & rest)
+
+
+@dataclass(frozen=True)
+class ClusterMeans:
+    """Of one system, shape (clusters,): cluster means of people and judge where labelled, and of the judge as the
+    reference; nan where there is none."""
+
+    h: Array
+    g: Array
+    reference: Array
+    sizes: Array  # units, labelled and not
+    straddle: int  # clusters with both
+
+    @property
+    def labelled(self) -> Mask:
+        """Clusters that people labelled."""
+        return ~np.isnan(self.h)
+
+    @property
+    def referred(self) -> Mask:
+        """Clusters whose mean by the judge stands for all."""
+        return ~np.isnan(self.reference)
+
+
+@dataclass(frozen=True)
+class CorrectedMean:
+    """theta, its standard error and lambda; all nan where `reason` says why; se nan for one labelled cluster."""
+
+    value: float
+    se: float
+    tuning: float
+    reason: str = ""
+
+
+def _means(halves: Halves, system: int, straddling: Straddling) -> ClusterMeans:
+    h, met = (one[:, system] for one in cluster_rates(halves.people))
+    g, _ = (one[:, system] for one in cluster_rates(halves.judged))
+    rest, others = (one[:, system] for one in cluster_rates(halves.elsewhere))
+    both = int(((met > 0) & (others > 0)).sum())
+    if straddling == "joint" and both:
+        rest, _ = (one[:, system] for one in cluster_rates(halves.judged + halves.elsewhere))
+    return ClusterMeans(h, g, rest, met + others, both)
+
+
+def corrected_mean(one: ClusterMeans, straddling: Straddling = "refuse") -> CorrectedMean:
+    """`judge_corrected_win_rates` of one system, from its cluster means. Undefined: as there, in `reason`."""
+    h, g, reference = one.h[one.labelled], one.g[one.labelled], one.reference[one.referred]
+    if not len(h):
+        return CorrectedMean(math.nan, math.nan, math.nan, "no_items: people labelled nothing that the judge answered")
+    if one.straddle and straddling == "refuse":
+        return CorrectedMean(
+            math.nan, math.nan, math.nan,
+            f"cluster_straddles: {one.straddle} clusters hold labelled and unlabelled items; label whole clusters, or "
+            "ask for drop or joint",
+        )  # fmt: skip
+    if len(h) < 2 or len(reference) < 2:
+        return CorrectedMean(float(h.mean()), _se(h), 0.0)
+    if one.straddle and straddling == "joint":
+        return _jointly(one)
+    share = 1 + len(h) / len(reference)
+    spread = share * float(np.var(np.concatenate([g, reference]), ddof=1))
+    lam = _clipped(float(np.cov(h, g)[0, 1]), spread)
+    value = lam * reference.mean() + (h - lam * g).mean()
+    return CorrectedMean(float(value), math.hypot(_left_se(h, g, lam), lam * _se(reference)), lam)
+
+
+def _jointly(one: ClusterMeans) -> CorrectedMean:
+    """Influences of whole clusters: what is labelled and what is referred to overlap, and so do their errors."""
+    n, referred = int(one.labelled.sum()), int(one.referred.sum())
+    a = np.where(one.labelled, one.h - np.nanmean(one.h), 0.0) / n
+    of_g = np.where(one.labelled, one.g - np.nanmean(one.g), 0.0) / n
+    b = of_g - np.where(one.referred, one.reference - np.nanmean(one.reference), 0.0) / referred
+    lam = _clipped(float(a @ b), float(b @ b))
+    value = np.nanmean(one.h) + lam * (np.nanmean(one.reference) - np.nanmean(one.g))
+    influence = a - lam * b
+    return CorrectedMean(float(value), math.sqrt(n / (n - 1) * float(influence @ influence)), lam)
+
+
+def _clipped(covariance: float, variance: float) -> float:
+    """A ratio within 0 to 1, 0 where nothing varies: whatever it is, the estimate stays unbiased."""
+    return min(1.0, max(0.0, covariance / variance)) if variance > TINY else 0.0
+
+
+def _se(values: Array) -> float:
+    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan
+
+
+def _left_se(h: Array, g: Array, lam: float) -> float:
+    """Standard error of the mean of h - lam g, where lam was estimated from the same clusters, each pulling it its way.
+
+    Residuals are divided by 1 - leverage (HC2, MacKinnon & White 1985): without it 30 labelled clusters cover a point
+    less. A lam at its bound was not estimated.
+    """
+    left, pull = h - lam * g, g - g.mean()
+    if not 0 < lam < 1:
+        return _se(left)
+    leverage = 1 / len(h) + pull * pull / (pull @ pull)
+    if (leverage > 1 - TINY).any():  # one cluster alone decides lam, and hides its own error
+        return math.nan
+    return float(math.sqrt(((left - left.mean()) ** 2 / (1 - leverage)).sum()) / len(h))
+
+
+def _note(one: ClusterMeans, fit: CorrectedMean, left_out: str) -> str:
+    labelled, unlabelled = int(one.labelled.sum()), int((one.referred & ~one.labelled).sum())
+    parts = [f"{labelled} labelled and {unlabelled} unlabelled clusters"]
+    if one.straddle and not fit.reason:
+        parts.append(f"{one.straddle} clusters labelled in part")
+    if not fit.reason:
+        parts.append(f"lambda {fit.tuning:.3f}")
+    return "; ".join(filter(None, [*parts, left_out, fit.reason]))
+
+
+def corrected_interval(fit: CorrectedMean, labelled: int, level: float = 0.95) -> tuple[float, float]:
+    """theta -+ t_{n-1} se within 0 to 1. Refused: fewer than 2 labelled clusters, or no spread."""
+    low, high = cluster_t(fit.value, fit.se if fit.se > TINY else 0.0, labelled, level)
+    return (low, high) if math.isnan(low) else (min(1.0, max(0.0, low)), max(0.0, min(1.0, high)))
+
+
+def _estimate(judge: str, one: ClusterMeans, fit: CorrectedMean, note: str, settings: CalibrationSettings) -> Estimate:
+    pair = Pair(judge, "people", WHOLE, one.sizes)
+    clusters = int(one.labelled.sum())
+    bounds = corrected_interval(fit, clusters, settings.level)
+    if math.isnan(bounds[0]) and not fit.reason:
+        few = "fewer than 2 labelled clusters" if clusters < 2 else "too few labelled clusters to tune lambda"
+        note += "; no interval: " + (few if math.isnan(fit.se) else "zero_variance")
+    value = fit.value if fit.reason else min(1.0, max(0.0, fit.value))  # a share: nothing lies outside
+    return made("judge_corrected_win_rate", pair, value, bounds, "cluster_t", [note], settings)
+
+
+def _draws(columns: list[ClusterMeans], found: list[CorrectedMean], settings: CalibrationSettings) -> Array:
+    """Corrected rates of every resample of clusters, labelled and unlabelled together, at the same lambdas."""
+    parts = np.stack([np.stack(list(_columns_of(one)), axis=-1) for one in columns], axis=1)
+    lam = np.array([fit.tuning for fit in found])
+
+    def statistic(sums: Array) -> Array:
+        h, g, n, reference, referred = np.moveaxis(sums, -1, 0)
+        shift = ratio(reference, referred) - ratio(g, n)
+        return np.asarray(ratio(h, n) + np.where(lam == 0, 0.0, lam * shift))
+
+    return resample(parts, statistic, settings.resamples, settings.seed)
+
+
+def _columns_of(one: ClusterMeans) -> Iterator[Array]:
+    yield from (np.nan_to_num(one.h), np.nan_to_num(one.g), one.labelled.astype(float))
+    yield from (np.nan_to_num(one.reference), one.referred.astype(float))

@@ -1,0 +1,84 @@
+"""Systems in their order: each with its estimate and rank, and how firmly the first one holds its place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import stats
+
+from calibration.bootstrap import MAX_UNDEFINED
+from calibration.engine.closed_forms import Array
+from calibration.engine.concordance import SAME_SCORE
+from calibration.results import Estimate
+from calibration.verdicts import SYSTEM_PAIR
+
+
+@dataclass(frozen=True)
+class RankedSystem:
+    """One system's estimate and place; 1 is the best, equal values share their mean rank, nan where undefined."""
+
+    system: str
+    rank: float
+    estimate: Estimate
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Systems by one rater and one statistic, best first.
+
+    `keeps_first`: share of resamples of clusters in which the first system is first again (of k that share the place,
+    each counts 1 / k); nan where `note` says why.
+    """
+
+    statistic: str
+    rater: str
+    systems: tuple[RankedSystem, ...]
+    keeps_first: float
+    note: str = ""
+
+    @property
+    def values(self) -> dict[str, float]:
+        """System to value, by name."""
+        return {one.system: one.estimate.value for one in sorted(self.systems, key=lambda one: one.system)}
+
+
+def placed(systems: Sequence[str], estimates: Sequence[Estimate], draws: Array | None) -> Ranking:
+    """`estimates`, in the order of `systems`, become a ranking. `draws`: shape (resamples, systems), or None.
+
+    The system is written into each estimate's category, behind the prefix that no category of topics can have.
+    """
+    values = np.array([one.value for one in estimates])
+    ranks = ranks_of(values)
+    kept, note = keeps_first(values, draws)
+    rows = [
+        RankedSystem(name, float(rank), replace(one, category=f"{SYSTEM_PAIR}{name}"))
+        for name, rank, one in zip(systems, ranks, estimates, strict=True)
+    ]
+    rows.sort(key=lambda one: (math.isnan(one.rank), one.rank, one.system))
+    return Ranking(estimates[0].statistic, estimates[0].rater, tuple(rows), kept, note)
+
+
+def ranks_of(values: Array) -> Array:
+    """Rank of each value along the last axis, the largest 1, midranks; values within 1e-9 are equal; nan stays nan."""
+    steps = np.rint(np.asarray(values, float) / SAME_SCORE)
+    return np.asarray(stats.rankdata(-steps, axis=-1, nan_policy="omit"), float)
+
+
+def keeps_first(values: Array, draws: Array | None) -> tuple[float, str]:
+    """Share of `draws`, shape (resamples, systems), in which the system first by `values` is first; and why not.
+
+    Undefined: a system without a value, two that share the first place, no draws, more than 5 % of them undefined.
+    """
+    if np.isnan(values).any():
+        return math.nan, "a system has no value"
+    best = np.flatnonzero(values >= values.max() - SAME_SCORE)
+    if len(best) > 1:
+        return math.nan, f"{len(best)} systems share the first place"
+    whole = np.zeros(0, bool) if draws is None else ~np.isnan(draws).any(axis=1)
+    if draws is None or (~whole).mean() > MAX_UNDEFINED:
+        return math.nan, "no resamples" if draws is None else "more than 5 % of resamples undefined"
+    top = draws[whole] >= draws[whole].max(axis=1, keepdims=True) - SAME_SCORE
+    return float((top[:, best[0]] / top.sum(axis=1)).mean()), ""

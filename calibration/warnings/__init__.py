@@ -1,0 +1,1 @@
+"""What a reader must know before using the numbers: one warning a caution, each with its limit."""

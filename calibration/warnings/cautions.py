@@ -1,0 +1,168 @@
+"""What a reader must know before using the numbers.
+
+Each caution with its exact condition, its numbers and the remedy.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from calibration.bias import Bias
+from calibration.choosing.choice import Choice
+from calibration.engine.bounding import FEW_CLUSTERS
+from calibration.engine.crossing import shared_units
+from calibration.engine.joining import MANY_LABELS, Study, scale_of
+from calibration.people.panel_sensitivity import PanelSensitivity
+from calibration.results import CalibrationSettings, Estimate, ReportWarning
+from calibration.warnings.comparison_cautions import choice_cautions, reference_cautions, system_cautions
+from calibration.warnings.judge_cautions import constant_answers, lost_answers, nested_labels
+from calibration.warnings.plan_cautions import plan_cautions
+
+
+def cautions(
+    study: Study,
+    settings: CalibrationSettings,
+    estimates: Sequence[Estimate],
+    biases: Sequence[Bias] = (),
+    choice: Choice | None = None,
+    panel: PanelSensitivity | None = None,
+) -> tuple[ReportWarning, ...]:
+    """Every warning that applies, the general ones first; those of one rater in the order of the report's raters."""
+    out = [*_few(study, settings), *_kinds(study, settings), *_people(study), *_mirrored(study)]
+    for judge in study.judges:
+        out += [
+            *nested_labels(study, judge),
+            *lost_answers(study, judge, settings),
+            *constant_answers(study, judge, settings, estimates),
+        ]
+    out += choice_cautions(study, choice, settings, panel)
+    out += reference_cautions(estimates, {judge.rater for judge in study.judges})
+    out += system_cautions(estimates)
+    out += plan_cautions(study, settings, estimates)
+    return (*out, *_orders(study, estimates, biases), *_dashes(estimates))
+
+
+def _few(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    count = len(study.clusters)
+    if count >= FEW_CLUSTERS:
+        return
+    text = f"{count} clusters: intervals rest on few independent units; label at least {FEW_CLUSTERS}"
+    yield ReportWarning("few_clusters", text)
+    if settings.per_criterion and len(study.criteria) > 1:
+        yield ReportWarning(
+            "thin_criteria",
+            f"{len(study.criteria)} criteria on {count} clusters: single criteria get no interval and must not be "
+            "ranked; with 10 pairs, criteria that are all truly .80 show values from .50 to 1.00",
+        )
+
+
+def _kinds(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    if scale_of(study, study.criteria, settings) is None:
+        kinds = ", ".join(f"{name} ({kind})" for name, kind in study.kinds.items())
+        yield ReportWarning(
+            "mixed_criteria",
+            f"criteria of different kinds or scales are never pooled: {kinds}; every criterion is reported by itself",
+        )
+    for name, kind in study.kinds.items():
+        found = scale_of(study, (name,), settings)
+        if found is not None and kind != "rating" and len(found.labels) > MANY_LABELS:
+            yield ReportWarning(
+                "many_labels",
+                f"{name} has {len(found.labels)} different answers, more than {MANY_LABELS}: no agreement is computed; "
+                "code the answers into fewer labels",
+                criterion=name,
+            )
+
+
+def _people(study: Study) -> Iterator[ReportWarning]:
+    people = study.annotators
+    if len(people) < 2:
+        count = "one annotator" if people else "no annotator"
+        text = f"{count}: how far people agree with each other is unknown; have each item labelled by two at least"
+        yield ReportWarning("one_annotator", text)
+    elif len(people) == 2:
+        text = "2 annotators: nothing separates one unusual annotator from a hard task; add a third"
+        yield ReportWarning("two_annotators", text)
+    if len(people) > 200:
+        return  # a crowd: pairs of people are too many, and two of its members rarely meet
+    shared = np.triu(shared_units(people), 1)
+    for one, two in np.argwhere((shared >= 30) & (shared == shared_units(people, alike=True))):
+        yield ReportWarning(
+            "duplicate_raters",
+            f"{people[one].rater} and {people[two].rater} gave identical labels on all {shared[one, two]} they share: "
+            "check that they are two people",
+            people[one].rater,
+        )
+
+
+def _mirrored(study: Study) -> Iterator[ReportWarning]:
+    kinds = study.frame.groupby("item_id", observed=True).agg(
+        {"rater_kind": ["nunique", "first"], "cluster_id": "first", "system_a": "first", "system_b": "first"}
+    )
+    kinds.columns = ["kinds", "kind", "cluster", "a", "b"]
+    alone = kinds[(kinds["kinds"] == 1) & (kinds["b"] != "")].astype({"a": str, "b": str, "cluster": str})
+    people, judges = alone[alone["kind"] == "human"], alone[alone["kind"] == "judge"]
+    mirror = set(zip(judges["cluster"], judges["b"], judges["a"], strict=True))
+    found = sum(key in mirror for key in zip(people["cluster"], people["a"], people["b"], strict=True))
+    if found:
+        yield ReportWarning(
+            "mirrored_items",
+            f"{found} items have only human rows while their mirror image has only judge rows: "
+            "name A and B once per pair",
+        )
+
+
+def _orders(study: Study, estimates: Sequence[Estimate], biases: Sequence[Bias]) -> Iterator[ReportWarning]:
+    frame = study.frame
+    seen = frame[["rater_id", "item_id", "run", "presentation"]]
+    pairwise = seen[study.of_kind(frame, "pairwise")]
+    unknown = pairwise[pairwise["presentation"] == ""]
+    if len(unknown):
+        counts = unknown["rater_id"].astype(str).value_counts().sort_index()
+        named = ", ".join(f"{rater} {count}" for rater, count in counts.head(5).items())
+        more = f" and {len(counts) - 5} more raters" if len(counts) > 5 else ""
+        yield ReportWarning(
+            "order_unknown",
+            f"presentation is empty in {len(unknown)} of {len(pairwise)} pairwise rows ({named}{more}): position bias "
+            "cannot be seen there; fill presentation with AB or BA",
+        )
+    # one item is shown in one order whatever the number of its criteria
+    known = pairwise[pairwise["presentation"] != ""].drop_duplicates()
+    for rater, shown in known.groupby("rater_id", observed=True)["presentation"]:
+        share = float((shown == "AB").mean())
+        if len(shown) >= 20 and not 0.4 <= share <= 0.6:
+            text = f"{rater} saw A first in {100 * share:.0f} % of {len(shown)} items"
+            text += ": a habit of side looks like a verdict"
+            yield ReportWarning("unbalanced_order", f"{text}; balance the sides", str(rater))
+    for bias in biases:
+        rate = bias.estimate
+        if (rate.statistic, rate.category) == ("first_rate", "all") and bias.p < 0.05:
+            text = f"{rate.rater} prefers the report shown first in {100 * rate.value:.1f} % of {rate.n} decisive rows "
+            text += f"(cluster t-test, p = {bias.p:.2g}); label in both orders and report both"
+            yield ReportWarning("position_bias", text, rate.rater)
+    for one in estimates:
+        if one.statistic == "swap_consistency" and one.value < 0.8:
+            text = f"{one.rater} keeps its verdict in {100 * one.value:.1f} % of {one.n} labels made in both orders"
+            yield ReportWarning(
+                "order_inconsistent", f"{text}; report the candidate made of both orders too", one.rater
+            )
+
+
+def _dashes(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
+    dashed: dict[str, Counter[str]] = {}
+    for one in estimates:
+        if math.isnan(one.value):
+            reason = one.note.rsplit("; ", 1)[-1].split(":")[0]
+            dashed.setdefault(one.rater, Counter())[f"{one.statistic} ({reason})"] += 1
+        elif "% of resamples undefined" in one.note:
+            share = one.note.split(" % of resamples undefined")[0].rsplit(" ", 1)[-1]
+            what = "interval" if math.isnan(one.low) else "resamples"
+            dashed.setdefault(one.rater, Counter())[f"{what} of {one.statistic} ({share} % undefined)"] += 1
+    for rater, found in dashed.items():
+        names = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in found.items())
+        text = f"undefined for {rater}, shown as a dash or left out: {names}"
+        yield ReportWarning("undefined_shown_as_dash", text, rater)

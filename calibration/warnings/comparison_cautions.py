@@ -1,0 +1,165 @@
+"""Cautions about comparing judges: the one that was chosen, a difference that was not shown, references unlike."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from calibration.choosing.choice import Choice
+from calibration.choosing.label_scores import label_scores
+from calibration.choosing.noninferiority import Claim, ComparisonPlan
+from calibration.compare import JudgePair, compare_judges, shared_labels
+from calibration.engine.joining import Study
+from calibration.people.panel_sensitivity import PanelSensitivity, panel_cautions, panel_sensitivity
+from calibration.results import CalibrationSettings, Estimate, ReportWarning
+from calibration.systems.rank_stability import FEW_SYSTEMS
+from calibration.verdicts import BOTH_ORDERS
+
+UNSHARED = 0.95
+
+
+def choice_cautions(
+    study: Study, choice: Choice | None, settings: CalibrationSettings, panel: PanelSensitivity | None = None
+) -> Iterator[ReportWarning]:
+    """`selected_judge`, `not_shown_equal`, `unpaired_judges`, `fixed_panel` and `panel_sensitive`.
+
+    `choice`: of this study; None where there was nothing to choose, and only the systems can be sensitive to the panel.
+    `panel`: the sensitivity to it where that is known already.
+    """
+    if choice is not None:
+        picked = choice.foremost or next(iter(choice.candidates), None)
+        yield from selected_judge([one.judge for one in choice.candidates], picked.judge if picked else "")
+        for candidate in choice.candidates:
+            if candidate.claim and candidate.outcome == "cannot_tell":
+                yield from not_shown_equal(candidate.claim)
+        yield from _unpaired(study, choice, settings)
+        if settings.generalise_to == "pairs_and_annotators":
+            text = (
+                "intervals speak of other annotators too, but the choice and its test hold for this panel only; say so"
+            )
+            yield ReportWarning("fixed_panel", text)
+    yield from panel_cautions(panel or panel_sensitivity(study, choice, settings))
+
+
+def system_cautions(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
+    """`few_systems`: a correlation of systems, not of reports, over fewer than ten of them."""
+    found = []
+    for one in estimates:
+        over = re.match(r"over (\d+) systems", one.note)
+        if over and one.statistic.endswith("_systems") and not math.isnan(one.value) and int(over[1]) < FEW_SYSTEMS:
+            found.append((int(over[1]), one))
+    if found:
+        few, one = min(found, key=lambda pair: pair[0])
+        text = f"{one.statistic} of {one.rater} and {one.reference} is {one.value:.2f} over {few} systems"
+        text += f" (one of {len(found)} such)" if len(found) > 1 else ""
+        text += f", fewer than {FEW_SYSTEMS}: say that it is over systems, and never compare it with a correlation "
+        text += "over reports"
+        yield ReportWarning("few_systems", text)
+
+
+def reference_cautions(estimates: Sequence[Estimate], judges: Collection[str]) -> Iterator[ReportWarning]:
+    """`unlike_references`: a judge against the `majority` beside people against people, who have no majority to meet.
+
+    So is a judge against `others` without the `human_ceiling` of its own labels. `judges`: every judge's name.
+    """
+    whole = [one for one in estimates if one.criterion == one.category == "all"]
+    people = {one.statistic: one.value for one in whole if one.rater == "each_annotator" and one.reference == "others"}
+    ceiling = {one.rater: one.value for one in whole if one.statistic.startswith("human_ceiling")}
+    told: set[str] = set()
+    for one in whole:
+        unlike = (one.reference == "majority" and bool(people)) or (
+            one.reference == "others" and one.statistic.startswith("percent_agreement") and one.rater not in ceiling
+        )
+        if one.rater not in judges or one.rater in told or not unlike:
+            continue
+        told.add(one.rater)
+        text = f"{one.rater} has {one.statistic} {one.value:.3f} with {_words(one.reference)}"
+        text += f", people {people[one.statistic]:.3f} with each other" if one.statistic in people else ""
+        text += ": a majority is easier to agree with (a judge exactly as good as a person of .745 scores .807 against "
+        text += "three); set the judge beside leave_one_out_ceiling, on identical references"
+        text += f" ({ceiling[one.rater]:.3f} here)" if one.rater in ceiling else ""
+        yield ReportWarning("unlike_references", text, one.rater)
+
+
+def selected_judge(tried: Sequence[str], chosen: str) -> Iterator[ReportWarning]:
+    """`selected_judge`: two or more judges, prompts or settings were tried. `tried`: all their names."""
+    if len({*tried}) > 1:
+        yield ReportWarning(
+            "selected_judge",
+            f"{chosen} is one of {len({*tried})} judges, prompts or settings that were tried: its own 95 % interval "
+            "is too narrow for one picked for its result (of a best of 10 it holds the truth 61 to 72 times in 100); "
+            "quote the interval that is simultaneous over all tried, and how many were tried",
+            chosen,
+        )
+
+
+def not_shown_equal(claim: Claim) -> Iterator[ReportWarning]:
+    """`not_shown_equal`: the two-sided interval of the gap contains 0 and the outcome is not `non_inferior`."""
+    gap = claim.test.difference
+    if claim.outcome == "non_inferior" or not gap.low <= 0 <= gap.high:
+        return
+    who = "the left-out annotator" if claim.reference == "human_ceiling" else claim.reference
+    text = f"{who} minus {claim.judge} is {_points(gap.value)}, interval {_points(gap.low)} to "
+    text += f"{_points(gap.high)} in {gap.clusters} clusters: no difference was shown, and neither was its absence "
+    text += f"within the margin of {_points(claim.test.margin)}; cannot tell"
+    if claim.needed and claim.needed.more:
+        text += f", label {claim.needed.more:,} more clusters"
+    elif claim.needed and claim.needed.note == "gap_reaches_margin":
+        text += "; the gap seen is no smaller than the margin, so no number of clusters is likely to show it smaller"
+    yield ReportWarning("not_shown_equal", text, claim.judge)
+
+
+def unpaired_judges(pair: JudgePair) -> Iterator[ReportWarning]:
+    """`unpaired_judges`: two judges share less than 95 % of the union of their labels."""
+    if not math.isnan(pair.shared) and pair.shared < UNSHARED:
+        yield ReportWarning(
+            "unpaired_judges",
+            f"{pair.judge} and {pair.other} share {100 * pair.shared:.1f} % of the labels that either has: only the "
+            f"{pair.difference.n:,} shared ones are compared; run both on the same items",
+            pair.judge,
+        )
+
+
+def changed_plan(plan: ComparisonPlan, first: Mapping[str, Any] | None) -> Iterator[ReportWarning]:
+    """`changed_after_labels`: the plan is not the one that stood when a result was first shown, and how it differs.
+
+    `first`: that plan's `kept`; None where no result was shown before.
+    """
+    if first is None or first["plan_sha256"] == plan.plan_sha256:
+        return
+    now = plan.kept
+    changes = []
+    for name in sorted({*now, *first} - {"plan_sha256"}):
+        before, after = first.get(name), now.get(name)
+        if isinstance(before, list) and isinstance(after, list):
+            added, gone = sorted({*after} - {*before}), sorted({*before} - {*after})
+            changes += [f"{name} added: {', '.join(added)}"] * bool(added)
+            changes += [f"{name} left out: {', '.join(gone)}"] * bool(gone)
+        elif before != after:
+            changes.append(f"{name} {before} became {after}")
+    yield ReportWarning(
+        "changed_after_labels",
+        f"the comparison is not the one planned when a result was first shown (plan {first['plan_sha256'][:12]}): "
+        f"{'; '.join(changes)}; report what changed, and why",
+    )
+
+
+def _unpaired(study: Study, choice: Choice, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    """Over every two judges; a judge and its own `[both orders]` are one."""
+    scores = label_scores(study, choice.plan.ties)
+    judges = {name: own for name, own in scores.judges.items() if not name.endswith(BOTH_ORDERS)}
+    for one, other in itertools.combinations(judges, 2):
+        if shared_labels(judges[one], judges[other]) < UNSHARED:
+            (pair,) = compare_judges({name: judges[name] for name in (one, other)}, scores.clusters, settings.level)
+            yield from unpaired_judges(pair)
+
+
+def _words(reference: str) -> str:
+    return "the majority of the annotators" if reference == "majority" else "the other annotators"
+
+
+def _points(value: float) -> str:
+    return f"{100 * value + 0.0:.1f} points"

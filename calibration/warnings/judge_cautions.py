@@ -1,0 +1,163 @@
+"""Cautions about one judge: nested labels, answers that are missing, and a baseline that a constant answer reaches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from calibration.bootstrap import effective_of_sums, se_of_sums
+from calibration.choosing.constant_baseline import constant_baseline
+from calibration.engine.closed_forms import Array
+from calibration.engine.joining import Answers, Study, scale_of
+from calibration.metrics import HEADLINE
+from calibration.people.left_out import ties_rule
+from calibration.reading.columns import distinct, tally
+from calibration.results import CalibrationSettings, Estimate, ReportWarning
+from calibration.verdicts import BOTH_ORDERS
+
+
+def nested_labels(study: Study, judge: Answers) -> Iterator[ReportWarning]:
+    agree, n = agreement_by_cluster(study, judge)
+    clusters, total = int((n > 0).sum()), float(n.sum())
+    if not clusters:
+        return
+    made = effective_of_sums(agree, n, float(agree.sum()))
+    if made.deff > 1.5 or total / clusters >= 2:
+        icc = "unknown" if math.isnan(made.icc) else f"{round(made.icc, 3) + 0.0:.3f}"
+        worth = f"design effect {made.deff:.2f}) are worth {made.n_eff:.0f} independent ones; "
+        if math.isnan(made.deff):
+            worth = "design effect unknown); "
+        yield ReportWarning(
+            "nested_labels",
+            f"N = {total:.0f} comparisons in C = {clusters} {'cluster' if clusters == 1 else 'clusters'} "
+            f"(N/C = {total / clusters:.1f}, icc {icc}, {worth}"
+            "only intervals that resample clusters are shown; more clusters help where more labels in each do not",
+            judge.rater,
+        )
+
+
+def agreement_by_cluster(study: Study, judge: Answers) -> tuple[Array, Array]:
+    """Comparisons of equal label, and all comparisons, of a judge with the annotators, per cluster.
+
+    Passes count 1 / passes.
+    """
+    count = len(study.clusters)
+    agree, n = np.zeros(count), np.zeros(count)
+    size = len(study.labels)
+    judged = tally(judge.unit, study.units, judge.weight / judge.scale)
+    cells, where = np.unique(judge.unit * size + judge.label, return_inverse=True)
+    weight = tally(where, len(cells), judge.weight / judge.scale)
+    for one in study.annotators:
+        own = one.weight / one.scale
+        cell = one.unit * size + one.label
+        position = np.minimum(np.searchsorted(cells, cell), max(0, len(cells) - 1))
+        same = np.where(cells[position] == cell, weight[position], 0.0) if len(cells) else np.zeros(len(cell))
+        cluster = study.unit_cluster[one.unit]
+        agree += tally(cluster, count, own * same)
+        n += tally(cluster, count, own * (judged[one.unit] > 0))
+    return agree, n
+
+
+def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    both = judge.rater.endswith(BOTH_ORDERS)
+    rows = study.frame[study.frame["rater_id"] == judge.rater]
+    failed = rows["status"].astype(str)[rows["status"] != "ok"].value_counts().sort_index()
+    if len(failed):
+        causes = ", ".join(f"{count} {status}" for status, count in failed.items())
+        yield ReportWarning(
+            "missing_answers",
+            f"{failed.sum()} of {len(rows)} rows of {judge.rater} have no usable answer ({causes}); they are no ties: "
+            "see valid_share and percent_agreement_missing_as_wrong",
+            judge.rater,
+        )
+    total = sum(len(one.asked) for one in study.annotators)
+    if not total:
+        return
+    asked = study.among(judge.asked)
+    unasked = sum(int((~asked[one.asked]).sum()) for one in study.annotators)
+    if unasked > 0.05 * total and not both:
+        yield ReportWarning(
+            "join_loss",
+            f"{unasked} of {total} annotators' rows ({100 * unasked / total:.1f} %) have no row of {judge.rater} on "
+            f"the same item and criterion{_first_lost(study, judge)}: check that item_ids agree and that A and B were "
+            "named once per pair",
+            judge.rater,
+        )
+    people_dropped = sum(len(np.setdiff1d(one.asked, one.unit)) for one in study.annotators)
+    unusable = study.among(judge.unreadable) | study.among(judge.not_applicable)
+    judge_dropped = sum(int(unusable[one.unit].sum()) for one in study.annotators)
+    answered = study.among(judge.unit)
+    compared = sum(int(answered[np.unique(one.unit)].sum()) for one in study.annotators)
+    ties = 0.0
+    if settings.ties == "exclude":
+        ties = _tied(study, judge)
+    kept = (compared - ties) / total
+    if kept < 0.95:
+        yield ReportWarning(
+            "labels_dropped",
+            f"{100 * kept:.1f} % of the annotators' {total} rows are compared with {judge.rater}; {unasked} have "
+            f"no row of the judge, {judge_dropped} an unusable or not_applicable answer of it, {people_dropped} one of "
+            f"the annotator, {ties:.0f} dropped as ties: say so beside the value",
+            judge.rater,
+        )
+
+
+def _first_lost(study: Study, judge: Answers) -> str:
+    lost = np.setdiff1d(np.concatenate([one.asked for one in study.annotators]), judge.asked)
+    row = study.frame[study.frame["unit"] == lost[0]].iloc[0]
+    return f" (first: item '{row['item_id']}', criterion '{row['criterion']}')"
+
+
+def _tied(study: Study, judge: Answers) -> float:
+    """Comparisons with a tie on either side, passes counting 1 / passes."""
+    if "tie" not in study.labels:
+        return 0.0
+    tie = study.labels.index("tie")
+    share = tally(judge.unit, study.units, judge.weight / judge.scale * (judge.label == tie))
+    judged = tally(judge.unit, study.units) > 0
+    return sum(
+        float((one.weight / one.scale * np.where(one.label == tie, judged[one.unit], share[one.unit])).sum())
+        for one in study.annotators
+    )
+
+
+def constant_answers(
+    study: Study, judge: Answers, settings: CalibrationSettings, estimates: Sequence[Estimate]
+) -> Iterator[ReportWarning]:
+    own = {
+        one.statistic: one
+        for one in estimates
+        if (one.rater, one.reference) == (judge.rater, "each_annotator") and one.criterion == one.category == "all"
+    }
+    agreed = own.get(HEADLINE[settings.ties], own.get("percent_agreement"))
+    scale = scale_of(study, study.criteria, settings)
+    if agreed is None or scale is None or math.isnan(agreed.value):
+        return
+    if scale.kind == "rating" and not scale.declared:
+        return  # any number: that two scores are equal says nothing about reading
+    best = constant_baseline(study, distinct(judge.unit)[0], scale, ties_rule(scale, settings))
+    se = se_of_sums(*agreement_by_cluster(study, judge))
+    se = 0.0 if math.isnan(se) else se
+    if agreed.value <= best + se:
+        yield ReportWarning(
+            "baseline_not_beaten",
+            f"agreement {agreed.value:.3f} is not above {best:.3f}, which a judge that always gives the same "
+            f"answer reaches, by one clustered standard error ({se:.3f}): it has not shown that it reads the reports",
+            judge.rater,
+        )
+    if best >= 0.9:
+        yield ReportWarning(
+            "skewed_reference",
+            f"always giving the same answer agrees in {best:.3f}: high agreement says little here; look at kappa",
+            judge.rater,
+        )
+    pooled, within = own.get("cohen_kappa"), own.get("stratified_kappa")
+    if pooled and within and abs(pooled.value - within.value) > 0.1:
+        yield ReportWarning(
+            "pooled_criteria",
+            f"kappa is {pooled.value:.2f} over all criteria together and {within.value:.2f} within criteria: part of "
+            "it is knowledge of the criteria's base rates; report both",
+            judge.rater,
+        )

@@ -1,0 +1,147 @@
+"""Labels as Label Studio 1.x imports them: annotated tasks in JSON, and the labeling configuration of the study.
+
+The task format is that of https://labelstud.io/guide/task_format (data, annotations, predictions; `result` items with
+from_name, to_name, type, value), the tags are Choices, Number and TextArea; checked with label-studio-sdk 2.1.2.
+`completed_by` is left out: Label Studio takes only ids of its own accounts there, so a number of ours would be refused
+or name a stranger. Each annotation says its pseudonym in the text `rater`; a judge is the `model_version`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+import pandas as pd
+
+from exports.datasets.tool_labels import (
+    MARK,
+    RATIONALE,
+    Criteria,
+    Pieces,
+    Said,
+    Task,
+    ToolFiles,
+    answers_of,
+    criteria_asked,
+    labels,
+    listed,
+    never_held,
+    number_of,
+    tasks_of,
+    tool_names,
+    words_of,
+    written,
+)
+from exports.datasets.tool_labels import TAKEN as DATA
+
+TOOL = "Label Studio"
+RATER = "rater"
+# JSON_MIN and CSV put answers beside the data and beside these
+TAKEN = (
+    *DATA, RATER, "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement",
+)  # fmt: skip
+NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def to_label_studio(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
+    """`tasks.json` and `labeling-config.xml`. `verdicts`: the columns of labels.csv; `criteria`: id -> label, text."""
+    tasks = tasks_of(verdicts)
+    asked = criteria_asked(tasks, criteria)
+    names = tool_names(asked, TAKEN)
+    answers = {criterion: answers_of(criterion, tasks, criteria) for criterion in asked}
+    scored = {criterion for criterion in asked if _is_scored(answers[criterion])}
+    files: dict[str, str | Pieces] = {
+        "tasks.json": lambda: listed(_task(n, task, names, scored) for n, task in enumerate(tasks, start=1)),
+        "labeling-config.xml": _config(tasks, names, scored, answers, criteria),
+    }
+    not_held = never_held(TOOL, verdicts, tasks, names)
+    if timed := sum(one.seconds is not None for task in tasks for one in task.said):
+        not_held.append(
+            f"The seconds of {labels(timed)}, each by itself: Label Studio keeps one lead_time an annotation (their "
+            "sum), a prediction none."
+        )
+    people = {one.rater[1] for task in tasks for one in task.said if one.rater[0] == "human"}
+    if people:
+        not_held.append(
+            f"Who of {len(people)} people answered, as an account: the pseudonym is the text {RATER!r} of each "
+            "annotation, and Label Studio shows whoever imports the file as its author."
+        )
+    return written(TOOL, files, not_held)
+
+
+def _is_scored(answers: Sequence[str]) -> bool:
+    return bool(answers) and all(number_of(answer) is not None for answer in answers)
+
+
+def _task(number: int, task: Task, names: Mapping[str, str], scored: set[str]) -> dict[str, Any]:
+    seen = next(iter(task.texts))
+    return {
+        "id": number,
+        "data": {**task.place, **task.texts, MARK: task.mark(names)},
+        "annotations": [
+            {
+                "result": [*_results(said, names, scored, seen), _result(RATER, seen, "textarea", {"text": [rater]})],
+                "was_cancelled": False,
+                "ground_truth": False,
+                **_lead_time(said),
+            }
+            for rater, said in task.by_rater("human").items()
+        ],
+        "predictions": [
+            {"model_version": judge, "result": _results(said, names, scored, seen)}
+            for judge, said in task.by_rater("judge").items()
+        ],
+    }
+
+
+def _lead_time(said: Sequence[Said]) -> dict[str, float]:
+    known = [one.seconds for one in said if one.seconds is not None]
+    return {"lead_time": sum(known)} if known else {}
+
+
+def _results(said: Sequence[Said], names: Mapping[str, str], scored: set[str], seen: str) -> list[dict[str, Any]]:
+    results = []
+    for one in said:
+        name = names[one.criterion]
+        if one.criterion in scored:
+            results.append(_result(name, seen, "number", {"number": number_of(one.answer)}))
+        else:
+            results.append(_result(name, seen, "choices", {"choices": [one.answer]}))
+        if one.rationale:
+            results.append(_result(name + RATIONALE, seen, "textarea", {"text": [one.rationale]}))
+    return results
+
+
+def _result(name: str, seen: str, kind: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {"id": name, "from_name": name, "to_name": seen, "type": kind, "value": value}
+
+
+def _config(
+    tasks: Sequence[Task], names: Mapping[str, str], scored: set[str], answers: Mapping[str, Sequence[str]],
+    criteria: Criteria,
+) -> str:  # fmt: skip
+    """One object for each text, and a question with its rationale for each criterion."""
+    view = Element("View")
+    texts = dict.fromkeys(name for task in tasks for name in task.texts)
+    for text in texts:
+        _add(view, "Text", name=text, value=f"${text}")
+    seen = next(iter(texts), "report")
+    for criterion, name in names.items():
+        label, text = words_of(criterion, criteria)
+        _add(view, "Header", value=f"{label}: {text}" if text != label else label)
+        if criterion in scored:
+            _add(view, "Number", name=name, toName=seen, step="any")
+        else:
+            choices = _add(view, "Choices", name=name, toName=seen, choice="single", showInline="true")
+            for answer in answers[criterion]:
+                _add(choices, "Choice", value=answer)
+        _add(view, "TextArea", name=name + RATIONALE, toName=seen, rows="2", maxSubmissions="1")
+    _add(view, "TextArea", name=RATER, toName=seen, maxSubmissions="1", placeholder="Pseudonym of the annotator")
+    indent(view)
+    return tostring(view, encoding="unicode") + "\n"
+
+
+def _add(parent: Element, tag: str, **attributes: str) -> Element:
+    return SubElement(parent, tag, {name: NOT_IN_XML.sub("\ufffd", value) for name, value in attributes.items()})

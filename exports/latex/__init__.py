@@ -1,0 +1,1 @@
+"""A table on paper: any text as TeX, widths, columns and pages."""

@@ -1,0 +1,125 @@
+"""The figure `ranking`: how often each system wins by people, by one judge alone, and by that judge corrected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calibration.results import CalibrationReport, Estimate
+from exports.cells import number
+from exports.figures import WIDE, Figure, names_at_left
+from exports.plots.fitting import width_of
+from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
+from exports.sheets.ranking import CORRECTED, WIN_RATE, Placing, by_people, judge_shown, placing
+from exports.tables import PEOPLE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+ROW, BETWEEN = 0.42, 0.115  # inches of a system, and between its marks
+PAGE = 6.0  # inches, a caption has room below; rows grow thinner before the figure outgrows a page
+BELOW, ABOVE, RIGHT, GAP = 0.42, 0.3, 0.1, 0.14
+KEY, NAME = 0.14, 1.3  # inches between words above the axes, and of a judge's name there
+
+
+@dataclass(frozen=True)
+class Series:
+    """One way to rank, with its marks."""
+
+    said: str
+    placing: Placing
+    colour: str
+    fill: str
+    marker: str
+
+
+def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: str = "") -> Figure | None:
+    """One row for each system, in the order of the people's win rates, each with one mark and bar for every ranking.
+
+    `judge`: as of the table. None where people ranked no system.
+    """
+    judge = judge or judge_shown(report)
+    people = placing(report, WIN_RATE, PEOPLE)
+    if people is None:
+        return None
+    room = NAME if width > WIDE else NAME / 2
+    named = judge if width_of(judge, TEXT) <= room else "the judge"  # which one, the caption says
+    ways = (
+        ("people", people, INK_SOFT, PAPER, "s"),
+        (f"{named} alone", placing(report, WIN_RATE, judge), OKABE_ITO[0], PAPER, "o"),
+        ("corrected", placing(report, CORRECTED, judge), OKABE_ITO[0], OKABE_ITO[0], "o"),
+    )
+    series = [Series(said, found, *look) for said, found, *look in ways if found is not None]
+    systems = by_people(people)
+    drawn = tuple(one.placing.estimates[name] for one in series for name in systems if name in one.placing.estimates)
+    with themed():
+        canvas = _draw(systems, series, width)
+    corrected = f"; corrected: {judge} with the people's labels" if len(series) > 2 else ""
+    alone = f", by {judge} alone" if len(series) > 1 else ""
+    bare = any(math.isnan(one.low) and not math.isnan(one.value) for one in drawn)
+    dash = "; a mark without a bar has no interval (the table says why)" if bare else ""
+    caption = (
+        f"Win rate of each system by people{alone}{' and corrected' if corrected else ''}, with "
+        f"{100 * report.settings.level:g} % intervals from whole clusters ({report.data['clusters']:,} clusters); "
+        f"a tie is half a win{corrected}{dash}."
+    )
+    return Figure("ranking", caption, drawn, canvas)
+
+
+def _draw(systems: Sequence[str], series: Sequence[Series], width: float) -> Canvas:
+    from matplotlib.figure import Figure as Canvas
+
+    left = names_at_left(systems, width)
+    row = min(ROW, max(len(series) * BETWEEN, PAGE / len(systems)))
+    tall = row * len(systems)
+    height, room = BELOW + tall + ABOVE, width - left.room - GAP - RIGHT
+    canvas = Canvas(figsize=(width, height))
+    axes = canvas.add_axes(((left.room + GAP) / width, BELOW / height, room / width, tall / height))
+    low, high = _span(systems, series)
+    axes.set_xlim(low, high)
+    axes.set_ylim(tall, 0)
+    axes.set_yticks([])
+    step = next(step for step in (0.1, 0.2, 0.5) if (high - low) / step * 0.35 <= room)
+    ticks = [step * count for count in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+    axes.set_xticks(ticks, [number(tick, 1) if tick not in (0, 1) else f"{tick:g}" for tick in ticks])
+    axes.set_xlabel("win rate", labelpad=3, color=INK_SOFT)
+    axes.axvline(0.5, color=LINE, lw=0.6, zorder=0)
+    for place, name in enumerate(systems):
+        if place:
+            axes.axhline(place * row, color=LINE, lw=0.4, zorder=0)
+        for at, one in enumerate(series):
+            y = (place + 0.5) * row + (at - (len(series) - 1) / 2) * BETWEEN
+            _mark(axes, one.placing.estimates.get(name), y, one)
+    _key(axes, series, room, tall)
+    left.write(canvas, [BELOW + tall - row * (place + 0.5) for place in range(len(systems))])
+    return canvas
+
+
+def _mark(axes: Axes, found: Estimate | None, y: float, one: Series) -> None:
+    if found is None or math.isnan(found.value):
+        return
+    if not math.isnan(found.low):
+        axes.plot([found.low, found.high], [y, y], color=one.colour, lw=BAR, solid_capstyle="butt", zorder=2)
+    axes.plot([found.value], [y], one.marker, ms=3.8, mfc=one.fill, mec=one.colour, mew=BAR, zorder=3, clip_on=False)
+
+
+def _key(axes: Axes, series: Sequence[Series], room: float, tall: float) -> None:
+    """The marks and what they are, in one line above the axes, from the right."""
+    low, high = axes.get_xlim()
+    x = room
+    for one in reversed(series):
+        x -= width_of(one.said, TEXT)
+        at = low + x / room * (high - low)
+        axes.text(at, -0.13, one.said, ha="left", va="center_baseline", color=INK if one.marker == "o" else INK_SOFT)
+        mark = low + (x - 0.07) / room * (high - low)
+        axes.plot([mark], [-0.13], one.marker, ms=3.8, mfc=one.fill, mec=one.colour, mew=BAR, clip_on=False)
+        x -= 0.12 + KEY
+
+
+def _span(systems: Sequence[str], series: Sequence[Series]) -> tuple[float, float]:
+    found = [one.placing.estimates[name] for one in series for name in systems if name in one.placing.estimates]
+    ends = [end for one in found for end in (one.low, one.value, one.high) if not math.isnan(end)] or [0.0, 1.0]
+    return math.floor(10 * min(*ends, 0.45) + 1e-9) / 10, math.ceil(10 * max(*ends, 0.55) - 1e-9) / 10

@@ -1,0 +1,154 @@
+"""The table `ranking`: the systems by people, by one judge alone, and by the judge corrected with people's labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from calibration.results import CalibrationReport, Estimate
+from calibration.verdicts import SYSTEM_PAIR
+from exports.cells import Cell, shown, spread
+from exports.tables import PEOPLE, Column, Table
+from exports.words.notes import methods, origin, remarks
+
+WIN_RATE, CORRECTED, STRENGTH = "win_rate", "judge_corrected_win_rate", "bradley_terry"
+
+
+@dataclass(frozen=True)
+class Placing:
+    """One ranking of a report: the estimate and the rank of each system, and how firmly the first holds its place."""
+
+    estimates: Mapping[str, Estimate]
+    ranks: Mapping[str, float]
+    keeps_first: float
+    note: str
+
+
+def ranking_table(report: CalibrationReport, judge: str = "") -> Table | None:
+    """One row for each system, in the order of the people's win rates.
+
+    `judge`: "" for the chosen one, else the one that agrees most. None where no system was ranked by people.
+    """
+    judge = judge or judge_shown(report)
+    people, alone = placing(report, WIN_RATE, PEOPLE), placing(report, WIN_RATE, judge)
+    corrected, strength = placing(report, CORRECTED, judge), placing(report, STRENGTH, PEOPLE)
+    if people is None:
+        return None
+    columns = [Column("system", "System")]
+    cells: list[list[Cell]] = [[name] for name in by_people(people)]
+    parts = (
+        ("people", "Win rate by people", "people", people),
+        ("judge", f"Win rate by {judge} alone", "judge", alone),
+        ("corrected", f"{judge}, corrected by people", "corr", corrected),
+        ("strength", "Bradley–Terry strength by people", "BT", strength),
+    )
+    for key, title, symbol, found in parts:
+        if found is None:
+            continue
+        columns.append(Column(key, title, symbol))
+        ranked = key != "strength"  # of the same wins as the first column, and nearly always the same order
+        columns += [Column(f"{key}_rank", "Rank")] * ranked
+        for row in cells:
+            row.append(found.estimates.get(str(row[0])))
+            row += [_rank(found.ranks.get(str(row[0]), math.nan))] * ranked
+    rows = tuple(map(tuple, cells))
+    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
+    notes = (
+        *_reading(judge, alone, corrected),
+        *_counts((("people", people), (f"{judge} alone", alone), (f"{judge} corrected", corrected))),
+        *_firmness((("people", people), (f"{judge} alone", alone), (f"{judge} corrected", corrected))),
+        *_taus(report),
+        *methods(used, report),
+        *remarks([column.title for column in columns], rows),
+        origin(report),
+    )
+    return Table("ranking", "Which system is best", tuple(columns), rows, notes)
+
+
+def judge_shown(report: CalibrationReport) -> str:
+    """The chosen judge, else the candidate that agrees most, else the first that ranked systems; "" without any."""
+    ranked = list(dict.fromkeys(one["rater"] for one in report.data.get("rankings", ()) if one["rater"] != PEOPLE))
+    choice = report.choice
+    if choice is not None and choice.judge in ranked:
+        return str(choice.judge)
+    tried = [one for one in (choice.candidates if choice else ()) if one.judge in ranked]
+    best = max(
+        tried, key=lambda one: -math.inf if math.isnan(one.agreement.value) else one.agreement.value, default=None
+    )
+    return best.judge if best else next(iter(ranked), "")
+
+
+def placing(report: CalibrationReport, statistic: str, rater: str) -> Placing | None:
+    """None where the report has no such ranking."""
+    listed: Sequence[Mapping[str, Any]] = report.data.get("rankings", ())
+    found = next((one for one in listed if (one["statistic"], one["rater"]) == (statistic, rater)), None)
+    if found is None:
+        return None
+    estimates = {
+        one.category.removeprefix(SYSTEM_PAIR): one
+        for one in report.estimates
+        if (one.statistic, one.rater) == (statistic, rater) and one.category.startswith(SYSTEM_PAIR)
+    }
+    ranks = dict(zip(found["systems"], found["ranks"], strict=True))
+    kept = found["keeps_first"]
+    return Placing(estimates, ranks, math.nan if kept is None else float(kept), found["note"])
+
+
+def by_people(people: Placing) -> list[str]:
+    """Systems, the people's best first, those without a rank last."""
+    return sorted(people.ranks, key=lambda name: (math.isnan(people.ranks[name]), people.ranks[name], name))
+
+
+def _rank(rank: float) -> int | float | None:
+    """A whole rank without decimals; a shared one has its half."""
+    return None if math.isnan(rank) else int(rank) if rank == int(rank) else rank
+
+
+def _reading(judge: str, alone: Placing | None, corrected: Placing | None) -> Iterator[str]:
+    yield "Win rate: mean over clusters of won comparisons with the other systems; a tie is half a win for each."
+    if alone is not None and corrected is not None:
+        yield (
+            f"Alone: what {judge} says, with its biases. Corrected: what people would say of everything {judge} has "
+            "judged, from its answers and their labels together (prediction-powered, on cluster means)."
+        )
+
+
+def _counts(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
+    said: dict[str, list[str]] = {}
+    for by, found in rankings:
+        used = [*found.estimates.values()] if found else []
+        if used:
+            n, clusters = (spread(getattr(one, name) for one in used) for name in ("n", "clusters"))
+            said.setdefault(f"n = {n} in {clusters} clusters", []).append(by)
+    if said:
+        parts = [f"{counts} (by {', '.join(names)})" for counts, names in said.items()]
+        yield f"Items and criteria on which a system was compared: {'; '.join(parts)}."
+
+
+def _firmness(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
+    said = []
+    for by, found in rankings:
+        if found is None:
+            continue
+        if math.isnan(found.keeps_first):
+            said.append(f"by {by} unknown ({found.note})" if found.note else f"by {by} unknown")
+        else:
+            said.append(f"by {by} {f'{100 * found.keeps_first:.1f}'.removesuffix('.0')} %")
+    if said:
+        yield f"The first system is first again in resamples of whole clusters: {'; '.join(said)}."
+
+
+def _taus(report: CalibrationReport) -> Iterator[str]:
+    found = [one for one in report.estimates if one.statistic == "kendall_tau_b_systems"]
+    said = []
+    for one in found:
+        value, interval = shown(one)
+        who = one.reference if one.rater == PEOPLE else f"{one.rater} and {one.reference}"
+        said.append(f"{who} {f'{value} {interval}'.strip()}")
+    if said:
+        yield (
+            f"Kendall's τ between the order by people and by each judge, on what both answered: {'; '.join(said)}. "
+            "It is over few systems; a bias can leave it at 1."
+        )

@@ -1,0 +1,245 @@
+"""Everything the template of the methods section may say, worked out once from a report and its facts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from calibration.engine.bounding import FEW_CLUSTERS
+from calibration.results import CalibrationReport
+from calibration.verdicts import BOTH_ORDERS
+from exports.bibliography import PROTOCOLS, keys_of
+from exports.cells import number, shown
+from exports.facts import StudyFacts
+from exports.tables import BASELINES, PEOPLE
+from exports.words import methods_numbers as numbers
+from exports.words.grammar import amount, between, counted, listed, opening, percent, points, verb
+from exports.words.methods_judges import described, in_common, own_family
+from exports.words.sentences import compared
+
+WORDS: dict[str, Any] = {
+    "counted": counted, "opening": opening, "verb": verb, "listed": listed, "percent": percent, "points": points,
+    "amount": amount, "between": between, "shown": lambda count: shown(count)[0],
+    "number": lambda value: number(value, 2),
+}  # fmt: skip
+INTERVALS = {
+    "wilson_effective_n": "shares by Wilson's formula with an effective sample size",
+    "cluster_bootstrap_expanded": "coefficients such as κ by a bootstrap with expanded percentiles ({drawn})",
+    "cluster_bootstrap_percentile": "coefficients such as κ by a bootstrap with percentiles ({drawn})",
+    "cluster_t": "means, differences and gaps by t over clusters",
+    "two_way_t": "agreement and gaps by a two-way t over clusters and annotators",
+}
+COMPUTING = {  # what made the numbers, as a reader knows it
+    "calipers": "calipers", "python": "Python", "numpy": "NumPy", "pandas": "pandas", "scipy": "SciPy",
+    "scikit-learn": "scikit-learn", "krippendorff": "krippendorff",
+}  # fmt: skip
+DESIGNS = {  # of a plan, where its name does not say enough
+    "balanced": "a balanced incomplete block design over the systems",
+    "file": "a list of pairs written by hand",
+}
+PURPOSES = {"adjudicate": "adjudicator's"}  # of labels, where the word is no adjective
+BIASES = {
+    "first_rate": "order", "order_effect": "order", "flip_direction": "order", "score_shown_first": "order",
+    "longer": "length", "length_coefficient": "length", "self_preference": "own family", "tie_rate_gap": "ties",
+    "changed_answers": "repeats",
+}  # fmt: skip
+
+
+def told(report: CalibrationReport, facts: StudyFacts) -> dict[str, Any]:
+    """Names of the template -> values; an empty one is not spoken of."""
+    return {
+        **WORDS,
+        "f": facts,
+        "d": report.data,
+        "s": report.settings,
+        "cluster": numbers.clusters(report),
+        "named": numbers.NAMED,
+        **_material(facts),
+        **_judges(report, facts),
+        **_agreement(report),
+        **_choice(report),
+        **_left_out(report, facts),
+    }
+
+
+def sources(statistic: str) -> tuple[str, ...]:
+    """Keys of a statistic's sources."""
+    return keys_of(statistic) or ()
+
+
+def _material(facts: StudyFacts) -> dict[str, Any]:
+    marks = [f"version {facts.protocol_version}"] if facts.protocol_version else []
+    marks += [f"sha256 {facts.protocol_sha256[:12]}"] if facts.protocol_sha256 else []
+    protocol = facts.protocol or ""
+    words = {"keep": "kept", "mask": "masked", "exclude": "left out with their report"}
+    decided = {name: facts.flags.get(name, 0) for name in words}
+    sides = facts.orders.get("A", 0) + facts.orders.get("B", 0)
+    return {
+        "bare": facts == StudyFacts(versions=facts.versions),
+        "protocol_marks": marks,
+        "design": DESIGNS.get(facts.design, f"design {facts.design}") if facts.design else "",
+        "protocol_sources": next((keys for name, keys in PROTOCOLS.items() if protocol.startswith(name)), ()),
+        "decided": sum(decided.values()),
+        "decisions": [f"{count:,} {words[name]}" for name, count in decided.items() if count],
+        "sides": sides,
+        "made_here": facts.made_here,
+        "given": sum(facts.labels.values()) - facts.purposes.get("adjudicate", 0),
+        "allowed": _allowed(facts),
+        "software": listed(
+            [f"{COMPUTING[name]} {facts.versions[name]}" for name in COMPUTING if name in facts.versions]
+        ),
+    }
+
+
+def _allowed(facts: StudyFacts) -> str:
+    tie, none = facts.allow_tie, facts.allow_not_applicable
+    if tie is None or none is None:
+        name, is_allowed = ("Ties were", tie) if none is None else ("“Not applicable” was", none)
+        return "" if is_allowed is None else f"{name} {'' if is_allowed else 'not '}allowed."
+    return {
+        (True, True): "Ties and “not applicable” were allowed.",
+        (True, False): "Ties were allowed, “not applicable” was not.",
+        (False, True): "“Not applicable” was allowed, ties were not.",
+        (False, False): "Neither ties nor “not applicable” were allowed.",
+    }[tie, none]
+
+
+def _judges(report: CalibrationReport, facts: StudyFacts) -> dict[str, Any]:
+    asked = [one for one in facts.judges if one.name and not one.imported]
+    made = numbers.made_of_others(report)
+    return {
+        "asked": asked,
+        "common": in_common(asked) if asked else [],
+        "described": described(asked),
+        "brought": [one.name for one in facts.judges if one.name and one.imported],
+        "own_family": own_family(asked),
+        "named_judges": [name for name in report.data["judges"] if name not in made],
+        "made_of_others": made,
+        "both_orders": any(name.endswith(BOTH_ORDERS) for name in _candidates(report)),
+    }
+
+
+def _candidates(report: CalibrationReport) -> list[str]:
+    named = [one.rater for one in report.estimates]
+    return named + ([one.judge for one in report.choice.candidates] if report.choice else [])
+
+
+def _agreement(report: CalibrationReport) -> dict[str, Any]:
+    main = numbers.headline(report)
+    people, judges = numbers.of_people(report, main), numbers.of_judges(report, main)
+    pooled = any(one.criterion == "all" for one in report.estimates if one.statistic == main)
+    is_compared = compared(report)
+    return {
+        "main": main,
+        "ties": numbers.tie_rule(report),
+        "main_of_judges": judges if pooled and is_compared else None,
+        "kappa_of_judges": numbers.of_judges(report, "cohen_kappa") if is_compared else None,
+        "scores_of_judges": numbers.correlations_of_judges(report) if is_compared else [],
+        "baseline": _baseline(report),
+        "main_of_people": people,
+        "people_beside": numbers.beside(report) if people else [],
+        "ceiling": numbers.ceiling(report),
+        "nothing_compared": not is_compared,
+        "not_pooled": bool(main) and not pooled,
+        "intervals": list(_intervals(report)),
+        "few": _few(report),
+        "looked_for": list(
+            dict.fromkeys(
+                words
+                for one in report.biases
+                for name, words in BIASES.items()
+                if one.estimate.statistic.startswith(name)
+            )
+        ),
+        "alt": numbers.alt_tests(report),
+    }
+
+
+def _baseline(report: CalibrationReport) -> str:
+    best: dict[str, float] = {}
+    for name in BASELINES:
+        for rater, one in numbers.pooled(report, name, PEOPLE).items():
+            if not rater.endswith(BOTH_ORDERS) and not math.isnan(one.value):
+                best[rater] = max(one.value, best.get(rater, 0.0))
+    if not best:
+        return ""
+    low, high = number(min(best.values()), 2), number(max(best.values()), 2)
+    return low if low == high else f"{low} to {high}, depending on the labels a judge answered"
+
+
+def _intervals(report: CalibrationReport) -> Iterator[tuple[str, str]]:
+    """(method, how it made its brackets)"""
+    settings = report.settings
+    drawn = f"{counted(settings.resamples, 'resample')}, seed {settings.seed}"
+    present = {one.method for one in report.estimates if not math.isnan(one.low)}
+    for method, words in INTERVALS.items():
+        if method in present:
+            yield method, words.format(drawn=drawn)
+
+
+def _few(report: CalibrationReport) -> str:
+    clusters = int(report.data["clusters"])
+    if clusters >= FEW_CLUSTERS or not any(not math.isnan(one.low) for one in report.estimates):
+        return ""
+    word = numbers.clusters(report)
+    return f"With {counted(clusters, word)}, fewer than {FEW_CLUSTERS}, intervals rest on few independent units."
+
+
+def _choice(report: CalibrationReport) -> dict[str, Any]:
+    choice = report.choice if report.choice is not None and report.choice.candidates else None
+    candidates = choice.candidates if choice else ()
+    return {
+        "choice": choice,
+        "tested": any(one.claim is not None for one in candidates),
+        "simultaneous": any(one.agreement.method == "max_t" for one in candidates),
+    }
+
+
+def _left_out(report: CalibrationReport, facts: StudyFacts) -> dict[str, Any]:
+    parts = [*_facts_left_out(facts), *_rows_left_out(report)]
+    known = (facts.items_excluded, facts.stale_labels, facts.criteria_retired)
+    unusable = _unusable(report)
+    return {
+        "left_out": parts,
+        "nothing_left_out": not parts and None not in known and not unusable,
+        "unusable": unusable,
+    }
+
+
+def _facts_left_out(facts: StudyFacts) -> Iterator[str]:
+    if facts.items_excluded:
+        labels = f" with {counted(facts.excluded_item_labels, 'label')}" if facts.excluded_item_labels else ""
+        yield f"{counted(facts.items_excluded, 'item')} taken out{labels}"
+    if facts.stale_labels:
+        yield f"{counted(facts.stale_labels, 'label')} on texts that were replaced later"
+    if facts.criteria_retired:
+        labels = f" with {counted(facts.retired_labels, 'label')}" if facts.retired_labels else ""
+        yield f"{counted(facts.criteria_retired, 'criterion')} whose words were changed or dropped{labels}"
+    other = {name: count for name, count in facts.purposes.items() if name not in ("label", "retest") and count}
+    for name, count in other.items():
+        yield counted(count, f"{PURPOSES.get(name, name)} label")
+    for judge, count in facts.examples.items():
+        shown_as = "an example" if count == 1 else "examples"
+        yield f"answers of {judge} to {counted(count, 'item')} that its prompt shows as {shown_as}"
+
+
+def _rows_left_out(report: CalibrationReport) -> Iterator[str]:
+    dropped = numbers.not_applicable(report)
+    if dropped and report.settings.not_applicable == "drop":
+        yield f"comparisons where either side says not applicable ({counted(dropped, 'label')})"
+    unjoined = numbers.unjoined(report)
+    if unjoined:
+        shown_ones = listed(unjoined) if len(unjoined) <= numbers.NAMED else counted(len(unjoined), "judge")
+        yield f"annotators' labels without a judge's answer beside them ({shown_ones})"
+
+
+def _unusable(report: CalibrationReport) -> str:
+    answers = numbers.answers(report)
+    found = {status: count for status, count in answers.items() if status != "ok"}
+    if not found:
+        return ""
+    count = sum(found.values())
+    kinds = listed([f"{number:,} {status}" for status, number in found.items()])
+    where = "; in the choice of a judge each counts as disagreement" if report.choice is not None else ""
+    return f"{count:,} of {counted(sum(answers.values()), 'answer')} of judges could not be used ({kinds}){where}."

@@ -1,0 +1,166 @@
+"""People's one preference against a judge's scores: by hand, against sklearn, against explicit resampling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+from calibration.bootstrap import expanded_percentile, wilson_effective
+from calibration.errors import CalibrationError
+from calibration.people.inter_human import mean_kappa_of_people
+from calibration.results import CalibrationSettings
+from calibration.scores.score_preferences import PreferenceAgreement, peoples_preferences, preference_agreement
+from tests.calibration.brute_force import mirrored_kappa
+from tests.calibration.explicit import FEW, explicit
+from tests.calibration.studies import made_gym, made_pairs, made_ratings
+from tests.exports.toy_studies import gym_study
+
+FRAME = made_gym()
+FOUND = {(one.judge, one.score): one for one in preference_agreement(FRAME, FEW)}
+CASES = list(FOUND)
+
+
+def joined(judge: str, score: str) -> pd.DataFrame:
+    """Every preference of a person beside the sign of the judge's difference, by plain pandas; ties gone."""
+    people = FRAME[FRAME["rater_kind"] == "human"]
+    own = FRAME[(FRAME["rater_id"] == judge) & (FRAME["criterion"] == score)]
+    given = own.set_index(["cluster_id", "system_a"])["label"].astype(int)
+    a, b = (
+        given.reindex(pd.MultiIndex.from_frame(people[["cluster_id", side]])).to_numpy()
+        for side in ("system_a", "system_b")
+    )
+    rows = people.assign(a=np.where(a > b, "A", np.where(b > a, "B", "")), b=people["label"])
+    return rows[(rows["a"] != "") & (rows["b"] != "tie")].rename(columns={"cluster_id": "cluster"})
+
+
+def kappa(rows: pd.DataFrame) -> float:
+    return float(cohen_kappa_score(rows["a"], rows["b"]))
+
+
+def test_ten_of_thirteen_preferences_by_hand() -> None:
+    (found,) = preference_agreement(gym_study(), FEW)
+    assert (found.judge, found.score, found.derived) == ("mini", "clarity", True)
+    assert found.kappa.value == pytest.approx(11 / 21)  # 6 1 1 2: Po 4/5, Pe 29/50
+    assert found.symmetrised.value == pytest.approx(3 / 5)  # whichever report is called A: Po 4/5, Pe 1/2
+    assert (found.kappa.n, found.kept.n, found.tied) == (10, 13, 1)
+    assert found.kept.value == pytest.approx(10 / 13)
+    assert found.kept.note == "ties on either side dropped, 1; not answered by the judge 2"
+
+
+@pytest.mark.parametrize("case", CASES, ids=" ".join)
+def test_kappas_and_their_intervals_are_those_of_explicit_resampling(case: tuple[str, str]) -> None:
+    rows, found = joined(*case), FOUND[case]
+    clusters = sorted(FRAME["cluster_id"].unique())
+    for estimate, statistic in ((found.kappa, kappa), (found.symmetrised, mirrored_kappa)):
+        draws = explicit(rows, clusters, statistic)
+        assert estimate.value == pytest.approx(statistic(rows), abs=1e-12)
+        expected = expanded_percentile(draws, estimate.clusters)
+        assert (estimate.low, estimate.high) == pytest.approx(expected, abs=1e-12)
+        assert (estimate.n, estimate.clusters) == (len(rows), rows["cluster"].nunique())
+
+
+@pytest.mark.parametrize("case", CASES, ids=" ".join)
+def test_the_kept_share_is_of_all_that_people_said(case: tuple[str, str]) -> None:
+    rows, found = joined(*case), FOUND[case]
+    people = FRAME[FRAME["rater_kind"] == "human"].groupby("cluster_id").size()
+    kept = rows.groupby("cluster").size().reindex(people.index, fill_value=0)
+    assert (found.kept.value, found.kept.n) == (pytest.approx(len(rows) / people.sum()), people.sum())
+    assert (found.kept.low, found.kept.high) == pytest.approx(wilson_effective(kept, people), abs=1e-12)
+
+
+def test_scores_on_systems_that_people_did_not_compare_change_nothing() -> None:
+    compared = FRAME[FRAME["rater_kind"] == "human"][["cluster_id", "system_a", "system_b"]].drop_duplicates()
+    pairs = {(row.cluster_id, name) for row in compared.itertuples() for name in (row.system_a, row.system_b)}
+    used = [(topic, system) in pairs for topic, system in zip(FRAME["cluster_id"], FRAME["system_a"], strict=True)]
+    assert preference_agreement(FRAME[used], FEW) == preference_agreement(FRAME, FEW)
+
+
+def test_naming_a_pair_the_other_way_leaves_the_symmetrised_kappa_alone() -> None:
+    turned = FRAME.copy()
+    other = (turned["rater_kind"] == "human") & turned["cluster_id"].isin(["t03", "t07", "t11", "t20"])
+    turned.loc[other, ["system_a", "system_b"]] = turned.loc[other, ["system_b", "system_a"]].to_numpy()
+    turned.loc[other, "label"] = turned.loc[other, "label"].replace({"A": "B", "B": "A"})
+    for before, after in zip(FOUND.values(), preference_agreement(turned, FEW), strict=True):
+        assert (after.symmetrised, after.kept, after.tied) == (before.symmetrised, before.kept, before.tied)
+
+
+def test_only_the_order_of_a_judges_scores_counts() -> None:
+    frame = FRAME.copy()
+    judged = frame["rater_kind"] == "judge"
+    frame.loc[judged, "label"] = frame.loc[judged, "label"].astype(int).pow(3).add(1).astype(str)
+    assert preference_agreement(frame, FEW) == tuple(FOUND.values())
+
+
+def test_two_runs_of_a_judge_count_one_half_each() -> None:
+    frame = gym_study()
+    judged = frame["rater_kind"] == "judge"
+    again = frame[judged].assign(run=2)
+    again.loc[again["item_id"] == "x1", "label"] = "1"  # turns topic 1, where people say A A B
+    (found,) = preference_agreement(pd.concat([frame.assign(run=1), again], ignore_index=True), FEW)
+    assert found.kappa.n == 10
+    po, pe = 7.5 / 10, (5.5 * 7 + 4.5 * 3) / 100  # of topic 1 half says A A B and half B B B
+    assert found.kappa.value == pytest.approx((po - pe) / (1 - pe))
+
+
+def test_a_judge_that_states_preferences_itself_has_its_row() -> None:
+    frame = gym_study()
+    stated = (
+        frame[frame["rater_kind"] == "human"].drop_duplicates("item_id").assign(rater_id="pairs", rater_kind="judge")
+    )
+    found = {one.judge: one for one in preference_agreement(pd.concat([frame, stated]), FEW)}
+    assert (found["pairs"].score, found["pairs"].derived) == ("overall", False)
+    assert found["mini"].derived
+    # its labels A A A A B A on 3 2 2 1 3 2 preferences of people: all but those of topics 1, 5 and 6 that differ
+    rows = {("A", "A"): 2 + 2 + 2 + 1 + 1, ("A", "B"): 1 + 1, ("B", "B"): 2, ("B", "A"): 1}
+    a, b = zip(*(pair for pair, count in rows.items() for _ in range(count)), strict=True)
+    assert found["pairs"].kappa.value == pytest.approx(cohen_kappa_score(a, b))
+    assert found["pairs"].kappa.n == 13
+
+
+def only(frame: pd.DataFrame) -> PreferenceAgreement:
+    (found,) = preference_agreement(frame, FEW)
+    return found
+
+
+def test_equal_scores_everywhere_leave_nothing_to_compare() -> None:
+    frame = gym_study()
+    frame.loc[frame["rater_kind"] == "judge", "label"] = "7"
+    found = only(frame)
+    assert (math.isnan(found.kappa.value), found.kappa.n, found.tied, found.kept.value) == (True, 0, 11, 0)
+    assert "no_items" in found.kappa.note
+
+
+def test_a_judge_that_always_prefers_the_same_report_has_no_kappa_but_its_mirror_has() -> None:
+    frame = gym_study()
+    frame.loc[(frame["rater_kind"] == "judge") & (frame["system_a"] == "x"), "label"] = "10"
+    frame = frame[frame["cluster_id"] != "t3"]
+    found = only(frame)
+    assert math.isnan(found.kappa.value)
+    assert "constant_rater" in found.kappa.note
+    assert not math.isnan(found.symmetrised.value)
+
+
+@pytest.mark.parametrize("frame", [made_pairs(pairs=4), made_ratings(12)], ids=["three criteria", "none"])
+def test_people_must_answer_one_criterion_on_pairs(frame: pd.DataFrame) -> None:
+    for function in (preference_agreement, peoples_preferences):
+        with pytest.raises(CalibrationError) as refused:
+            function(frame, FEW)
+        assert refused.value.code == "not_pairwise"
+
+
+def test_the_peoples_rows_give_the_inter_annotator_kappa_of_the_study() -> None:
+    people = peoples_preferences(FRAME, FEW)
+    wide = people.pivot(index="item_id", columns="rater_id", values="label")
+    pairs = [("ann1", "ann2"), ("ann1", "ann3"), ("ann2", "ann3")]
+    expected = np.mean([cohen_kappa_score(wide[one], wide[two]) for one, two in pairs])
+    assert mean_kappa_of_people(people, FEW).value == pytest.approx(expected)
+
+
+def test_the_verdicts_stay_as_they_were() -> None:
+    before = FRAME.copy(deep=True)
+    preference_agreement(FRAME, CalibrationSettings(resamples=9))
+    pd.testing.assert_frame_equal(FRAME, before)

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.protocol import Protocol, Scale
 from annotation.scores import scale_of, scale_points
-from calibration.results import Aggregate
+from calibration.settings import Aggregate
 
 
 def answer_settings(protocol: Protocol, criteria: Iterable[str] = ()) -> dict[str, Any]:

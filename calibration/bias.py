@@ -22,7 +22,8 @@ from calibration.compare import Difference, paired_difference
 from calibration.engine.bounding import Group, Pair
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Mask, Study
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 
 Outcome = Literal["found", "not_found", "cannot_tell"]
 EVERYONE = "each_annotator"  # all annotators together, each label counting once

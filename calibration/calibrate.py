@@ -27,11 +27,13 @@ from calibration.engine.bounding import Group
 from calibration.engine.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
 from calibration.engine.joining import MANY_LABELS, Scale, Study, scale_of, study_of
 from calibration.engine.two_way import over_annotators
+from calibration.estimates import Estimate
 from calibration.people.left_out import ties_rule
 from calibration.people.panel_sensitivity import panel_sensitivity, sensitivity_data
 from calibration.ranking import rankings
 from calibration.reading.columns import tally
-from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.results import CalibrationReport
+from calibration.settings import CalibrationSettings
 from calibration.sure.confidence import confidence_estimates
 from calibration.sure.vote_agreement import vote_estimates
 from calibration.systems.aggregates import aggregate_estimates

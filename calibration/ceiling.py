@@ -14,6 +14,7 @@ from calibration.compare import Difference, paired_difference
 from calibration.engine.bounding import FEW_CLUSTERS, Group, Pair, drawn, share
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Answers, Scale, Study
+from calibration.estimates import Estimate
 from calibration.people.left_out import (
     SUFFIX,
     TIE_RULE,
@@ -25,7 +26,7 @@ from calibration.people.left_out import (
     ties_rule,
 )
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 FIXED_PANEL = "this panel of annotators is fixed"
 

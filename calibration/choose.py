@@ -16,7 +16,7 @@ from calibration.engine.counted import cluster_word
 from calibration.engine.joining import MANY_LABELS, Scale, Study
 from calibration.errors import CalibrationError
 from calibration.people.left_out import pooled
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 
 
 def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> Choice:

@@ -9,7 +9,8 @@ import pandas as pd
 
 from calibration.bias import EVERYONE
 from calibration.engine.joining import Study, study_of
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 from calibration.systems.bradley_terry import bradley_terry
 from calibration.systems.corrected import (
     CorrectedWinRates,

@@ -44,7 +44,7 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
         console.print(_fitting(table, console))
         console.print(_reading(report), style=SOFT)
     foremost = report.choice.foremost if report.choice else None
-    rows = card_of(report, judge or (foremost.judge if foremost else ""))
+    rows = card_of(report.card, judge or (foremost.judge if foremost else ""))
     if rows:
         console.print(f"\n{visible(rows[0].judge)}, question by question", style="bold", markup=False)
         console.print(_card(rows))

@@ -13,8 +13,9 @@ from calibration.biases.answering import WHOLE
 from calibration.engine.bounding import Pair, share
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Mask, Study, study_of
+from calibration.estimates import Estimate
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 GAPS = ("tie", "not_applicable")  # answers whose share is set beside the people's
 

@@ -15,8 +15,9 @@ from calibration.bootstrap import cluster_t, se_of_sums
 from calibration.engine.bounding import Group, Pair, made, share
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Answers, Study, both_orders, turned
+from calibration.estimates import Estimate
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS
 
 WHOLE = Group((), "all", "all", np.ones(0, dtype=bool))

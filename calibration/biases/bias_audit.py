@@ -16,7 +16,7 @@ from calibration.biases.score_order import score_order
 from calibration.biases.self_preference import SelfPreference, family_preference
 from calibration.engine.joining import Study, study_of
 from calibration.people.repeat_agreement import RepeatAgreement, repeat_agreement
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 import pandas as pd
 
-from calibration.results import ReportWarning
+from calibration.estimates import ReportWarning
 
 NAMED = 3  # items named in a warning before the rest is counted
 

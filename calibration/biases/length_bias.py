@@ -11,7 +11,7 @@ import pandas as pd
 from calibration.bias import TINY, Asked, Bias, Outcome, bias_of, both_say, evened
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Study, study_of
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 from calibration.systems.with_people import with_people
 
 STEPS = 50  # of Newton; a fit that has not settled by then is on its way to infinity

@@ -18,9 +18,10 @@ from calibration.compare import Difference
 from calibration.engine.bounding import Pair, share
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Study, study_of
+from calibration.estimates import Estimate
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.pairwise import SCORES
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import PAIRWISE, SYSTEM_PAIR
 
 ENOUGH = 5  # items for each system: with fewer, even a random order may leave one system always first

@@ -17,7 +17,7 @@ from calibration.biases.answering import clusters_of
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Study, study_of
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 
 EVERY = 2_000_000  # pairs of two raters' rationales up to which each is compared with each
 DRAWN = 20  # beyond, of the judge's for each of the annotator's: what is nearly alike on other items

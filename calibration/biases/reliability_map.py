@@ -13,9 +13,10 @@ from calibration.engine.bounding import Group
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import MANY_LABELS, Answers, Mask, Scale, Study, scale_of, study_of
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.people.left_out import LeftOutScores, left_out, scores_of_left_out, stacked
 from calibration.reading.columns import Codes
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pandas as pd
 from calibration.bias import Asked, Bias, bias_of, rows_of
 from calibration.biases.answering import clusters_of
 from calibration.engine.joining import Study
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 
 KEY = ["rater_id", "unit", "run"]
 

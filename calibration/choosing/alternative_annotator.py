@@ -20,9 +20,10 @@ from calibration.engine.bounding import FEW_CLUSTERS, Group, Pair, drawn, made
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Answers, Scale, Study
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.people.left_out import LeftOut, left_out, pooled
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 FALSE_DISCOVERIES = 0.05
 FEWEST_ITEMS = 30  # labels of an annotator who takes part

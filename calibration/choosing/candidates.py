@@ -22,9 +22,10 @@ from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.counted import cluster_word
 from calibration.engine.joining import Mask, Scale, Study
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.people.left_out import SUFFIX, LeftOutScores, left_out_scores, ties_rule
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from calibration.biases.bias_audit import BiasAudit
 from calibration.biases.probes import Outcome
 from calibration.choosing.choice import Candidate, Choice
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
-from calibration.results import CalibrationReport, Estimate
+from calibration.estimates import Estimate
 from calibration.verdicts import BOTH_ORDERS
 
 Question = Literal["agreement", "ceiling gap", "order", "length", "self-preference", "repeats", "answers"]
@@ -51,12 +51,12 @@ def card(choice: Choice | None, audit: BiasAudit, estimates: Sequence[Estimate])
     return tuple(rows)
 
 
-def card_of(report: CalibrationReport, judge: str) -> tuple[CardRow, ...]:
+def card_of(rows: Sequence[CardRow], judge: str) -> tuple[CardRow, ...]:
     """One judge's rows; where it is made of both orders, with the habits of the judge itself."""
-    own = [one for one in report.card if one.judge == judge]
+    own = [one for one in rows if one.judge == judge]
     asked = {one.question for one in own}
     itself = judge.removesuffix(BOTH_ORDERS)
-    return (*own, *(one for one in report.card if one.judge == itself and one.question not in asked))
+    return (*own, *(one for one in rows if one.judge == itself and one.question not in asked))
 
 
 def gap_of(claim: Claim, plan: ComparisonPlan) -> Estimate:

@@ -14,9 +14,10 @@ from calibration.engine.beside import consistent_units
 from calibration.engine.bounding import Pair, share
 from calibration.engine.joining import Answers, Mask, Study, both_orders, study_of
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.people.left_out import left_out, pooled, scores_of_left_out, stacked
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS
 
 

@@ -12,7 +12,8 @@ import pandas as pd
 from calibration.calibrate import calibrate
 from calibration.choosing.cascade import Cascade, CascadeWithPerson, cascade_with_person, with_cascade
 from calibration.errors import CalibrationError
-from calibration.results import CalibrationReport, CalibrationSettings
+from calibration.results import CalibrationReport
+from calibration.settings import CalibrationSettings
 
 THEN, PERSON = " then ", "a person"
 

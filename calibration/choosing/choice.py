@@ -10,7 +10,7 @@ from typing import Literal
 from calibration.choosing.noninferiority import Claim, ComparisonPlan, Outcome
 from calibration.engine.bounding import SAME
 from calibration.errors import CalibrationError
-from calibration.results import Estimate
+from calibration.estimates import Estimate
 
 Status = Literal["chosen", "cannot_tell", "none_adequate"]
 Standing = Literal["adequate", "open", "ruled_out"]

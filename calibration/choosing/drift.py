@@ -12,7 +12,7 @@ from calibration.choosing.label_scores import scores_of
 from calibration.compare import Difference, paired_difference
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import study_of
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 
 
 @dataclass(frozen=True)

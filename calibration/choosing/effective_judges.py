@@ -17,7 +17,7 @@ from calibration.engine.joining import Answers, Scale, Study, scale_of, study_of
 from calibration.errors import CalibrationError
 from calibration.people.left_out import majority_votes
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS
 
 TINY = 1e-12

@@ -9,7 +9,8 @@ from calibration.choosing.label_scores import label_scores
 from calibration.compare import JudgePair, compare_judges
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Study
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS
 
 

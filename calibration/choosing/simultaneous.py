@@ -13,8 +13,9 @@ from calibration.compare import scores_and_clusters
 from calibration.engine.bounding import Pair, drawn
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.tabular import why_not_shown
+from calibration.estimates import Estimate
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 TINY = 1e-12
 

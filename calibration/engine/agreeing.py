@@ -21,10 +21,11 @@ from calibration.engine.crossing import Comparison, comparisons, cross, votes
 from calibration.engine.joining import MANY_LABELS, Scale, Study, scale_of
 from calibration.engine.second_opinions import linearised, unclustered
 from calibration.engine.tabular import BRIEF, Summed, note_of, perfect_bound, statistics_of, why_not_shown
+from calibration.estimates import Estimate
 from calibration.people.panel import icc_of_people, panel_estimates
 from calibration.reading.columns import Codes
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.paired_scores import single_pairs, transposed
+from calibration.settings import CalibrationSettings
 from calibration.systems.rank_agreement import rank_estimates
 
 AT_ONCE = 64  # comparisons whose draws are kept at once: a crowd of annotators must not fill the memory

@@ -14,9 +14,10 @@ from calibration.engine.bounding import Group, Pair, made, share
 from calibration.engine.closed_forms import Array
 from calibration.engine.crossing import Comparison, comparisons, cross, people_votes
 from calibration.engine.joining import Answers, Mask, Scale, Study
+from calibration.estimates import Estimate
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.pairwise import SWAP, best_constant, best_constant_by_group, without_ties
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS
 
 TIES_APART = {

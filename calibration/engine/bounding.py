@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from calibration.bootstrap import effective_of_sums, expanded_percentile, undefined_share, wilson_effective
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Mask
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 
 FEW_CLUSTERS = 20
 

@@ -18,9 +18,10 @@ from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Scale, Study
 from calibration.engine.moments import alpha_of_moments, icc_name, icc_of_sums, moments, pearson_of_moments, rater_sums
 from calibration.engine.unit_disagreement import MOST_VALUES, interval_sums, ratio_alpha, ratio_sums
+from calibration.estimates import Estimate
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.paired_scores import Joined, parts_of, stacked, transposed
+from calibration.settings import CalibrationSettings
 from calibration.systems.rank_agreement import kendall
 
 LEVEL = "over scores of single reports"

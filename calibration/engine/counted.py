@@ -10,7 +10,7 @@ import pandas as pd
 from calibration.engine.bounding import Group
 from calibration.engine.joining import Study
 from calibration.errors import CalibrationError
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import SYSTEM_PAIR
 
 

@@ -19,7 +19,7 @@ import pandas as pd
 from calibration.engine.closed_forms import Array
 from calibration.reading.columns import Codes, tally
 from calibration.reading.typed_cells import as_text
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of, known
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables

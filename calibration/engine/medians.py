@@ -11,8 +11,9 @@ from calibration.biases.answering import WHOLE
 from calibration.bootstrap import cluster_weights
 from calibration.engine.bounding import FEWEST, Pair, drawn
 from calibration.engine.closed_forms import Array
+from calibration.estimates import Estimate
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 
 def median_estimate(

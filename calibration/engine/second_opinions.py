@@ -16,8 +16,9 @@ from calibration.engine import closed_forms
 from calibration.engine.bounding import FEW_CLUSTERS, Pair, made
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Scale
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
 from calibration.scores.pairwise import SWAP
+from calibration.settings import CalibrationSettings
 
 UNCLUSTERED = "unclustered: treats nested labels as independent, which covers 33-86 % where it says 95 %"
 

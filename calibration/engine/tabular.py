@@ -16,7 +16,7 @@ from calibration.engine.crossing import Comparison
 from calibration.engine.joining import Scale
 from calibration.engine.unit_disagreement import ratio_distance
 from calibration.reading.columns import Codes
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 from calibration.scores.pairwise import SCORES, SWAP
 
 CODING = {

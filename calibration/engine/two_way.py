@@ -19,9 +19,10 @@ from calibration.engine.bounding import FEW_CLUSTERS, Group
 from calibration.engine.closed_forms import Array, diagonal
 from calibration.engine.crossing import cross, votes
 from calibration.engine.joining import Answers, Scale, Study, scale_of
+from calibration.estimates import Estimate
 from calibration.people.left_out import left_out_scores
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 FEWEST = 3  # annotators: the spread between two has one degree of freedom
 WIDENED = (("percent_agreement", "each_annotator"), ("gap_to_ceiling", "others"))

@@ -16,7 +16,7 @@ from calibration.bias import EVERYONE
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Mask, Study
 from calibration.reading.columns import Codes, tally
-from calibration.results import Aggregate, CalibrationSettings
+from calibration.settings import Aggregate, CalibrationSettings
 
 ROUNDING = 1e-9  # votes that differ by less are equally many
 

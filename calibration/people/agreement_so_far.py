@@ -16,10 +16,11 @@ from calibration.engine.bounding import FEWEST, REASONS, Group, Pair, share
 from calibration.engine.closed_forms import Array, diagonal
 from calibration.engine.crossing import comparisons
 from calibration.engine.joining import Scale, Study
+from calibration.estimates import Estimate
 from calibration.people.annotator_quality import parts_of, people_of
 from calibration.people.left_out import SUFFIX, left_out_scores
 from calibration.planning import Spread, half_width_of_sd, needed_for_interval
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 from calibration.sizing.pilot import spread_of
 
 SHOWN = ("percent_agreement", "percent_agreement_half_credit", "percent_agreement_exclude_ties", "cohen_kappa",

@@ -24,6 +24,7 @@ from calibration.engine.counted import groups_of
 from calibration.engine.joining import Mask, Scale, Study, scale_of, study_of
 from calibration.engine.medians import median_estimate
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.people.annotator_scores import (
     FEW_ANSWERS,
     Scores,
@@ -38,7 +39,7 @@ from calibration.people.annotator_scores import (
 from calibration.people.annotator_signals import Asked, Signal, adjusted, halves_signal, paired_signal
 from calibration.people.repeat_agreement import repeat_agreement
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 WORK = ("rater_id", "item_id", "purpose", "submitted_at", "active_s", "words", "attention")
 FASTEST = 600  # words a minute; whoever needs less time for an item cannot have read it

@@ -18,7 +18,7 @@ from calibration.engine.crossing import people_votes, votes
 from calibration.engine.joining import Mask, Scale, Study
 from calibration.people.left_out import left_out, scores_of_left_out
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 
 FEW_ANSWERS = 4  # of an item; with fewer, equal answers say nothing
 MANY_TEXTS = 2_000  # rationales of one annotator; beyond, only identical ones are looked for

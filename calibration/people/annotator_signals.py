@@ -20,9 +20,10 @@ from calibration.bootstrap import cluster_se
 from calibration.compare import holm, scores_and_clusters
 from calibration.engine.bounding import FEWEST, Pair, made
 from calibration.engine.joining import Mask
+from calibration.estimates import Estimate
 from calibration.people.annotator_scores import Scores
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 Way = Literal["below", "above", "either"]  # on which side a difference is a fault
 TINY = 1e-12

@@ -21,12 +21,13 @@ from calibration.engine.concordance import Ranked, pair_matrices, rank_share
 from calibration.engine.crossing import comparisons, cross, votes
 from calibration.engine.joining import Scale, Study
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.metrics import percent_agreement
 from calibration.people.left_out import SUFFIX, TIE_RULE, pooled, ties_rule
 from calibration.people.panel import THIN
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.pairwise import SCORES, without_ties
+from calibration.settings import CalibrationSettings
 from calibration.systems.total_scores import (
     clusters_of_reports,
     mean_known,

@@ -19,8 +19,8 @@ from calibration.engine.crossing import on_own_units, people_votes, votes
 from calibration.engine.joining import Answers, Scale, Study, scale_of, study_of
 from calibration.errors import CalibrationError
 from calibration.reading.columns import Codes
-from calibration.results import CalibrationSettings
 from calibration.scores.pairwise import SCORES
+from calibration.settings import CalibrationSettings
 
 SUFFIX = {"three_class": "", "half_credit": "_half_credit", "exclude": "_exclude_ties"}
 TIE_RULE = {

@@ -16,9 +16,10 @@ from calibration.engine.crossing import Comparison, cross, people_votes, votes
 from calibration.engine.joining import Scale, Study
 from calibration.engine.moments import FORMS, icc_name, icc_of_sums, rater_sums
 from calibration.engine.tabular import perfect_bound
+from calibration.estimates import Estimate
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.paired_scores import FEW_PEOPLE, scores_of
+from calibration.settings import CalibrationSettings
 
 THIN = 10  # shared units below which a pair of raters must not weigh as much as another
 

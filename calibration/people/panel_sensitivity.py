@@ -17,8 +17,9 @@ from calibration.choosing.noninferiority import among
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.counted import groups_of
 from calibration.engine.joining import MANY_LABELS, Scale, Study, scale_of
+from calibration.estimates import ReportWarning
 from calibration.people.left_out import ties_rule
-from calibration.results import CalibrationSettings, ReportWarning
+from calibration.settings import CalibrationSettings
 from calibration.systems.placing import ranks_of
 from calibration.systems.win_scores import cluster_rates, units_of, win_scores, win_sums
 from calibration.verdicts import BOTH_ORDERS

@@ -14,8 +14,9 @@ from calibration.choosing.drift import drift
 from calibration.correlation import icc
 from calibration.engine.bounding import Pair, share
 from calibration.engine.joining import Study, study_of
+from calibration.estimates import Estimate
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ import pandas as pd
 
 from calibration.biases.answering import WHOLE
 from calibration.engine.bounding import Pair, share
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 
 
 def sided_with(settled: pd.DataFrame, settings: CalibrationSettings) -> tuple[Estimate, ...]:

@@ -17,11 +17,12 @@ from calibration.engine.crossing import comparisons
 from calibration.engine.joining import Study, study_of
 from calibration.engine.tabular import CODING, perfect_bound, why_not_shown
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.people.left_out import pooled
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.pairwise import without_ties
 from calibration.scores.preferences import preferences_from_scores
+from calibration.settings import CalibrationSettings
 
 SWAPPED = np.array([1, 0], dtype=np.intp)  # A and B exchanged, ties gone
 MIRROR = {"A": "B", "B": "A"}

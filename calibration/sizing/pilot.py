@@ -18,10 +18,11 @@ from calibration.engine.bounding import Group, Pair, made, share
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Answers, Study, scale_of, study_of
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.people.left_out import left_out_scores
 from calibration.planning import Spread
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 
 EVERYTHING = np.ones(0, dtype=bool)
 

@@ -19,8 +19,9 @@ from calibration.bootstrap import cluster_t, expanded_percentile, resample, se_o
 from calibration.engine.bounding import Pair, drawn, made, share
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Study
+from calibration.estimates import Estimate
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 from calibration.sure.calibration_error import (
     MOST_LEVELS,
     auroc,

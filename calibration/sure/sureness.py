@@ -17,7 +17,7 @@ from calibration.engine.closed_forms import Array
 from calibration.engine.joining import MANY_LABELS, Study
 from calibration.errors import CalibrationError
 from calibration.reading.columns import Codes
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 
 STATED, VOTES = "stated", "votes"
 OF_VOTES = "_of_votes"  # ends the name of every statistic of votes

@@ -13,8 +13,9 @@ from calibration.engine import closed_forms
 from calibration.engine.bounding import Pair, drawn, share
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Study
+from calibration.estimates import Estimate
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 from calibration.sure.sureness import FEWEST_VOTES, OF_VOTES, VOTES, usable_rows
 
 ALL_JUDGES = "all judges"

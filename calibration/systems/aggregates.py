@@ -28,7 +28,8 @@ from calibration.engine.bounding import Pair, drawn, made, share
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Mask, Study
 from calibration.engine.unit_scores import Rows, Scored, scores_by
-from calibration.results import Aggregate, CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import Aggregate, CalibrationSettings
 from calibration.systems.report_values import Rates, rates_of, tree_of
 from calibration.systems.system_orders import order_estimates
 from calibration.systems.win_rates import rate_draws

@@ -14,7 +14,8 @@ from calibration.bootstrap import resample
 from calibration.engine.bounding import Pair, drawn, made
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Mask, Study
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 from calibration.systems.placing import Ranking, placed
 from calibration.systems.win_scores import WHOLE, compared, units_of, win_scores, win_sums
 

@@ -22,9 +22,10 @@ from calibration.engine.closed_forms import Array
 from calibration.engine.continuous import spearman_draws
 from calibration.engine.joining import Study
 from calibration.engine.moments import moments, pearson_of_moments
+from calibration.estimates import Estimate
 from calibration.reading.columns import aligned, grouped, numeric
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.paired_scores import Joined
+from calibration.settings import CalibrationSettings
 from calibration.systems.win_scores import WHOLE, Units, cluster_rates, has_ranking, units_of, win_scores, win_sums
 
 SMALL = 3  # topics; one of a category has no spread, two hardly any

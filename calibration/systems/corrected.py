@@ -21,7 +21,8 @@ from calibration.engine.bounding import Pair, made
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Mask, Study
 from calibration.errors import CalibrationError
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 from calibration.systems.placing import Ranking, placed
 from calibration.systems.win_rates import win_rate_ranking
 from calibration.systems.win_scores import WHOLE, Units, asked, cluster_rates, compared, units_of, win_scores, win_sums

@@ -11,7 +11,7 @@ from calibration.bias import EVERYONE
 from calibration.bootstrap import resample
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Study
-from calibration.results import CalibrationSettings
+from calibration.settings import CalibrationSettings
 from calibration.systems.bradley_terry import (
     LOG_ODDS,
     chances,

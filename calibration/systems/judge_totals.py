@@ -14,10 +14,11 @@ from calibration.engine.bounding import Group, Pair, drawn, made
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.concordance import MOST_ROWS, rank_share, sign_counts
 from calibration.engine.joining import Answers, Scale, Study, answers_of
+from calibration.estimates import Estimate
 from calibration.people.left_out import pooled
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.paired_scores import Joined
+from calibration.settings import CalibrationSettings
 from calibration.systems.total_scores import (
     clusters_of_reports,
     mean_known,

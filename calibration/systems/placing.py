@@ -12,7 +12,7 @@ from scipy import stats
 from calibration.bootstrap import MAX_UNDEFINED
 from calibration.engine.closed_forms import Array
 from calibration.engine.concordance import SAME_SCORE
-from calibration.results import Estimate
+from calibration.estimates import Estimate
 from calibration.verdicts import SYSTEM_PAIR
 
 

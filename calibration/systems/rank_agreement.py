@@ -19,9 +19,10 @@ from calibration.engine.concordance import (
     tau_b,
 )
 from calibration.engine.joining import Scale, Study
+from calibration.estimates import Estimate
 from calibration.reading.columns import tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.paired_scores import Joined, by_criterion, parts_of
+from calibration.settings import CalibrationSettings
 
 RULES = {
     "strict": ("", "a tie on either side is disagreement"),

@@ -16,7 +16,8 @@ from calibration.engine.bounding import Pair, drawn
 from calibration.engine.closed_forms import Array
 from calibration.engine.concordance import KINDS, SAME_SCORE, tau_b
 from calibration.engine.joining import Study
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 from calibration.systems.placing import Ranking, ranks_of
 from calibration.systems.win_rates import rate_draws, win_rate_ranking
 from calibration.systems.win_scores import WHOLE, Units, cluster_rates, compared, units_of, win_scores, win_sums

@@ -14,7 +14,7 @@ import pandas as pd
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Mask, Study
 from calibration.reading.columns import Codes, tally
-from calibration.results import Aggregate
+from calibration.settings import Aggregate
 
 COUNTING = ("share", "majority")  # the rules that count answers: a claim with several sources counts once
 

@@ -20,9 +20,10 @@ from calibration.engine.bounding import Group, Pair, drawn, made
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Scale, Study
 from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
 from calibration.people.left_out import pooled
 from calibration.reading.columns import Codes
-from calibration.results import CalibrationSettings, Estimate
+from calibration.settings import CalibrationSettings
 from calibration.systems.judge_totals import why_no_correlation
 from calibration.systems.total_scores import (
     clusters_of_reports,

@@ -11,7 +11,8 @@ from calibration.correlation import kendall_tau_b, pearson, spearman
 from calibration.engine.bounding import Pair, drawn
 from calibration.engine.closed_forms import Array
 from calibration.engine.moments import pearson_of_moments
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 from calibration.systems.placing import ranks_of
 from calibration.systems.rank_stability import FEW_SYSTEMS, taus
 

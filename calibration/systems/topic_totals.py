@@ -16,10 +16,11 @@ from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.concordance import KINDS, rank_share, sign_counts
 from calibration.engine.joining import Mask, Study
 from calibration.engine.moments import pearson_of_moments
+from calibration.estimates import Estimate
 from calibration.people.left_out import pooled
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings, Estimate
 from calibration.scores.paired_scores import Joined
+from calibration.settings import CalibrationSettings
 from calibration.systems.judge_totals import MEAN, why_no_correlation
 from calibration.systems.rank_stability import FEW_SYSTEMS
 from calibration.systems.total_scores import (

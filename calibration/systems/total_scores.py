@@ -17,8 +17,8 @@ from calibration.engine.joining import Answers, Scale, Study
 from calibration.engine.moments import moments, pearson_of_moments
 from calibration.errors import CalibrationError
 from calibration.reading.columns import Codes, tally
-from calibration.results import CalibrationSettings
 from calibration.scores.paired_scores import Joined, scores_of
+from calibration.settings import CalibrationSettings
 
 DECIMALS = 9  # of totals put in an order: means that differ by rounding alone share a rank
 

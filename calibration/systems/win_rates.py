@@ -12,7 +12,8 @@ from calibration.bootstrap import resample
 from calibration.engine.bounding import Pair, share
 from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Study
-from calibration.results import CalibrationSettings, Estimate
+from calibration.estimates import Estimate
+from calibration.settings import CalibrationSettings
 from calibration.systems.placing import Ranking, placed
 from calibration.systems.win_scores import WHOLE, cluster_rates, compared, units_of, win_scores, win_sums
 from calibration.verdicts import SYSTEM_PAIR

@@ -16,8 +16,8 @@ from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Answers, Mask, Study, study_of
 from calibration.errors import CalibrationError
 from calibration.reading.columns import Codes, distinct, tally
-from calibration.results import CalibrationSettings
 from calibration.scores.pairwise import SCORES
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import PAIRWISE
 
 WHOLE = Group((), "all", "all", np.ones(0, dtype=bool))

@@ -16,8 +16,9 @@ from calibration.choosing.choice import Choice
 from calibration.engine.bounding import FEW_CLUSTERS
 from calibration.engine.crossing import shared_units
 from calibration.engine.joining import MANY_LABELS, Study, scale_of
+from calibration.estimates import Estimate, ReportWarning
 from calibration.people.panel_sensitivity import PanelSensitivity
-from calibration.results import CalibrationSettings, Estimate, ReportWarning
+from calibration.settings import CalibrationSettings
 from calibration.warnings.comparison_cautions import choice_cautions, reference_cautions, system_cautions
 from calibration.warnings.judge_cautions import constant_answers, lost_answers, nested_labels
 from calibration.warnings.plan_cautions import plan_cautions

@@ -13,8 +13,9 @@ from calibration.choosing.label_scores import label_scores
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.compare import JudgePair, compare_judges, shared_labels
 from calibration.engine.joining import Study
+from calibration.estimates import Estimate, ReportWarning
 from calibration.people.panel_sensitivity import PanelSensitivity, panel_cautions, panel_sensitivity
-from calibration.results import CalibrationSettings, Estimate, ReportWarning
+from calibration.settings import CalibrationSettings
 from calibration.systems.rank_stability import FEW_SYSTEMS
 from calibration.verdicts import BOTH_ORDERS
 

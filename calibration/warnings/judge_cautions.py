@@ -11,10 +11,11 @@ from calibration.bootstrap import effective_of_sums, se_of_sums
 from calibration.choosing.constant_baseline import constant_baseline
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Answers, Study, scale_of
+from calibration.estimates import Estimate, ReportWarning
 from calibration.metrics import HEADLINE
 from calibration.people.left_out import ties_rule
 from calibration.reading.columns import distinct, tally
-from calibration.results import CalibrationSettings, Estimate, ReportWarning
+from calibration.settings import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS
 
 

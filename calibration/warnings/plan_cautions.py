@@ -14,8 +14,9 @@ from calibration.biases.alike_texts import numbered
 from calibration.engine.counted import derived_preferences
 from calibration.engine.crossing import shared_units
 from calibration.engine.joining import MANY_LABELS, Study, scale_of
+from calibration.estimates import Estimate, ReportWarning
 from calibration.people.panel import THIN
-from calibration.results import CalibrationSettings, Estimate, ReportWarning
+from calibration.settings import CalibrationSettings
 
 SHARES = ("percent_agreement", "kept_share", "valid_share", "rank_agreement", "same", "soft", "hard")
 CROWD = 200  # annotators above which pairs of people are too many to look at

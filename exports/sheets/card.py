@@ -23,7 +23,7 @@ def card_table(report: CalibrationReport, judge: str) -> Table | None:
     """One row per question asked of `judge`; None where the report has no card of it."""
     rows: list[tuple[Cell, ...]] = [
         (one.question, one.estimate, one.limit, one.outcome, one.estimate.n, one.estimate.clusters, one.sentence)
-        for one in card_of(report, judge)
+        for one in card_of(report.card, judge)
     ]
     if not rows:
         return None

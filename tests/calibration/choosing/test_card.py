@@ -24,7 +24,7 @@ def reported(frame: pd.DataFrame) -> CalibrationReport:
 
 
 def rows_of(frame: pd.DataFrame, judge: str = "x") -> Mapping[str, CardRow]:
-    return {one.question: one for one in card_of(reported(frame), judge)}
+    return {one.question: one for one in card_of(reported(frame).card, judge)}
 
 
 def in_both_orders(frame: pd.DataFrame) -> pd.DataFrame:
@@ -108,7 +108,7 @@ def test_a_judge_of_both_orders_shows_the_habits_of_the_judge_itself() -> None:
     report = reported(in_both_orders(priced(GOOD)))
     own = {one.question for one in report.card if one.judge == "x [both orders]"}
     assert own == {"agreement", "ceiling gap"}
-    assert {one.question for one in card_of(report, "x [both orders]")} == own | {
+    assert {one.question for one in card_of(report.card, "x [both orders]")} == own | {
         "order", "length", "self-preference", "repeats", "answers",
     }  # fmt: skip
 

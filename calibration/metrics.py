@@ -142,7 +142,8 @@ def why_undefined(function: Callable[..., float], *args: Any, **kw: Any) -> str:
         return "one_category_scale"
     if function in (correlation.pearson, correlation.spearman, correlation.kendall_tau_b):
         return "too_few_units" if len(columns[0]) < 2 else "zero_variance"
-    return "one_category"
+    constant = any(len(np.unique(column)) == 1 for column in columns)
+    return "zero_variance" if constant and len(np.unique(np.concatenate(columns))) > 1 else "one_category"
 
 
 def _known_rule(ties: str) -> None:
@@ -167,7 +168,11 @@ HEADLINE = {
 
 @dataclass(frozen=True)
 class Metric:
-    """One line of the catalogue. `kinds`: pairwise, rating, probe. `interval`: how `calibrate` bounds it."""
+    """One line of the catalogue. `kinds`: pairwise, rating, probe. `interval`: how `calibrate` bounds it.
+
+    `of_table`: the closed form on count tables, shape (..., K, K) to (...), of a metric that needs no order of the
+    labels; every report then holds it with its interval. `bibtex`: its source, where exports/references.bib has none.
+    """
 
     name: str
     title: str
@@ -176,6 +181,8 @@ class Metric:
     function: Callable[..., float]
     kinds: tuple[str, ...]
     interval: str
+    of_table: Callable[[Array], Array] | None = None
+    bibtex: str = ""
 
 
 _NAN_ONLY_WITHOUT_ROWS = (
@@ -187,15 +194,16 @@ _NAN_ONLY_WITHOUT_ROWS = (
 _ALL, _ORDERED, _PAIRS, _SCORES = ("pairwise", "rating", "probe"), ("pairwise", "rating"), ("pairwise",), ("rating",)
 _NAMES = ("pairwise", "probe")
 _BOOT, _WILSON = "cluster_bootstrap_expanded", "wilson_effective_n"
+_RECALL = "balanced_accuracy", "Balanced accuracy", "BA", "mean recall"
 _ECE = "expected_calibration_error", "Calibration error", "ECE", "Naeini, Cooper & Hauskrecht 2015"
 METRICS = (
     Metric("percent_agreement", "Agreement", "PA", "share of equal labels", percent_agreement, _ALL, _WILSON),
     Metric("cohen_kappa", "Cohen's κ", "κ", "Cohen 1960", cohen_kappa, _ALL, _BOOT),
     Metric("cohen_kappa_symmetrised", "κ, symmetrised", "κ-s", "κ of T + PTP'", symmetrised_kappa, _PAIRS, _BOOT),
     Metric("stratified_kappa", "κ within criteria", "κ-w", "Barlow, Lai & Azen 1991", stratified_kappa, _ALL, "none"),
-    Metric("gwet_ac1", "Gwet's AC1", "AC1", "Gwet 2008", gwet_ac1, _ALL, _BOOT),
-    Metric("pabak", "PABAK", "PABAK", "Byrt, Bishop & Carlin 1993", pabak, _ALL, _BOOT),
-    Metric("balanced_accuracy", "Balanced accuracy", "BA", "mean recall", balanced_accuracy, _NAMES, _BOOT),
+    Metric("gwet_ac1", "Gwet's AC1", "AC1", "Gwet 2008", gwet_ac1, _ALL, _BOOT, closed_forms.gwet_ac1),
+    Metric("pabak", "PABAK", "PABAK", "Byrt, Bishop & Carlin 1993", pabak, _ALL, _BOOT, closed_forms.pabak),
+    Metric(*_RECALL, balanced_accuracy, _NAMES, _BOOT, closed_forms.balanced_accuracy),
     Metric("fleiss_kappa", "Fleiss' κ", "κ-F", "Fleiss 1971", fleiss_kappa, _ALL, _BOOT),
     Metric("light_kappa", "Light's κ", "κ-L", "Light 1971", light_kappa, _ALL, _BOOT),
     Metric("krippendorff_alpha", "Krippendorff's α", "α", "Krippendorff 2004", krippendorff_alpha, _ALL, _BOOT),

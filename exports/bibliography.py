@@ -1,4 +1,4 @@
-"""Which sources a report rests on, and their BibTeX: `references.bib` holds every method a report can print."""
+"""Which sources a report rests on, and their BibTeX: in `references.bib`, or with a metric of the catalogue."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
+from calibration.metrics import METRICS
 from calibration.results import CalibrationReport
 from exports.errors import ExportError
 
@@ -79,25 +80,6 @@ METHODS: dict[str, tuple[str, ...]] = {
     "wilson_unclustered": ("wilson1927probable",),
     "fisher_z_unclustered": ("fleiss1969large",),
 }
-SOURCES: dict[str, tuple[str, ...]] = {  # the words of METRICS
-    "Cohen 1960": ("cohen1960coefficient",),
-    "Barlow, Lai & Azen 1991": ("barlow1991comparison",),
-    "Gwet 2008": ("gwet2008computing",),
-    "Byrt, Bishop & Carlin 1993": ("byrt1993bias",),
-    "Fleiss 1971": ("fleiss1971measuring",),
-    "Light 1971": ("light1971measures",),
-    "Krippendorff 2004": ("krippendorff2004content",),
-    "Pearson 1895": ("pearson1895note",),
-    "Spearman 1904": ("spearman1904proof",),
-    "Kendall 1945": ("kendall1945treatment",),
-    "Shrout & Fleiss 1979": ("shrout1979intraclass",),
-    "DR3-Eval": ("xie2026dr3",),
-    "DeepResearch Bench": ("du2025deepresearch",),
-    "Naeini, Cooper & Hauskrecht 2015": ("naeini2015obtaining",),
-    "Brier 1950": ("brier1950verification",),
-    "Hanley & McNeil 1982": ("hanley1982meaning",),
-    "share of equal labels": (), "κ of T + PTP'": ("cohen1960coefficient",), "mean recall": (), "margin": (),
-}  # fmt: skip
 PROTOCOLS = {  # of the published studies whose protocols come with calipers, by the beginning of their names
     "wlc_": ("wang2026wiki",),
     "drg_": ("coelho2025deepresearchgym",),
@@ -109,9 +91,10 @@ PROTOCOLS = {  # of the published studies whose protocols come with calipers, by
 
 
 def keys_of(statistic: str) -> tuple[str, ...] | None:
-    """Sources of a statistic, by the longest line of `STATISTICS` that begins its name; None where none does."""
-    fitting = [name for name in STATISTICS if statistic.startswith(name)]
-    return STATISTICS[max(fitting, key=len)] if fitting else None
+    """Sources of a statistic, by the longest name that begins its own; None where none does."""
+    known = STATISTICS | {one.name: tuple(_keyed(one.bibtex)) for one in METRICS if one.bibtex}
+    fitting = [name for name in known if statistic.startswith(name)]
+    return known[max(fitting, key=len)] if fitting else None
 
 
 def used(report: CalibrationReport) -> tuple[str, ...]:
@@ -130,8 +113,12 @@ def bibtex(keys: Collection[str]) -> str:
 
 @cache
 def entries() -> dict[str, str]:
-    """Every entry of `references.bib` by its key."""
-    blocks = re.split(r"\n(?=@)", FILE.read_text(encoding="utf-8"))
+    """Every entry of `references.bib` and of the catalogue of metrics by its key."""
+    return _keyed("\n".join([FILE.read_text(encoding="utf-8"), *(one.bibtex for one in METRICS)]))
+
+
+def _keyed(text: str) -> dict[str, str]:
+    blocks = re.split(r"\n(?=@)", text)
     named = [(re.match(r"@\w+\{([^,]+),", block), block.strip()) for block in blocks]
     return {found[1]: block for found, block in named if found}
 

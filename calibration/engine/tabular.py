@@ -15,9 +15,10 @@ from calibration.engine.closed_forms import Array
 from calibration.engine.crossing import Comparison
 from calibration.engine.joining import Scale
 from calibration.engine.unit_disagreement import ratio_distance
+from calibration.metrics import METRICS
 from calibration.reading.columns import Codes
-from calibration.settings import CalibrationSettings
 from calibration.scores.pairwise import SCORES, SWAP
+from calibration.settings import CalibrationSettings
 
 CODING = {
     "cohen_kappa": "labels A, tie and B are categories, A and B as named when the pair was made",
@@ -67,10 +68,14 @@ def statistics_of(scale: Scale, used: Codes, by_system: bool = False) -> dict[st
     out["chance_agreement"] = lambda s: closed_forms.chance(s.tables)
     out["cohen_kappa"] = lambda s: closed_forms.kappa(s.tables)
     if scale.kind != "rating":
-        out["gwet_ac1"] = lambda s: closed_forms.gwet_ac1(s.tables[..., used, :][..., :, used])
-        out["pabak"] = lambda s: closed_forms.pabak(s.tables[..., used, :][..., :, used])
-        out["balanced_accuracy"] = lambda s: closed_forms.balanced_accuracy(s.tables)
+        for metric in METRICS:
+            if metric.of_table is not None and scale.kind in metric.kinds:
+                out[metric.name] = partial(_of_used, used=used, of_table=metric.of_table)
     return out | _of_numbers(scale)
+
+
+def _of_used(s: Summed, used: Codes, of_table: Callable[[Array], Array]) -> Array:
+    return of_table(s.tables[..., used, :][..., :, used])
 
 
 def _of_numbers(scale: Scale) -> dict[str, Statistic]:
@@ -133,11 +138,14 @@ def why_not_shown(name: str, table: Array, value: float) -> str:
             return "too_few_units"
         points = total == 2 and name in CORRELATIONS
         return "zero_variance" if math.isnan(value) else "two_points" if points else ""
+    constant = min(np.count_nonzero(table.sum(axis=0)), np.count_nonzero(table.sum(axis=1))) == 1
     if math.isnan(value):
-        return "one_category_scale" if name in ("gwet_ac1", "pabak") else "one_category"
+        if name in ("gwet_ac1", "pabak"):
+            return "one_category_scale"
+        several = np.count_nonzero(table.sum(axis=0) + table.sum(axis=1)) > 1
+        return "zero_variance" if constant and several else "one_category"
     if name.startswith("krippendorff_alpha") and total == 1:
         return "one_unit"
-    constant = min(np.count_nonzero(table.sum(axis=0)), np.count_nonzero(table.sum(axis=1))) == 1
     return "constant_rater" if constant and name in ("cohen_kappa", "cohen_kappa_by_system", *WEIGHTED) else ""
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from annotation.protocol import Protocol
+from annotation.protocol_parts import Answers, CriterionText, TaskType
 
 
-def refuse_keys_of_other_tasks(protocol: Protocol) -> None:
+def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequence[CriterionText]) -> None:
     """Raises ValueError naming the first key of `answers` that this task cannot have, or lacks."""
-    answers = protocol.answers
     of_task: dict[str, set[str]] = {
         "pairwise_choice": {"allow_tie"},
         "pointwise_rating": {"scale", "paired_view"},
@@ -18,13 +16,13 @@ def refuse_keys_of_other_tasks(protocol: Protocol) -> None:
     }
     for task, keys in of_task.items():
         for key in sorted(keys & answers.model_fields_set):
-            if task != protocol.task_type:
-                raise ValueError(f"answers.{key} belongs to {task}, not to {protocol.task_type}; remove it")
-    if protocol.task_type == "pointwise_rating" and answers.scale is None:
+            if task != asked:
+                raise ValueError(f"answers.{key} belongs to {task}, not to {asked}; remove it")
+    if asked == "pointwise_rating" and answers.scale is None:
         raise ValueError("answers.scale is required for pointwise_rating, e.g. scale = {min = 0, max = 10}")
-    if protocol.task_type != "pointwise_rating" and any(c.scale for c in protocol.criterion):
-        raise ValueError(f"a criterion's scale belongs to pointwise_rating, not to {protocol.task_type}; remove it")
-    if protocol.task_type == "probe_label":
+    if asked != "pointwise_rating" and any(c.scale for c in criteria):
+        raise ValueError(f"a criterion's scale belongs to pointwise_rating, not to {asked}; remove it")
+    if asked == "probe_label":
         if answers.probe is None:
             raise ValueError("answers.probe is required for probe_label, e.g. probe = 'claim'")
         if len(answers.labels) < 2:

@@ -9,146 +9,31 @@ import hashlib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from annotation.aggregate_rules import refuse_aggregates
 from annotation.answer_rules import first_repeated, refuse_keys_of_other_tasks
 from annotation.errors import AnnotationError
+from annotation.protocol_parts import (
+    Aggregate,
+    Answers,
+    Code,
+    CriterionText,
+    JudgeDefaults,
+    Line,
+    Part,
+    Rationale,
+    Reports,
+    StudyDefaults,
+    TaskType,
+    Text,
+)
 from annotation.toml_text import read_toml
 from annotation.wrong_values import wanted
 
 SHIPPED = Path(__file__).parent / "protocols"
-
-TaskType = Literal["pairwise_choice", "pointwise_rating", "probe_label"]
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^\n]*$")]
-Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+$")]
-Batching = Literal["all", "by_category", "one_criterion"]
-Order = Literal["both", "random", "first_only"]
-
-
-class Part(BaseModel):
-    """A frozen table of the file: unknown keys are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Rationale(Part):
-    required: bool = False
-    min_length: int = Field(0, ge=0, le=10_000)  # characters
-
-
-class Reports(Part):
-    strip_citations: bool = True
-    canonical: Literal["full", "spacing", "off"] = "full"
-    unresolved_flags: Literal["refuse", "allow"] = "refuse"
-
-
-class JudgeDefaults(Part):
-    batching: Batching = "all"
-    items_per_call: int = Field(1, ge=1)
-    order: Order = "both"
-
-
-class Scale(Part):
-    """`shown_times` multiplies a value where it is printed; step 0 allows any number from min to max."""
-
-    min: float
-    max: float
-    step: float = Field(1, ge=0)
-    shown_times: float = 1
-    anchors: dict[str, str] = {}
-
-    @model_validator(mode="after")
-    def _ascending(self) -> Scale:
-        if self.max <= self.min:
-            raise ValueError(f"max ({self.max:g}) must be above min ({self.min:g})")
-        return self
-
-
-class ProbeAnswer(Part):
-    id: Code
-    text: Line
-    weight: float = 1.0
-    on_scale: bool = True  # of ordered answers: false where it is none of the scale, such as a source nobody can read
-
-
-class Answers(Part):
-    allow_tie: bool = False
-    allow_not_applicable: bool = False
-    confidence: bool = False
-    scale: Scale | None = None
-    paired_view: Literal["none", "reference", "both"] = "none"
-    probe: Literal["claim", "statement", "fact", "key point", "insight", "document", "requirement"] | None = None
-    context: Literal["report", "sources", "both"] = "report"
-    labels: tuple[ProbeAnswer, ...] = ()
-    ordered: bool = False
-
-
-class Attention(Part):
-    every: int = Field(20, ge=1)
-    policy: Literal["note", "warn", "pause"] = "note"
-
-
-class Training(Part):
-    items: int = Field(0, ge=0)
-    pass_mark: float = Field(0.7, ge=0, le=1)
-    attempts: int = Field(2, ge=1)
-
-
-class Pay(Part):
-    rate: float = Field(0.0, ge=0)  # per active hour
-    currency: str = "USD"
-
-
-class Limits(Part):
-    idle_s: int = Field(120, ge=1)
-    stale_h: float = Field(24, gt=0)
-    invite_days: int = Field(30, ge=1)
-    single_use_invites: bool = False
-
-
-class StudyDefaults(Part):
-    overlap: int = Field(1, ge=1)
-    topic_once: bool = True
-    criteria_order: Literal["protocol", "shuffled"] = "protocol"
-    retest_share: float = Field(0.05, ge=0, le=1)
-    attention: Attention = Attention()
-    training: Training = Training()
-    consent: str = ""
-    pay: Pay = Pay()
-    limits: Limits = Limits()
-    adjudicate: Literal["any", "no_majority"] | tuple[Code, ...] = "any"
-    guess_system: bool = False
-    blind_until: Literal["closed", "open"] = "closed"
-    may_see_and_label: bool = False
-
-
-class Aggregate(Part):
-    name: Line
-    rule: Literal["win_rate", "mean", "weighted_mean", "share", "target_share", "majority"]
-    labels: tuple[str, ...] = ()
-    criteria: tuple[Code, ...] = ()  # none: all
-    by: str = ""
-    several: Literal["any", "all"] = "all"
-
-
-class CriterionText(Part):
-    id: Code
-    label: Line
-    text: Text
-    category: str = ""
-    subcategory: str = ""
-    weight: float = Field(1.0, ge=0)
-    scale: Scale | None = None
-
-    @model_validator(mode="after")
-    def _not_reserved(self) -> CriterionText:
-        if self.id == "all":
-            raise ValueError("the id 'all' is reserved for pooled estimates")
-        return self
 
 
 class Protocol(Part):
@@ -165,7 +50,7 @@ class Protocol(Part):
     rationale: Rationale = Rationale()
     reports: Reports = Reports()
     judge: JudgeDefaults = JudgeDefaults()
-    calibration: dict[str, Any] = {"cluster": "topic"}
+    calibration: dict[str, Any] = Field({"cluster": "topic"})
     aggregate: tuple[Aggregate, ...] = ()
     answers: Answers = Answers()
     study: StudyDefaults = StudyDefaults()
@@ -173,7 +58,7 @@ class Protocol(Part):
 
     @model_validator(mode="after")
     def _consistent(self) -> Protocol:
-        refuse_keys_of_other_tasks(self)
+        refuse_keys_of_other_tasks(self.task_type, self.answers, self.criterion)
         repeated = first_repeated([c.id for c in self.criterion])
         if repeated:
             raise ValueError(f"criterion id {repeated!r} appears twice; ids must be unique")
@@ -185,7 +70,7 @@ class Protocol(Part):
             unknown = sorted(set(self.study.adjudicate) - {c.id for c in self.criterion})
             if unknown:
                 raise ValueError(f"study.adjudicate names {unknown[0]!r}, which is no criterion id; correct it")
-        refuse_aggregates(self)
+        refuse_aggregates(self.aggregate, self.task_type, self.answers, self.criterion)
         if self.calibration.get("cluster", "topic") not in ("topic", "item"):
             raise ValueError("calibration.cluster must be 'topic' or 'item'")
         if self.calibration.get("after_reveal", "keep") not in ("keep", "leave_out"):

@@ -8,7 +8,8 @@ from decimal import Decimal
 from typing import Any
 
 from annotation.errors import AnnotationError
-from annotation.protocol import Protocol, Scale
+from annotation.protocol import Protocol
+from annotation.protocol_parts import Scale
 
 POINTS_MAX = 201
 NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")

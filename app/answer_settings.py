@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from annotation.protocol import Protocol, Scale
+from annotation.protocol import Protocol
+from annotation.protocol_parts import Scale
 from annotation.scores import scale_of, scale_points
 from calibration.settings import Aggregate
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.errors import AnnotationError
-from annotation.protocol import Aggregate, Protocol, Scale, parse_protocol, read_protocol
+from annotation.protocol import Protocol, parse_protocol, read_protocol
+from annotation.protocol_parts import Aggregate, Scale
 
 # whose labels fill the table of a published study, in its own form
 PRESET_OF = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.blinding import Canonical, Flag, canonical_format, find_self_identification
 from annotation.citations import Span, Stripped, strip_citations
-from annotation.protocol import Reports
+from annotation.protocol_parts import Reports
 from annotation.stripping.scripts import count_words
 from annotation.stripping.spans import delete
 

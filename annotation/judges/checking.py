@@ -20,7 +20,8 @@ from annotation.judges.prices import Usage, snapshot
 from annotation.judges.prompt import Asked, Material, Probe, build_prompt, template_of, text_sha256
 from annotation.judges.reply import problems
 from annotation.judges.steps import REPLIES, Tried, parsed
-from annotation.protocol import Protocol, Scale
+from annotation.protocol import Protocol
+from annotation.protocol_parts import Scale
 from annotation.work.shown import ShownText
 from annotation.work.twins import rates_both
 

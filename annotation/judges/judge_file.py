@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, ValidationError, field_validator, model_validator
 
 from annotation.errors import AnnotationError
-from annotation.protocol import Batching, Code, Order, Part, Protocol
+from annotation.protocol import Protocol
+from annotation.protocol_parts import Batching, Code, Order, Part
 from annotation.toml_text import read_toml
 from annotation.wrong_values import wanted
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from annotation.planning.sides import OTHER
-from annotation.protocol import Batching, Order
+from annotation.protocol_parts import Batching, Order
 
 T = TypeVar("T")
 

@@ -16,7 +16,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from annotation.errors import AnnotationError
 from annotation.judges.judge_file import Rung
 from annotation.judges.reply_values import ANSWER_FIELD
-from annotation.protocol import Protocol, Scale, TaskType
+from annotation.protocol import Protocol
+from annotation.protocol_parts import Scale, TaskType
 
 TEMPLATES = Path(__file__).parent / "templates"
 CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -10,7 +10,7 @@ from annotation.entries import clean
 from annotation.judges.answers import Answer
 from annotation.judges.reply_json import Found, find_judgments
 from annotation.judges.reply_values import ANSWER_FIELD, Value, read_probe_answer, read_score, read_winner
-from annotation.protocol import Scale, TaskType
+from annotation.protocol_parts import Scale, TaskType
 
 PARSER_VERSION = "1"
 DECLINES = re.compile(

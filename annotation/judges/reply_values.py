@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.protocol import Scale
+from annotation.protocol_parts import Scale
 from annotation.scores import NUMBER, off_scale, score_text
 
 ANSWER_FIELD = {"pairwise_choice": "winner", "pointwise_rating": "score", "probe_label": "label"}  # on the wire

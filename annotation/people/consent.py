@@ -14,7 +14,8 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, may_label
-from annotation.protocol import Pay, Protocol
+from annotation.protocol import Protocol
+from annotation.protocol_parts import Pay
 from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment
 from db.tables import Study

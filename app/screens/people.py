@@ -22,7 +22,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.people.sign_ins import who
 from annotation.people.signing_out import sign_out_person
 from annotation.people.training import pass_training
-from annotation.protocol import Pay
+from annotation.protocol_parts import Pay
 from annotation.studies import protocol_of
 from app.people_files import KEEP_APART, links_csv, pay_csv
 from app.reporting import work_version

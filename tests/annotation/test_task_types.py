@@ -16,7 +16,8 @@ from sqlalchemy import Engine, select
 from annotation.errors import AnnotationError, Incomplete
 from annotation.labelling import save, submit
 from annotation.people.principals import Principal
-from annotation.protocol import Scale, parse_protocol
+from annotation.protocol import parse_protocol
+from annotation.protocol_parts import Scale
 from annotation.scores import off_scale, scale_points, score_text, stored_choice
 from annotation.studies import init_study
 from annotation.study_status import move_study

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from annotation.importing.prepare import prepare_report
 from annotation.importing.wlc import read_wlc
-from annotation.protocol import Reports
+from annotation.protocol_parts import Reports
 from annotation.rendering import render_report
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"

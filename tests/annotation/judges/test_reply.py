@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from annotation.judges.answers import Answer
 from annotation.judges.reply import better, needs_asking_again, parse_reply, problems, valid
 from annotation.judges.reply_values import read_probe_answer, read_score, read_winner
-from annotation.protocol import Scale
+from annotation.protocol_parts import Scale
 
 CODES = ("a", "b", "c")
 PAIR = ("left", "right")

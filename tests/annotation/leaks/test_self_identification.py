@@ -10,7 +10,7 @@ from annotation.blinding import CANONICAL_VERSION, find_self_identification
 from annotation.citations import VERSION
 from annotation.importing.prepare import Prepared, prepare_report
 from annotation.leaks.self_identification import KINDS
-from annotation.protocol import Reports
+from annotation.protocol_parts import Reports
 
 NAMES = ("Atlas Researcher", "atlas", "Grok", "langchain_w_gpt4.1", "perplexity", "豆包", "x")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands.judge_choice import chosen_judges
 from app.commands.judge_progress import live
 from app.commands.judge_records import usd
 from app.commands.printing import JSON, print_json, print_table
@@ -64,7 +65,6 @@ def probe(
     """
     from annotation.judges.probes import KINDS
     from annotation.judges.probing import plan_probe
-    from app.commands.judges import chosen_judges
 
     if kind not in KINDS:
         raise typer.BadParameter(f"choose from {', '.join(KINDS)}", param_hint="--kind")

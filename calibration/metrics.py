@@ -94,6 +94,23 @@ def balanced_accuracy(a: Any, b: Any) -> float:
     return float(closed_forms.balanced_accuracy(count_table(a, b, categories_of((a, b), None))))
 
 
+def matthews_correlation(a: Any, b: Any) -> float:
+    """(N sum n_kk - sum r_k c_k) / sqrt((N^2 - sum r_k^2)(N^2 - sum c_k^2)), -1 to 1; of two labels, Pearson's phi.
+
+    Never nearer to 0 than Cohen's kappa, and equal to it where both use every label equally often. Undefined: no rows,
+    or a side that always says the same (`zero_variance`). Gorodkin 2004.
+    """
+    a, b = aligned(a, b)
+    return float(_matthews(count_table(a, b, categories_of((a, b), None))))
+
+
+def _matthews(table: Array) -> Array:
+    total, rows, columns = closed_forms.margins(table)
+    covariance = total * closed_forms.diagonal(table) - (rows * columns).sum(axis=-1)
+    spread = (total * total - (rows * rows).sum(axis=-1)) * (total * total - (columns * columns).sum(axis=-1))
+    return closed_forms.ratio(covariance, np.sqrt(spread))
+
+
 def light_kappa(ratings: Any, crowd: bool = False) -> float:
     """Unweighted mean of Cohen's kappa over pairs of raters. `ratings`: shape (raters, units), missing allowed.
 
@@ -196,6 +213,16 @@ _NAMES = ("pairwise", "probe")
 _BOOT, _WILSON = "cluster_bootstrap_expanded", "wilson_effective_n"
 _RECALL = "balanced_accuracy", "Balanced accuracy", "BA", "mean recall"
 _ECE = "expected_calibration_error", "Calibration error", "ECE", "Naeini, Cooper & Hauskrecht 2015"
+_GORODKIN = """@article{gorodkin2004comparing,
+  author = {Gorodkin, Jan},
+  title = {Comparing two {K}-category assignments by a {K}-category correlation coefficient},
+  journal = {Computational Biology and Chemistry},
+  volume = {28},
+  pages = {367--374},
+  year = {2004},
+  doi = {10.1016/j.compbiolchem.2004.09.006}
+}"""
+_MCC = "matthews_correlation", "Matthews correlation", "MCC", "Gorodkin 2004"
 METRICS = (
     Metric("percent_agreement", "Agreement", "PA", "share of equal labels", percent_agreement, _ALL, _WILSON),
     Metric("cohen_kappa", "Cohen's κ", "κ", "Cohen 1960", cohen_kappa, _ALL, _BOOT),
@@ -204,6 +231,7 @@ METRICS = (
     Metric("gwet_ac1", "Gwet's AC1", "AC1", "Gwet 2008", gwet_ac1, _ALL, _BOOT, closed_forms.gwet_ac1),
     Metric("pabak", "PABAK", "PABAK", "Byrt, Bishop & Carlin 1993", pabak, _ALL, _BOOT, closed_forms.pabak),
     Metric(*_RECALL, balanced_accuracy, _NAMES, _BOOT, closed_forms.balanced_accuracy),
+    Metric(*_MCC, matthews_correlation, _NAMES, _BOOT, _matthews, _GORODKIN),
     Metric("fleiss_kappa", "Fleiss' κ", "κ-F", "Fleiss 1971", fleiss_kappa, _ALL, _BOOT),
     Metric("light_kappa", "Light's κ", "κ-L", "Light 1971", light_kappa, _ALL, _BOOT),
     Metric("krippendorff_alpha", "Krippendorff's α", "α", "Krippendorff 2004", krippendorff_alpha, _ALL, _BOOT),

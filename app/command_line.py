@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import sys
+from collections.abc import Sequence
 
 import typer
 
-from annotation.errors import AnnotationError, ImportingError
 from app.commands import (
     adjudicating,
     backup,
@@ -27,14 +26,14 @@ from app.commands import (
     topics,
     verifying,
 )
+from app.commands.contents import FIRST_STEPS, Contents, lay_out
 from app.commands.printing import refusal
-from calibration.errors import CalibrationError
-from db.errors import DatabaseError
-from exports.errors import ExportError
+from app.commands.refusing import told
 
 app = typer.Typer(
     name="calipers",
-    help="Does this LLM judge agree with our experts, and what does it cost?",
+    cls=Contents,
+    epilog=FIRST_STEPS,
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
@@ -57,21 +56,40 @@ verifying.add_to(app)
 planning.add_to(app)
 doctor.add_to(app)
 backup.add_to(app)
+lay_out(app)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"calipers {version('calipers')}")
+        raise typer.Exit
+
+
+@app.callback()
+def calipers(
+    version: bool = typer.Option(False, "--version", callback=_print_version, is_eager=True, help="Print the version."),
+) -> None:
+    """Does this LLM judge agree with our experts, and what does it cost?"""
 
 
 def main() -> None:
     """Entry point of the installed command."""
+    raise SystemExit(run())
+
+
+def run(words: Sequence[str] | None = None) -> int:
+    """The command of these words, or the one that was typed, and its exit code."""
     try:
-        app()
-    except (AnnotationError, ImportingError, CalibrationError, DatabaseError, ExportError) as error:
-        print(f"calipers: {refusal(str(error))}", file=sys.stderr)
-        raise SystemExit(1) from None
-    except OSError as error:
-        remedy = "free some disk space" if error.errno == errno.ENOSPC else "check the path and its rights"
-        print(f"calipers: {error.filename or 'a file'}: {error.strerror}; {remedy}", file=sys.stderr)
-        raise SystemExit(1) from None
+        return app(words, standalone_mode=False) or 0
     except KeyboardInterrupt:
-        raise SystemExit(130) from None
+        return 130
+    except Exception as error:  # noqa: BLE001  # whatever it is, nobody is shown a traceback
+        text, code = told(error)
+        if text:
+            print(f"calipers: {refusal(text)}", file=sys.stderr)
+        return code
 
 
 if __name__ == "__main__":

@@ -38,13 +38,14 @@ def tell_no_words() -> None:
         record = usual(*args, **named)
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
-            record.msg, record.args = f"{record.getMessage()}: {_where(error)}", ()
+            record.msg, record.args = f"{record.getMessage()}: {where(error)}", ()
         record.exc_info = record.exc_text = None
         return record
 
     logging.setLogRecordFactory(wordless)
 
 
-def _where(error: BaseException) -> str:
+def where(error: BaseException) -> str:
+    """The type of an exception and the last files and lines it came through."""
     frames = extract_tb(error.__traceback__)[-5:]
     return " ".join([type(error).__name__, *(f"{Path(one.filename).name}:{one.lineno}" for one in frames)])

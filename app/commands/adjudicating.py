@@ -21,7 +21,7 @@ REASONS = ("tie_against_winner", "not_applicable", "low_confidence", "flag")
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's command."""
-    app.command("adjudicate", rich_help_panel="Study")(adjudicate)
+    app.command("adjudicate")(adjudicate)
 
 
 def adjudicate(
@@ -30,7 +30,9 @@ def adjudicate(
     early: bool = typer.Option(False, "--early", help="Count items that somebody is still to hand in."),
     as_json: bool = JSON,
 ) -> None:
-    """Where people's verdicts differ, why, and what is settled. Adjudicators settle disputes on their own page.
+    """Where people's verdicts differ, why, and what is settled.
+
+    Adjudicators settle disputes on their own page.
 
     Invite them with: calipers invite STUDY NAME --role adjudicator. Systems stand in the file only once the study may
     show them.

@@ -8,20 +8,20 @@ import typer
 
 from app.commands.printing import JSON, print_json, progress_bar
 
-PANEL = "Study"
-
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
-    app.command("backup", rich_help_panel=PANEL)(backup)
-    app.command("restore", rich_help_panel=PANEL)(restore)
+    app.command("backup")(backup)
+    app.command("restore")(restore)
 
 
 def backup(
     file: Path = typer.Argument(..., help="A new file; FILE.sha256 is written beside it.", metavar="FILE"),
     as_json: bool = JSON,
 ) -> None:
-    """Write all studies of the database into one file, as of one moment, while people and judges go on working.
+    """Write every study of the database into one checksummed file.
+
+    It is the database as of one moment, while people and judges go on working.
 
     It holds reports, labels, judges' replies, people's names and the keys that sign packets, so keep it as you keep
     the database. It holds no API key, and of links and sign-ins only hashes; both work again after a restore.
@@ -51,7 +51,9 @@ def restore(
     sha256: str = typer.Option("", help="What the whole file must have, as `backup` printed it."),
     as_json: bool = JSON,
 ) -> None:
-    """Bring a backup into the empty database of CALIPERS_DATABASE_URL, SQLite or Postgres, whichever it came from.
+    """Bring a backup into the empty database of CALIPERS_DATABASE_URL.
+
+    SQLite or Postgres, whichever it came from. Exit 1 if the restored database breaks a rule.
 
     Every checksum is compared first, also with FILE.sha256 where it lies beside. All rows enter in one transaction;
     links, sign-ins, orders and open slots are as they were, and judges go on with what they had not done.

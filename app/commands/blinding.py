@@ -6,13 +6,12 @@ import typer
 
 from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar
 
-PANEL = "Reports and items"
 SHOWN = 20
 
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
-    app.command("audit", rich_help_panel=PANEL)(audit)
+    app.command("audit")(audit)
 
 
 def audit(
@@ -22,7 +21,9 @@ def audit(
     reason: str = typer.Option("", help="With --resolve: why; it is kept with your decision."),
     as_json: bool = JSON,
 ) -> None:
-    """What still gives a report's maker away: residue, flags, recognisability, gaps, and what a paper may claim.
+    """What still gives a system away, and what a paper may claim.
+
+    Prints what is left in the shown texts, flags to decide about, gaps, and how well systems are recognised.
 
     Example: calipers audit mystudy --resolve keep --kind product --reason "the report is about this product"
     """

@@ -23,7 +23,7 @@ SHOWN, SHOWN_PLACES = 12, 5
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's command."""
-    app.command("doctor", rich_help_panel="Results")(doctor)
+    app.command("doctor")(doctor)
 
 
 def doctor(
@@ -38,7 +38,9 @@ def doctor(
     ),
     as_json: bool = JSON,
 ) -> None:
-    """What a labels file holds, which questions it can answer, and which one column each other question lacks.
+    """What a labels file can answer; or if the database is sound.
+
+    Prints what its columns hold, which questions it can answer, and which one column each other question lacks.
 
     Without a file: whether every rule holds that the database must keep. Writes nothing and repairs nothing.
 

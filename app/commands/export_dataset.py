@@ -16,7 +16,9 @@ def export_dataset(
     license: str = typer.Option("", help="SPDX id, such as CC-BY-4.0; without it the card says: not stated."),
     as_json: bool = JSON,
 ) -> None:
-    """Write every revision of every label as CSV, JSON Lines and Parquet, with a data card and Croissant metadata.
+    """Write every label as a dataset to publish, with a data card.
+
+    Every revision, as CSV, JSON Lines and Parquet, with Croissant metadata.
 
     Raters are pseudonymous; names, e-mail addresses, keys and folders are taken out of rationales, and counted.
 

@@ -14,7 +14,6 @@ from app.commands.printing import (
     JUDGES,
     PRESET,
     PROTOCOL,
-    RESULTS,
     WHAT,
     WHICH,
     listed,
@@ -30,7 +29,7 @@ def add_to(app: typer.Typer) -> None:
     exports.command("report")(export_report)
     exports.command("dataset")(export_dataset)
     exports.command("bundle")(export_bundle)
-    app.add_typer(exports, name="export", rich_help_panel=RESULTS)
+    app.add_typer(exports, name="export")
 
 
 def export_labels(
@@ -40,7 +39,9 @@ def export_labels(
     texts: bool = typer.Option(False, "--texts", help="For the other tools: with the texts that were shown."),
     judges: Path = JUDGES,
 ) -> None:
-    """Write labels.csv, unblinded and pseudonymous: the public exchange format. Or another tool's own.
+    """Write labels.csv, or another tool's own form.
+
+    labels.csv is unblinded and pseudonymous: the public exchange format.
 
     What another tool cannot hold is printed, and listed in NOT-HELD.md beside the files.
 
@@ -88,7 +89,9 @@ def export_report(
     family: list[str] = FAMILY,
     cascade: list[str] = CASCADE,
 ) -> None:
-    """Write the calibration report, its tables (LaTeX, Markdown, CSV, JSON) and its figures (PDF, SVG, PNG).
+    """Write a paper's tables, figures and methods paragraph.
+
+    Tables come as LaTeX, Markdown, CSV and JSON, figures as PDF, SVG and PNG, beside calibration-report.json.
 
     Example: calipers export report mystudy --out report
     """
@@ -112,7 +115,9 @@ def export_bundle(
     cascade: list[str] = CASCADE,
     as_json: bool = JSON,
 ) -> None:
-    """Write labels, settings, tables, figures and code so that anybody can compute every number again.
+    """Write all that anybody needs to compute every number again.
+
+    Labels, settings, tables, figures and code.
 
     Prints the root hash to publish beside the bundle; `calipers verify FOLDER --root HASH` holds it against that.
 

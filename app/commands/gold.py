@@ -26,7 +26,9 @@ def import_gold(
     dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
     as_json: bool = JSON,
 ) -> None:
-    """Make items whose answers are agreed, for training or attention; a system's name as answer means that it wins.
+    """Make items with agreed answers, for training or attention.
+
+    A system's name as answer means that it wins.
 
     Example: calipers import gold agreed.csv --study mystudy --use training
     """

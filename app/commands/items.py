@@ -12,12 +12,10 @@ from app.commands.printing import JSON, WHICH, print_json, print_table
 if TYPE_CHECKING:
     from annotation.planning.item_slots import ItemSlots
 
-PANEL = "Reports and items"
-
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's command."""
-    app.command("items", rich_help_panel=PANEL)(items)
+    app.command("items")(items)
 
 
 def items(
@@ -30,7 +28,7 @@ def items(
     stale: bool = typer.Option(False, "--return-stale", help="Return work that nobody has touched for long."),
     as_json: bool = JSON,
 ) -> None:
-    """List a study's items with their slots, and change who gets the open ones next.
+    """List items with their slots; say who gets open ones next.
 
     Example: calipers items mystudy --item item-00003 --priority 5
     Example: calipers items mystudy --item item-00003 --item item-00007 --reserve "Ada"

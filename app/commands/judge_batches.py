@@ -33,7 +33,7 @@ def batches(
     to: str = typer.Option(None, metavar="NAME", help="With --attach: the provider's name for it."),
     as_json: bool = JSON,
 ) -> None:
-    """Open batches of the provider, from the rows. They are fetched by: calipers judge resume.
+    """List open batches; `calipers judge resume` fetches them.
 
     Example: calipers judge batches mystudy
     """

@@ -34,7 +34,9 @@ def drift(
     common: bool = typer.Option(False, "--common", help="Compare on the labels of what both were asked."),
     as_json: bool = JSON,
 ) -> None:
-    """Whether the judge or the reports changed between two runs, and the difference of agreement on the same labels.
+    """Whether a judge changed between two runs.
+
+    Or the reports did; with the difference of agreement on the same labels.
 
     A run is what a judge was asked with the same settings, under the same protocol and answered as the same model.
     No calls are made.

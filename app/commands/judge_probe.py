@@ -57,9 +57,10 @@ def probe(
     yes: bool = typer.Option(False, "--yes", help="Go on after the estimate without asking."),
     as_json: bool = JSON,
 ) -> None:
-    """Ask a judge again with one thing changed that should not matter, and compare with what it said before.
+    """Ask again with one thing changed that should not matter.
 
-    Prints the estimate first. What a judge says to a probe is never a label and enters no agreement.
+    Prints the estimate first, then what changed against what the judge said before. What a judge says
+    to a probe is never a label and enters no agreement.
 
     Example: calipers judge probe mystudy --judge mini --kind padding --pairs 50
     """

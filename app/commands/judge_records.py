@@ -35,7 +35,9 @@ def status(
     watch: bool = typer.Option(False, "--watch", help="Draw it again until every planned call is made."),
     as_json: bool = JSON,
 ) -> None:
-    """Calls, labels by status, coverage and money, judge by judge; the same numbers on every machine.
+    """Calls, labels, coverage and money, judge by judge.
+
+    The same numbers on every machine.
 
     Example: calipers judge status mystudy --watch
     """
@@ -64,7 +66,9 @@ def status(
 
 
 def parse(study: str = STUDY, as_json: bool = JSON) -> None:
-    """Read the stored replies again with the parser of this version. No calls; what changes is a later revision.
+    """Read the stored replies again with this version's parser.
+
+    No calls are made; what changes is a later revision.
 
     Example: calipers judge parse mystudy
     """
@@ -95,7 +99,9 @@ def show(
     call: int = typer.Argument(..., help="The call's number, from the ledger."),
     as_json: bool = JSON,
 ) -> None:
-    """One call: the prompt, built again and proved by its sha256, every try with its raw reply, and the labels.
+    """Show one call: its prompt, every try, and the labels.
+
+    The prompt is built again and proved by its sha256; every try stands with its raw reply.
 
     Example: calipers judge show mystudy 17
     """
@@ -118,7 +124,9 @@ def ledger(
     out: Path = typer.Option(None, help="The file to write; else the lines go to standard output."),
     as_json: bool = JSON,
 ) -> None:
-    """Every HTTP try as one line of CSV. With --out the sums are printed: cost per call, item and usable answer.
+    """Write every HTTP try as a line of CSV.
+
+    With --out the sums are printed: cost per call, item and usable answer.
 
     --json prints the sums alone.
 

@@ -19,7 +19,6 @@ from app.commands.printing import JSON, print_json, print_table
 if TYPE_CHECKING:
     from annotation.judges.judge_file import JudgeDefinition
 
-PANEL = "Judges"
 STUDY = typer.Argument(..., help="Which study.")
 JUDGES = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how.")
 ONLY = typer.Option([], "--judge", help="Only this judge of the file; may be given more than once.")
@@ -44,7 +43,7 @@ def add_to(app: typer.Typer) -> None:
     judge_probe.add_to(judge)
     judge_drift.add_to(judge)
     judge_batches.add_to(judge)
-    app.add_typer(judge, name="judge", rich_help_panel=PANEL)
+    app.add_typer(judge, name="judge")
 
 
 def estimate(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
@@ -69,7 +68,9 @@ def run(
     batch: bool = BATCH,
     as_json: bool = JSON,
 ) -> None:
-    """Plan what is missing, then work; running again goes on where the rows end.
+    """Plan what is missing, then make the calls.
+
+    Running it again goes on where the rows end. Exit 1 if calls are left, 130 if interrupted.
 
     Example: calipers judge run mystudy --judges judges.toml
     """
@@ -98,7 +99,9 @@ def resume(
     ),
     as_json: bool = JSON,
 ) -> None:
-    """The same without planning: after a crash, a budget stop, or on another machine. Fetches batches that ended.
+    """Go on without planning: after a crash, or on another machine.
+
+    Also after a budget stop; fetches batches that ended. Exit 1 if calls are left, 130 if interrupted.
 
     Example: calipers judge resume mystudy --judges judges.toml
     """
@@ -152,7 +155,9 @@ def _carry_out_requests(
 
 
 def check(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
-    """One tiny call per judge: its key, output format, effective parameters, price and latency. Each call is paid.
+    """Make one tiny, paid call per judge, to see that its key works.
+
+    Prints output format, effective parameters, price and latency. Exit 1 if a judge does not answer.
 
     Example: calipers judge check mystudy --judges judges.toml
     """
@@ -203,7 +208,9 @@ def retry(
     max_cost: float = MAX_COST,
     as_json: bool = JSON,
 ) -> None:
-    """Ask again where an answer is not usable. Every attempt and label stays; a better reply is a later revision.
+    """Ask again where an answer is not usable.
+
+    Every attempt and label stays; a better reply is a later revision.
 
     Example: calipers judge retry mystudy --status invalid,truncated
     """

@@ -12,13 +12,12 @@ from app.commands.printing import JSON, STUDY, print_json, print_table, progress
 if TYPE_CHECKING:
     from annotation.offline.ballots import BallotOutcome
 
-PANEL = "People"
 NUMBERS = ("items", "handed in", "entries stored", "already there", "stale", "refused", "half filled")
 
 
 def add_to(app: typer.Typer) -> None:
     """Register `packet`."""
-    app.command("packet", rich_help_panel=PANEL)(packet)
+    app.command("packet")(packet)
 
 
 def add_import(imports: typer.Typer) -> None:
@@ -35,7 +34,9 @@ def packet(
     withdraw: str = typer.Option("", help="Withdraw the packet with this id: no ballot of it counts any more."),
     as_json: bool = JSON,
 ) -> None:
-    """Take a person's next items into one file that needs no network; their answers come back as a ballot.
+    """Put a person's next items in one file that needs no network.
+
+    Their answers come back as a ballot, for `calipers import ballots`.
 
     Example: calipers packet mystudy "Ada" --items 10 --out ada.html
     Example: calipers packet mystudy --list
@@ -84,7 +85,9 @@ def import_ballots(
     study: str = STUDY,
     as_json: bool = JSON,
 ) -> None:
-    """Store what ballots bring, entry by entry; what is there already is not stored twice.
+    """Store what came back from packets, entry by entry.
+
+    What is there already is not stored twice. Prints what was stored, and why an entry was refused.
 
     Exit 1 if anything was refused.
 

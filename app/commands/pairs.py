@@ -14,14 +14,13 @@ if TYPE_CHECKING:
     from annotation.planning.listed_pairs import PairList
     from annotation.planning.plan_summary import PlanSummary
 
-PANEL = "Reports and items"
 NOUNS = {"pairwise_choice": "pairs", "pointwise_rating": "reports", "probe_label": "probes"}
 DESIGN = "reference (each system against it), all (every two), balanced (a draw in which every two meet equally often), or a CSV or TSV file with the columns topic, system_a, system_b and perhaps priority."  # noqa: E501
 
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's command."""
-    app.command("pairs", rich_help_panel=PANEL)(pairs)
+    app.command("pairs")(pairs)
 
 
 def pairs(
@@ -35,7 +34,9 @@ def pairs(
     apply: bool = typer.Option(False, "--apply", help="Make the items and slots; without it, only print the plan."),
     as_json: bool = JSON,
 ) -> None:
-    """Plan items and sides from the study's seed, print the plan, and with --apply make it so.
+    """Plan who is compared with whom; --apply makes items and slots.
+
+    Prints the plan: items and sides, drawn from the study's seed, hours, pay and loads.
 
     A study that rates reports gets one item a report, a study of probes slots for the imported ones, all or so many
     drawn evenly over systems and their tags; neither has sides. Two reports rated in one view are planned as pairs are.

@@ -16,13 +16,11 @@ if TYPE_CHECKING:
     from annotation.people.people_list import PersonLine
     from annotation.people.principals import Principal
 
-PANEL = "People"
-
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
-    app.command("invite", rich_help_panel=PANEL)(invite)
-    app.command("people", rich_help_panel=PANEL)(people)
+    app.command("invite")(invite)
+    app.command("people")(people)
 
 
 def invite(
@@ -36,7 +34,9 @@ def invite(
     quota: int = typer.Option(None, help="With --open-link: how many items each may take."),
     as_json: bool = JSON,
 ) -> None:
-    """Print one link for each person, once: only its hash is stored. Or one link for a crowd platform.
+    """Print a link for each person, or one for a crowd platform.
+
+    A link is printed once: only its hash is stored.
 
     Example: calipers invite mystudy "Ada" "Ben" --role annotator
     """
@@ -92,7 +92,7 @@ def people(
     links: bool = typer.Option(False, "--open-links", help="List the open links only."),
     as_json: bool = JSON,
 ) -> None:
-    """List a study's people with how far they are, change how somebody stands, or write what to pay.
+    """List who takes part and how far they are; pause, void, pay.
 
     Example: calipers people mystudy --pause "Ada"
     """

@@ -24,7 +24,7 @@ PRICES = "Prices; a pilot brings its own"
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's command."""
-    app.command("plan", rich_help_panel="Results")(plan)
+    app.command("plan")(plan)
 
 
 def plan(
@@ -61,7 +61,9 @@ def plan(
     ),
     as_json: bool = JSON,
 ) -> None:
-    """How many topics to label: for an interval, for a claim of non-inferiority, or to tell two judges apart.
+    """How many topics to label, from a pilot or from assumptions.
+
+    For an interval, for a claim of non-inferiority, or to tell two judges apart; with hours and costs.
 
     Example: calipers plan --icc .1 --agreement .8 --criteria 39
     """

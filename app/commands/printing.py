@@ -23,7 +23,6 @@ CASCADE = typer.Option(
 )
 FAMILY = typer.Option([], help="NAME=FAMILY of a judge or system, repeatable: shows whether a judge favours its own.")
 JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
-RESULTS = "Results"  # the part of --help that calibration and exports stand in
 STUDY = typer.Option(None, "--study", help="Which study; may be left out while there is one.")
 LINE_MAX = 1_200  # characters
 # what a terminal obeys instead of showing it: escape codes, what turns the direction of the letters; half characters

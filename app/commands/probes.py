@@ -29,7 +29,9 @@ def import_probes(
     dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
     as_json: bool = JSON,
 ) -> None:
-    """Read what raters are asked about each report, as the protocol's answers.probe says, all or nothing.
+    """Read claims or facts that raters judge, all or nothing.
+
+    Which of these is what the protocol's answers.probe says.
 
     A table has the columns probe_id, topic, text and perhaps system, context or source, tag, gold; a probe without a
     system is put to every report of its topic. Afterwards plan slots with: calipers pairs

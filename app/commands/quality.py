@@ -14,16 +14,15 @@ if TYPE_CHECKING:
 
     from app.progress import StudyProgress
 
-PANEL = "Study"
 EVERY = 5  # seconds between two looks of --watch
 HEADS = ("rater", "items", "min/item", "agreement", "share left", "ties", "same answer", "self-agreement", "attention")
 
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
-    app.command("status", rich_help_panel=PANEL)(status)
-    app.command("quality", rich_help_panel=PANEL)(quality)
-    app.command("reply", rich_help_panel=PANEL)(reply)
+    app.command("status")(status)
+    app.command("quality")(quality)
+    app.command("reply")(reply)
 
 
 def status(
@@ -31,7 +30,9 @@ def status(
     watch: bool = typer.Option(False, "--watch", help=f"Draw it anew every {EVERY} seconds, until Ctrl-C."),
     as_json: bool = JSON,
 ) -> None:
-    """How far a study is: reports, items, slots, every rater, and what annotators remarked.
+    """How far a study is, rater by rater; --watch redraws it.
+
+    Prints reports, items and slots, every rater, work that is stale, and what annotators remarked.
 
     Example: calipers status mystudy --watch
     """
@@ -79,7 +80,9 @@ def quality(
     half_width: float = typer.Option(0.05, help="Half-width of agreement's interval to plan more pairs for."),
     as_json: bool = JSON,
 ) -> None:
-    """How each annotator works beside the others, who needs a second look and why, and agreement so far.
+    """How each annotator works, and who needs a second look.
+
+    Prints agreement so far with its interval, one line an annotator beside the others, and each flag with its reason.
 
     Example: calipers quality mystudy --json
     """

@@ -11,8 +11,6 @@ from app.commands import gold, packets, probes, results_import
 from app.commands.dry_run import DryRun, ending, say
 from app.commands.printing import JSON, STUDY, progress_bar
 
-PANEL = "Reports and items"
-
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
@@ -22,7 +20,7 @@ def add_to(app: typer.Typer) -> None:
     results_import.add_to(imports)
     gold.add_to(imports)
     packets.add_import(imports)
-    app.add_typer(imports, name="import", rich_help_panel=PANEL)
+    app.add_typer(imports, name="import")
 
 
 def import_reports(
@@ -39,7 +37,7 @@ def import_reports(
     dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
     as_json: bool = JSON,
 ) -> None:
-    """Read reports, strip their citations and store them, all or nothing.
+    """Read reports and strip their citations, all or nothing.
 
     folder: SYSTEM/TOPIC.md, and beside these folders, where wanted, topics.csv (topic, title, prompt, category,
     language), systems.csv (system, public_name, is_reference, family) and criteria.csv (topic, id, label, text,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import CASCADE, FAMILY, JSON, JUDGES, PRESET, PROTOCOL, RESULTS, WHAT, listed, working
+from app.commands.printing import CASCADE, FAMILY, JSON, JUDGES, PRESET, PROTOCOL, WHAT, listed, working
 
 if TYPE_CHECKING:
     from calibration.results import CalibrationReport
@@ -17,7 +17,7 @@ GATE = {"chosen": 0, "none_adequate": 3, "cannot_tell": 4}
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's command."""
-    app.command("calibrate", rich_help_panel=RESULTS)(calibrate)
+    app.command("calibrate")(calibrate)
 
 
 def calibrate(
@@ -39,7 +39,9 @@ def calibrate(
     cascade: list[str] = CASCADE,
     as_json: bool = JSON,
 ) -> None:
-    """The cheapest judge that agrees with the annotators, every judge's agreement, and warnings in words.
+    """The cheapest judge that agrees with people, and the numbers.
+
+    Prints the choice in a sentence, every judge's agreement, and warnings in words.
 
     Intervals are over whole clusters. With --gate the last line is the decision; 1 and 2 still mean that it broke.
 

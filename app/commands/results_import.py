@@ -39,7 +39,9 @@ def import_labels(
     labels_are: str = LABELS_ARE, first: str = FIRST, map_label: str = MAP_LABEL, encoding: str = ENCODING,
     revise: bool = REVISE, dry_run: bool = DRY_RUN, as_json: bool = JSON,
 ) -> None:  # fmt: skip
-    """Bring in people's labels made elsewhere, and judges' beside them, all or nothing.
+    """Bring in people's labels made elsewhere, all or nothing.
+
+    Judges' labels beside them come in too.
 
     Example: calipers import labels labels.csv --study mystudy
     Example: calipers import labels tasks.json --layout label_studio --map topic=data.query --labels-are sides
@@ -56,7 +58,9 @@ def import_judge_results(
     labels_are: str = LABELS_ARE, map_label: str = MAP_LABEL, times: float = TIMES, encoding: str = ENCODING,
     revise: bool = REVISE, dry_run: bool = DRY_RUN, as_json: bool = JSON,
 ) -> None:  # fmt: skip
-    """Bring in what judges answered elsewhere: the same label rows as any judge, no calls, all or nothing.
+    """Bring in what judges answered elsewhere, all or nothing.
+
+    They become the same label rows as any judge's; no calls are made.
 
     Example: calipers import judge-results results --layout wlc --judge gemini-2.5-pro --system openai --study mystudy
     Example: calipers import judge-results log.json --layout inspect --map topic=metadata.qid,criterion=name

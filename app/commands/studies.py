@@ -9,22 +9,20 @@ import typer
 
 from app.commands.printing import JSON, WHICH, print_json
 
-PANEL = "Study"
-
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
-    app.command("demo", rich_help_panel=PANEL)(demo)
-    app.command("init", rich_help_panel=PANEL)(init)
+    app.command("demo")(demo)
+    app.command("init")(init)
     for name, text in (
         ("open", "Give out work from now on."),
         ("pause", "Stop giving out work; what is taken may be finished."),
         ("close", "Stop, and give back what is taken."),
         ("lock", "Freeze every label."),
     ):
-        app.command(name, rich_help_panel=PANEL, help=f"{text}\n\nExample: calipers {name} mystudy")(_mover(name))
-    app.command("reveal", rich_help_panel=PANEL)(reveal_study)
-    app.command("serve", rich_help_panel=PANEL)(serve)
+        app.command(name, help=f"{text}\n\nExample: calipers {name} mystudy")(_mover(name))
+    app.command("reveal")(reveal_study)
+    app.command("serve")(serve)
 
 
 def demo() -> None:
@@ -57,7 +55,9 @@ def init(
     ),
     as_json: bool = JSON,
 ) -> None:
-    """Make a study from a protocol, or bring it to a changed one as a new version.
+    """Make a study from a protocol; --list describes those shipped.
+
+    An existing study is brought to the changed protocol as a new version.
 
     Example: calipers init mystudy --protocol quick_start --seed 7
     Example: calipers init --copy drg_quality mine.toml
@@ -115,7 +115,9 @@ def copy_to(name: str, file: Path) -> None:
 
 
 def reveal_study(study: str = WHICH) -> None:
-    """Let screens and exports join labels with systems before the study is closed; every report says so from then on.
+    """Let screens and exports name systems before the study closes.
+
+    Every report says so from then on, and labels given later are marked.
 
     Example: calipers reveal mystudy
     """
@@ -134,7 +136,9 @@ def serve(
     port: int = typer.Option(8501, help="Port to listen on."),
     address: str = typer.Option("127.0.0.1", help="Address to listen on; others only where a proxy alone reaches it."),
 ) -> None:
-    """Open the app for annotators and evaluators in the browser, after bringing the schema up to date.
+    """Open the app in the browser, for annotators and evaluators.
+
+    The database is brought up to date first. Runs until Ctrl-C.
 
     Example: calipers serve --port 8501
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import JSON, PROTOCOL, RESULTS, WHAT, working
+from app.commands.printing import JSON, PROTOCOL, WHAT, working
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,8 +19,8 @@ RESAMPLES = typer.Option(9_999, help="Bootstrap resamples.", min=99)
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
-    app.command("systems", rich_help_panel=RESULTS)(systems)
-    app.command("topics", rich_help_panel=RESULTS)(topics)
+    app.command("systems")(systems)
+    app.command("topics")(topics)
 
 
 def systems(
@@ -31,7 +31,7 @@ def systems(
     resamples: int = RESAMPLES,
     as_json: bool = JSON,
 ) -> None:
-    """How two systems' scores differ, topic by topic, by people and by each judge.
+    """How two systems' scores differ, by people and by each judge.
 
     Each pair with its mean difference, Wilcoxon's test and the rank correlation over topics, for ratings of reports.
     A labels file names each report's system in the column system_a.
@@ -68,7 +68,9 @@ def topics(
     resamples: int = RESAMPLES,
     as_json: bool = JSON,
 ) -> None:
-    """Which topics are hard: win rates by category of topic, and with what a topic's difficulty goes along.
+    """Which topics are hard, and what goes along with it.
+
+    Prints win rates by category of topic, and with what a topic's difficulty goes along.
 
     Difficulty is the mean win rate of all systems but a reference on that topic, by people; for pairs of reports.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import typer
 
-from app.commands.printing import JSON, RESULTS, print_json, progress_bar
+from app.commands.printing import JSON, print_json, progress_bar
 
 # a .zip of more files, or of more bytes and many times its own, is no bundle but a bomb
 MOST_FILES, SMALL, MOST_TIMES = 10_000, 100_000_000, 100
@@ -17,7 +17,7 @@ MOST_FILES, SMALL, MOST_TIMES = 10_000, 100_000_000, 100
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's command."""
-    app.command("verify", rich_help_panel=RESULTS)(verify)
+    app.command("verify")(verify)
 
 
 def verify(
@@ -25,7 +25,9 @@ def verify(
     root: str = typer.Option(None, help="The root that was published: 64 hexadecimal digits."),
     as_json: bool = JSON,
 ) -> None:
-    """Say which files of a bundle changed and which of its numbers hold. Runs nothing that the bundle brought.
+    """Which files of a bundle changed, and which numbers hold.
+
+    Runs nothing that the bundle brought. Exit 1 if anything changed.
 
     Example: calipers verify bundle --root 9f2c…
     """

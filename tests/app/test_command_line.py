@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 
-from app.command_line import app
 from tests.small_study import PROTOCOL, write_reports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -150,32 +148,3 @@ def test_a_bare_labels_file_is_calibrated_without_a_database(shell: Shell) -> No
     report: dict[str, Any] = json.loads((shell.folder / "report" / "calibration-report.json").read_text())
     assert report["format"] == "calipers-report/1"
     assert not (shell.folder / "x.db").exists()
-
-
-def commands() -> list[list[str]]:
-    found = []
-
-    def walk(command: Any, path: list[str]) -> None:
-        children = getattr(command, "commands", None)
-        if children is None:
-            found.append(path)
-            return
-        for name, child in children.items():
-            walk(child, [*path, name])
-
-    walk(typer.main.get_command(app), [])
-    return found
-
-
-@pytest.mark.parametrize("words", commands(), ids=" ".join)
-def test_every_command_has_help_with_an_example(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as done:
-        app([*words, "--help"], standalone_mode=True)
-    assert done.value.code == 0
-    assert f"Example: calipers {' '.join(words)}" in " ".join(capsys.readouterr().out.replace("│", " ").split())
-
-
-def test_help_does_not_wait_for_statistics_or_databases() -> None:
-    code = "import sys, app.command_line; print([m for m in ('pandas', 'sqlalchemy', 'streamlit', 'scipy', 'litellm', 'matplotlib') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

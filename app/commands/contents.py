@@ -1,0 +1,58 @@
+"""The contents of `calipers --help`: the commands in the order of a study's life, and their help laid out."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+ROAD = {
+    "The study": "demo plan init serve status open pause close lock reveal",
+    "Its reports and items": "import audit pairs items",
+    "Its people": "invite people packet quality reply adjudicate",
+    "Its judges": "judge",
+    "Its results": "calibrate systems topics export verify",
+    "Safety": "doctor backup restore",
+}
+FIRST_STEPS = """First steps:
+
+  calipers demo                     a finished study to look at
+  calipers serve                    opens it in the browser
+  calipers calibrate labels.csv     or: what your own labels say
+
+Each command says more: calipers COMMAND --help"""
+
+
+class Contents(TyperGroup):
+    """Lists the commands as `ROAD` does, wherever they were registered."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Every command, in reading order."""
+        return [name for names in ROAD.values() for name in names.split()]
+
+
+def lay_out(app: typer.Typer) -> None:
+    """Put every command under its head, and let the help of each fill the lines of the terminal."""
+    heads = {name: head for head, names in ROAD.items() for name in names.split()}
+    for info in (*app.registered_commands, *app.registered_groups):
+        info.rich_help_panel = heads[str(info.name)]
+    for command in _all_commands(app):
+        command.help = flowing(command.help or inspect.getdoc(command.callback) or "")
+
+
+def flowing(text: str) -> str:
+    """One line a paragraph, which the terminal folds where it ends; examples keep a line each."""
+    return "\n\n".join(
+        paragraph if paragraph.startswith("Example:") else " ".join(paragraph.split())
+        for paragraph in inspect.cleandoc(text).split("\n\n")
+    )
+
+
+def _all_commands(app: typer.Typer) -> Iterator[Any]:
+    yield from app.registered_commands
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            yield from _all_commands(group.typer_instance)

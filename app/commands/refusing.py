@@ -1,0 +1,52 @@
+"""Whatever ends a command early, as one sentence: what, which one, and the remedy."""
+
+from __future__ import annotations
+
+import errno
+import re
+from typing import Any
+
+import typer
+
+from annotation.errors import AnnotationError, ImportingError
+from calibration.errors import CalibrationError
+from db.errors import DatabaseError
+from exports.errors import ExportError
+
+REFUSALS = (AnnotationError, ImportingError, CalibrationError, DatabaseError, ExportError)
+UNSAID = re.compile(r"^Invalid value: |, unable to parse .*")  # what adds nothing to a wrong value's sentence
+OWN_MISTAKE = 70  # what no user can mend; 1 and 2 stay for what they can
+
+
+def told(error: Exception) -> tuple[str, int]:
+    """The sentence and the exit code; no sentence where help was printed instead."""
+    match error:
+        case typer.TyperException():
+            return _in_use(error), error.exit_code
+        case typer.Abort():
+            return "no answer was given, so nothing was done", 1
+        case OSError():
+            return f"{error.filename or 'a file'}: {error.strerror or error}; {_remedy(error)}", 1
+        case ImportError():
+            return f"{error}; install calipers again with all it needs: pip install --force-reinstall calipers", 1
+        case _ if isinstance(error, REFUSALS):
+            return str(error), 1
+    from app.logs import where
+
+    return f"a mistake in calipers, not yours; please report it: {where(error)}: {error}", OWN_MISTAKE
+
+
+def _in_use(error: Any) -> str:
+    """A wrong option, argument or command, what was perhaps meant, and where the right ones are listed."""
+    known = getattr(error, "possibilities", None)
+    said = error.message if known else error.format_message()
+    said = UNSAID.sub("", said).strip().rstrip(".").replace(". Did you mean", "; did you mean")
+    if not said:
+        return ""
+    meant = f"; did you mean {' or '.join(known)}?" if known else "" if said.endswith("?") else ";"
+    text = said[:1].lower() + said[1:] + meant
+    return f"{text} see: {error.ctx.command_path if error.ctx else 'calipers'} --help"
+
+
+def _remedy(error: OSError) -> str:
+    return "free some disk space" if error.errno == errno.ENOSPC else "check the path and its rights"

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
+from app.tokens import theme_options
 from db.connect import open_database
 
 DEFAULT_PORT = 8501
@@ -26,15 +27,8 @@ SERVER_OPTIONS = {
     "server.fileWatcherType": "none",
     "server.enableStaticServing": "false",
     "client.showErrorDetails": "none",
-    "client.toolbarMode": "viewer",
+    "client.toolbarMode": "minimal",
     "browser.gatherUsageStats": "false",
-    "theme.base": "light",
-    "theme.primaryColor": "#14606e",
-    "theme.backgroundColor": "#fcfbf8",
-    "theme.secondaryBackgroundColor": "#f3f1ec",
-    "theme.textColor": "#1c1f23",
-    "theme.borderColor": "#ddd9d0",
-    "theme.baseRadius": "6px",
 }
 
 
@@ -67,9 +61,11 @@ class Settings:
 
 
 def server_options(chosen: Settings, address: str) -> list[str]:
-    """Streamlit's flags: SERVER_OPTIONS, where to listen, and the names it may be reached by, no other Host header."""
+    """Streamlit's flags: SERVER_OPTIONS, its theme, where to listen, and the names it may be reached by."""
     host = urlsplit(chosen.base_url).hostname or "127.0.0.1"
-    options = [f"--{name}={value}" for name, value in (SERVER_OPTIONS | {"server.address": address}).items()]
+    options = [
+        f"--{name}={value}" for name, value in (SERVER_OPTIONS | theme_options() | {"server.address": address}).items()
+    ]
     options += [f"--server.allowedHosts={name}" for name in dict.fromkeys((host, "127.0.0.1", "localhost"))]
     return [*options, f"--server.corsAllowedOrigins={chosen.origin}"]
 

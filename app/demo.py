@@ -100,12 +100,12 @@ def make_demo(engine: Engine, progress: Callable[[int, int], None] = lambda done
     return made
 
 
-def demo_links(engine: Engine) -> dict[str, str]:
-    """A fresh token for each role."""
+def demo_links(engine: Engine, name: str = NAME, roles: Sequence[str] = ROLES) -> dict[str, str]:
+    """A fresh token for each role in one of the demo's studies."""
     with transaction(engine) as session:
-        study = session.scalars(select(Study).where(Study.name == NAME)).one()
+        study = session.scalars(select(Study).where(Study.name == name)).one()
         admin = local_admin(study)
-        return {role: invite(session, admin, f"demo {role}", role) for role in ROLES}
+        return {role: invite(session, admin, f"demo {role}", role) for role in roles}
 
 
 def _annotate(session: Session, study: Study, number: int) -> None:

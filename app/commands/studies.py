@@ -26,22 +26,33 @@ def add_to(app: typer.Typer) -> None:
 
 
 def demo() -> None:
-    """Make the demo study once, and print a fresh link for each role.
+    """Make the two demo studies once, and print fresh links.
+
+    demo has reports to read and label; demo-labels has the labels of 40 topics, enough to choose a judge.
 
     Example: calipers demo
     """
     from app.commands.database import opened
     from app.commands.printing import progress_bar
-    from app.demo import demo_links, make_demo
+    from app.demo import NAME, demo_links, make_demo
+    from app.demo_labels import NAME as LABELS_ONLY
+    from app.demo_labels import make_labels_demo
     from app.settings import settings
+    from db.people_tables import ROLES
 
     engine = opened()
-    with progress_bar("building the demo study") as advance:
-        make_demo(engine, advance)
-    links = demo_links(engine)
-    typer.echo("The demo study is ready. Its people and judges are simulated.")
-    for role, token in links.items():
-        typer.echo(f"  {role:<12} {settings().invite_link(token)}")
+    for what, make in (("with reports", make_demo), ("with labels only", make_labels_demo)):
+        with progress_bar(f"building the study {what}") as advance:
+            make(engine, advance)
+    typer.echo("The demo is ready. Its people and judges are simulated.")
+    for name, told, roles in (
+        (NAME, "reports of 6 topics, to read and to label", ROLES),
+        (LABELS_ONLY, "labels of 40 topics: which judge would you pay for, and whose work needs a second look?",
+         ("evaluator",)),
+    ):  # fmt: skip
+        typer.echo(f"{name}: {told}")
+        for role, token in demo_links(engine, name, roles).items():
+            typer.echo(f"  {role:<12} {settings().invite_link(token)}")
     typer.echo("The links work while `calipers serve` runs.")
 
 

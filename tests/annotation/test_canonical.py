@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.blinding import CANONICAL_VERSION, canonical_format
@@ -174,14 +174,12 @@ def letters(markdown: str) -> str:
     return "".join(filter(str.isalpha, html.unescape(TAGS.sub("", markdown))))
 
 
-@settings(max_examples=400, deadline=None)
 @given(documents, st.sampled_from([None, "The tide*"]), st.sampled_from(["full", "spacing"]))
 def test_formatting_twice_is_formatting_once(markdown: str, title: str | None, level: str) -> None:
     once = canonical_format(markdown, title, level).text  # type: ignore[arg-type]
     assert canonical_format(once, title, level).text == once  # type: ignore[arg-type]
 
 
-@settings(max_examples=400, deadline=None)
 @given(documents)
 def test_no_letter_is_lost_and_none_is_added(markdown: str) -> None:
     assert letters(canonical_format(markdown).text) == letters(markdown)
@@ -214,7 +212,6 @@ def words(markdown: str) -> list[str]:
     return re.findall(r"[^\W_]+", TAGS.sub("", re.sub("</?i>", "", markdown)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(block, min_size=1, max_size=8).map("\n\n".join))
 def test_words_keep_their_order_and_their_digits(markdown: str) -> None:
     assert words(canonical_format(markdown).text) == words(markdown)

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.citations import VERSION, Span, Stripped, strip_citations
@@ -46,20 +46,17 @@ def assert_only_deleted(report: str, stripped: Stripped) -> None:
     assert cut(report, stripped.removed) == stripped.text
 
 
-@settings(max_examples=400, deadline=None)
 @given(documents)
 def test_the_text_is_the_report_minus_its_spans(report: str) -> None:
     assert_only_deleted(report, strip_citations(report))
 
 
-@settings(max_examples=400, deadline=None)
 @given(documents)
 def test_stripping_twice_is_stripping_once(report: str) -> None:
     once = strip_citations(report).text
     assert strip_citations(once).text == once
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(alphabet="[](){}<>!|#*_`$\\^:.,;-–0123 \n\ra1[]【】†", max_size=120))
 def test_no_string_raises(report: str) -> None:
     stripped = strip_citations(report)
@@ -78,7 +75,6 @@ def test_plain_prose_is_left_alone(prose: str) -> None:
     assert strip_citations(prose).removed == ()
 
 
-@settings(deadline=None)
 @given(
     st.lists(paragraphs, min_size=2, max_size=6),
     st.lists(st.integers(1, 12), min_size=60, max_size=60),

@@ -263,7 +263,7 @@ def test_two_pages_saving_at_once_lose_nothing(engine: Engine, tmp_path: Path) -
     assert len(stored(engine, page["aid"])) == 30
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(order=st.lists(st.integers(0, 5), min_size=6, max_size=18))
 def test_any_order_of_late_and_doubled_entries_ends_in_the_last_accepted_edit(
     tmp_path_factory: pytest.TempPathFactory, order: list[int]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
@@ -83,7 +83,6 @@ blocks = st.lists(
 )
 
 
-@settings(deadline=None)  # the first example imports scikit-learn
 @given(blocks, blocks)
 def test_every_block_has_one_answer_within_the_other_report_and_swapping_the_reports_swaps_the_answers(
     a: list[Block], b: list[Block]

@@ -128,7 +128,7 @@ def test_wrong_use_is_exit_2() -> None:
 lines = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30), min_size=1, max_size=6)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(header=st.lists(st.sampled_from(HEADER.strip().split(",")), min_size=2, unique=True), body=lines)
 def test_any_text_is_examined_or_refused_and_never_breaks(tmp_path: Path, header: list[str], body: list[str]) -> None:
     path = tmp_path / "labels.csv"

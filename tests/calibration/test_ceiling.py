@@ -123,7 +123,7 @@ def test_a_second_implementation_agrees(references: str, ties: str, seed: int) -
 LETTERS = st.text("ABt ", min_size=8, max_size=8)
 
 
-@trials(max_examples=15, deadline=None)
+@trials(max_examples=15)
 @given(LETTERS, LETTERS, LETTERS, LETTERS, st.sampled_from(["three_class", "half_credit", "exclude"]))
 def test_order_of_rows_and_naming_of_a_and_b_change_nothing(ada: str, ben: str, cy: str, judge: str, ties: str) -> None:
     frame = table(Ada=ada + "A", Ben=ben + "A", Cy=cy + "t", judge=judge + "B")

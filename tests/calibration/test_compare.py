@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.compare import paired_difference
@@ -65,7 +65,6 @@ def test_columns_of_different_length_are_refused() -> None:
 SCORES = st.lists(st.tuples(st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 0.5, 1]), st.integers(0, 5)), min_size=2)
 
 
-@settings(deadline=None)
 @given(SCORES, st.randoms(use_true_random=False))
 def test_order_of_rows_means_nothing_and_order_of_judges_only_the_sign(rows: list[tuple], random: object) -> None:  # type: ignore[type-arg]
     x, y, clusters = zip(*rows, strict=True)
@@ -77,7 +76,6 @@ def test_order_of_rows_means_nothing_and_order_of_judges_only_the_sign(rows: lis
     assert (again.value, again.low, again.p) == pytest.approx((found.value, found.low, found.p), nan_ok=True)
 
 
-@settings(deadline=None)
 @given(SCORES)
 def test_the_value_lies_in_its_interval(rows: list[tuple[float, float, int]]) -> None:
     found = paired_difference(*zip(*rows, strict=True))

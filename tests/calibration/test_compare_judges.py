@@ -40,7 +40,7 @@ def made_scores(judges: int = 3, clusters: int = 12, seed: int = 0) -> tuple[dic
     return {f"judge {n}": own for n, own in enumerate(scores)}, code
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(P_VALUES)
 def test_holm_is_that_of_statsmodels_monotone_and_never_below_the_raw_p(p: list[float]) -> None:
     adjusted = holm(p)
@@ -170,7 +170,7 @@ def test_no_labels_and_one_cluster_have_no_band(scores, clusters, note) -> None:
     assert (one.note, one.method, math.isnan(one.low)) == (note, "none", True)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 50), st.randoms(use_true_random=False))
 def test_order_of_rows_changes_neither_the_band_nor_the_pairs(seed: int, random: object) -> None:
     scores, code = made_scores(seed=seed)

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.power import TTestPower
@@ -83,7 +83,6 @@ def test_without_a_margin_nothing_is_tested(margin: float) -> None:
 SCORES = st.lists(st.tuples(st.sampled_from([0, 0.5, 1]), st.sampled_from([0, 0.5, 1]), st.integers(0, 5)), min_size=2)
 
 
-@settings(deadline=None)
 @given(SCORES, st.floats(0.01, 0.3), st.randoms(use_true_random=False))
 def test_outcomes_follow_the_bounds_and_no_order_of_rows_changes_them(rows, margin, random) -> None:
     found = non_inferiority(*zip(*rows, strict=True), margin)
@@ -216,7 +215,6 @@ def test_power_without_spread_or_with_one_pair_is_undefined() -> None:
     assert math.isnan(power(10, 0.0))
 
 
-@settings(deadline=None, max_examples=25)
 @given(st.floats(0.02, 0.4), st.floats(-0.1, 0.04), st.sampled_from([0.9, 0.95, 0.99]))
 def test_the_number_is_the_smallest_with_the_power_wanted(sd: float, gap: float, level: float) -> None:
     d = gap + sd * np.array([-1.0, 1.0] * 4) * math.sqrt(7 / 8)  # sample sd is `sd`

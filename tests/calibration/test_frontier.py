@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.choosing.candidates import cost_agreement_frontier
@@ -31,7 +31,6 @@ def test_nobody_on_the_frontier_is_beaten_in_cost_and_agreement(
     assert cost_agreement_frontier(cost, agreement).tolist() == on
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1, max_size=8))
 def test_the_frontier_is_what_two_loops_find(judges: list[tuple[int, int]]) -> None:
     by_hand = [

@@ -134,7 +134,7 @@ def said(frame: pd.DataFrame) -> tuple[list[str], list[tuple[str, str]]]:
     return statuses, sorted({(one.code, one.rater) for one in report.warnings if one.code not in OF_NAMES})
 
 
-@settings(deadline=None, max_examples=5, phases=(Phase.explicit, Phase.generate))
+@settings(max_examples=5, phases=(Phase.explicit, Phase.generate))
 @given(ANSWERS, st.data())
 def test_no_naming_of_a_and_b_and_no_order_of_rows_changes_a_status_or_a_warning(
     answers: list[tuple[str, ...]], data: st.DataObject

@@ -61,7 +61,6 @@ def same(value: float) -> Any:
 
 @pytest.mark.parametrize(("function", "columns"), SYMMETRIC, ids=NAMES)
 def test_who_is_called_first_and_the_order_of_rows_change_nothing(function, columns):
-    @settings(max_examples=25, deadline=None)
     @given(columns, st.randoms(use_true_random=False))
     def law(pair, rng):
         a, b = pair
@@ -81,7 +80,6 @@ CHANGED_BY_COPIES = {name for name in NAMES if "alpha" in name or "ICC" in name 
 def test_having_everything_twice_changes_no_point_value(name):
     function, columns = SYMMETRIC[NAMES.index(name)]
 
-    @settings(max_examples=25, deadline=None)
     @given(columns)
     def law(pair):
         a, b = pair
@@ -105,7 +103,6 @@ FORMS = {
 }
 
 
-@settings(max_examples=100, deadline=None)
 @given(TABLE, st.sampled_from([2, 3, 6, 210]))
 def test_counts_times_a_factor_and_tables_in_a_block_have_the_value_of_one_table(table, factor):
     for function in FORMS.values():
@@ -116,7 +113,6 @@ def test_counts_times_a_factor_and_tables_in_a_block_have_the_value_of_one_table
         assert math.isnan(block[2, 0])
 
 
-@settings(max_examples=100, deadline=None)
 @given(TABLE)
 def test_shares_lie_between_0_and_1_and_chance_corrected_values_are_at_most_1(table):
     for name, function in FORMS.items():
@@ -126,7 +122,6 @@ def test_shares_lie_between_0_and_1_and_chance_corrected_values_are_at_most_1(ta
         assert math.isnan(value) or value >= lowest - 1e-12
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6), st.integers(2, 1000), st.sampled_from([0.8, 0.95, 0.99]))
 def test_a_t_interval_holds_its_value_and_grows_with_its_level(value, se, clusters, level):
     low, high = bootstrap.cluster_t(value, se, clusters, level)
@@ -134,7 +129,6 @@ def test_a_t_interval_holds_its_value_and_grows_with_its_level(value, se, cluste
     assert wider[0] < low < value < high < wider[1]
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.floats(-1, 1), min_size=20, max_size=60), st.integers(2, 300))
 def test_an_expanded_interval_is_never_narrower_than_the_plain_one(draws, clusters):
     low, high = bootstrap.percentile(draws)
@@ -149,7 +143,7 @@ DIFFERENCES = (
 )  # fmt: skip
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.integers(0, 1000), st.integers(1, 9), st.floats(0, 0.6), st.randoms(use_true_random=False), st.booleans())
 def test_a_report_of_any_study_holds_its_values_and_ignores_the_order_of_its_rows(seed, pairs, missing, rng, both):
     frame = made_pairs(pairs=pairs, criteria=2, seed=seed, missing=missing, both_orders=both)

@@ -149,7 +149,7 @@ def alike(one: list[dict[str, list[float]]], other: list[dict[str, list[float]]]
             assert mine[name] == pytest.approx(theirs[name], abs=digits, nan_ok=True)
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=5)
 @given(st.sets(st.integers(0, 35)), st.permutations(["p", "q", "r"]), st.integers(0, 1000))
 def test_renaming_a_and_b_or_systems_or_reordering_rows_changes_nothing(
     items: set[int], names: list[str], seed: int

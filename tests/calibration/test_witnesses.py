@@ -21,7 +21,7 @@ from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
 from calibration import correlation, metrics
-from tests.calibration.witnesses import NAN, TABLES, agrees, columns_of, complete, raters, share, silent
+from tests.calibration.witnesses import NAN, agrees, columns_of, complete, raters, share, silent
 
 SCORE = {"A": Fraction(1), "tie": Fraction(1, 2), "B": Fraction(0)}
 MIRROR = {"A": "B", "B": "A", "tie": "tie"}
@@ -32,7 +32,6 @@ SCALE = [1, 2, 3, 4, 5]
 SCORES = raters(SCALE, 2)
 
 
-@TABLES
 @given(PAIR)
 def test_agreement_under_each_tie_rule_is_its_definition(pair):
     rows = complete(*pair)
@@ -43,7 +42,6 @@ def test_agreement_under_each_tie_rule_is_its_definition(pair):
     agrees(metrics.percent_agreement, share(credit, len(rows)), *pair, "half_credit")
 
 
-@TABLES
 @given(SCORES, st.sampled_from([None, "linear", "quadratic"]), st.booleans())
 def test_kappa_is_scikit_learns_plain_linear_and_quadratic_with_unused_points_of_a_scale(pair, weights, declared):
     rows = complete(*pair)
@@ -53,7 +51,6 @@ def test_kappa_is_scikit_learns_plain_linear_and_quadratic_with_unused_points_of
     agrees(metrics.cohen_kappa, witness, *pair, categories=SCALE if declared else None, weights=weights)
 
 
-@TABLES
 @given(PAIR)
 def test_symmetrised_kappa_is_scikit_learns_on_every_row_and_its_mirror(pair):
     a, b = columns_of(complete(*pair), 2)
@@ -69,7 +66,6 @@ def kappa_parts(rows: Sequence[tuple[Any, ...]]) -> tuple[Fraction, Fraction]:
     return agreed - expected, len(rows) - expected
 
 
-@TABLES
 @given(PAIR, st.lists(st.sampled_from(["p", "q", "r", None]), min_size=16, max_size=16))
 def test_stratified_kappa_is_its_definition(pair, strata):
     a, b = pair
@@ -80,7 +76,6 @@ def test_stratified_kappa_is_its_definition(pair, strata):
     agrees(metrics.stratified_kappa, witness, a, b, strata)
 
 
-@TABLES
 @given(PAIR, st.sampled_from([None, ["A", "B", "tie"], ["A", "B", "tie", "not_applicable"]]))
 def test_ac1_and_pabak_are_their_definitions_on_the_declared_scale(pair, scale):
     rows = complete(*pair)
@@ -98,14 +93,12 @@ def test_ac1_and_pabak_are_their_definitions_on_the_declared_scale(pair, scale):
     agrees(metrics.pabak, kappa, *pair, categories=scale)
 
 
-@TABLES
 @given(PAIR)
 def test_balanced_accuracy_is_scikit_learns(pair):
     a, b = columns_of(complete(*pair), 2)
     agrees(metrics.balanced_accuracy, silent(balanced_accuracy_score, b, a) if a else NAN, *pair)
 
 
-@TABLES
 @given(raters(["A", "B", "tie"], 3))
 def test_light_kappa_is_the_mean_of_scikit_learns_kappas_that_exist(ratings):
     found = []
@@ -116,7 +109,6 @@ def test_light_kappa_is_the_mean_of_scikit_learns_kappas_that_exist(ratings):
     agrees(metrics.light_kappa, sum(defined) / len(defined) if defined else NAN, list(ratings), crowd=True)
 
 
-@TABLES
 @given(st.integers(1, 5).flatmap(lambda m: st.lists(st.lists(st.integers(0, 2), min_size=m, max_size=m), max_size=15)))
 def test_fleiss_kappa_is_statsmodels(units):
     counts = [[unit.count(k) for k in range(4)] for unit in units]
@@ -125,7 +117,6 @@ def test_fleiss_kappa_is_statsmodels(units):
     agrees(metrics.fleiss_kappa, witness, counts)
 
 
-@TABLES
 @given(raters([0, 1, 2, 3, 7], 3, most=15), st.sampled_from(["nominal", "ordinal", "interval", "ratio"]))
 def test_alpha_is_the_krippendorff_packages_at_all_four_levels(ratings, level):
     numbers = np.array([[NAN if x is None else x for x in rater] for rater in ratings], dtype=float)
@@ -136,7 +127,6 @@ def test_alpha_is_the_krippendorff_packages_at_all_four_levels(ratings, level):
     agrees(metrics.krippendorff_alpha, witness, list(ratings), level, crowd=True)
 
 
-@TABLES
 @given(SCORES)
 def test_correlations_are_scipys(pair):
     x, y = columns_of(complete(*pair), 2)
@@ -161,7 +151,6 @@ def constant_answers_earn(labels: Sequence[str], ties: str) -> list[tuple[Fracti
     return earned
 
 
-@TABLES
 @given(
     st.lists(st.tuples(st.sampled_from(["A", "B", "tie", None]), st.sampled_from(["p", "q", None])), max_size=16),
     st.sampled_from(["three_class", "half_credit", "exclude"]),

@@ -9,12 +9,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from calibration.metrics import why_undefined
 
-TABLES = settings(max_examples=200, deadline=None)
 NAN = math.nan
 
 

@@ -212,7 +212,7 @@ REPORTS = {one.__name__: one() for one in (toy_methods_report, people_report, ag
 
 
 @given(facts=ANY_FACTS, report=st.sampled_from([*REPORTS]))
-@settings(max_examples=150, phases=(Phase.explicit, Phase.generate))  # shrinking a hundred fields takes minutes
+@settings(phases=(Phase.explicit, Phase.generate))  # shrinking a hundred fields takes minutes
 def test_whatever_is_unknown_the_text_stays_whole(facts: StudyFacts, report: str) -> None:
     made = methods_paragraph(REPORTS[report], facts)
     for text in (made.markdown, made.latex):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
@@ -70,7 +70,6 @@ def test_unusable_answers_retests_and_other_judges_are_not_compared(change: dict
     assert compare_answers(pd.concat([verdicts(("MINI", "A")), verdicts(("p", "B"), **change)])).empty
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.tuples(st.sampled_from(["MINI", "BIG", "p", "q"]), st.sampled_from(["A", "B", "tie"])), min_size=1))
 def test_naming_a_and_b_the_other_way_round_changes_nothing(answers: list[tuple[str, str]]) -> None:
     turned = [(who, {"A": "B", "B": "A"}.get(label, label)) for who, label in answers]

@@ -74,7 +74,7 @@ def places(value: Any, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_anything_in_any_place_is_read_or_refused(tool: str, tmp_path: Path, data: st.DataObject) -> None:
     content, name, read = copy.deepcopy(TOOLS[tool])

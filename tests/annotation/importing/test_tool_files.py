@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from annotation.importing.results import ResultOptions, ResultRow
 from annotation.importing.results_layouts import RESULT_LAYOUTS
@@ -59,7 +59,6 @@ def test_hostile_words_come_back_letter_by_letter(tool: str) -> None:
 
 
 @pytest.mark.parametrize("tool", EXPORTERS)
-@settings(max_examples=40)
 @given(table=tables())
 def test_any_labels_come_back_as_they_were(tool: str, table: pd.DataFrame) -> None:
     assert read_back(table, tool) == written(table)

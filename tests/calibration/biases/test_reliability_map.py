@@ -181,7 +181,7 @@ def sides(found: ReliabilityMap) -> list[list[float]]:
     return [[x.value, x.low, x.high, x.n] for one in found.cells for x in (one.agreement, one.ceiling, one.gap)]
 
 
-@trials(max_examples=10, deadline=None)
+@trials(max_examples=10)
 @given(st.integers(0, 50), st.booleans())
 def test_order_of_rows_and_naming_of_a_and_b_change_nothing(seed: int, every: bool) -> None:
     frame = in_categories(made_pairs(pairs=24, criteria=2, seed=seed, missing=0.1))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.choosing.constant_baseline import constant_baseline
@@ -59,7 +59,6 @@ def test_ratings_and_pairs_of_unnamed_systems_know_no_more_than_their_labels() -
     assert math.isnan(constant_baseline(study, np.zeros(0, np.intp), scale, "three_class"))
 
 
-@settings(deadline=None, max_examples=40)
 @given(st.text("ABt", min_size=2, max_size=14), st.sampled_from(["three_class", "half_credit", "exclude"]), st.data())
 def test_no_naming_of_a_and_b_changes_it(labels: str, ties: str, data: st.DataObject) -> None:
     systems = st.lists(st.sampled_from("vxyz"), min_size=2, max_size=2, unique=True).map(tuple)

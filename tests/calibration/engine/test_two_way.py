@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
-from hypothesis import settings as trials
 from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
@@ -55,7 +54,6 @@ def test_annotators_who_differ_widen_what_pairs_alone_would_say() -> None:
     assert found.high - found.low == pytest.approx(2 * stats.t.ppf(0.975, 2) * found.variance**0.5)
 
 
-@trials(max_examples=25, deadline=None)
 @given(st.integers(0, 10_000), st.integers(3, 6), st.integers(3, 12))
 def test_it_is_the_two_way_covariance_of_statsmodels(seed: int, annotators: int, pairs: int) -> None:
     rng = np.random.default_rng(seed)

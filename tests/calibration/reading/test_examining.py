@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.errors import CalibrationError
@@ -190,7 +190,6 @@ def any_frames(draw):
     return pd.DataFrame([[draw(cells) for _ in names] for _ in range(rows)], columns=names, dtype="str")
 
 
-@settings(max_examples=60, deadline=None)
 @given(any_frames())
 def test_any_table_of_text_is_examined_and_ready_means_accepted(frame):
     before = frame.copy()

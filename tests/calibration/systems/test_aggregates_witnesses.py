@@ -112,7 +112,6 @@ PROBE_RULES = (
 
 @pytest.mark.parametrize("one", PROBE_RULES, ids=lambda one: one.name)
 @given(rows=probes())
-@settings(max_examples=25, deadline=None)
 def test_every_rule_of_probes_is_what_loops_in_plain_python_give(one: Aggregate, rows: list[Row]) -> None:
     found = estimates(rows, one, answer_values=VALUES)
     for (statistic, rater, _, system), estimate in found.items():
@@ -121,7 +120,7 @@ def test_every_rule_of_probes_is_what_loops_in_plain_python_give(one: Aggregate,
 
 
 @given(rows=probes(), seed=st.integers(0, 99))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_neither_the_order_of_rows_nor_the_names_of_systems_matter(rows: list[Row], seed: int) -> None:
     shuffled = list(rows)
     np.random.default_rng(seed).shuffle(shuffled)
@@ -145,7 +144,6 @@ scores = st.lists(st.one_of(st.none(), st.integers(0, 10)), min_size=3, max_size
 
 
 @given(st.lists(st.tuples(scores, scores), min_size=1, max_size=5))
-@settings(max_examples=25, deadline=None)
 def test_weighted_means_and_target_shares_are_what_loops_give(pages: list[tuple[list[Any], list[Any]]]) -> None:
     rows = [row for number, page in enumerate(pages) for row in view(*page, topic=f"t{number}")]
     rows += view([1, 1, 1], [1, 1, 1], topic="t9")

@@ -7,7 +7,7 @@ import math
 import choix
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import optimize
@@ -55,7 +55,6 @@ def test_two_systems_differ_by_the_log_odds_of_their_wins() -> None:
     assert chances(found)[0, 1] == pytest.approx(6 / 8)
 
 
-@settings(max_examples=60, deadline=None)
 @given(TABLES)
 def test_strengths_are_those_of_a_logistic_regression_and_of_a_general_solver(table: np.ndarray) -> None:
     wins = emptied(table)
@@ -79,7 +78,6 @@ def test_strengths_are_those_of_choix() -> None:
     assert strengths(wins) == pytest.approx(choix.ilsr_pairwise(5, pairs), abs=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
 @given(arrays(bool, st.integers(1, 7).map(lambda n: (n, n))))
 def test_strong_connection_is_that_of_a_graph_library(beat: np.ndarray) -> None:
     assert strongly_connected(beat) == (csgraph.connected_components(beat, connection="strong")[0] == 1)

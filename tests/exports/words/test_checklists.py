@@ -88,7 +88,7 @@ def test_an_epsilon_of_the_software_is_not_known_to_be_fixed_beforehand() -> Non
 
 
 @given(ANY_FACTS)
-@settings(max_examples=40, phases=(Phase.explicit, Phase.generate))
+@settings(phases=(Phase.explicit, Phase.generate))
 def test_whatever_is_unknown_every_format_takes_the_checklists(facts: StudyFacts) -> None:
     for make in BOTH:
         table = make(toy_methods_report(), facts)

@@ -1,4 +1,4 @@
-"""The recipes of docs/running-a-study.md, run as they stand there: five commands from files to an open study."""
+"""The recipes of docs/owners.md, run as they stand there: five commands from files to an open study."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from db.tables import Assignment, Item, Report, System
 from tests.annotation.layout_trees import json_lines, put, text
 from tests.small_study import write_reports
 
-GUIDE = Path(__file__).parents[2] / "docs" / "running-a-study.md"
+GUIDE = Path(__file__).parents[2] / "docs" / "owners.md"
 COMMAND = re.compile(r"^calipers .*$", re.MULTILINE)
 
 

@@ -15,6 +15,9 @@ import pytest
 import sqlalchemy as sa
 from hypothesis import settings
 from sqlalchemy import Engine
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.util import LRUCache
 
 from db.connect import open_database
 from db.migrations import upgrade
@@ -35,7 +38,18 @@ ROOM = 4 * 1024**3  # bytes; below that the suite stays on the disk
 def pytest_configure(config: pytest.Config) -> None:
     if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
+    share_statements(pytest.MonkeyPatch())
     config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
+
+
+def share_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an engine compiled serves the next: a test opens its own, and would compile every statement again."""
+    compiled: LRUCache[object, object] = LRUCache(5_000)
+    for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):  # a cache's keys hold the dialect
+        monkeypatch.setattr(dialect, "__hash__", lambda self: hash(type(self)))
+        monkeypatch.setattr(dialect, "__eq__", lambda self, other: type(self) is type(other))
+    shared = property(lambda engine: compiled, lambda engine, own: None)
+    monkeypatch.setattr(Engine, "_compiled_cache", shared, raising=False)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

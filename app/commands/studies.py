@@ -60,6 +60,9 @@ def init(
     study: str = typer.Argument("", help="Name of the study."),
     protocol: str = typer.Option("", help="A shipped protocol's name, or a .toml file."),
     seed: int = typer.Option(0, help="Seed of every draw: pairs, A and B, sides.", min=0, max=2**62),
+    from_reports: Path = typer.Option(
+        None, "--reports", help="Also import this folder, in the layout it has; more: calipers import reports."
+    ),
     listing: bool = typer.Option(False, "--list", help="Describe the shipped protocols."),
     copy: tuple[str, Path] = typer.Option(
         None, "--copy", metavar="NAME FILE", help="Write a shipped protocol to a file, to be changed."
@@ -70,11 +73,9 @@ def init(
 
     An existing study is brought to the changed protocol as a new version.
 
-    Example: calipers init mystudy --protocol quick_start --seed 7
+    Example: calipers init mystudy --protocol quick_start --seed 7 --reports my_reports
     Example: calipers init --copy drg_quality mine.toml
     """
-    from annotation.protocol import read_protocol
-
     if listing:
         list_protocols(as_json)
         return
@@ -83,7 +84,20 @@ def init(
         return
     if not study or not protocol:
         raise typer.BadParameter("give a study's name and --protocol, or --list, or --copy")
+    _make_study(study, protocol, seed)
+    if from_reports:
+        from annotation.importing.layouts import AUTO
+        from app.commands.reports import import_reports
+
+        import_reports(
+            from_reports, AUTO, study, columns="", system=None, keep_columns=False, encoding="utf-8",
+            allow_empty=False, allow_missing=False, new_version=False, dry_run=False, as_json=False,
+        )  # fmt: skip
+
+
+def _make_study(study: str, protocol: str, seed: int) -> None:
     from annotation.planning.plan_root import keep_changed_root
+    from annotation.protocol import read_protocol
     from annotation.studies import has_labels, init_study, not_yet_active
     from app.commands.database import opened
     from app.reporting import settings_of
@@ -144,7 +158,7 @@ def reveal_study(study: str = WHICH) -> None:
 
 
 def serve(
-    port: int = typer.Option(8501, help="Port to listen on."),
+    port: int = typer.Option(8501, help="Port to listen on.", min=1, max=65_535),
     address: str = typer.Option("127.0.0.1", help="Address to listen on; others only where a proxy alone reaches it."),
 ) -> None:
     """Open the app in the browser, for annotators and evaluators.
@@ -159,6 +173,7 @@ def serve(
     from app.commands.database import opened
     from app.settings import server_options, settings
 
+    _refuse_taken(address, port)
     os.environ.setdefault("CALIPERS_BASE_URL", f"http://127.0.0.1:{port}")
     settings.cache_clear()
     opened()
@@ -169,6 +184,23 @@ def serve(
     command += server_options(settings(), address)
     # replaces this process, so that a signal reaches the server and nothing is left behind
     os.execv(sys.executable, command)
+
+
+def _refuse_taken(address: str, port: int) -> None:
+    """The server would end with a traceback of its own where it cannot listen."""
+    import socket
+
+    from annotation.errors import AnnotationError
+
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind((address, port))
+    except OSError as error:
+        where = f"port {port} of {address}"
+        raise AnnotationError(
+            "no_port", f"{where}: {error.strerror}; choose another with --port or --address"
+        ) from None
 
 
 def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner function's annotations

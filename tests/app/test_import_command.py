@@ -42,6 +42,13 @@ def test_auto_says_which_layout_it_takes_and_why(run: Run) -> None:
     assert "2 topics, 3 systems (1 reference), 6 reports: 6 new" in done.stdout
 
 
+def test_init_brings_a_folder_of_reports_along_as_import_would(run: Run) -> None:
+    done = CliRunner().invoke(app, ["init", "one", "--protocol", "small.toml", "--reports", "bench"])
+    assert done.stderr.splitlines()[0] == "--layout deepresearch_bench, because of data/prompt_data/query.jsonl"
+    again = run("bench", "--layout", "deepresearch_bench", "--study", "one", "--json")
+    assert json.loads(again.stdout)["unchanged"] == 6
+
+
 def test_problems_are_all_in_the_json(run: Run) -> None:
     done = run("a.jsonl", "--layout", "table", "--json")
     assert done.exit_code == 1

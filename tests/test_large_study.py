@@ -31,8 +31,8 @@ def test_it_is_sound_and_has_about_as_many_labels_and_just_as_many_slots_and_cal
         (large, _, nano) = standings(session, study)
         orders, repeats = JUDGES["large"]
         assert (large.done, sum(large.labels.values())) == (12 * orders * repeats, 3 * 12 * orders * repeats)
-        assert large.repeat_agreement is not None
-        assert nano.repeat_agreement is None
+        assert large.repeats
+        assert not nano.repeats
         counted = select(Assignment.status, func.count()).join(Item, Item.id == Assignment.item_id)
         counted = counted.where(Assignment.source == "app", Assignment.purpose == "label").group_by(Assignment.status)
         assert dict(session.execute(counted).all()) == {"submitted": 27, "taken": 2, "open": 7}

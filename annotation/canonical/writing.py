@@ -110,8 +110,3 @@ class _Lists:
         self.widths, self.numbers = self.widths[:depth], self.numbers[:depth]
         self.broken = True
         return " " * sum(self.widths)
-
-
-def count_lists(blocks: Iterable[Block], counts: Counter[str]) -> None:
-    """Items without text are dropped by the writer; here they are counted."""
-    counts["empty_items"] += sum(block.kind == "item" and not block.text for block in blocks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -28,7 +28,8 @@ class JudgeStanding:
     """One judge. Calls are those of the settings planned last; labels and money are of all its settings.
 
     `model` is empty where its labels were imported. `coverage`: usable answers of all that were asked, 0 to 1, None
-    before the first. `repeat_agreement`: see there.
+    before the first. `repeats`: how many things were answered more than once in the same order, by how the answers
+    fell: of (2, 1) two were alike and one was another.
     """
 
     judge: str
@@ -39,8 +40,7 @@ class JudgeStanding:
     in_flight: int
     labels: Mapping[str, int]
     coverage: float | None
-    repeat_agreement: float | None
-    repeated: int  # answers that were given more than once in the same order
+    repeats: Mapping[tuple[int, ...], int]
     money: Money
     max_cost: float | None
     paused_s: float
@@ -54,7 +54,7 @@ class JudgeStanding:
 
 def standings(session: Session, study: Study, *, repeats: bool = True) -> tuple[JudgeStanding, ...]:
     """Every judge of the study, by name. Without `repeats` nobody looks how often a judge repeats itself, which takes
-    as long as all the rest: it is None then."""
+    as long as all the rest: it is empty then."""
     labels = label_counts(session, study)
     found = _judges(session, study)
     return tuple(_standing(session, judge, labels.get(judge.name, {}), repeats) for judge in found)
@@ -85,20 +85,6 @@ def label_counts(session: Session, study: Study) -> dict[str, dict[str, int]]:
     return dict(found)
 
 
-def repeat_agreement(answers: Iterable[tuple[object, str]]) -> tuple[float | None, int]:
-    """How often a judge repeats itself, from (what was asked in which order, its usable answer) pairs.
-
-    The share of equal pairs of answers to the same thing, 0 to 1, mean over things answered more than once, and their
-    number. None where there are none.
-    """
-    by_thing: dict[object, Counter[str]] = defaultdict(Counter)
-    for thing, answer in answers:
-        by_thing[thing][answer] += 1
-    counts = [given for given in by_thing.values() if given.total() > 1]
-    shares = [sum(n * (n - 1) for n in given.values()) / (given.total() * (given.total() - 1)) for given in counts]
-    return (sum(shares) / len(shares) if shares else None), len(shares)
-
-
 def _judges(session: Session, study: Study) -> Sequence[Judge]:
     return session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
 
@@ -108,11 +94,10 @@ def _standing(session: Session, judge: Judge, labels: Mapping[str, int], repeats
     states = {} if config is None else _calls(session, config)
     asked = sum(labels.values())
     paused = (judge.paused_until - clock(session)).total_seconds() if judge.paused_until else 0.0
-    agreement, repeated = _repeats(session, judge) if repeats else (None, 0)
     return JudgeStanding(
         judge=judge.name, model=config.model if config else "", planned=sum(states.values()),
         done=states.get("done", 0), failed=states.get("failed", 0), in_flight=states.get("leased", 0), labels=labels,
-        coverage=labels.get("ok", 0) / asked if asked else None, repeat_agreement=agreement, repeated=repeated,
+        coverage=labels.get("ok", 0) / asked if asked else None, repeats=_repeats(session, judge) if repeats else {},
         money=money_of(session, judge, labels.get("ok", 0)), max_cost=judge.max_cost, paused_s=max(0.0, paused),
         stopped=judge.stopped, batches=open_batches(session, [judge.id]),
     )  # fmt: skip
@@ -129,10 +114,10 @@ def _calls(session: Session, config: JudgeConfig) -> dict[str, int]:
     return dict(session.execute(select(JudgeCall.state, func.count()).where(*mine).group_by(JudgeCall.state)).all())
 
 
-def _repeats(session: Session, judge: Judge) -> tuple[float | None, int]:
+def _repeats(session: Session, judge: Judge) -> Mapping[tuple[int, ...], int]:
     mine = Assignment.rater_id == judge.rater_id
     if (session.scalar(select(func.max(Assignment.repeat_no)).where(mine)) or 1) < 2:
-        return None, 0
+        return {}
     rows = session.execute(
         select(Assignment.item_id, Assignment.left, Criterion.code, CURRENT_LABELS.c.choice)
         .join(Assignment, Assignment.id == CURRENT_LABELS.c.assignment_id)
@@ -142,8 +127,5 @@ def _repeats(session: Session, judge: Judge) -> tuple[float | None, int]:
         .execution_options(yield_per=CHUNK)
     )
     # one thing after the other: hundreds of thousands together would take half a gigabyte
-    alike = [
-        repeat_agreement((thing, choice) for *_, choice in same) for thing, same in groupby(rows, itemgetter(0, 1, 2))
-    ]
-    shares = [share for share, _ in alike if share is not None]
-    return (sum(shares) / len(shares) if shares else None), len(shares)
+    fallen = (Counter(choice for *_, choice in same) for _, same in groupby(rows, itemgetter(0, 1, 2)))
+    return dict(Counter(tuple(sorted(answers.values(), reverse=True)) for answers in fallen if answers.total() > 1))

@@ -256,12 +256,11 @@ class JudgeWork:
     async def _settle(self, rows: CallRows, step: Ask, reply: Reply, tried: list[Tried], *, requeue: bool) -> bool:
         """Store the attempt with what it means for the whole judge. True while the call is still in our hands."""
         judge, paused_s = self._note(step, reply)
-        tries = counted_tries(tried)
+        tries, row = counted_tries(tried), as_row(reply, step, self._price)
         counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
         spent = spent_by(reply, self._price)
-        row, number = as_row(reply, step, self._price), len(tried)
-        settled = Settled(rows.call_id, row, spent, tries, requeue, wait_s, judge, paused_s, number)
+        settled = Settled(rows.call_id, row, spent, tries, requeue, wait_s, judge, paused_s, len(tried))
         mine = await self._writer.change(settled)
         self._spent += worst(step, self.account) if spent is None else spent
         self._settled = True

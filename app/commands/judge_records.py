@@ -168,7 +168,17 @@ def _standings(engine: Any, study: str) -> Sequence[JudgeStanding]:
 
 
 def _as_json(one: JudgeStanding) -> dict[str, Any]:
-    return {**asdict(one), "labels": {status: one.labels.get(status, 0) for status in STATUSES}}
+    share, things = _repeated(one)
+    told = {name: value for name, value in asdict(one).items() if name != "repeats"}
+    known = {"repeat_agreement": None if share != share else share, "repeated": things}
+    return {**told, **known, "labels": {status: one.labels.get(status, 0) for status in STATUSES}}
+
+
+def _repeated(one: JudgeStanding) -> tuple[float, int]:
+    """How often the judge says the same again, nan where nothing was asked twice, and of how many answers."""
+    from calibration.people.repeat_agreement import agreement_of_splits
+
+    return agreement_of_splits(one.repeats), sum(one.repeats.values())
 
 
 def _print_standings(found: Sequence[JudgeStanding]) -> None:
@@ -200,10 +210,9 @@ def _remarks(one: JudgeStanding) -> list[str]:
         said.append(f"may cost {one.max_cost:g} USD")
     if one.money.unknown_costs:
         said.append(f"{one.money.unknown_costs} tries broke off; nobody knows whether they were billed")
-    if one.repeat_agreement is not None:
-        said.append(
-            f"asked the same again, it says the same in {percent(one.repeat_agreement)} ({one.repeated:,} answers)"
-        )
+    if one.repeats:
+        share, things = _repeated(one)
+        said.append(f"asked the same again, it says the same in {percent(share)} ({things:,} answers)")
     return said
 
 

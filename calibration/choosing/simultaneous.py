@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
 
 from calibration.bootstrap import MAX_UNDEFINED, resample, se_of_sums, undefined_share, wilson_effective
 from calibration.compare import scores_and_clusters
-from calibration.engine.bounding import Pair, drawn
 from calibration.engine.closed_forms import Array, ratio
-from calibration.engine.tabular import why_not_shown
 from calibration.estimates import Estimate
 from calibration.reading.columns import tally
-from calibration.settings import CalibrationSettings
 
 TINY = 1e-12
 
@@ -98,35 +95,6 @@ def studentised(totals: Array, sizes: Array, resamples: int = 9_999, seed: int =
         return np.asarray(shift * n / np.sqrt(ratio(held, held - 1) * spread))
 
     return resample(np.stack(parts, axis=1).astype(float), statistic, resamples, seed)
-
-
-def difference_of_tables(
-    name: str,
-    pair: Pair,
-    one: Array,
-    other: Array,
-    statistic: Callable[[Array], Array],
-    settings: CalibrationSettings,
-) -> Estimate:
-    """`<name>_difference` of two judges' count tables with the same references, on the same resamples of clusters.
-
-    `one`, `other`: shape (clusters, K, K), of the labels that both judges have (`pair.sizes` counts them);
-    `statistic`: a closed form. Interval: expanded percentile of the drawn differences; Hesterberg 2015. Undefined
-    where either side is, with its reason.
-    """
-    tables = np.stack([one, other], axis=1)
-    points = statistic(tables.sum(axis=0))
-    reasons = [why_not_shown(name, tables[:, side].sum(axis=0), float(points[side])) for side in (0, 1)]
-    draws = resample(tables, statistic, settings.resamples, settings.seed) if pair.clusters > 1 else None
-    return drawn(
-        f"{name}_difference",
-        pair,
-        float(points[0] - points[1]),
-        None if draws is None else draws[:, 0] - draws[:, 1],
-        reasons[0] or reasons[1],
-        settings,
-        f"{pair.rater} minus {pair.reference}, on the labels both have",
-    )
 
 
 def _quantile_of_maximum(draws: Array, level: float) -> tuple[float, float]:

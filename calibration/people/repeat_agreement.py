@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from calibration.bias import EVERYONE, Asked, Bias, bias_from, share_of_faults
+from calibration.bias import EVERYONE, Asked, Bias, share_of_faults
 from calibration.biases.answering import WHOLE, clusters_of
-from calibration.choosing.drift import drift
 from calibration.correlation import icc
 from calibration.engine.bounding import Pair, share
 from calibration.engine.joining import Study, study_of
@@ -61,6 +61,17 @@ def repeat_agreement(
     return RepeatAgreement(rater, agreement, share_of_faults(asked, changed, total), _icc(study, rows, key), runs)
 
 
+def agreement_of_splits(splits: Mapping[tuple[int, ...], int]) -> float:
+    """`RepeatAgreement.agreement` without its interval, 0 to 1, from how often the answers to one thing fell how.
+
+    (2, 1) is two alike and one other: of its three pairs one agrees. nan where nothing was answered twice.
+    """
+    alike = [(sum(n * (n - 1) for n in split) / (sum(split) * (sum(split) - 1)), times)
+             for split, times in splits.items() if sum(split) > 1]  # fmt: skip
+    things = sum(times for _, times in alike)
+    return sum(share * times for share, times in alike) / things if things else math.nan
+
+
 def _pairs_alike(rows: pd.DataFrame, key: list[str]) -> tuple[np.typing.NDArray[np.float64], pd.DataFrame]:
     """Of each repeated label the share of pairs of runs that agree, and its cluster and number of runs."""
     if rows.empty:
@@ -80,10 +91,3 @@ def _icc(study: Study, rows: pd.DataFrame, key: list[str]) -> float:
     given = scores["label"].astype("str").astype(float).to_numpy()
     wide = scores.assign(score=given, which=which).set_index([*key, "which"])["score"].unstack()
     return icc(wide.to_numpy(), "ICC(1,1)")
-
-
-def drift_bias(verdicts: pd.DataFrame, before: str, after: str, settings: CalibrationSettings | None = None) -> Bias:
-    """`drift` of a judge's agreement with the annotators, after minus before, with its word. Undefined as there."""
-    settings = settings or CalibrationSettings()
-    found = drift(verdicts, before, after, settings)
-    return bias_from(Asked("drift", after, settings, reference=before), found.difference)

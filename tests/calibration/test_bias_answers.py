@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from calibration.biases.alike_texts import shingles
 from calibration.biases.answer_rates import answer_rates
 from calibration.biases.rationale_overlap import rationale_overlap
 from calibration.correlation import icc
-from calibration.people.repeat_agreement import drift_bias, repeat_agreement
+from calibration.people.repeat_agreement import agreement_of_splits, repeat_agreement
 from tests.calibration.biased import verdict
 
 
@@ -101,13 +102,11 @@ def test_scores_also_have_the_intraclass_correlation_of_single_runs() -> None:
     assert math.isnan(repeat_agreement(runs(["AA", "AB"]), "judge").icc_1_1)
 
 
-def test_drift_has_its_word_and_the_size_that_could_have_been_seen() -> None:
-    people = "AB" * 60
-    frame = said(ada=people, judge1=people, judge2="AA" * 60)
-    lost, same = drift_bias(frame, "judge1", "judge2"), drift_bias(frame, "judge1", "judge1")
-    assert (lost.effect, lost.outcome, lost.estimate.reference) == (-1 / 2, "found", "judge1")
-    assert (same.effect, same.outcome) == (0.0, "not_found")
-    assert drift_bias(said(ada="AB", judge1="AB", judge2="AB"), "judge1", "judge2").outcome == "cannot_tell"
+@pytest.mark.parametrize("answers", [["AA"], ["AB"], ["AAB"], ["AA", "AB", "ABt", "A"]])
+def test_the_ledger_counts_repeats_as_the_report_does(answers: list[str]) -> None:
+    splits = Counter(tuple(Counter(given).values()) for given in answers)
+    assert agreement_of_splits(splits) == pytest.approx(repeat_agreement(runs(answers), "judge").agreement.value)
+    assert math.isnan(agreement_of_splits({(1,): 3}))
 
 
 STOCK = "the first one is clearer and better sourced"

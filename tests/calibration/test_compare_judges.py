@@ -9,17 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from calibration.bootstrap import cluster_se, expanded_percentile, wilson_effective
-from calibration.choosing.simultaneous import difference_of_tables, max_t_band, studentised
+from calibration.bootstrap import cluster_se, wilson_effective
+from calibration.choosing.simultaneous import max_t_band, studentised
 from calibration.compare import compare_judges, exact_mcnemar, holm, paired_difference, shared_labels
-from calibration.engine import closed_forms
-from calibration.engine.bounding import Group, Pair
 from calibration.errors import CalibrationError
-from calibration.results import CalibrationSettings
 
 NAN = math.nan
 P_VALUES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=8)
@@ -194,39 +190,6 @@ def test_no_judge_and_one_judge_are_no_special_case() -> None:
     assert (compare_judges({}, code), max_t_band({}, code), compare_judges(scores, code)) == ((), (), ())
     (alone,) = max_t_band(scores, code, resamples=99)
     assert (alone.method, alone.note) == ("max_t", "one judge")
-
-
-def test_a_difference_of_kappas_is_drawn_from_the_same_resamples() -> None:
-    rng, clusters = np.random.default_rng(5), 25
-    one, other = rng.integers(0, 4, (2, clusters, 2, 2)).astype(float)
-    other[:, 0, 0] += 2
-    pair = Pair("x", "y", Group(("c",), "all", "all", np.ones(1, bool)), one.sum(axis=(1, 2)))
-    found = difference_of_tables(
-        "cohen_kappa", pair, one, other, closed_forms.kappa, CalibrationSettings(resamples=99, seed=7)
-    )
-
-    def kappa(table: np.ndarray) -> float:
-        k, m = np.indices((2, 2)).reshape(2, -1)
-        times = table.ravel().astype(int)
-        return float(cohen_kappa_score(np.repeat(k, times), np.repeat(m, times)))
-
-    draws = [
-        kappa(one[indices].sum(axis=0)) - kappa(other[indices].sum(axis=0))
-        for indices in drawn_clusters(clusters, 99, 7)
-    ]
-    assert found.value == pytest.approx(kappa(one.sum(axis=0)) - kappa(other.sum(axis=0)))
-    assert (found.low, found.high) == pytest.approx(expanded_percentile(draws, clusters))
-    assert (found.statistic, found.rater, found.reference) == ("cohen_kappa_difference", "x", "y")
-    assert (found.method, found.clusters) == ("cluster_bootstrap_expanded", 25)
-
-
-def test_a_difference_with_an_undefined_side_is_a_dash_with_its_reason() -> None:
-    tables = np.zeros((2, 6, 2, 2))
-    tables[0, :, 0, 0], tables[1, :] = 3, 1
-    pair = Pair("x", "y", Group(("c",), "all", "all", np.ones(1, bool)), np.full(6, 3.0))
-    found = difference_of_tables("cohen_kappa", pair, *tables, closed_forms.kappa, CalibrationSettings(resamples=20))
-    assert math.isnan(found.value)
-    assert "one_category" in found.note
 
 
 @pytest.mark.parametrize("function", [compare_judges, partial(max_t_band, resamples=9)])

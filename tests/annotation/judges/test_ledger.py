@@ -7,8 +7,6 @@ import io
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
@@ -16,7 +14,7 @@ from annotation.judges.inspecting import show_call
 from annotation.judges.ledger import COLUMNS, write_ledger
 from annotation.judges.prices import Usage
 from annotation.judges.run import run_judges
-from annotation.judges.standing import JudgeStanding, repeat_agreement, standings
+from annotation.judges.standing import JudgeStanding, standings
 from db.connect import reading
 from tests.annotation.judges.judged_study import (
     PRICE,
@@ -150,30 +148,7 @@ def test_a_judge_that_was_asked_nothing_has_no_numbers(engine: Engine) -> None:
     run_stub(engine, study, Stub(), ONE_ORDER, limit=1)
     with reading(engine) as session:
         (one,) = standings(session, study_row(engine, study))
-    assert one.repeat_agreement is None
-    assert one.repeated == 0
-
-
-@pytest.mark.parametrize(
-    ("answers", "share", "things"),
-    [
-        ([("x", "left")], None, 0),
-        ([("x", "left"), ("x", "left")], 1.0, 1),
-        ([("x", "left"), ("x", "right")], 0.0, 1),
-        ([("x", "left"), ("x", "left"), ("x", "right")], 1 / 3, 1),  # of three pairs of answers, one is equal
-        ([("x", "left"), ("x", "left"), ("y", "7"), ("y", "8"), ("z", "7")], 1 / 2, 2),
-    ],
-)
-def test_self_consistency_is_the_share_of_identical_answers(answers: Any, share: float | None, things: int) -> None:
-    assert repeat_agreement(answers) == (share if share is None else pytest.approx(share), things)
-
-
-@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("ab")), max_size=12), st.randoms())
-def test_self_consistency_is_a_share_and_ignores_the_order(answers: list[tuple[int, str]], random: Any) -> None:
-    share, things = repeat_agreement(answers)
-    shuffled = random.sample(answers, len(answers))
-    assert repeat_agreement(shuffled) == (share if share is None else pytest.approx(share), things)
-    assert share is None or 0 <= share <= 1
+    assert one.repeats == {}
 
 
 def test_repeats_are_compared_within_one_order(engine: Engine) -> None:
@@ -182,10 +157,10 @@ def test_repeats_are_compared_within_one_order(engine: Engine) -> None:
     stub = Stub(lambda text, number: judgments(text, "first"))
     run_stub(engine, study, stub, STUB_JUDGE + "repeats = 2\n")
     one = standing(engine, study)
-    assert (one.repeat_agreement, one.repeated) == (1.0, 6)
+    assert one.repeats == {(2,): 6}
     noisy = Stub(lambda text, number: judgments(text, "first" if number % 2 else "second"))
     other = make_other(engine, study, noisy)
-    assert other.repeat_agreement == 0.0
+    assert set(other.repeats) == {(1, 1)}
 
 
 def make_other(engine: Engine, study: int, stub: Stub) -> JudgeStanding:

@@ -1,0 +1,100 @@
+"""The house keeps its shape: short functions, short files, no circle of imports, every statistic in one place."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from calibration.metrics import METRICS
+from exports.bibliography import STATISTICS
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("app", "annotation", "calibration", "db", "exports", "benchmarks")
+FILES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+MODULES = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in FILES}
+LONG = {
+    "db/migrations/versions/0001_first_schema.py": "the first schema, whole; a migration never changes once it has landed",
+}
+# What has a mean, a spread or a draw and is no statistic of a study, by the file that takes it
+OTHER_COUNTING = {
+    "annotation/blinding.py": "the share of reports whose system a classifier recognises",
+    "annotation/passages.py": "TF-IDF likeness of passages, shown to a reader",
+    "annotation/planning/quotas.py": "a flow problem: whom the remaining slots can reach",
+    "annotation/leaks/blinding_audit.py": "the report whose removed share stands apart, for its owner to look at",
+}
+STATISTICS_LIBRARIES = {"scipy", "sklearn", "krippendorff", "statsmodels", "statistics"}
+STATISTICS_CALLS = {
+    "mean", "nanmean", "average", "median", "std", "var", "sem", "cov", "corr", "corrcoef", "quantile", "nanquantile",
+    "percentile", "nanpercentile", "rankdata", "default_rng",
+}  # fmt: skip
+
+
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def imports(path: Path) -> set[str]:
+    """Dotted names of every import, inside functions and for types too; of `from a import b` both a and a.b."""
+    found = set()
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
+
+
+def test_half_of_the_functions_have_at_most_8_lines_and_nine_of_ten_at_most_25() -> None:
+    lengths = [(one.end_lineno or one.lineno) - one.lineno + 1 for path in FILES for one in functions(path)]
+    assert len(lengths) > 3_000, "the walk found too few functions to mean anything"
+    assert statistics.median(lengths) <= 8
+    assert statistics.quantiles(lengths, n=10)[-1] <= 25
+
+
+def test_no_file_is_over_300_lines_without_a_reason_and_no_reason_stands_there_for_nothing() -> None:
+    lengths = {path.relative_to(ROOT).as_posix(): len(path.read_text("utf-8").splitlines()) for path in FILES}
+    assert {name for name, lines in lengths.items() if lines > 300} == set(LONG)
+
+
+def test_nothing_imports_in_a_circle() -> None:
+    sorter = TopologicalSorter({name: (imports(path) & set(MODULES)) - {name} for name, path in MODULES.items()})
+    try:
+        sorter.prepare()
+    except CycleError as circle:
+        pytest.fail(" -> ".join(reversed(circle.args[1])))
+
+
+def counting(path: Path) -> set[str]:
+    """What a file imports or calls to make a statistic of numbers."""
+    libraries = {name.partition(".")[0] for name in imports(path)} & STATISTICS_LIBRARIES
+    calls = (node.func for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
+    return libraries | {one.attr for one in calls if isinstance(one, ast.Attribute) and one.attr in STATISTICS_CALLS}
+
+
+def test_statistics_are_made_in_calibration_alone() -> None:
+    outside = [path for path in FILES if path.relative_to(ROOT).parts[0] in ("app", "annotation", "db", "exports")]
+    assert {path.relative_to(ROOT).as_posix() for path in outside if counting(path)} == set(OTHER_COUNTING)
+
+
+def test_no_statistic_is_defined_outside_calibration_under_its_name() -> None:
+    catalogue = ("metrics", "correlation", "bootstrap", "planning")
+    named = {one.name for stem in catalogue for one in functions(ROOT / "calibration" / f"{stem}.py")}
+    known = {name for name in named if not name.startswith("_")} | {one.name for one in METRICS} | set(STATISTICS)
+    again = [
+        f"{module}: {one.name}"
+        for module, path in MODULES.items()
+        for one in functions(path)
+        if one.name in known and not module.startswith("calibration")
+    ]
+    assert again == []

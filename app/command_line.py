@@ -82,7 +82,7 @@ def main() -> None:
 def run(words: Sequence[str] | None = None) -> int:
     """The command of these words, or the one that was typed, and its exit code."""
     try:
-        return app(words, standalone_mode=False) or 0
+        return app(words, standalone_mode=False, prog_name="calipers") or 0
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # noqa: BLE001  # whatever it is, nobody is shown a traceback

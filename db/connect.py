@@ -31,6 +31,14 @@ NOTICED = {
 NOTICED_THERE = {"tcp_keepalives_idle": 15, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 3,
                  "tcp_user_timeout": 30_000}  # fmt: skip
 READ_ONLY = "calipers_read_only"
+REMEDIES = {
+    "not a database": "name another file in CALIPERS_DATABASE_URL",
+    "malformed": "the file is damaged; bring a backup into a new one with: calipers restore",
+    "unable to open": "make its folder, let this account write there, or name another in CALIPERS_DATABASE_URL",
+    "readonly": "let this account write the file and its folder",
+    "locked": "something else holds it; end that, or try again",
+    "already exists": "another program's database; name a new file in CALIPERS_DATABASE_URL",
+}
 _writers: WeakKeyDictionary[Engine, Turns] = WeakKeyDictionary()
 
 
@@ -48,6 +56,8 @@ def open_database(url: str) -> Engine:
         ) from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
+        if parsed.database in (None, "", ":memory:"):
+            raise DatabaseError(f"{url} would be lost at the end of the command; use sqlite:///calipers.db")
         engine = create_engine(
             parsed, connect_args={"timeout": BUSY_S}, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, hide_parameters=True
         )
@@ -113,7 +123,14 @@ def naming_the_database(engine: Engine) -> Iterator[None]:
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason given"
         if _says_disk_full(error.orig):
             raise DiskFull(f"{shown}: {reason}; nothing of this was written: free some disk space") from error
-        raise (DatabaseAway if _says_away(error.orig) else DatabaseError)(f"{shown}: {reason}") from error
+        if _says_away(error.orig):
+            raise DatabaseAway(f"{shown}: {reason}; start the server, or correct CALIPERS_DATABASE_URL") from error
+        raise DatabaseError(f"{shown}: {reason}; {_remedy(reason)}") from error
+
+
+def _remedy(reason: str) -> str:
+    """What to do about what SQLite says of its file; of anything else, where to look."""
+    return next((remedy for words, remedy in REMEDIES.items() if words in reason), "look at the database itself")
 
 
 def _says_away(reported: object) -> bool:

@@ -153,7 +153,8 @@ def read_bytes(path: Path, shown: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ImportingError(f"{shown}: cannot be read ({error.strerror}); make it readable or remove it") from None
+        remedy = "check the path" if isinstance(error, FileNotFoundError) else "make it readable or remove it"
+        raise ImportingError(f"{shown}: cannot be read ({error.strerror}); {remedy}") from None
 
 
 def decode(original: bytes, shown: str, encoding: str = "utf-8") -> str:

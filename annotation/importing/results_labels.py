@@ -45,7 +45,8 @@ def read_labels_results(path: Path, options: ResultOptions) -> Results:
     columns, lines = read_columns(path, problems, options.encoding)
     absent = [name for name in REQUIRED if name not in columns]
     if absent:
-        raise ImportingError([*problems, f"{path.name}:1: no column {absent[0]!r} (found: {', '.join(columns)})"])
+        found = ", ".join(columns) or "nothing"
+        raise ImportingError([*problems, f"{path.name}:1: no column {absent[0]!r} (found: {found}); add it"])
     if not lines:
         raise ImportingError([*problems, f"{path.name}: no rows; give a file with a label a row"])
     rows = []

@@ -15,7 +15,7 @@ from annotation.judges.attempts import cost_of
 from annotation.judges.client import Transport
 from annotation.judges.judge_file import JudgeDefinition, Rung
 from annotation.judges.material import material_of
-from annotation.judges.outcomes import Reply
+from annotation.judges.outcomes import KEY_WORDS, Reply
 from annotation.judges.prices import Usage, snapshot
 from annotation.judges.prompt import Asked, Material, Probe, build_prompt, template_of, text_sha256
 from annotation.judges.reply import problems
@@ -78,12 +78,12 @@ def check_judges(
     return tuple(asyncio.run(check()))
 
 
-def tiny_material(protocol: Protocol) -> Material:
+def tiny_material(protocol: Protocol, prompt: str) -> Material:
     """A question about made-up texts in the protocol's form, of one criterion."""
     scale = protocol.answers.scale or Scale(min=0, max=10) if protocol.task_type == "pointwise_rating" else None
     names = NAMES["pairwise_choice" if rates_both(protocol) else protocol.task_type]
     return material_of(
-        protocol, template_of(protocol),
+        protocol, template_of(protocol, prompt),
         [Asked(0, "check", "Clear", "Is it clear and right about when water boils?", scale)],
         title="Boiling water", prompt="When does water boil?",
         shown=[ShownText(name, text, text_sha256(text), "") for name, text in zip(names, TEXTS, strict=False)],
@@ -104,7 +104,7 @@ async def _check(definition: JudgeDefinition, protocol: Protocol, transport: Tra
     if facts.takes_seed:
         params.setdefault("seed", REPEAT)
     effective = as_sent(definition.model_copy(update={"params": params}), 1)
-    material = tiny_material(protocol)
+    material = tiny_material(protocol, definition.prompt)
     rung, reply = await _ask(effective, material, transport)
     return Checked(
         judge=definition.name, model=definition.model, problem=_problem(material, rung, reply), key=key,
@@ -129,6 +129,8 @@ async def _ask(definition: JudgeDefinition, material: Material, transport: Trans
 
 def _problem(material: Material, rung: Rung, reply: Reply) -> str:
     if reply.outcome not in REPLIES:
+        if reply.error and KEY_WORDS.search(reply.error):
+            return "no key was sent: export the provider's variable, or one that api_key_env in judges.toml names"
         return reply.error or reply.outcome
     answers = parsed(material, Tried(reply.outcome, rung, reply.text, reply.finish_reason))
     return "; ".join(problems(answers, material.task_type))

@@ -55,10 +55,7 @@ def resolve_flag(
 def _resolve_flag(
     session: Session, principal: Principal, report_id: int, number: int, resolution: str, reason: str
 ) -> None:
-    if resolution not in RESOLUTIONS:
-        raise AnnotationError(
-            "bad_resolution", f"a flag is resolved as one of {', '.join(RESOLUTIONS)}, not {resolution!r}"
-        )
+    _refuse_unknown(resolution)
     report = _changeable(session, principal, report_id, is_text_changed=resolution != "keep")
     if not 0 <= number < len(report.flags):
         raise AnnotationError("unknown_flag", f"this report has {len(report.flags)} flags, none with number {number}")
@@ -81,6 +78,7 @@ def resolve_all(
 ) -> int:
     """The same decision for every unresolved flag, or for those of one kind. Returns how many were decided."""
     study = study_for(session, principal, "admin")
+    _refuse_unknown(resolution)
     decided = 0
     for report in session.scalars(select(Report).where(Report.study_id == study.id, Report.open_flags > 0)):
         # from the end, so that masking one does not move those before it
@@ -91,6 +89,13 @@ def resolve_all(
                 decided += 1
     keep_changed_root(session, study)
     return decided
+
+
+def _refuse_unknown(resolution: str) -> None:
+    if resolution not in RESOLUTIONS:
+        raise AnnotationError(
+            "bad_resolution", f"a flag is resolved as one of {', '.join(RESOLUTIONS)}, not {resolution!r}"
+        )
 
 
 def edit_text(session: Session, principal: Principal, report_id: int, text: str, reason: str) -> None:

@@ -9,8 +9,6 @@ import typer
 from app.commands.dry_run import DryRun, ending, say
 from app.commands.printing import JSON, STUDY, progress_bar
 
-LAYOUTS = ("table", "deepresearchgym", "dr3_eval", "wlc", "reportbench")
-
 
 def add_to(imports: typer.Typer) -> None:
     """Register this file's command below `import`."""
@@ -19,7 +17,7 @@ def add_to(imports: typer.Typer) -> None:
 
 def import_probes(
     path: Path = typer.Argument(..., help="The folder, or for --layout table the file, to read."),
-    layout: str = typer.Option(..., help=f"One of {', '.join(LAYOUTS)}."),
+    layout: str = typer.Option(..., help="What made the files: table, wlc, …; one that is unknown lists all."),
     study: str = STUDY,
     columns: str = typer.Option("", "--map", help="table: FIELD=COLUMN,... such as probe_id=id,text=claim."),
     system: str = typer.Option("", help="The system whose reports all of them are about; all systems where left out."),
@@ -64,7 +62,9 @@ def import_probes(
         with reading(engine) as session:
             protocol = protocol_of(find_study(session, study))
         if protocol.task_type != "probe_label":
-            raise AnnotationError("bad_task", f"the study is a {protocol.task_type}; probes are for probe_label")
+            raise AnnotationError(
+                "bad_task", f"the study is a {protocol.task_type}; probes need a probe_label, such as drg_keypoints"
+            )
         answers = protocol.answers
         options = ProbeOptions(
             kind=answers.probe or "", context=answers.context, answers=tuple(one.id for one in answers.labels),

@@ -15,6 +15,14 @@ from exports.errors import ExportError
 
 REFUSALS = (AnnotationError, ImportingError, CalibrationError, DatabaseError, ExportError)
 UNSAID = re.compile(r"^Invalid value: |, unable to parse .*")  # what adds nothing to a wrong value's sentence
+REMEDIES = {
+    errno.ENOSPC: "free some disk space",
+    errno.ENOENT: "check the path",
+    errno.EEXIST: "name a folder, or a file that is not there yet",
+    errno.EISDIR: "name a file",
+    errno.ENOTDIR: "name a folder",
+    errno.EACCES: "let this account use it, or name another",
+}
 OWN_MISTAKE = 70  # what no user can mend; 1 and 2 stay for what they can
 
 
@@ -29,6 +37,8 @@ def told(error: Exception) -> tuple[str, int]:
             return f"{error.filename or 'a file'}: {error.strerror or error}; {_remedy(error)}", 1
         case ImportError():
             return f"{error}; install calipers again with all it needs: pip install --force-reinstall calipers", 1
+        case CalibrationError(code="missing_column"):
+            return f"{error}; what a file holds says: calipers doctor FILE", 1
         case _ if isinstance(error, REFUSALS):
             return str(error), 1
     from app.logs import where
@@ -41,12 +51,12 @@ def _in_use(error: Any) -> str:
     known = getattr(error, "possibilities", None)
     said = error.message if known else error.format_message()
     said = UNSAID.sub("", said).strip().rstrip(".").replace(". Did you mean", "; did you mean")
-    if not said:
-        return ""
+    if not said or "\n" in said:  # help was printed; or all there is to choose from stands in it
+        return said
     meant = f"; did you mean {' or '.join(known)}?" if known else "" if said.endswith("?") else ";"
     text = said[:1].lower() + said[1:] + meant
     return f"{text} see: {error.ctx.command_path if error.ctx else 'calipers'} --help"
 
 
 def _remedy(error: OSError) -> str:
-    return "free some disk space" if error.errno == errno.ENOSPC else "check the path and its rights"
+    return REMEDIES.get(error.errno or 0, "check the path and its rights")

@@ -60,6 +60,8 @@ def _opened(bundle: Path) -> Iterator[Path]:
     if bundle.is_dir():
         yield bundle
         return
+    if not bundle.exists():
+        raise AnnotationError("no_bundle", f"{bundle}: no such file or folder; give a bundle's folder or a .zip of it")
     with tempfile.TemporaryDirectory() as made:
         _unpack(bundle, Path(made))
         inside = [path.parent for path in Path(made).glob(f"**/{SUMS}")]

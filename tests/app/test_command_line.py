@@ -74,26 +74,6 @@ def test_a_dry_run_writes_nothing(shell: Shell) -> None:
     assert json.loads(shell("status", "--json"))["reports"] == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "code", "says"),
-    [
-        (("init", "s", "--protocol", "nonsense"), 1, "no protocol called 'nonsense'; shipped are"),
-        (("init", "s"), 2, "--protocol"),
-        (("import", "reports", "nowhere", "--layout", "folder"), 1, "nowhere: no such folder"),
-        (("import", "reports", "reports", "--layout", "folder"), 1, "there are: none; make one with: calipers init"),
-        (("import", "reports", "reports", "--layout", "odd"), 2, "choose one of folder, wlc"),
-        (("pairs", "nope"), 1, "no study called 'nope'"),
-        (("calibrate", "nowhere.csv"), 1, "nowhere.csv: No such file"),
-        (("judge", "run", "nope"), 1, "no study called 'nope'"),
-    ],
-)
-def test_what_cannot_be_done_is_said_in_one_sentence(
-    shell: Shell, words: tuple[str, ...], code: int, says: str
-) -> None:
-    said = shell(*words, exit_code=code)
-    assert says in " ".join(said.replace("│", " ").split())
-
-
 def test_import_problems_as_json(shell: Shell) -> None:
     (shell.folder / "reports" / "alpha" / "tides.md").write_text("")
     shell("init", "s", "--protocol", "small.toml")

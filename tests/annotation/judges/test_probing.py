@@ -234,7 +234,7 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_planned(
 
 def test_a_judge_that_has_not_run_is_refused(engine: Engine) -> None:
     study = make_study(engine, 2, text=text)
-    with pytest.raises(AnnotationError, match="plan it first"):
+    with pytest.raises(AnnotationError, match="plan it with: calipers judge run"):
         plan_probe(engine, study, judges(STUB_JUDGE)[0], "padding", 50, describe=describe)
 
 

@@ -105,7 +105,8 @@ def find_account(session: Session, study: Study, definition: JudgeDefinition, te
     config = _stored(session, study, definition, template)
     if resolved is None or config is None:
         raise AnnotationError(
-            "not_planned", f"judge {definition.name!r} has no plan with these settings; plan it with: calipers judge run"
+            "not_planned",
+            f"judge {definition.name!r} has no plan with these settings; plan it with: calipers judge run",
         )
     judge = session.get_one(Judge, config.judge_id)
     return Account(judge.id, judge.rater_id, config.id, resolved)

@@ -104,7 +104,10 @@ def _append(session: Session, principal: Principal, remark: int, what: str, **da
     about = session.scalar(select(Event).where(Event.id == remark, Event.study_id == study.id))
     skip = about is not None and (about.kind, about.what) == ("audit", "give_back")
     if about is None or not (skip or (about.kind in ("flag", "comment") and about.what in GIVEN)):
-        raise AnnotationError("no_remark", f"no flag, comment or skip has the number {remark} in study {study.name!r}; see: calipers status")
+        raise AnnotationError(
+            "no_remark",
+            f"no flag, comment or skip has the number {remark} in study {study.name!r}; see: calipers status",
+        )
     assignment = about.data["assignment"] if skip else about.assignment_id
     session.add(
         Event(

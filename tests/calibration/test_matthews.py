@@ -13,12 +13,11 @@ from calibration.metrics import cohen_kappa, matthews_correlation, why_undefined
 from calibration.settings import CalibrationSettings
 from exports.bibliography import bibtex, keys_of, used
 from tests.calibration.studies import made_pairs
-from tests.calibration.witnesses import NAN, TABLES, agrees, columns_of, complete, raters, silent
+from tests.calibration.witnesses import NAN, agrees, columns_of, complete, raters, silent
 
 PAIR = raters(["A", "B", "tie"], 2)
 
 
-@TABLES
 @given(PAIR)
 def test_it_is_scikit_learns_which_says_0_where_a_side_never_varies(pair):
     a, b = columns_of(complete(*pair), 2)
@@ -33,7 +32,6 @@ def test_by_hand():
     assert matthews_correlation(a, b) == pytest.approx(500 / math.sqrt(1250 * 1200))
 
 
-@TABLES
 @given(PAIR)
 def test_it_is_never_nearer_to_0_than_kappa_and_knows_no_first_rater(pair):
     value = matthews_correlation(*pair)

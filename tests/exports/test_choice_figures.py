@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,13 +21,14 @@ from exports.plots.frontier import frontier
 from exports.plots.label_places import FAR, Box, places
 from exports.plots.ranking_figure import ranking_figure
 from exports.plots.reliability import DARKEST, reliability
-from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, themed, tint
+from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, tint
 from exports.sheets.bias import bias_table
 from exports.sheets.judges import judges_table
 from exports.sheets.ranking import ranking_table
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs
+from tests.exports.readable import assert_readable, texts_of
 from tests.exports.test_figures import luminance
 from tests.exports.toy import NAN, WILSON, toy_estimate, toy_report
 from tests.exports.toy_choice import CANDIDATES, toy_choice
@@ -77,14 +76,6 @@ def a_map(criteria: int, categories: int, thin: bool = False) -> ReliabilityMap:
     return ReliabilityMap("j", tuple(names[:-1]), tuple(groups[:-1]), tuple(cells))
 
 
-def texts_of(figure):
-    canvas = figure.canvas
-    with themed():
-        canvas.draw_without_rendering()
-    found = (one for one in canvas.findobj() if hasattr(one, "get_fontsize") and one.get_visible())
-    return [one for one in found if one.get_text().strip()]
-
-
 def figures_of(report, width):
     return [figure for draw in DRAW if (figure := draw(report, width)) is not None]
 
@@ -100,19 +91,7 @@ def test_a_figure_drawn_twice_is_the_same_bytes(reports, form):
 @pytest.mark.parametrize("name", [*STUDIES, "toy"])
 def test_nothing_leaves_the_page_no_words_touch_and_text_is_8_points(reports, name, width):
     for figure in figures_of(reports[name], width):
-        assert figure.canvas.get_size_inches()[0] == width
-        renderer, page = figure.canvas._get_renderer(), figure.canvas.bbox
-        boxes = []
-        texts = texts_of(figure)
-        with themed():
-            found = [(text, text.get_window_extent(renderer)) for text in texts]
-        for text, box in found:
-            assert text.get_fontsize() == 8.0
-            assert -0.5 <= box.x0 < box.x1 <= page.width + 0.5, (figure.name, text)
-            assert -0.5 <= box.y0 < box.y1 <= page.height + 0.5, (figure.name, text)
-            boxes.append((text.get_text(), box))
-        for (said, one), (other_said, other) in itertools.combinations(boxes, 2):
-            assert not one.padded(-0.5).overlaps(other.padded(-0.5)), (figure.name, said, other_said)
+        assert_readable(figure, width)
 
 
 def test_a_pdf_holds_its_fonts_as_truetype_and_no_date(reports):
@@ -269,9 +248,3 @@ def test_names_are_told_apart_in_the_least_room_that_does():
     shown = told_apart(names, (0.3, 0.9))
     assert len({*shown}) == 3
     assert max(width_of(name, 8) for name in shown) <= 0.9
-
-
-def test_help_does_not_wait_for_matplotlib():
-    code = "import sys, app.report_files, exports.plots.reliability; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -193,6 +193,6 @@ def test_text_on_colour_has_contrast(ink, ground, least):
 
 
 def test_help_does_not_wait_for_matplotlib():
-    code = "import sys, app.command_line, exports.plots.forest, exports.plots.criteria_map, exports.plots.answers; print('matplotlib' in sys.modules)"
+    code = "import sys, app.command_line, app.report_files, exports.plots.forest, exports.plots.criteria_map, exports.plots.answers, exports.plots.reliability; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -13,12 +12,13 @@ from calibration.results import CalibrationSettings
 from exports.cells import shown
 from exports.plots.annotators_figure import annotator_pairs, annotators_figure
 from exports.plots.position_figure import position_figure
-from exports.plots.theme import FULL_PAGE, OKABE_ITO, ONE_COLUMN, themed
+from exports.plots.theme import FULL_PAGE, OKABE_ITO, ONE_COLUMN
 from exports.sheets.annotators import annotators_table
 from exports.sheets.bias import bias_table, effect_of
 from exports.tables import AMONG, PEOPLE
 from tests.calibration.studies import made_pairs, made_ratings
-from tests.exports.test_choice_figures import marks_of, texts_of
+from tests.exports.readable import assert_readable, texts_of
+from tests.exports.test_choice_figures import marks_of
 from tests.exports.toy import NAN, toy_report
 from tests.exports.toy_choice import toy_choice
 
@@ -48,18 +48,7 @@ def reports():
 @pytest.mark.parametrize("name", [*STUDIES, "toy", "chosen"])
 def test_nothing_leaves_the_page_no_words_touch_and_text_is_8_points(reports, name, width):
     for figure in (found for draw in DRAW if (found := draw(reports[name], width)) is not None):
-        assert figure.canvas.get_size_inches()[0] == width
-        assert figure.canvas.get_size_inches()[1] <= 9
-        texts = texts_of(figure)
-        with themed():
-            boxes = [(text, text.get_window_extent(figure.canvas._get_renderer())) for text in texts]
-        for text, box in boxes:
-            assert text.get_fontsize() == 8.0
-            assert -0.5 <= box.x0 < box.x1 <= figure.canvas.bbox.width + 0.5, (figure.name, text)
-            assert -0.5 <= box.y0 < box.y1 <= figure.canvas.bbox.height + 0.5, (figure.name, text)
-        inner = [(text, *box.padded(-0.5).extents) for text, box in boxes]
-        for (text, left, low, right, top), (other, *box) in itertools.combinations(inner, 2):
-            assert right <= box[0] or box[2] <= left or top <= box[1] or box[3] <= low, (figure.name, text, other)
+        assert_readable(figure, width)
 
 
 @pytest.mark.parametrize("name", STUDIES)

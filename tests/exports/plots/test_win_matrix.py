@@ -12,13 +12,13 @@ from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings
 from calibration.systems.win_rates import win_matrix as counted
 from exports.as_latex import as_latex
-from exports.plots.theme import FULL_PAGE, INK_SOFT, ONE_COLUMN, themed
+from exports.plots.theme import FULL_PAGE, INK_SOFT, ONE_COLUMN
 from exports.plots.value_map import NOTHING
 from exports.plots.win_matrix import PAGE, win_matrix
 from exports.sheets.ranking import judge_shown
 from exports.sheets.system_pairs import PAIR_WIN_RATE, system_pairs_table, systems_in_order, won_by
 from tests.calibration.ranked import drawn_study, verdicts
-from tests.exports.test_choice_figures import texts_of
+from tests.exports.readable import assert_readable, texts_of
 from tests.exports.toy import toy_report
 
 FEW = CalibrationSettings(resamples=20)
@@ -101,19 +101,7 @@ def test_nothing_leaves_the_page_no_words_touch_and_text_is_8_points(reports, na
     if figure is None:
         assert (name, width) == ("twenty", ONE_COLUMN)
         return
-    assert figure.canvas.get_size_inches()[0] == width
-    assert figure.canvas.get_size_inches()[1] <= PAGE
-    texts = texts_of(figure)
-    with themed():
-        found = [(text, text.get_window_extent(figure.canvas._get_renderer())) for text in texts]
-    page = figure.canvas.bbox
-    for text, box in found:
-        assert text.get_fontsize() == 8.0
-        assert -0.5 <= box.x0 < box.x1 <= page.width + 0.5, text
-        assert -0.5 <= box.y0 < box.y1 <= page.height + 0.5, text
-    inner = [(text, *box.padded(-0.5).extents) for text, box in found]
-    for (text, left, low, right, top), (other, *box) in itertools.combinations(inner, 2):
-        assert right <= box[0] or box[2] <= left or top <= box[1] or box[3] <= low, (text, other)
+    assert_readable(figure, width, PAGE)
 
 
 @pytest.mark.parametrize("name", STUDIES)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 from sqlalchemy.orm import Session
 
+from annotation.errors import AnnotationError
 from annotation.facts.label_rows import criterion_rows
 from annotation.judges.judge_file import read_judge_file
 from annotation.studies import protocol_of
@@ -24,7 +25,6 @@ from exports.datasets.tool_labels import Criteria, ToolFiles
 TOOLS: dict[str, Callable[[pd.DataFrame, Criteria], ToolFiles]] = {
     "label_studio": to_label_studio, "argilla": to_argilla, "potato": to_potato,
 }  # fmt: skip
-FORMATS = ("csv", *TOOLS)
 
 
 def labels_of(session: Session, study: Study, judges: Path | None) -> pd.DataFrame:
@@ -39,7 +39,9 @@ def labels_of(session: Session, study: Study, judges: Path | None) -> pd.DataFra
 
 
 def tool_files(session: Session, study: Study, labels: pd.DataFrame, tool: str, *, texts: bool) -> ToolFiles:
-    """`labels` in the form of `tool`, one of `TOOLS`. `texts`: with what the items show."""
+    """`labels` in the form of `tool`, one of `TOOLS`. `texts`: with what the items show. Raises `no_labels`."""
+    if labels.empty:
+        raise AnnotationError("no_labels", f"study {study.name!r} holds no label yet; there is nothing to write")
     protocol = protocol_of(study)
     answers = {} if protocol.task_type == "pointwise_rating" else {"answers": list(protocol.choices)}
     criteria = {

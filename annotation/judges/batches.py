@@ -248,9 +248,10 @@ def any_ended(
 
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
-        template = template_of(protocol_of(study))
-        planned = [one for one in definitions if is_planned(session, study, one, template)]
-        accounts = [find_account(session, study, one, template) for one in planned]
+        protocol = protocol_of(study)
+        templates = [(one, template_of(protocol, one.prompt)) for one in definitions]
+        planned = [(one, template) for one, template in templates if is_planned(session, study, one, template)]
+        accounts = [find_account(session, study, one, template) for one, template in planned]
     return asyncio.run(ask(accounts))
 
 

@@ -18,6 +18,8 @@ from annotation.toml_text import read_toml
 from annotation.wrong_values import wanted
 
 Rung = Literal["json_schema", "json_object", "plain"]
+PLAIN, PARAPHRASED = "plain", "paraphrased"
+PROMPTS = (PLAIN, PARAPHRASED)  # a new one is TASK.NAME.txt in templates/ and its name here
 LADDER: tuple[Rung, ...] = ("json_schema", "json_object", "plain")
 Usd = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -54,6 +56,7 @@ class JudgeDefinition(Part):
     model: Annotated[str, StringConstraints(pattern=r"^\S+$")]
     api_base: Annotated[str, StringConstraints(pattern=r"^https?://[^\s@?]+$")] | None = None
     api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)] | None = None
+    prompt: str = PLAIN
     params: dict[str, Any] = Field(default_factory=dict)
     price: Price | None = None
     rpm: float | None = Field(None, gt=0, allow_inf_nan=False)
@@ -82,6 +85,13 @@ class JudgeDefinition(Part):
         if name in ("all", "each_annotator", "majority", "others"):
             raise ValueError(f"the name {name!r} stands for people in every report; choose another")
         return name
+
+    @field_validator("prompt")
+    @classmethod
+    def _written(cls, prompt: str) -> str:
+        if prompt not in PROMPTS:
+            raise ValueError(f"there is no prompt {prompt!r}; choose one of {', '.join(PROMPTS)}")
+        return prompt
 
     @field_validator("params")
     @classmethod

@@ -82,7 +82,6 @@ def plan_judges(
         if study.status == "locked":
             raise AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
         protocol = protocol_of(study)
-        template = template_of(protocol)
         paired = protocol.task_type == "pairwise_choice" or rates_both(protocol)
         items = labelled_pairs(session, study) if paired else labelled_singles(session, study)
         if not items:
@@ -94,6 +93,7 @@ def plan_judges(
         prepared = []
         for definition in definitions:
             refuse_taken_name(session, study, definition.name)
+            template = template_of(protocol, definition.prompt)
             resolved = resolve(session, study, definition, template, facts[definition.name])
             assert resolved is not None  # facts are given
             passes = passes_of(definition, items, standing_passes(session, study, definition.name), study.seed)
@@ -101,9 +101,9 @@ def plan_judges(
             standing = standing_groups(session, study, definition.name, resolved.sha256) if per_call > 1 else []
             groups = share_calls(items, per_call, standing) if per_call > 1 else [(item,) for item in items]
             calls = planned_calls(study.id, protocol, template, resolved, groups, passes, questions)
-            prepared.append((resolved, calls))
+            prepared.append((resolved, template, calls))
     plans = []
-    for resolved, calls in prepared:
+    for resolved, template, calls in prepared:
         definition, known = resolved.definition, facts[resolved.definition.name]
         warnings = (
             [

@@ -117,12 +117,12 @@ def plan_probe(
 
 def own_account(session: Session, study: Study, definition: JudgeDefinition) -> Account:
     """The account of the judge's own calls. Raises AnnotationError `not_planned`."""
-    return find_account(session, study, definition, template_of(protocol_of(study)))
+    return find_account(session, study, definition, template_of(protocol_of(study), definition.prompt))
 
 
 def probe_account(session: Session, study: Study, definition: JudgeDefinition, kind: str) -> Account | None:
     """The account that calls of this probe belong to; None before the first."""
-    template = template_of(protocol_of(study), paraphrased=kind == "paraphrase")
+    template = template_of(protocol_of(study), definition.prompt, reworded=kind == "paraphrase")
     if not is_planned(session, study, definition, template):
         return None
     return replace(find_account(session, study, definition, template), probe_kind=kind)
@@ -171,7 +171,8 @@ def _copies(session: Session, study: Study, own: Account, kind: str, items: Sequ
         )
         for call, *of_call in rows:
             found.setdefault(call, tuple(of_call))
-    template = template_of(protocol_of(study), paraphrased=kind == "paraphrase")
+    prompt = own.resolved.definition.prompt
+    template = template_of(protocol_of(study), prompt, reworded=kind == "paraphrase")
     ids, texts = sorted(found), Texts()
     for start in range(0, len(ids), CHUNK):
         for call, rows_of in load_calls(session, study, ids[start:][:CHUNK], texts).items():
@@ -218,7 +219,7 @@ def _write(session: Session, study: Study, own: Account, kind: str, new: Sequenc
     config_id = own.config_id
     if kind == "paraphrase":
         # the same effective parameters, whatever another version would make of the file
-        template = template_of(protocol_of(study), paraphrased=True)
+        template = template_of(protocol_of(study), own.resolved.definition.prompt, reworded=True)
         content = {**own.resolved.content, "template_sha256": text_sha256(template)}
         resolved = replace(own.resolved, content=content, sha256=canonical_sha256(content))
         config_id = open_account(session, study, resolved, template).config_id

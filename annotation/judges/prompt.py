@@ -14,7 +14,7 @@ from jinja2 import StrictUndefined, Template
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from annotation.errors import AnnotationError
-from annotation.judges.judge_file import Rung
+from annotation.judges.judge_file import PARAPHRASED, PLAIN, Rung
 from annotation.judges.reply_values import ANSWER_FIELD
 from annotation.protocol import Protocol
 from annotation.protocol_parts import Scale, TaskType
@@ -96,16 +96,23 @@ class Prompt:
         return sum(len(message["content"].encode()) for message in self.messages)
 
 
-def template_of(protocol: Protocol, *, paraphrased: bool = False) -> str:
-    """The text of a protocol's template, or the same in other words."""
+def template_of(protocol: Protocol, prompt: str = PLAIN, *, reworded: bool = False) -> str:
+    """The text of one of `PROMPTS` for a protocol's task; `reworded`: one that asks for the same in other words.
+
+    Raises AnnotationError `no_prompt` where that prompt was not written for this task.
+    """
     both = "_both" if protocol.answers.paired_view == "both" else ""
-    return shipped_template(f"{protocol.task_type}{both}", paraphrased=paraphrased)
+    if reworded:
+        prompt = PLAIN if prompt == PARAPHRASED else PARAPHRASED
+    return shipped_template(f"{protocol.task_type}{both}", prompt)
 
 
-def shipped_template(form: str, *, paraphrased: bool = False) -> str:
-    """The template's text for a task type, or for ratings of two reports in one view."""
-    name = f"{form}.paraphrased.txt" if paraphrased else f"{form}.txt"
-    return (TEMPLATES / name).read_text(encoding="utf-8")
+def shipped_template(form: str, prompt: str = PLAIN) -> str:
+    """The template's text for a task type, or for ratings of two reports in one view. Raises as `template_of`."""
+    path = TEMPLATES / (f"{form}.txt" if prompt == PLAIN else f"{form}.{prompt}.txt")
+    if not path.is_file():
+        raise AnnotationError("no_prompt", f"prompt {prompt!r} was not written for {form}; write {path.name}")
+    return path.read_text(encoding="utf-8")
 
 
 def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:

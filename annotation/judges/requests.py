@@ -72,5 +72,5 @@ def planned_judges(
     """Those that were planned with these settings, so that their run can go on."""
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
-        template = template_of(protocol_of(study))
-        return tuple(one for one in definitions if is_planned(session, study, one, template))
+        protocol = protocol_of(study)
+        return tuple(one for one in definitions if is_planned(session, study, one, template_of(protocol, one.prompt)))

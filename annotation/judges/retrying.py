@@ -49,8 +49,8 @@ def plan_again(
         study = session.get_one(Study, study_id)
         if study.status == "locked":
             raise AnnotationError("locked", f"study {study.name!r} is locked; no label can change any more")
-        template = template_of(protocol_of(study))
-        accounts = [find_account(session, study, definition, template) for definition in definitions]
+        protocol = protocol_of(study)
+        accounts = [find_account(session, study, one, template_of(protocol, one.prompt)) for one in definitions]
         return tuple(_plan_again(session, study, account, statuses) for account in accounts)
 
 

@@ -62,10 +62,11 @@ def run_judges(
     """
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
-        template = template_of(protocol_of(study), paraphrased=probe_kind == "paraphrase")
+        protocol, reworded = protocol_of(study), probe_kind == "paraphrase"
+        templates = [template_of(protocol, one.prompt, reworded=reworded) for one in definitions]
         accounts = [
             replace(find_account(session, study, definition, template), probe_kind=probe_kind)
-            for definition in definitions
+            for definition, template in zip(definitions, templates, strict=True)
         ]
     if transport is client.ask:
         for definition in definitions:

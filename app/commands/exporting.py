@@ -35,7 +35,7 @@ def add_to(app: typer.Typer) -> None:
 def export_labels(
     study: str = WHICH,
     out: Path = typer.Option(None, help="The file to write, labels.csv where left out; for other forms a folder."),
-    form: str = typer.Option("csv", "--format", help="csv, label_studio, argilla or potato."),
+    form: str = typer.Option("csv", "--format", help="csv, or another tool's: label_studio, …; unknown: lists all."),
     texts: bool = typer.Option(False, "--texts", help="For the other tools: with the texts that were shown."),
     judges: Path = JUDGES,
 ) -> None:
@@ -51,13 +51,13 @@ def export_labels(
     from annotation.studies import find_study
     from annotation.verdicts import write_labels_csv
     from app.commands.database import opened
-    from app.label_exports import FORMATS, labels_of, tool_files
+    from app.label_exports import TOOLS, labels_of, tool_files
     from app.whole_file import whole_file
     from app.whole_folder import whole_folder
     from db.connect import reading
 
-    if form not in FORMATS:
-        raise typer.BadParameter(f"--format {form}: choose one of {', '.join(FORMATS)}")
+    if form != "csv" and form not in TOOLS:
+        raise typer.BadParameter(f"--format {form}: choose one of csv, {', '.join(TOOLS)}")
     if form == "csv" and texts:
         raise typer.BadParameter("--texts is for other tools; labels.csv names texts by item")
     with working("reading labels") as advance:

@@ -41,8 +41,8 @@ def run_together(
 
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
-        template = template_of(protocol_of(study))
-        accounts = [find_account(session, study, definition, template) for definition in definitions]
+        protocol = protocol_of(study)
+        accounts = [find_account(session, study, one, template_of(protocol, one.prompt)) for one in definitions]
         before = [(call_counts(session, account), label_counts(session, account)) for account in accounts]
     started = time.monotonic()
     with ExitStack() as stack:

@@ -10,12 +10,8 @@ from app.commands.dry_run import DryRun, ending, say
 from app.commands.printing import JSON, STUDY
 
 PATH = typer.Argument(..., help="The file or folder to read.")
-LAYOUT = typer.Option(
-    ...,
-    help="labels, wlc, deepresearchgym, dr3_eval, race, reportbench, reportbench_citations, inspect, promptfoo, "
-    "deepeval, label_studio, argilla or potato.",
-)
-LABELS_LAYOUT = typer.Option("labels", help="labels, deepresearchgym, label_studio, argilla or potato.")
+LAYOUT = typer.Option(..., help="What made the files: labels, promptfoo, wlc, …; one that is unknown lists all.")
+LABELS_LAYOUT = typer.Option("labels", help="What made the files: labels, label_studio, …; unknown: lists all.")
 JUDGE = typer.Option("", help="Who judged: where the files do not say, or under another name than theirs.")
 SYSTEM = typer.Option("", help="Whose reports are judged, where the files do not say (wlc: gen).")
 FIRST = typer.Option("", help="The system that was always shown first, where no order is recorded: your decision.")

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from annotation.judges.judge_file import PARAPHRASED, PLAIN, PROMPTS
 from annotation.judges.probes import (
     AGAIN,
     AUTHORITY,
@@ -172,7 +173,7 @@ def test_items_come_from_as_many_topics_as_there_are_and_a_larger_draw_holds_the
 
 @pytest.mark.parametrize("form", ["pairwise_choice", "pointwise_rating", "pointwise_rating_both", "probe_label"])
 def test_a_paraphrased_prompt_asks_for_the_same_in_other_words(form: str) -> None:
-    old, new = shipped_template(form), shipped_template(form, paraphrased=True)
+    old, new = shipped_template(form), shipped_template(form, PARAPHRASED)
     placed = re.compile(r"{[{%].*?[%}]}")
     # what is filled in, and under which conditions, is the same but for a verb that agrees with "sources"
     kept = [[one for one in placed.findall(text) if '"sources"' not in one] for text in (old, new)]
@@ -184,7 +185,9 @@ def test_a_paraphrased_prompt_asks_for_the_same_in_other_words(form: str) -> Non
     assert not set(prose[0]) & set(prose[1]) - {"- {{ id }}: {{ meaning }}"}
 
 
-def test_every_template_has_its_paraphrase() -> None:
-    names = {path.name for path in TEMPLATES.glob("*.txt")}
-    plain = {name for name in names if ".paraphrased." not in name}
-    assert {name.replace(".txt", ".paraphrased.txt") for name in plain} == names - plain
+def test_every_template_has_its_paraphrase_and_every_file_a_listed_prompt() -> None:
+    files = [path.name.removesuffix(".txt").partition(".") for path in TEMPLATES.glob("*.txt")]
+    written = {name: {form for form, _, prompt in files if (prompt or PLAIN) == name} for name in PROMPTS}
+    assert written[PLAIN] == written[PARAPHRASED]
+    assert all(written.values())
+    assert {prompt or PLAIN for _, _, prompt in files} == {*PROMPTS}

@@ -12,10 +12,12 @@ from annotation.leaks.auditing import ReportLine, ReportView, list_reports, view
 from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.leaks.overrides import edit_text, exclude_report, resolve_flag, restore_passage
 from annotation.people.principals import Principal, study_for
+from annotation.studies import has_labels
 from app.reporting import label_version
 from app.screens.look import style, table
 from app.screens.marked_text import marked_original, marked_shown
 from app.screens.paging import paged
+from app.screens.report_page import WHERE, empty, section, study_head
 from app.screens.waiting import computed
 from app.settings import database
 from db.connect import reading, transaction
@@ -26,43 +28,55 @@ def show(principal: Principal) -> None:
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
-        version = label_version(session, study)
+        study_head(study)
+        version, name, imported = label_version(session, study), study.name, has_labels(session, study)
         lines = list_reports(session, principal)
     if not lines:
-        st.html(
-            '<div class="c-empty"><h1>No reports yet</h1><p>Bring them in with: calipers import reports …</p></div>'
-        )
+        _no_reports(name, imported)
         return
     kept = computed("audit", principal, version, doing="Reading every report")
     if kept is not None:
         found: BlindingAudit = kept.value
         st.html(f'<div class="c-page"><p class="c-answer">{escape(found.sentence)}</p></div>')
         st.html(f'<div class="c-page"><h2>By system</h2>{_systems(found, lines)}</div>')
-    waiting = sum(line.open_flags for line in lines)
-    st.html(
-        f'<div class="c-page"><h2>Reports</h2><p class="c-soft">{waiting} passages wait for a decision. '
-        "A study opens once all of them are decided.</p></div>"
-    )
+    section(f'<h2>Reports</h2><p class="c-soft">{still_to_decide(sum(line.open_flags for line in lines))}</p>')
+    chosen = _chosen(lines)
+    if chosen is not None:
+        with reading(database()) as session:
+            view = view_report(session, principal, chosen)
+        _one_report(principal, view)
+
+
+def _chosen(lines: list[ReportLine]) -> int | None:
+    """The report to look at, the one with most to decide at first; None where a search found none."""
     by_id = {line.id: line for line in lines}
     # a fixed order and ids as options: a decision changes a line's words, and the choice must not jump because of it
     in_order = sorted(lines, key=lambda one: (one.topic, one.system))
     shown = [one.id for one in paged(in_order, _title, "blinding", "Find a report by topic, system or “to decide”")]
     if not shown:
+        return None
+    chosen: int | None = st.selectbox(
+        "Report", shown, index=None, format_func=lambda one: _title(by_id[one]), key="blinding_report",
+        placeholder="Choose a report to look at", label_visibility="collapsed",
+    )  # fmt: skip
+    return next(one.id for one in lines if one.id in shown) if chosen is None else chosen
+
+
+def _no_reports(name: str, has_labels: bool) -> None:
+    """`has_labels`: they were made elsewhere, and nothing is to be blinded here."""
+    if has_labels:
+        empty("No reports to look at", f"<p>This study holds labels that were made without its reports.</p>{WHERE}")
         return
-    chosen = st.selectbox(
-        "Report",
-        shown,
-        index=None,
-        format_func=lambda one: _title(by_id[one]),
-        key="blinding_report",
-        placeholder="Choose a report to look at",
-        label_visibility="collapsed",
-    )
-    if chosen is None:
-        chosen = next(one.id for one in lines if one.id in shown)  # the one with most to decide
-    with reading(database()) as session:
-        view = view_report(session, principal, chosen)
-    _one_report(principal, view)
+    command = f"calipers import reports FOLDER --layout auto --study {name}"
+    empty("No reports yet", f"<p>Bring them in with</p><p><code>{escape(command)}</code></p>")
+
+
+def still_to_decide(waiting: int) -> str:
+    """How many flagged passages nobody has decided about."""
+    if not waiting:
+        return "Every passage that may name a report's maker is decided."
+    told = "1 passage waits" if waiting == 1 else f"{waiting:,} passages wait"
+    return f"{told} for a decision. A study opens once all of them are decided."
 
 
 def _one_report(principal: Principal, view: ReportView) -> None:

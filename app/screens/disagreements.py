@@ -15,6 +15,7 @@ from annotation.people.principals import Principal, study_for
 from app.reporting import label_version
 from app.screens.disagreement_parts import answers_html, count_sentence, counts_table, line_html, panes_html, sent_html
 from app.screens.look import style
+from app.screens.report_page import empty, study_head
 from app.screens.waiting import computed
 from app.settings import database
 from db.connect import reading
@@ -28,22 +29,24 @@ def show(principal: Principal) -> None:
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
-        version, simulated = label_version(session, study), study.is_simulated
+        study_head(study)
+        version = label_version(session, study)
     kept = computed("disagreements", principal, version, doing="Comparing answers")
     if kept is None:
         return
     compared: pd.DataFrame = kept.value
     if compared.empty:
-        st.html(
-            '<div class="c-empty"><h1>Nothing to compare yet</h1><p>A judge and an annotator must have answered the '
-            "same question. How far judges are stands under Judges, how far people are under Progress.</p></div>"
+        empty(
+            "Nothing to compare yet",
+            "<p>A judge and an annotator must have answered the same question.</p>"
+            '<p><a href="/judges" target="_self">Judges</a> and <a href="/progress" target="_self">Progress</a> say '
+            "how far each is.</p>",
         )
         return
     head = st.container()
-    mark = '<span class="c-simulated">Simulated answers: people and judges are made up</span>' if simulated else ""
     alike = narrowed(compared, _filters(compared))
     lines = alike[alike["unlike"] > 0]  # in order already
-    head.html(f'<div class="c-page">{mark}<p class="c-answer">{escape(count_sentence(alike))}</p></div>')
+    head.html(f'<div class="c-page"><p class="c-answer">{escape(count_sentence(alike))}</p></div>')
     if lines.empty:
         st.html('<div class="c-page"><p class="c-soft">Take a filter away to see more.</p></div>')
         return

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-import streamlit as st
-
 from annotation.disputes.settled import Adjudication, DisputeCounts
 from annotation.people.principals import Principal, study_for
 from annotation.protocol import Protocol
 from annotation.studies import protocol_of
 from app.reporting import work_version
 from app.screens.look import style, table
+from app.screens.report_page import answer, section, study_head
 from app.screens.waiting import computed
 from app.settings import database
 from calibration.results import Estimate
@@ -44,17 +43,14 @@ def show(principal: Principal) -> None:
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
-        protocol, simulated, version = protocol_of(study), study.is_simulated, work_version(session, study)
+        study_head(study)
+        protocol, version = protocol_of(study), work_version(session, study)
     kept = computed("disputes", principal, version, doing="Comparing what people answered")
     if kept is None:
         return
     found, sided = kept.value
-    mark = '<span class="c-simulated">Simulated answers: people of this study are made up</span>' if simulated else ""
-    st.html(
-        f'<div class="c-page"><p class="c-soft">{escape(protocol.title)} · {escape(found.study)}</p>{mark}'
-        f'<p class="c-answer">{escape(sentence(found))}</p><p class="c-soft">{escape(about(found, protocol))}</p>'
-        f"{_criteria(found.rows)}{_sided(sided)}</div>"
-    )
+    answer(sentence(found), about(found, protocol))
+    section(f"{_criteria(found.rows)}{_sided(sided)}")
 
 
 def sentence(found: Adjudication) -> str:

@@ -23,13 +23,18 @@ from app.screens import (
     progress,
     ranking,
     reliability,
+    set_up,
 )
+from app.setting_up import is_setting_up
+from app.settings import database
+from db.connect import reading
+from db.tables import Study
 
 
 def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
     """In the order of the navigation."""
     return [
-        st.Page(partial(choice.show, principal), title="Choice", url_path="choice", default=True),
+        _first(principal),
         st.Page(partial(agreement.show, principal), title="Agreement", url_path="agreement"),
         st.Page(partial(reliability.show, principal), title="Reliability", url_path="reliability"),
         st.Page(partial(bias.show, principal), title="Bias", url_path="bias"),
@@ -44,6 +49,15 @@ def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
         *_admins(principal, cookie),
         st.Page(partial(log_out.show, principal, cookie), title="Log out", url_path="log_out"),
     ]
+
+
+def _first(principal: Principal) -> Page:
+    """The choice of a judge; for the owner of a study that is not open yet, what is left to do."""
+    if principal.role == "admin":
+        with reading(database()) as session:
+            if is_setting_up(session, session.get_one(Study, principal.study_id)):
+                return st.Page(partial(set_up.show, principal), title="Set up", url_path="choice", default=True)
+    return st.Page(partial(choice.show, principal), title="Choice", url_path="choice", default=True)
 
 
 def _admins(principal: Principal, cookie: str) -> list[Page]:

@@ -15,6 +15,7 @@ from app.reporting import label_version
 from app.screens.judge_asking import ask, read_prompts
 from app.screens.judge_tables import asked_lists, failure_table, order_warnings, sentence, standing_table, still_open
 from app.screens.look import style
+from app.screens.report_page import empty, study_head
 from app.screens.signed_out import send_away
 from app.screens.waiting import computed
 from app.settings import database
@@ -29,6 +30,7 @@ def show(principal: Principal, cookie: str) -> None:
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
+        study_head(study)
         version, running = label_version(session, study), are_at_work(session, study)
     try:
         kept = computed("orders", principal, version, doing="Looking at both orders")
@@ -47,16 +49,16 @@ def draw_now(principal: Principal, cookie: str, orders: dict[str, Orders], runni
         send_away(session, principal, cookie)
         runs = judge_runs(session, principal)
     if not runs.standings:
-        st.html(
-            '<div class="c-empty"><h1>No judge has run yet</h1><p>Describe the models in judges.toml, then run</p>'
-            f"<p><code>calipers judge run {escape(runs.study)} --judges judges.toml</code></p></div>"
+        empty(
+            "No judge has run yet",
+            "<p>Describe the models in judges.toml, then run</p>"
+            f"<p><code>calipers judge run {escape(runs.study)} --judges judges.toml</code></p>",
         )
         return
     if running and not any(one.unfinished for one in runs.standings):
         st.rerun()  # the last call was made: draw the orders again, and stop the clock
-    mark = '<span class="c-simulated">Simulated answers: these judges are made up</span>' if runs.simulated else ""
     st.html(
-        f'<div class="c-page">{mark}<p class="c-answer">{escape(sentence(runs.standings))}</p>{still_open(runs)}'
+        f'<div class="c-page"><p class="c-answer">{escape(sentence(runs.standings))}</p>{still_open(runs)}'
         f"{order_warnings(orders)}<h2>Judges</h2>{standing_table(runs, orders)}"
         '<p class="c-soft c-foot">Usable: of all answers asked for. Wasted: paid beyond the first reply of each call. '
         "First shown wins: .50 is no habit of side; below it the 95 % interval over whole clusters, [–] where they do "

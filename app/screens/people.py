@@ -29,6 +29,7 @@ from app.reporting import work_version
 from app.screens.look import style
 from app.screens.paging import paged
 from app.screens.people_tables import open_links_table, people_table
+from app.screens.report_page import study_head
 from app.screens.waiting import computed
 from app.settings import database, settings
 from db.connect import reading, transaction
@@ -50,6 +51,7 @@ def show(principal: Principal, cookie: str) -> None:
     st.html(f"<style>{CSS}</style>")
     with reading(database()) as session:
         study = study_for(session, principal, "admin")
+        study_head(study)
         pay, version = protocol_of(study).study.pay, work_version(session, study)
     kept = computed("active", principal, version, doing="Adding up active time")
     with reading(database()) as session:

@@ -18,9 +18,11 @@ from app.settings import database
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport
 from db.connect import reading
+from db.tables import Study
 from exports.sheets.cautions import folded
 
 SIMULATED = '<span class="c-simulated">Simulated answers: people and judges of this study are made up</span>'
+WHERE = '<p><a href="/progress" target="_self">Progress</a> says how far the work is.</p>'
 SETTINGS = ("level", "resamples", "seed", "ties", "not_applicable", "references", "margin", "bias_floor")
 
 
@@ -42,16 +44,25 @@ def open_report(principal: Principal, nothing: str) -> Opened | None:
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
-        title, name, simulated = protocol_of(study).title, study.name, study.is_simulated
+        study_head(study)
         version, named = label_version(session, study), shows_systems(study)
-    mark = SIMULATED if simulated else ""
-    st.html(f'<div class="c-page"><p class="c-soft">{escape(title)} · {escape(name)}</p>{mark}</div>')
     try:
         found = computed("report", principal, version, doing="Computing intervals")
         return Opened(found.value, named, study.id, found.version) if found else None
     except (AnnotationError, CalibrationError) as error:
-        st.html(f'<div class="c-empty"><h1>{escape(nothing)}</h1><p>{escape(error.text)}</p></div>')
+        empty(nothing, f"<p>{escape(error.text[:1].upper() + error.text[1:])}.</p>{WHERE}")
         return None
+
+
+def study_head(study: Study) -> None:
+    """What every page begins with: the protocol's title, the study's name, and whether its answers are made up."""
+    mark = SIMULATED if study.is_simulated else ""
+    section(f'<p class="c-soft">{escape(protocol_of(study).title)} · {escape(study.name)}</p>{mark}')
+
+
+def empty(title: str, html: str) -> None:
+    """A page that has nothing to show yet: why, and the next step."""
+    st.html(f'<div class="c-empty"><h1>{escape(title)}</h1>{html}</div>')
 
 
 def answer(sentence: str, *more: str) -> None:

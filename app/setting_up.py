@@ -1,0 +1,138 @@
+"""What stands between a study and its opening: which steps are done, and what the next one takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from shlex import quote
+from typing import Literal
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from annotation.people.principals import Principal, study_for
+from annotation.studies import has_labels, protocol_of
+from db.people_tables import Enrollment
+from db.tables import SLOT_SOURCES, Assignment, Criterion, Item, Report, Study, Topic
+
+State = Literal["done", "next", "later"]
+PLANS = {
+    "pairwise_choice": "--design all --per-topic 1",
+    "pointwise_rating": "",
+    "probe_label": "",
+}  # of `calipers pairs`, by what is labelled
+
+
+@dataclass(frozen=True)
+class SetUp:
+    """A study that is not open yet, in counts."""
+
+    study: str
+    protocol: str  # its title
+    task_type: str
+    questions: int
+    topics: int
+    reports: int
+    undecided: int  # passages that may name a report's maker, and nobody has decided about
+    items: int
+    slots: int
+    annotators: int
+
+
+@dataclass(frozen=True)
+class Step:
+    """`told`: how it stands. `command`: what does it; `page`: where it can be done, as (address, name), or None."""
+
+    title: str
+    state: State
+    told: str
+    command: str
+    page: tuple[str, str] | None = None
+
+
+def steps(found: SetUp) -> tuple[Step, ...]:
+    """In the order in which they are taken; the first that is not done is next."""
+    said = _said(found)
+    first = next(number for number, (is_done, _) in enumerate(said) if not is_done)
+    return tuple(
+        Step(step.title, "done" if is_done else "next" if number == first else "later", step.told, step.command,
+             step.page)
+        for number, (is_done, step) in enumerate(said)
+    )  # fmt: skip
+
+
+def sentence(taken: Sequence[Step]) -> str:
+    """How far it is, and what comes next."""
+    done = sum(one.state == "done" for one in taken)
+    after = next(one for one in taken if one.state == "next")
+    count = f"{done} of {len(taken)} steps to an open study {'is' if done == 1 else 'are'} done"
+    return f"{count}; next: {after.title[0].lower()}{after.title[1:]}."
+
+
+def set_up_of(session: Session, principal: Principal) -> SetUp:
+    """Raises AnnotationError unless an admin asks."""
+    study = study_for(session, principal, "admin")
+    protocol, of_it = protocol_of(study), Report.study_id == study.id
+    shown = of_it, Report.status != "excluded"
+    items = Item.study_id == study.id, Item.purpose == "label", Item.excluded_at.is_(None)
+    slots = Assignment.study_id == study.id, Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
+    asked = Criterion.study_id == study.id, Criterion.retired_at.is_(None)
+    people = Enrollment.study_id == study.id, Enrollment.role == "annotator", Enrollment.status != "withdrawn"
+
+    def count(column: object, *which: object) -> int:
+        return session.scalar(select(func.count(column)).where(*which)) or 0  # type: ignore[arg-type]
+
+    undecided = session.scalar(select(func.sum(Report.open_flags)).where(*shown)) or 0
+    return SetUp(
+        study.name, protocol.title, protocol.task_type, count(Criterion.id, *asked),
+        count(Topic.id, Topic.study_id == study.id), count(Report.id, *shown),
+        undecided if protocol.reports.unresolved_flags == "refuse" else 0, count(Item.id, *items),
+        count(Assignment.id, *slots), count(Enrollment.id, *people),
+    )  # fmt: skip
+
+
+def is_setting_up(session: Session, study: Study) -> bool:
+    """A study in draft; not one that holds labels made elsewhere, which has results to show and nothing to open for."""
+    return study.status == "draft" and not has_labels(session, study)
+
+
+def _said(found: SetUp) -> tuple[tuple[bool, Step], ...]:
+    """Whether each step is done, and its words."""
+    name = quote(found.study)
+    several = f"{_n(found.items, 'item')} with {_n(found.slots, 'slot')}" if found.items else "nothing planned yet"
+    return (
+        (True, _step("Choose the protocol", f"{found.protocol}: {_n(found.questions, 'question')}", "")),
+        (found.reports > 0, _step(
+            "Import the reports", f"{_n(found.reports, 'report')} on {_n(found.topics, 'topic')}" if found.reports
+            else "none yet; a folder holds one folder for each system, with one file for each topic",
+            f"calipers import reports FOLDER --layout auto --study {name}",
+        )),
+        (found.reports > 0 and not found.undecided, _step(
+            "Decide what may give a system away", _undecided(found), f"calipers audit {name}", ("blinding", "Blinding"),
+        )),
+        (found.items > 0, _step("Plan what is labelled", several, _plan(found))),
+        (found.annotators > 0, _step(
+            "Invite people", f"{_n(found.annotators, 'annotator')} invited" if found.annotators else "nobody yet",
+            f"calipers invite {name} Ada Ben --role annotator", ("people", "People"),
+        )),
+        (False, _step("Open the study", "from then on work is given out", f"calipers open {name}")),
+    )  # fmt: skip
+
+
+def _step(title: str, told: str, command: str, page: tuple[str, str] | None = None) -> Step:
+    return Step(title, "later", told, command, page)
+
+
+def _undecided(found: SetUp) -> str:
+    if not found.reports:
+        return "once reports are there, passages that may name their maker are listed"
+    return f"{_n(found.undecided, 'passage')} left to decide" if found.undecided else "no passage is left to decide"
+
+
+def _plan(found: SetUp) -> str:
+    words = ("calipers pairs", quote(found.study), PLANS[found.task_type], "--overlap 2 --apply")
+    return " ".join(filter(None, words))
+
+
+def _n(count: int, thing: str) -> str:
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotation.people.principals import Principal
+from app.plot_words import of_forest
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.report_tables import sortable
@@ -18,6 +19,7 @@ def show(principal: Principal) -> None:
         return
     report = opened.report
     answer(headline(report))
-    plot(forest(report), "agreement")
+    figure = forest(report)
+    plot(figure, "agreement", of_forest(figure))
     sortable(agreement_table(report), report, "agreement_table")
     warnings_and_making(report)

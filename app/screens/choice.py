@@ -7,6 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from annotation.people.principals import Principal
+from app.plot_words import of_frontier
 from app.screens.plots import plot
 from app.screens.report_page import answer, long_answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html
@@ -37,7 +38,7 @@ def show(principal: Principal) -> None:
         warnings_and_making(report)
         return
     long_answer(choice.sentence)
-    plot(frontier(report), "frontier")
+    plot(frontier(report), "frontier", of_frontier(report))
     notes = tuple(note for note in table.notes if note != short_sentence(choice))  # it stands above already
     sortable(replace(table, notes=notes), report, "judges")
     _card(report, choice)

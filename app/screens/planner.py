@@ -13,10 +13,11 @@ from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from app.kept import Version
 from app.plan_words import DEFAULTS, aim_words, gives, percent, rests_on, rounded, safe_words, why_topics
+from app.plot_words import of_plan
 from app.reporting import label_version, settings_of
 from app.screens.look import style, table
 from app.screens.plots import plot
-from app.screens.report_page import answer, section
+from app.screens.report_page import answer, section, study_head
 from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
@@ -37,6 +38,7 @@ def show(principal: Principal) -> None:
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
+        study_head(study)
         settings, version = settings_of(protocol_of(study), study.seed), label_version(session, study)
     beside, said = st.columns([3, 8], gap="large")
     with beside:
@@ -51,7 +53,7 @@ def show(principal: Principal) -> None:
             _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
     except (AnnotationError, CalibrationError) as error:
         with said:
-            st.html(f'<div class="c-page"><h1>No plan from this</h1><p>{escape(error.text)}</p></div>')
+            answer("No plan from this.", f"{error.text[:1].upper()}{error.text[1:]}.")
 
 
 def _plan(pilot: Pilot | None, goals: Goals, assumed: dict[str, float], prices: Prices, topics: int) -> StudyPlan:
@@ -109,7 +111,7 @@ def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
 
 def _say(found: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
     answer(sentence(found), rests_on(found, assumed))
-    plot(plan_figure(found, goals), "plan")
+    plot(plan_figure(found, goals), "plan", of_plan(found, goals))
     section(f"<h2>What each aim takes</h2>{aims_html(found)}")
     if found.at:
         at = found.at

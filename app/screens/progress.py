@@ -8,9 +8,9 @@ import streamlit as st
 
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, study_for
-from annotation.studies import protocol_of
 from annotation.work.remarks import Remark, deal_with, remarks_of, reply
 from app.kept import Version
+from app.plot_words import of_speed, of_steps, of_work
 from app.progress import StudyProgress, study_progress
 from app.quality import StudyQuality
 from app.quality_words import more_pairs, trust
@@ -30,7 +30,7 @@ from app.screens.progress_parts import (
     side_by_side,
     strip_html,
 )
-from app.screens.report_page import SIMULATED, answer, section
+from app.screens.report_page import answer, empty, section, study_head
 from app.screens.signed_out import send_away
 from app.screens.waiting import computed
 from app.settings import database
@@ -48,9 +48,7 @@ def show(principal: Principal, cookie: str) -> None:
     style()
     st.html(f"<style>{CSS}</style>")
     with reading(database()) as session:
-        study = study_for(session, principal, "evaluator")
-        title, name, simulated = protocol_of(study).title, study.name, study.is_simulated
-    section(f'<p class="c-soft">{escape(title)} · {escape(name)}</p>{SIMULATED if simulated else ""}')
+        study_head(study_for(session, principal, "evaluator"))
     _live(principal, cookie)
     _remarks(principal, cookie)
 
@@ -63,9 +61,10 @@ def _live(principal: Principal, cookie: str) -> None:
         study = study_for(session, principal, "evaluator")
         progress, study_id, version = study_progress(session, principal), study.id, label_version(session, study)
     if not progress.items:
-        st.html(
-            '<div class="c-empty"><h1>Nothing to label yet</h1><p>This study has no items: import reports, then plan '
-            f"pairs with <code>calipers pairs {escape(progress.study)} --apply</code>.</p></div>"
+        empty(
+            "Nothing to label yet",
+            "<p>This study has no items: import reports, then plan what is labelled with</p>"
+            f"<p><code>calipers pairs {escape(progress.study)} --apply</code></p>",
         )
         return
     head = st.container()
@@ -94,6 +93,8 @@ def _live(principal: Principal, cookie: str) -> None:
 
 def far(progress: StudyProgress) -> str:
     """How far the work is, in one sentence."""
+    if not progress.slots and any(one.submitted for one in progress.raters if one.kind == "human"):
+        return f"Labels of people were imported, for {progress.items:,} items; nobody was asked here."
     share = f" ({100 * progress.submitted / progress.slots:.0f} %)" if progress.slots else ""
     return f"{progress.submitted:,} of {progress.slots:,} slots are handed in{share}."
 
@@ -217,13 +218,12 @@ def remark_html(one: Remark) -> str:
 @st.cache_data(max_entries=8, show_spinner=False)
 def _figures(study_id: int, version: Version, _found: StudyQuality) -> tuple[str, str]:
     """Cached by study and state of its labels, for all who may see it."""
-    figures = annotators_at_work(_found.annotators), speed_by_agreement(_found.annotators)
-    at_work, speed = (plot_html(one) if one else "" for one in figures)
-    return at_work, speed
+    at_work, speed = annotators_at_work(_found.annotators), speed_by_agreement(_found.annotators)
+    return plot_html(at_work, of_work(_found.annotators)), plot_html(speed, of_speed(_found.annotators))
 
 
 @st.cache_data(max_entries=24, show_spinner=False)
 def _steps(study_id: int, version: Version, half_width: float, _found: StudyQuality) -> str:
     figure = agreement_steps(_found.agreement, half_width, _found.cluster)
     few = '<p class="c-soft">The curve begins with the second cluster that two annotators have answered.</p>'
-    return plot_html(figure) if figure else few
+    return plot_html(figure, of_steps(_found.agreement, _found.cluster)) or few

@@ -7,6 +7,7 @@ import math
 import streamlit as st
 
 from annotation.people.principals import Principal
+from app.plot_words import of_ranking
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html
@@ -43,7 +44,7 @@ def show(principal: Principal) -> None:
         return
     answer(sentence(report), "" if opened.names_systems else MASKED)
     judge = _judge(report)
-    plot(ranking_figure(report, judge=judge), "ranking")
+    plot(ranking_figure(report, judge=judge), "ranking", of_ranking(report, judge))
     table = ranking_table(report, judge)
     if table is not None:
         sortable(table, report, "systems")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from annotation.people.principals import Principal
+from app.plot_words import of_reliability
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.report_tables import sortable
@@ -57,7 +58,7 @@ def show(principal: Principal) -> None:
         head.caption(error.text)
     with head:
         answer(sentence(found))
-    plot(reliability(found), "reliability")
+    plot(reliability(found), "reliability", of_reliability(found))
     table = cells_table(found)
     if table.rows:
         sortable(table, report, "cells")

@@ -200,7 +200,7 @@ def test_a_slider_changes_the_plan_and_the_study_can_be_its_pilot(engine_here: E
 def test_a_study_that_is_no_pilot_says_what_is_missing(engine_here: Engine, tmp_path: Path) -> None:
     screen = page(engine_here, make_study(engine_here, tmp_path / "reports"), "planner")
     drawn(screen.radio(key="plan_basis").set_value("This study's labels").run())
-    assert "nobody has handed in work in this study yet" in shown(screen)
+    assert "Nobody has handed in work in this study yet" in shown(screen)
 
 
 def test_an_address_narrows_the_disagreements_and_what_it_does_not_know_is_left_out(

@@ -1,0 +1,72 @@
+"""Every plot of a page says in one sentence what it shows, with this study's numbers."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import app.plot_words
+from app import screens
+from app.plan_words import DEFAULTS
+from app.plot_words import of_bias, of_confidence, of_forest, of_frontier, of_plan
+from calibration.calibrate import calibrate
+from calibration.results import CalibrationReport, CalibrationSettings
+from calibration.sizing.study_cost import Design, Prices
+from calibration.sizing.study_plan import Goals, plan_from_assumptions
+from exports.plots.forest import forest
+from tests.calibration.priced import EIGHT, priced
+
+PLACE = {"plot": 2, "plot_html": 1}  # of the sentence among the arguments
+
+
+def calls() -> list[tuple[str, ast.Call]]:
+    """Every plot that a screen draws; `plots.py` itself hands on what it is given."""
+    found = []
+    for file in Path(screens.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PLACE:
+                found += [(file.name, node)] * (file.name != "plots.py")
+    return found
+
+
+def test_every_plot_of_a_screen_has_a_sentence_made_of_its_numbers() -> None:
+    made = calls()
+    assert len(made) == 10
+    for file, call in made:
+        said = call.args[PLACE[call.func.id]]  # type: ignore[attr-defined]
+        assert isinstance(said, ast.Call), f"{file}:{call.lineno}: a plot without a sentence of its own"
+        assert hasattr(app.plot_words, said.func.id), f"{file}:{call.lineno}"  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def report() -> CalibrationReport:
+    verdicts = priced({name: EIGHT[name] for name in ("small", "mini")}, pairs=40)
+    return calibrate(verdicts, CalibrationSettings(resamples=99))
+
+
+def test_the_frontier_names_the_best_and_the_cheapest_judge_with_their_prices(report: CalibrationReport) -> None:
+    said = of_frontier(report)
+    assert said.startswith("Of 2 judges with a price mini agrees most, ")
+    assert "; the cheapest, small, agrees " in said
+    assert said.count("USD per 1,000 items") == 2
+
+
+def test_the_forest_names_both_ends_and_the_people(report: CalibrationReport) -> None:
+    said = of_forest(forest(report))
+    assert said.startswith("mini agrees most with the annotators, ")
+    assert ", small least, " in said
+    assert "the annotators among themselves reach " in said
+
+
+def test_biases_are_counted_and_what_has_no_numbers_says_nothing(report: CalibrationReport) -> None:
+    assert " intervals leave 0 out; the effect furthest from 0 is " in of_bias(report)
+    assert (of_confidence(report), of_forest(None)) == ("", "")
+
+
+def test_a_plan_says_topics_for_the_interval_wanted() -> None:
+    goals = Goals(0.05, 0.05, 0.05, 0.95, 0.8, 1)
+    known = {name: DEFAULTS[name] for name in ("agreement", "icc", "correlation", "true_gap")}
+    found = plan_from_assumptions(goals, Design(1, 39, 1), Prices(*[float("nan")] * 4), topics=50, **known)
+    assert of_plan(found, goals) == "With an ICC of .10 33 topics bring the interval to ±5 points; 50 give ±4 points."

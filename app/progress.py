@@ -137,7 +137,9 @@ def _by_system(session: Session, study: Study) -> tuple[Part, ...]:
 
 
 def _by_criterion(session: Session, study: Study, slots: int) -> tuple[Part, ...]:
-    """Answers handed in and not handed in yet, of the questions asked now."""
+    """Answers handed in and not handed in yet, of the questions asked now; none where nobody is asked here."""
+    if not slots:
+        return ()
     asked = select(Criterion.id, Criterion.code, Criterion.topic_id).where(
         Criterion.study_id == study.id, Criterion.retired_at.is_(None)
     )

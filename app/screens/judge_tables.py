@@ -125,7 +125,7 @@ def _standing(one: JudgeStanding, batched: int, orders: Orders) -> Sequence[str]
     now += [f'<span class="c-red">stopped: {escape(one.stopped)}</span>'] if one.stopped else []
     return (
         f"{escape(one.judge)}{_under(escape(one.model))}",
-        f"{one.done:,} of {one.planned:,}{_under(', '.join(now))}",
+        f"{f'{one.done:,} of {one.planned:,}' if one.planned else DASH}{_under(', '.join(now))}",
         f"{_percent(one.coverage)}{_under(f'{usable:,} of {asked:,}')}",
         *(f"{one.labels.get(status, 0):,}" for status in LOST),
         f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(', '.join(money_notes))}",

@@ -62,7 +62,7 @@ def bars_html(people: Sequence[RaterProgress], slots: int, shown: Sequence[Rater
 def strip_html(parts: Sequence[Part]) -> str:
     """One column an item, one cell a slot: filled, framed or empty."""
     if not parts:
-        return '<p class="c-soft">No items yet.</p>'
+        return '<p class="c-soft">No item has a slot: nobody was asked here.</p>'
     full = sum(one.submitted >= one.slots for one in parts)
     begun = sum(0 < one.submitted < one.slots for one in parts)
     told = f"{full} of {len(parts)} items have all their labels, {begun} some of them"

@@ -13,12 +13,18 @@ from sqlalchemy import Engine, select
 from annotation.people.principals import local_admin
 from app.demo_labels import NAME, make_labels_demo
 from app.demo_story import TOPICS, pairs, story
+from app.progress import StudyProgress, study_progress
 from app.quality import StudyQuality, study_quality
 from app.reporting import study_report
+from app.screens.bias import sentence
+from app.screens.progress import far
+from app.screens.progress_parts import strip_html
 from calibration.choosing.choice import Candidate
 from calibration.results import CalibrationReport
 from db.connect import open_database, reading
 from db.tables import Study
+from exports.sheets.bias import headlines
+from exports.tables import PEOPLE
 from tests.conftest import new_postgres
 
 MARGIN = 0.05
@@ -30,6 +36,7 @@ class Found:
     study: Study
     report: CalibrationReport
     quality: StudyQuality
+    progress: StudyProgress
 
     def candidate(self, judge: str) -> Candidate:
         assert self.report.choice is not None
@@ -58,7 +65,7 @@ def looked_at(url: str) -> Iterator[Found]:
         study = session.scalars(select(Study).where(Study.name == NAME)).one()
         admin = local_admin(study)
         yield Found(engine, study, study_report(session, admin, resamples=199).report,
-                    study_quality(session, admin, resamples=199))  # fmt: skip
+                    study_quality(session, admin, resamples=199), study_progress(session, admin))  # fmt: skip
     engine.dispose()
 
 
@@ -67,7 +74,7 @@ def test_the_good_cheap_judge_is_chosen_clearly_within_the_margin_and_whoever_is
     assert choice is not None
     assert (choice.status, choice.judge) == ("chosen", "simulated-mini")
     # no bootstrap has a part in these: the same everywhere, to the last digit that is printed
-    assert "at 2.05 USD per 1,000 items it agrees with the annotators in 77.9 % of labels" in choice.sentence
+    assert "at 1.97 USD per 1,000 items it agrees with the annotators in 78.7 % of labels" in choice.sentence
     claim = found.candidate("simulated-mini").claim
     assert claim is not None
     assert claim.test.upper < 0
@@ -83,6 +90,9 @@ def test_the_biased_judge_is_cheapest_and_ruled_out_and_its_card_says_what_pulls
     assert [card[asked] for asked in ("ceiling gap", "order", "length", "self-preference")] == ["beyond"] * 4
     for other in ("simulated-mini", "simulated-max"):
         assert "beyond" not in found.card(other).values()
+    told = sentence([one for one in headlines(found.report) if one.bias.estimate.rater != PEOPLE])
+    assert "7 found (simulated-flash: report shown first wins, turns to first in other order, " in told
+    assert "simulated-mini" not in told
 
 
 def test_the_dear_judge_agrees_best_and_costs_twenty_times_as_much(found: Found) -> None:
@@ -100,6 +110,12 @@ def test_the_unsteady_annotator_alone_needs_a_second_look_and_changes_their_own_
     assert (
         self_agreement["simulated-cleo"] < min(self_agreement["simulated-ada"], self_agreement["simulated-ben"]) - 0.1
     )
+
+
+def test_progress_says_that_the_labels_were_imported_and_shows_no_empty_slots(found: Found) -> None:
+    assert far(found.progress) == "Labels of people were imported, for 160 items; nobody was asked here."
+    assert strip_html(found.progress.by_item) == '<p class="c-soft">No item has a slot: nobody was asked here.</p>'
+    assert found.progress.by_criterion == ()
 
 
 def test_it_is_made_once_and_everything_in_it_is_called_simulated(found: Found) -> None:

@@ -40,6 +40,11 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
     share_statements(pytest.MonkeyPatch())
     config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
+    config.addinivalue_line("markers", "every_case: its cases differ in what the database does; each runs on both")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-case", action="store_true", help="every case of every test on Postgres too")
 
 
 def share_statements(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,9 +64,29 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    left_out = [item for item in items if any(item.get_closest_marker(MARKERS[name]) for name in absent())]
-    config.hook.pytest_deselected(items=left_out)
+    left_out = {item for item in items if any(item.get_closest_marker(MARKERS[name]) for name in absent())}
+    if not config.getoption("--every-case"):
+        left_out |= further_cases(items)
+    config.hook.pytest_deselected(items=list(left_out))
     items[:] = [item for item in items if item not in left_out]
+
+
+def further_cases(items: list[pytest.Item]) -> set[pytest.Item]:
+    """Of a test with several cases, the second and further ones on Postgres: the first takes the same statements there.
+
+    All its cases run on SQLite. `every_case` marks the tests whose cases differ in what the database does.
+    """
+    seen: set[str] = set()
+    found = set()
+    for item in items:
+        case = getattr(item, "callspec", None)
+        if case is None or case.params.get("database_url") != "postgres" or item.get_closest_marker("every_case"):
+            continue
+        test = item.nodeid.partition("[")[0]
+        if test in seen:
+            found.add(item)
+        seen.add(test)
+    return found
 
 
 @cache

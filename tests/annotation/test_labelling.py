@@ -389,6 +389,7 @@ def test_slots_lost_in_the_middle_are_planned_again(engine: Engine, tmp_path: Pa
         assert apply_plan(session, admin, plan) == 1
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize("field", ["client_ts", "start", "end"])
 @pytest.mark.parametrize("wrong", ["9999-12-31T23:59:59+00:00", "notatime", "0001-01-01"])
 def test_a_time_nobody_can_read_later_is_refused_at_once(field: str, wrong: str) -> None:

@@ -23,6 +23,8 @@ from db.types import now
 from tests.plain_study import hand_in, people_of, plain_study
 from tests.small_study import answer
 
+pytestmark = pytest.mark.every_case
+
 Door = threading.Semaphore
 AT_THE_DATABASE = 10  # of the clients at once; the test server lets in fewer than there are
 

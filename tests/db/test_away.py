@@ -10,6 +10,8 @@ from db.away import patient
 from db.connect import open_database, reading, transaction
 from db.errors import DatabaseAway, DatabaseError, DiskFull
 
+pytestmark = pytest.mark.every_case
+
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:

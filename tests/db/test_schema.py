@@ -22,6 +22,8 @@ from db.errors import DatabaseError
 from db.migrations import upgrade
 from db.types import Record, now
 
+pytestmark = pytest.mark.every_case
+
 
 def a_study(session: Session, topics: int = 1) -> t.Study:
     study = t.Study(name="s", protocol_text="", protocol_sha256="", seed=1)

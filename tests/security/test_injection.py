@@ -32,6 +32,8 @@ from exports.spreadsheets import starts_formula, unguarded
 from tests.disputed_study import make_disputed
 from tests.small_study import make_study
 
+pytestmark = pytest.mark.every_case
+
 FORMULA = '=HYPERLINK("https://evil.test","x")'
 TEX = r"\input{/etc/passwd}\immediate\write18{id > pwned.txt}\end{document}%"
 SQL = "Robert'); DROP TABLE labels; --"

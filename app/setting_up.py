@@ -99,7 +99,7 @@ def is_setting_up(session: Session, study: Study) -> bool:
 def _said(found: SetUp) -> tuple[tuple[bool, Step], ...]:
     """Whether each step is done, and its words."""
     name = quote(found.study)
-    several = f"{_n(found.items, 'item')} with {_n(found.slots, 'slot')}" if found.items else "nothing planned yet"
+    several = f"{_n(found.items, 'item')} with {_n(found.slots, 'slot')}" if found.slots else "nothing planned yet"
     return (
         (True, _step("Choose the protocol", f"{found.protocol}: {_n(found.questions, 'question')}", "")),
         (found.reports > 0, _step(
@@ -110,7 +110,7 @@ def _said(found: SetUp) -> tuple[tuple[bool, Step], ...]:
         (found.reports > 0 and not found.undecided, _step(
             "Decide what may give a system away", _undecided(found), f"calipers audit {name}", ("blinding", "Blinding"),
         )),
-        (found.items > 0, _step("Plan what is labelled", several, _plan(found))),
+        (found.slots > 0, _step("Plan what is labelled", several, _plan(found))),
         (found.annotators > 0, _step(
             "Invite people", f"{_n(found.annotators, 'annotator')} invited" if found.annotators else "nobody yet",
             f"calipers invite {name} Ada Ben --role annotator", ("people", "People"),
@@ -130,6 +130,8 @@ def _undecided(found: SetUp) -> str:
 
 
 def _plan(found: SetUp) -> str:
+    if found.task_type == "probe_label" and not found.items:
+        return f"calipers import probes FILE --layout table --study {quote(found.study)}"
     words = ("calipers pairs", quote(found.study), PLANS[found.task_type], "--overlap 2 --apply")
     return " ".join(filter(None, words))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from app.commands.next_step import say_next
 from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar
 
 SHOWN = 20
@@ -81,3 +82,5 @@ def audit(
         pairs = len(found.gaps.unequal)
         typer.echo(f"{pairs} {verb(pairs, 'pair differs', 'pairs differ')} in length by more than 1:4")
     typer.echo(found.sentence)
+    if not flags:
+        say_next(engine, study)

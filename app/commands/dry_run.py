@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from app.commands.next_step import say_next
 from app.commands.printing import print_json, visible
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 
 class DryRun(Exception):
@@ -22,12 +26,13 @@ class Outcome(Protocol):
     def as_json(self) -> dict[str, Any]: ...
 
 
-def say(outcome: Outcome, as_json: bool) -> None:
-    """The outcome in lines, or as JSON."""
+def say(outcome: Outcome, as_json: bool, engine: Engine, study: str | None) -> None:
+    """The outcome in lines, and what comes next in the study; or as JSON."""
     if as_json:
         print_json(outcome.as_json())
     else:
         typer.echo(visible("\n".join(outcome.lines())))
+        say_next(engine, study)
 
 
 @contextmanager

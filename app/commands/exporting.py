@@ -38,6 +38,7 @@ def export_labels(
     form: str = typer.Option("csv", "--format", help="csv, or another tool's: label_studio, …; unknown: lists all."),
     texts: bool = typer.Option(False, "--texts", help="For the other tools: with the texts that were shown."),
     judges: Path = JUDGES,
+    as_json: bool = JSON,
 ) -> None:
     """Write labels.csv, or another tool's own form.
 
@@ -75,6 +76,9 @@ def export_labels(
                     (folder / name).parent.mkdir(parents=True, exist_ok=True)
                     with (folder / name).open("w", encoding="utf-8") as file:
                         file.writelines(pieces())
+    if as_json:
+        print_json({"file": str(out), "labels": len(labels), "not_held": [*made.not_held] if made else []})
+        return
     typer.echo(f"{len(labels):,} labels written to {out}")
     for line in made.not_held if made else ():
         typer.echo(f"not held: {line}")
@@ -88,6 +92,7 @@ def export_report(
     judges: Path = JUDGES,
     family: list[str] = FAMILY,
     cascade: list[str] = CASCADE,
+    as_json: bool = JSON,
 ) -> None:
     """Write a paper's tables, figures and methods paragraph.
 
@@ -102,6 +107,9 @@ def export_report(
         made = calibrated(what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade)
         found = with_kept_plan(made, out)
         written = write_report(found, out, preset, lambda done, of: advance(done, of, "drawing figures"))
+    if as_json:
+        print_json({"folder": str(out), "files": sorted(path.name for path in written)})
+        return
     typer.echo(f"Written to {out}: {listed(written)}")
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import typer
 
 from app.commands.dry_run import DryRun, ending
+from app.commands.next_step import say_next
 from app.commands.printing import JSON, STUDY, print_json
 
 
@@ -41,7 +42,8 @@ def import_gold(
     from db.connect import transaction
     from exports.words.grammar import counted
 
-    with ending(as_json), transaction(opened()) as session:
+    engine = opened()
+    with ending(as_json), transaction(engine) as session:
         outcome = write(session, local_admin(find_study(session, study)), path, use)
         if dry_run:
             raise DryRun
@@ -49,3 +51,4 @@ def import_gold(
         print_json(asdict(outcome))
         return
     typer.echo(f"{use}: {counted(outcome.made, 'item')} made, {outcome.changed} changed, {outcome.unchanged} unchanged")
+    say_next(engine, study)

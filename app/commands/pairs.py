@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands.next_step import say_next
 from app.commands.printing import JSON, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def pairs(
         return
     _print(found.name, found.seed, noun, told, has_sides=bool(plan.pairs))
     typer.echo(f"made {made} slots" if apply else "nothing was written; add --apply to make these items and slots")
+    if apply:
+        say_next(engine, study)
 
 
 def _list(design: str) -> PairList | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from app.commands.next_step import say_next
 from app.commands.printing import JSON, print_json, print_table
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def invite(
     else:
         for name, link in links.items():
             typer.echo(link if len(links) == 1 else f"{link}  {name}")
+    if not as_json:
+        say_next(opened(), study)
 
 
 def people(

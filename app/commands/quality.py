@@ -125,6 +125,7 @@ def reply(
     remark: int = typer.Argument(..., help="Number of the flag, comment or skip, as `calipers status` prints it."),
     text: str = typer.Argument("", help="What its annotator reads in My work."),
     dealt_with: bool = typer.Option(False, "--dealt-with", help="Mark it as dealt with."),
+    as_json: bool = JSON,
 ) -> None:
     """Answer what an annotator remarked, or mark it as dealt with.
 
@@ -143,6 +144,9 @@ def reply(
             send(session, admin, remark, text)
         if dealt_with:
             deal_with(session, admin, remark)
+    if as_json:
+        print_json({"remark": remark, "answered": bool(text), "dealt_with": dealt_with})
+        return
     typer.echo(f"remark {remark}: {'answered' if text else 'marked as dealt with'}")
 
 

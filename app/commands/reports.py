@@ -84,4 +84,4 @@ def import_reports(
             )  # fmt: skip
             if dry_run:
                 raise DryRun
-    say(outcome, as_json)
+    say(outcome, as_json, engine, study)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import typer
 
+from app.commands.next_step import say_next
 from app.commands.printing import JSON, WHICH, print_json
 
 
@@ -25,7 +27,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("serve")(serve)
 
 
-def demo() -> None:
+def demo(as_json: bool = JSON) -> None:
     """Make the two demo studies once, and print fresh links.
 
     demo has reports to read and label; demo-labels has the labels of 40 topics, enough to choose a judge.
@@ -44,15 +46,22 @@ def demo() -> None:
     for what, make in (("with reports", make_demo), ("with labels only", make_labels_demo)):
         with progress_bar(f"building the study {what}") as advance:
             make(engine, advance)
+    link_of = settings().invite_link
+    links = {
+        name: {role: link_of(token) for role, token in demo_links(engine, name, roles).items()}
+        for name, roles in ((NAME, ROLES), (LABELS_ONLY, ("evaluator",)))
+    }
+    if as_json:
+        print_json(links)
+        return
     typer.echo("The demo is ready. Its people and judges are simulated.")
-    for name, told, roles in (
-        (NAME, "reports of 6 topics, to read and to label", ROLES),
-        (LABELS_ONLY, "labels of 40 topics: which judge would you pay for, and whose work needs a second look?",
-         ("evaluator",)),
-    ):  # fmt: skip
+    for name, told in (
+        (NAME, "reports of 6 topics, to read and to label"),
+        (LABELS_ONLY, "labels of 40 topics: which judge would you pay for, and whose work needs a second look?"),
+    ):
         typer.echo(f"{name}: {told}")
-        for role, token in demo_links(engine, name, roles).items():
-            typer.echo(f"  {role:<12} {settings().invite_link(token)}")
+        for role, link in links[name].items():
+            typer.echo(f"  {role:<12} {link}")
     typer.echo("The links work while `calipers serve` runs.")
 
 
@@ -80,12 +89,22 @@ def init(
         list_protocols(as_json)
         return
     if copy:
-        copy_to(*copy)
+        copy_to(*copy, as_json=as_json)
         return
     if not study or not protocol:
         raise typer.BadParameter("give a study's name and --protocol, or --list, or --copy")
-    _make_study(study, protocol, seed)
-    if from_reports:
+    if from_reports and as_json:
+        raise typer.BadParameter("--json tells of the study alone; use: calipers import reports … --json")
+    made = _make_study(study, protocol, seed)
+    if as_json:
+        print_json(made)
+        return
+    _say_study(made)
+    if not from_reports:
+        from app.settings import database
+
+        say_next(database(), study)
+    else:
         from annotation.importing.layouts import AUTO
         from app.commands.reports import import_reports
 
@@ -95,7 +114,8 @@ def init(
         )  # fmt: skip
 
 
-def _make_study(study: str, protocol: str, seed: int) -> None:
+def _make_study(study: str, protocol: str, seed: int) -> dict[str, Any]:
+    """What was made, as --json has it."""
     from annotation.planning.plan_root import keep_changed_root
     from annotation.protocol import read_protocol
     from annotation.studies import has_labels, init_study, not_yet_active
@@ -109,14 +129,23 @@ def _make_study(study: str, protocol: str, seed: int) -> None:
         made = init_study(session, study, text, seed)
         keep_changed_root(session, made)
         late = made.protocol_version > 1 and has_labels(session, made)
-    asked = "the criteria of each topic" if parsed.criteria_from == "topics" else f"{len(parsed.criterion)} criteria"
-    typer.echo(f"study {study!r}: protocol {parsed.name}, version {made.protocol_version}, {asked}, seed {made.seed}")
-    if late:
-        typer.echo(
-            "warning: changed_after_labels: labels exist; every report will say that the protocol changed", err=True
-        )
-    for key in not_yet_active(parsed):
-        typer.echo(f"warning: {key} is stored, but this version does not act on it yet", err=True)
+    warnings = ["changed_after_labels: labels exist; every report will say that the protocol changed"] if late else []
+    warnings += [f"{key} is stored, but this version does not act on it yet" for key in not_yet_active(parsed)]
+    criteria = None if parsed.criteria_from == "topics" else [one.id for one in parsed.criterion]
+    return {
+        "study": study, "protocol": parsed.name, "version": made.protocol_version, "criteria": criteria,
+        "seed": made.seed, "warnings": warnings,
+    }  # fmt: skip
+
+
+def _say_study(made: dict[str, Any]) -> None:
+    criteria = made["criteria"]
+    asked = "the criteria of each topic" if criteria is None else f"{len(criteria)} criteria"
+    typer.echo(
+        f"study {made['study']!r}: protocol {made['protocol']}, version {made['version']}, {asked}, seed {made['seed']}"
+    )
+    for warning in made["warnings"]:
+        typer.echo(f"warning: {warning}", err=True)
 
 
 def list_protocols(as_json: bool) -> None:
@@ -131,15 +160,18 @@ def list_protocols(as_json: bool) -> None:
         typer.echo("\n\n".join(map(as_block, found)))
 
 
-def copy_to(name: str, file: Path) -> None:
+def copy_to(name: str, file: Path, *, as_json: bool) -> None:
     """Write a shipped protocol to `file`."""
     from app.protocol_descriptions import copy_protocol
 
     copied = copy_protocol(name, file)
+    if as_json:
+        print_json({"file": str(file), "protocol": copied.name, "copy_of": name})
+        return
     typer.echo(f"{file}: a copy of {name}, called {copied.name}; change it, then give it to --protocol")
 
 
-def reveal_study(study: str = WHICH) -> None:
+def reveal_study(study: str = WHICH, as_json: bool = JSON) -> None:
     """Let screens and exports name systems before the study closes.
 
     Every report says so from then on, and labels given later are marked.
@@ -154,6 +186,9 @@ def reveal_study(study: str = WHICH) -> None:
 
     with transaction(opened()) as session:
         found = reveal(session, local_admin(find_study(session, study)))
+    if as_json:
+        print_json({"study": found.name, "revealed": True})
+        return
     typer.echo(f"study {found.name!r} is revealed; labels given from now on are marked after_reveal")
 
 
@@ -206,7 +241,7 @@ def _refuse_taken(address: str, port: int) -> None:
 def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner function's annotations
     target = {"open": "open", "pause": "paused", "close": "closed", "lock": "locked"}[verb]
 
-    def move(study: str = WHICH) -> None:
+    def move(study: str = WHICH, as_json: bool = JSON) -> None:
         from annotation.people.principals import local_admin
         from annotation.studies import find_study
         from annotation.study_status import set_status
@@ -216,9 +251,13 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
         with transaction(opened()) as session:
             found = set_status(session, local_admin(find_study(session, study)), target)
             root = found.plan_root
+        if as_json:
+            print_json({"study": found.name, "status": target, "plan_root": root})
+            return
         typer.echo(f"study {found.name!r} is {target}")
         if target == "open":
             typer.echo(f"plan root {root}: quote it in a preregistration; every export prints it")
             typer.echo("the links of `calipers invite` work while `calipers serve` runs")
+            say_next(opened(), found.name)
 
     return move

@@ -70,6 +70,11 @@ def test_every_command_has_help_with_an_example(words: str, help_of: Any) -> Non
     assert f"Example: calipers {words}" in " ".join(help_of(words).replace("│", " ").split())
 
 
+def test_every_command_can_print_json() -> None:
+    lacking = [words for words in COMMANDS if "as_json" not in {one.name for one in tree()[words].params}]
+    assert lacking == ["serve"]
+
+
 def test_help_does_not_wait_for_statistics_or_databases() -> None:
     asked = ["--help", "judge --help", "calibrate --help", "statu", "--version"]
     code = f"import sys; from app.command_line import run; [run(words.split()) for words in {asked}]; print([m for m in {HEAVY} if m in sys.modules])"

@@ -49,8 +49,14 @@ def test_the_first_step_that_is_not_done_is_next(found: SetUp, done: int, after:
 
 @pytest.mark.parametrize("task", ["pointwise_rating", "probe_label"])
 def test_a_design_of_pairs_is_asked_for_only_where_pairs_are_compared(task: str) -> None:
-    plan = next(one for one in steps(replace(IMPORTED, task_type=task)) if one.title == "Plan what is labelled")
+    with_items = replace(IMPORTED, task_type=task, items=6)  # probes are items as soon as they are imported
+    plan = next(one for one in steps(with_items) if one.title == "Plan what is labelled")
     assert plan.command == "calipers pairs mine --overlap 2 --apply"
+
+
+def test_probes_come_in_before_slots_are_planned() -> None:
+    plan = next(one for one in steps(replace(IMPORTED, task_type="probe_label")) if one.state == "next")
+    assert plan.command == "calipers import probes FILE --layout table --study mine"
 
 
 def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own

@@ -1,0 +1,48 @@
+"""An evaluator of the labels-only demo clicks, and has found all four: cheap, biased, dear, unsteady."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from app.demo import demo_links
+from app.demo_labels import NAME, make_labels_demo
+from tests.browser.conftest import Server
+from tests.browser.test_accessibility import AT_REST
+
+pytestmark = pytest.mark.browser
+COMPUTED = 90_000  # milliseconds until a report stands, on a machine that does other work too
+
+
+@pytest.fixture(scope="module")
+def page(browser: Browser, server: Server) -> Iterator[Page]:
+    with ThreadPoolExecutor(1) as pool:  # Playwright's own event loop runs in this thread
+        pool.submit(make_labels_demo, server.engine).result()
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(30_000)
+    page = context.new_page()
+    page.goto(f"{server.address}/invite/{demo_links(server.engine, NAME, ('evaluator',))['evaluator']}")
+    yield page
+    context.close()
+
+
+def test_an_evaluator_finds_all_four_by_clicking(page: Page) -> None:
+    said = page.locator(".c-answer").first
+    expect(said).to_contain_text("simulated-mini is the cheapest adequate judge of 6 tried", timeout=COMPUTED)
+    expect(page.get_by_text("Simulated answers").first).to_be_visible()
+    judges = page.get_by_role("region", name="Which judge can stand in for an annotator")
+    expect(judges.get_by_role("row").filter(has_text="simulated-max").first).to_contain_text("adequate: dearer")
+    page.wait_for_function(AT_REST)  # an open list closes when the page draws itself anew
+    page.get_by_role("combobox", name="Judge").click()
+    page.get_by_role("option", name="simulated-flash", exact=True).click()
+    for asked in ("order", "length", "self-preference"):
+        row = page.get_by_role("row").filter(has=page.get_by_role("cell", name=asked, exact=True))
+        expect(row).to_contain_text("beyond the limit")
+    page.get_by_role("link", name="Bias").click()
+    expect(said).to_contain_text("7 found (simulated-flash: ", timeout=COMPUTED)
+    page.get_by_role("link", name="Progress").click()
+    expect(said).to_contain_text("simulated-cleo needs a second look", timeout=COMPUTED)
+    expect(page.get_by_text("agrees less with the others than these do among themselves").first).to_be_visible()

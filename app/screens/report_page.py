@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 
@@ -89,6 +90,26 @@ def warnings_and_making(report: CalibrationReport) -> None:
     said = "".join(f"<li><code>{escape(one.code)}</code>{escape(one.text)}</li>" for one in folded(report))
     if said:
         section(f'<h2>What to know before you use a number</h2><ul class="c-warnings">{said}</ul>')
-    with st.expander("How this was computed"):
-        settings = asdict(report.settings)
-        st.json({"settings": {name: settings[name] for name in SETTINGS}, "data": dict(report.data)}, expanded=1)
+    section(making_html(report))
+
+
+def making_html(report: CalibrationReport) -> str:
+    """Settings and counts, folded. What is no word or list of words is in calibration-report.json alone."""
+    settings = asdict(report.settings)
+    facts = {name: settings[name] for name in SETTINGS} | dict(report.data)
+    told = ((name, in_one_line(value)) for name, value in facts.items())
+    rows = "".join(f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(text)}</dd>" for name, text in told if text)
+    return (
+        f'<details class="c-fold"><summary>How this was computed</summary><dl>{rows}</dl>'
+        '<p class="c-soft">Everything else is in calibration-report.json of the paper pack.</p></details>'
+    )
+
+
+def in_one_line(value: object) -> str:
+    """A value, or a few of them; "" for what holds more than that, and for nothing."""
+    if isinstance(value, Mapping):
+        parts = [f"{name}: {in_one_line(one)}" for name, one in value.items() if in_one_line(one)]
+        return ", ".join(parts) if not any(isinstance(one, Mapping | list | tuple) for one in value.values()) else ""
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) if not any(isinstance(one, Mapping | list | tuple) for one in value) else ""
+    return "" if value is None else str(value)

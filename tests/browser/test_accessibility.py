@@ -183,7 +183,7 @@ def test_the_evaluators_screens_with_the_demos_answers(tab: Page, server: Any) -
     tab.goto(f"{server.address}/invite/{demo_links(server.engine)['evaluator']}")
     expect(tab.get_by_text("What to know before you use a number")).to_be_visible(timeout=60_000)
     tab.get_by_text("How this was computed").click()
-    expect(tab.get_by_text("settings", exact=True)).to_be_visible()
+    expect(tab.get_by_text("resamples", exact=True)).to_be_visible()
     found: dict[str, list[str]] = {}
     for name, words in (
         ("Agreement", "What to know before"), ("Progress", "slots are handed in"), ("Blinding", "As it is shown")

@@ -1,14 +1,17 @@
-"""Every state of the screens as a picture: `python docs/screenshots.py [FOLDER]` (default: docs/screenshots).
+"""Every state of the screens as a picture: `python docs/screenshots.py [NAME ...] [--to FOLDER]`.
+
+Without a name all of them, into docs/screenshots; with names, as of the files there, these alone.
 
 Makes the demo study and two small ones on our own reports, serves them, and drives a real Chromium through each state.
 """
 
 from __future__ import annotations
 
+import argparse
 import io
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -31,7 +34,7 @@ from db.connect import transaction  # noqa: E402
 from db.tables import Study  # noqa: E402
 from tests.browser.conftest import FLAGS, Server  # noqa: E402
 from tests.conftest import chromium  # noqa: E402
-from tests.small_study import BESIDE, BOTH, PROBES, a_person, add_probes, make_study  # noqa: E402
+from tests.small_study import BESIDE, BOTH, PROBES, PROTOCOL, a_person, add_probes, make_study  # noqa: E402
 from tests.trained_study import make_trained_study  # noqa: E402
 
 WIDE, MIDDLE, SMALL, NARROW = (1920, 1080), (1440, 757), (1024, 768), (760, 900)
@@ -49,9 +52,16 @@ CLAIMS = (
 class Camera:
     """Takes pictures into a folder, with few colours so that they stay small."""
 
-    def __init__(self, browser: Browser, address: str, folder: Path) -> None:
-        self.browser, self.address, self.folder = browser, address, folder
+    def __init__(self, browser: Browser, address: str, folder: Path, asked: Sequence[str]) -> None:
+        self.browser, self.address, self.folder, self.asked = browser, address, folder, asked
         folder.mkdir(parents=True, exist_ok=True)
+
+    def wants(self, *names: str) -> bool:
+        """Whether one of these pictures is to be taken; "label-" stands for all that begin so."""
+        every = not self.asked
+        return every or any(
+            one == name or (name.endswith("-") and one.startswith(name)) for one in self.asked for name in names
+        )
 
     @contextmanager
     def page(self, link: str, size: tuple[int, int] = MIDDLE, scheme: str = "light") -> Iterator[Page]:
@@ -64,7 +74,9 @@ class Camera:
         context.close()
 
     def take(self, page: Page, name: str) -> None:
-        """Store what is on screen as `name`.png."""
+        """Store what is on screen as `name`.png, where it is asked for."""
+        if not self.wants(name):
+            return
         page.wait_for_timeout(400)  # fonts and the last repaint
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
         picture.quantize(200, dither=Image.Dither.NONE).save(self.folder / f"{name}.png", optimize=True)
@@ -201,13 +213,23 @@ def packet(camera: Camera, server: Server, study: int, folder: Path) -> None:
 
 def owner(camera: Camera, link: str) -> None:
     """The pages of whoever runs the study, which hold the evaluator's."""
-    with camera.page(link) as page:
-        for name, path in (("choice", ""), *((name, name) for name in EVALUATOR)):
-            reached(page, f"{camera.address}/{path}")
-            camera.take(page, name)
-        page.set_viewport_size({"width": TALL[0], "height": TALL[1]})
+    one_by_one = {"choice": (MIDDLE, "light"), "choice-whole": (TALL, "light"), "choice-dark": (MIDDLE, "dark")}
+    for name, (size, scheme) in (one_by_one | dict.fromkeys(EVALUATOR, (MIDDLE, "light"))).items():
+        if camera.wants(name):
+            with camera.page(link, size, scheme) as page:
+                reached(page, f"{camera.address}/{'' if name in one_by_one else name}")
+                camera.take(page, name)
+
+
+def setting_up(camera: Camera, server: Server) -> None:
+    """The owner's first page of a study that has its reports and is not open yet."""
+    with transaction(server.engine) as session:
+        study = init_study(session, "mystudy", PROTOCOL, 7)
+        import_reports(session, local_admin(study), read_folder(REPORTS), layout="folder", source="demo_reports")
+        study_id = study.id
+    with camera.page(server.link(study_id, "Olga", "admin")) as page:
         reached(page, camera.address)
-        camera.take(page, "choice-whole")
+        camera.take(page, "set-up")
 
 
 def reached(page: Page, address: str) -> None:
@@ -220,8 +242,11 @@ def reached(page: Page, address: str) -> None:
 
 
 def main() -> int:
-    """Take them all."""
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs" / "screenshots"
+    """Take them all, or those that are named."""
+    said = argparse.ArgumentParser(description="Pictures of the screens.")
+    said.add_argument("names", nargs="*", help="as of the files in docs/screenshots; all where none is given")
+    said.add_argument("--to", type=Path, default=ROOT / "docs" / "screenshots")
+    asked = said.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         server = Server(Path(scratch))
         make_demo(server.engine)
@@ -229,31 +254,45 @@ def main() -> int:
         server.start()
         try:
             with sync_playwright() as playwright:
-                photograph(server, playwright, small, target)
+                photograph(server, playwright, small, asked.to, asked.names)
         finally:
             server.stop()
             server.engine.dispose()
     return 0
 
 
-def photograph(server: Server, playwright: Playwright, small: int, target: Path) -> None:
-    """Every screen of every role."""
+def photograph(server: Server, playwright: Playwright, small: int, target: Path, asked: Sequence[str]) -> None:
+    """Every screen of every role; only the scenes that hold a picture asked for."""
     browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-    camera = Camera(browser, server.address, target)
+    camera = Camera(browser, server.address, target, asked)
     links = {role: f"{server.address}/invite/{token}" for role, token in demo_links(server.engine).items()}
-    annotator(camera, links["annotator"])
-    disputes(camera, links["adjudicator"])
-    owner(camera, links["admin"])
-    handed_in(camera, server.link(small, "Ada"))
-    with tempfile.TemporaryDirectory() as scratch:
-        gates(camera, server.link(make_trained_study(server.engine, Path(scratch), name="trained"), "Ada"))
-        packet(camera, server, make_study(server.engine, REPORTS, name="at home"), Path(scratch))
-    other_tasks(camera, server)
-    for name, link in {"signed-out": server.address, "bad-link": f"{server.address}/invite/unknown"}.items():
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        scenes: dict[tuple[str, ...], Callable[[], None]] = {
+            ("label", "label-", "my-work"): lambda: annotator(camera, links["annotator"]),
+            ("adjudicating",): lambda: disputes(camera, links["adjudicator"]),
+            ("choice", "choice-", *EVALUATOR): lambda: owner(camera, links["admin"]),
+            ("set-up",): lambda: setting_up(camera, server),
+            ("finished", "my-work-finished", "past-item"): lambda: handed_in(camera, server.link(small, "Ada")),
+            ("consent", "training-feedback"): lambda: gates(
+                camera, server.link(make_trained_study(server.engine, scratch, name="trained"), "Ada")
+            ),
+            ("packet",): lambda: packet(camera, server, make_study(server.engine, REPORTS, name="at home"), scratch),
+            ("rating", "both", "probe"): lambda: other_tasks(camera, server),
+            ("signed-out", "bad-link"): lambda: doors(camera),
+        }
+        for names, scene in scenes.items():
+            if camera.wants(*names):
+                scene()
+    browser.close()
+
+
+def doors(camera: Camera) -> None:
+    """For whoever is not signed in."""
+    for name, link in {"signed-out": camera.address, "bad-link": f"{camera.address}/invite/unknown"}.items():
         with camera.page(link) as page:
             page.get_by_role("heading").first.wait_for()
             camera.take(page, name)
-    browser.close()
 
 
 if __name__ == "__main__":

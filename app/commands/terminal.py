@@ -147,6 +147,8 @@ def _reading(report: CalibrationReport) -> str:
         f"Brackets: {level} intervals over whole clusters. Constant: what always giving the same answer would reach. "
         "Read a judge's row against the annotators' own."
     )
+    if report.data.get("is_simulated"):
+        said = f"Simulated answers, of made-up people and judges. {said}"
     choice = report.choice
     if choice and choice.plan.missing_as_wrong and any(one.valid_share < 1 for one in choice.candidates):
         said += " Unusable answers are left out here; above and below the table they count as disagreement."

@@ -11,9 +11,10 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.people.principals import local_admin
+from app.commands.terminal import print_report
 from app.demo_labels import NAME, make_labels_demo
 from app.demo_story import TOPICS, pairs, story
-from app.progress import StudyProgress, study_progress
+from app.progress import StudyProgress, study_parts, study_progress
 from app.quality import StudyQuality, study_quality
 from app.reporting import study_report
 from app.screens.bias import sentence
@@ -115,12 +116,17 @@ def test_the_unsteady_annotator_alone_needs_a_second_look_and_changes_their_own_
 def test_progress_says_that_the_labels_were_imported_and_shows_no_empty_slots(found: Found) -> None:
     assert far(found.progress) == "Labels of people were imported, for 160 items; nobody was asked here."
     assert strip_html(found.progress.by_item) == '<p class="c-soft">No item has a slot: nobody was asked here.</p>'
-    assert found.progress.by_criterion == ()
+    with reading(found.engine) as session:
+        assert study_parts(session, local_admin(found.study)).by_criterion == ()
 
 
-def test_it_is_made_once_and_everything_in_it_is_called_simulated(found: Found) -> None:
+def test_it_is_made_once_and_everything_in_it_is_called_simulated(
+    found: Found, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert not make_labels_demo(found.engine)
     assert found.study.is_simulated
+    print_report(found.report)
+    assert "Simulated answers, of made-up people and judges." in capsys.readouterr().out
     assert found.study.status == "closed"  # so that systems have their names and judges' families count
     assert "still_blind" not in {warning.code for warning in found.report.warnings}
 

@@ -24,6 +24,7 @@ CASCADE = typer.Option(
 FAMILY = typer.Option([], help="NAME=FAMILY of a judge or system, repeatable: shows whether a judge favours its own.")
 JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
 STUDY = typer.Option(None, "--study", help="Which study; may be left out while there is one.")
+PIPE_WIDTH = 1_000  # a pipe has no width of its own: never cut what a program or a log will read
 LINE_MAX = 1_200  # characters
 # what a terminal obeys instead of showing it: escape codes, what turns the direction of the letters; half characters
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -66,7 +67,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], number
         table.add_row(*(Text("–" if cell is None else visible(str(cell))) for cell in row))
     console = Console()
     if not console.is_terminal:
-        console = Console(width=1000)  # a pipe has no width of its own: never cut what a program or a log will read
+        console = Console(width=PIPE_WIDTH)
     console.print(table)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import environ
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from app.commands.printing import visible
+from app.commands.printing import PIPE_WIDTH, visible
 from exports.cells import Cell, shown
 from exports.tables import Table
 
@@ -24,7 +25,7 @@ MARGIN = 14  # columns, of the titles before their values
 
 
 def print_report(report: CalibrationReport, judge: str = "") -> None:
-    """As wide as the terminal, or 80 columns into a pipe; colours only where a person watches.
+    """As wide as the terminal; into a pipe sentences of 80 columns and tables of one line a row, without colours.
 
     `judge`: whose card; left out: of the chosen judge, or of the one that comes closest.
     """
@@ -41,7 +42,7 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
     console.print("\n".join(wrap(visible(opening(report)), console.width)), style="bold", markup=False)
     table = summary_table(report)
     if table.rows:
-        console.print(_fitting(table, console))
+        _print_fitting(table, console)
         console.print(_reading(report), style=SOFT)
     foremost = report.choice.foremost if report.choice else None
     rows = card_of(report.card, judge or (foremost.judge if foremost else ""))
@@ -57,14 +58,23 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
 
 
 def print_one(table: Table) -> None:
-    """A table with its title above and its notes below, as wide as the terminal or 80 columns."""
+    """A table with its title above and its notes below, as wide as the terminal; into a pipe one line a row."""
     from rich.console import Console
 
     console = Console(highlight=False)
     console.print(visible(table.title), style="bold", markup=False)
-    console.print(_fitting(table, console))
+    _print_fitting(table, console)
     for note in table.notes:
         console.print("\n".join(wrap(visible(note), console.width)), style=SOFT, markup=False)
+
+
+def _print_fitting(table: Table, console: Console) -> None:
+    from rich.console import Console as Page
+
+    if console.is_terminal or "COLUMNS" in environ:
+        console.print(_fitting(table, console))
+    else:
+        Page(width=PIPE_WIDTH, highlight=False).print(_grid(table, "  "))
 
 
 def _fitting(table: Table, console: Console) -> Grid | Text:

@@ -229,8 +229,9 @@ FOCUS = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 757), (1024, 768), (720, 378)])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(
+    ("width", "height", "theme"), [(1440, 757, "light"), (1024, 768, "dark"), (720, 378, "light"), (720, 378, "dark")]
+)
 def test_tab_goes_in_reading_order_and_the_focus_is_always_visible(
     opened: Callable[..., Any], width: int, height: int, theme: Any
 ) -> None:

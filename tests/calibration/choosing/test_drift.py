@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.calibrate import calibrate
@@ -74,6 +74,7 @@ def test_a_judge_that_answered_nothing_leaves_nothing_to_compare() -> None:
 answers = st.text("ABt", min_size=6, max_size=6)
 
 
+@settings(max_examples=8)  # a whole report each
 @given(answers, answers, answers, answers)
 def test_each_agreement_is_that_of_the_calibration_report(ada: str, ben: str, old: str, new: str) -> None:
     frame = table(Ada=ada, Ben=ben, old=old, new=new)

@@ -24,8 +24,9 @@ from calibration.choosing.choice import Candidate
 from calibration.results import CalibrationReport
 from db.connect import open_database, reading
 from db.tables import Study
+from exports.as_markdown import as_markdown
 from exports.sheets.bias import headlines
-from exports.tables import PEOPLE
+from exports.tables import PEOPLE, agreement_table
 from tests.conftest import new_postgres
 
 MARGIN = 0.05
@@ -92,7 +93,7 @@ def test_the_biased_judge_is_cheapest_and_ruled_out_and_its_card_says_what_pulls
     for other in ("simulated-mini", "simulated-max"):
         assert "beyond" not in found.card(other).values()
     told = sentence([one for one in headlines(found.report) if one.bias.estimate.rater != PEOPLE])
-    assert "7 found (simulated-flash: report shown first wins, turns to first in other order, " in told
+    assert "7 found (simulated-flash: report shown first wins; turns to first in other order; " in told
     assert "simulated-mini" not in told
 
 
@@ -141,3 +142,14 @@ def test_two_annotators_at_least_read_each_pair_and_judges_read_it_in_both_order
     )
     assert set(first.values()) == {1}
     assert len(first) == 3 * 2 * 3 * 160
+
+
+def test_the_readme_prints_rows_of_this_studys_agreement_table(found: Found) -> None:
+    readme = Path(__file__).parents[2].joinpath("README.md").read_text(encoding="utf-8").splitlines()
+    table = [line.strip("| ").split(" | ") for line in as_markdown(agreement_table(found.report)).splitlines()]
+    rows = {row[0]: row for row in table if len(row) > 7}
+    shown = [line.strip("| ").split(" | ") for line in readme if line.startswith(("| simulated-", "| annotators "))]
+    assert len(shown) == 4
+    for name, agreement, kappa, *counts in shown:
+        # kappa's interval is a bootstrap's, which this fixture draws less often
+        assert (agreement, kappa[:3], counts) == (rows[name][1], rows[name][2][:3], rows[name][7:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from app.commands.completing import among
 from app.commands.next_step import say_next
 from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar
 
@@ -17,7 +18,11 @@ def add_to(app: typer.Typer) -> None:
 
 def audit(
     study: str = WHICH,
-    resolve: str = typer.Option("", help="Decide about unresolved flags: keep, mask or exclude."),
+    resolve: str = typer.Option(
+        "",
+        help="Decide about unresolved flags: keep, mask or exclude.",
+        autocompletion=among("keep", "mask", "exclude"),
+    ),
     kind: str = typer.Option("", help="With --resolve: only flags of this kind."),
     reason: str = typer.Option("", help="With --resolve: why; it is kept with your decision."),
     as_json: bool = JSON,
@@ -74,8 +79,15 @@ def audit(
     counted = Counter(flag["kind"] for flag in flags)
     if flags:
         named = ", ".join(f"{kind} {count}" for kind, count in counted.most_common())
-        typer.echo(f"{len(flags)} {verb(len(flags), 'flag waits', 'flags wait')} for a decision ({named}): calipers audit {study or ''} --resolve keep|mask|exclude --kind …")  # fmt: skip  # noqa: E501
-    for name, keys in (("duplicate texts", found.gaps.duplicates), ("missing", found.gaps.missing), ("empty", found.gaps.empty)):  # fmt: skip  # noqa: E501
+        typer.echo(
+            f"{len(flags)} {verb(len(flags), 'flag waits', 'flags wait')} for a decision ({named}): "
+            f"calipers audit {study or ''} --resolve keep|mask|exclude --kind …"
+        )
+    for name, keys in (
+        ("duplicate texts", found.gaps.duplicates),
+        ("missing", found.gaps.missing),
+        ("empty", found.gaps.empty),
+    ):
         if keys:
             typer.echo(f"{name}: {len(keys)}")
     if found.gaps.unequal:

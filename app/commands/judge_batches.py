@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands.printing import JSON, print_json, print_table
+from app.commands.printing import JSON, ONE, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.batch_rows import OpenBatch
     from annotation.judges.judge_file import JudgeDefinition
 
-STUDY = typer.Argument(..., help="Which study.")
 BATCH = typer.Option(
     False, "--batch", help="First requests through the provider's batch API: about half the price, hours not minutes."
 )
@@ -27,7 +26,7 @@ def add_to(judge: typer.Typer) -> None:
 
 
 def batches(
-    study: str = STUDY,
+    study: str = ONE,
     release: str = typer.Option(None, metavar="BATCH", help="Nothing will come of this one; plan its calls again."),
     attach: str = typer.Option(None, metavar="PENDING", help="A pending:… batch that you found at the provider."),
     to: str = typer.Option(None, metavar="NAME", help="With --attach: the provider's name for it."),

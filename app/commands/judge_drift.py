@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands.printing import JSON, print_json, print_table
+from app.commands.printing import JSON, ONE, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.drifted import ComparedRuns
@@ -28,7 +28,7 @@ def add_to(judge: typer.Typer) -> None:
 
 
 def drift(
-    study: str = typer.Argument(..., help="Which study."),
+    study: str = ONE,
     before: str = typer.Argument(None, help="A judge, or one of its runs: mini, mini@1. Without it: which there are."),
     after: str = typer.Argument(None, help="The other judge, or the other run: mini@2."),
     common: bool = typer.Option(False, "--common", help="Compare on the labels of what both were asked."),

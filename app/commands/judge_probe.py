@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands.completing import among
 from app.commands.judge_choice import chosen_judges
 from app.commands.judge_progress import live
 from app.commands.judge_records import usd
-from app.commands.printing import JSON, print_json, print_table
+from app.commands.printing import JSON, ONE, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.probing import ProbePlan
@@ -47,9 +48,13 @@ def add_to(judge: typer.Typer) -> None:
 
 
 def probe(
-    study: str = typer.Argument(..., help="Which study."),
+    study: str = ONE,
     judge: str = typer.Option(..., help="Which judge of the file; it must have answered these items."),
-    kind: str = typer.Option(..., help="What is changed: markdown, padding, paraphrase or authority."),
+    kind: str = typer.Option(
+        ...,
+        help="What is changed: markdown, padding, paraphrase or authority.",
+        autocompletion=among("markdown", "padding", "paraphrase", "authority"),
+    ),
     pairs: int = typer.Option(50, help="How many pairs at most (or items), from as many topics as there are.", min=1),
     judges: Path = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how."),
     max_cost: float = typer.Option(None, help="USD that the judge may cost in this study, probes too.", min=0.000001),

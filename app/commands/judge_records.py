@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from app.commands.judge_batches import remark
-from app.commands.printing import JSON, print_json, print_table, progress_bar
+from app.commands.printing import JSON, ONE, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from annotation.judges.inspecting import ShownCall
     from annotation.judges.standing import JudgeStanding
 
-STUDY = typer.Argument(..., help="Which study.")
 STATUSES = ("ok", "invalid", "missing", "refused", "truncated")
 WATCH_S, PLAIN_S = 1.0, 10.0
 
@@ -31,7 +30,7 @@ def add_to(judge: typer.Typer) -> None:
 
 
 def status(
-    study: str = STUDY,
+    study: str = ONE,
     watch: bool = typer.Option(False, "--watch", help="Draw it again until every planned call is made."),
     as_json: bool = JSON,
 ) -> None:
@@ -65,7 +64,7 @@ def status(
     _print_standings(standings)
 
 
-def parse(study: str = STUDY, as_json: bool = JSON) -> None:
+def parse(study: str = ONE, as_json: bool = JSON) -> None:
     """Read the stored replies again with this version's parser.
 
     No calls are made; what changes is a later revision.
@@ -95,7 +94,7 @@ def parse(study: str = STUDY, as_json: bool = JSON) -> None:
 
 
 def show(
-    study: str = STUDY,
+    study: str = ONE,
     call: int = typer.Argument(..., help="The call's number, from the ledger."),
     as_json: bool = JSON,
 ) -> None:
@@ -120,7 +119,7 @@ def show(
 
 
 def ledger(
-    study: str = STUDY,
+    study: str = ONE,
     out: Path = typer.Option(None, help="The file to write; else the lines go to standard output."),
     as_json: bool = JSON,
 ) -> None:

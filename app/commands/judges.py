@@ -14,12 +14,11 @@ from app.commands.judge_batches import BATCH, POLL_S
 from app.commands.judge_choice import chosen_judges
 from app.commands.judge_plans import show_plans
 from app.commands.judge_progress import live, result
-from app.commands.printing import JSON, print_json, print_table
+from app.commands.printing import JSON, ONE, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.judge_file import JudgeDefinition
 
-STUDY = typer.Argument(..., help="Which study.")
 JUDGES = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how.")
 ONLY = typer.Option([], "--judge", help="Only this judge of the file; may be given more than once.")
 LIMIT = typer.Option(None, help="At most this many calls a judge.", min=1)
@@ -46,7 +45,7 @@ def add_to(app: typer.Typer) -> None:
     app.add_typer(judge, name="judge")
 
 
-def estimate(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
+def estimate(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
     """What a run would plan and cost; writes nothing.
 
     Example: calipers judge estimate mystudy --judges judges.toml
@@ -58,7 +57,7 @@ def estimate(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY,
 
 
 def run(
-    study: str = STUDY,
+    study: str = ONE,
     judges: Path = JUDGES,
     judge: list[str] = ONLY,
     limit: int = LIMIT,
@@ -87,7 +86,7 @@ def run(
 
 
 def resume(
-    study: str = STUDY,
+    study: str = ONE,
     judges: Path = JUDGES,
     judge: list[str] = ONLY,
     limit: int = LIMIT,
@@ -154,7 +153,7 @@ def _carry_out_requests(
         end_request(engine, request.id)
 
 
-def check(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
+def check(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
     """Make one tiny, paid call per judge, to see that its key works.
 
     Prints output format, effective parameters, price and latency. Exit 1 if a judge does not answer.
@@ -195,7 +194,7 @@ def check(study: str = STUDY, judges: Path = JUDGES, judge: list[str] = ONLY, as
 
 
 def retry(
-    study: str = STUDY,
+    study: str = ONE,
     judges: Path = JUDGES,
     judge: list[str] = ONLY,
     statuses: str = typer.Option(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import JSON, STUDY, print_json, print_table, progress_bar
+from app.commands.printing import JSON, ONE, STUDY, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from annotation.offline.ballots import BallotOutcome
@@ -26,7 +26,7 @@ def add_import(imports: typer.Typer) -> None:
 
 
 def packet(
-    study: str = typer.Argument(..., help="Which study."),
+    study: str = ONE,
     rater: str = typer.Argument("", help="Whose packet: the person, as admins know them."),
     items: int = typer.Option(10, help="How many items; exactly so many or none.", min=1),
     out: Path = typer.Option(None, help="The HTML file to write."),

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands.completing import among
 from app.commands.next_step import say_next
-from app.commands.printing import JSON, print_json, print_table, progress_bar
+from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from annotation.planning.listed_pairs import PairList
     from annotation.planning.plan_summary import PlanSummary
 
 NOUNS = {"pairwise_choice": "pairs", "pointwise_rating": "reports", "probe_label": "probes"}
-DESIGN = "reference (each system against it), all (every two), balanced (a draw in which every two meet equally often), or a CSV or TSV file with the columns topic, system_a, system_b and perhaps priority."  # noqa: E501
+DESIGN = (
+    "reference (each system against it), all (every two), balanced (a draw in which every two meet equally often), "
+    "or a CSV or TSV file with the columns topic, system_a, system_b and perhaps priority."
+)
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,8 +29,8 @@ def add_to(app: typer.Typer) -> None:
 
 
 def pairs(
-    study: str = typer.Argument(None, help="Which study; may be left out while there is one."),
-    design: str = typer.Option("reference", help=DESIGN),
+    study: str = WHICH,
+    design: str = typer.Option("reference", help=DESIGN, autocompletion=among("reference", "all", "balanced")),
     per_topic: int = typer.Option(None, help="How many items a topic; all of the design where left out.", min=1),
     per_category: int = typer.Option(None, help="How many topics of each category; all where left out.", min=1),
     total: int = typer.Option(None, help="How many items in all, spread over topics, categories, systems.", min=1),
@@ -83,7 +87,18 @@ def pairs(
         raise
     if as_json:
         sides = {one.system: (one.left, one.right) for one in told.systems} if plan.pairs else {}
-        print_json({"study": found.name, "seed": found.seed, "design": plan.asked.design, noun: told.items, "applied": apply, "sides": sides, "reading_wpm": _wpm(), **told.as_json()})  # fmt: skip  # noqa: E501
+        print_json(
+            {
+                "study": found.name,
+                "seed": found.seed,
+                "design": plan.asked.design,
+                noun: told.items,
+                "applied": apply,
+                "sides": sides,
+                "reading_wpm": _wpm(),
+                **told.as_json(),
+            }
+        )
         return
     _print(found.name, found.seed, noun, told, has_sides=bool(plan.pairs))
     typer.echo(f"made {made} slots" if apply else "nothing was written; add --apply to make these items and slots")

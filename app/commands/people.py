@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from app.commands.completing import among
 from app.commands.next_step import say_next
-from app.commands.printing import JSON, print_json, print_table
+from app.commands.printing import JSON, ONE, WHICH, print_json, print_table
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -25,9 +26,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def invite(
-    study: str = typer.Argument(..., help="Which study."),
+    study: str = ONE,
     names: list[str] = typer.Argument(None, help="People, as admins know them; exports use a pseudonym."),
-    role: str = typer.Option("annotator", help="annotator, adjudicator, evaluator or admin."),
+    role: str = typer.Option(
+        "annotator",
+        help="annotator, adjudicator, evaluator or admin.",
+        autocompletion=among("annotator", "adjudicator", "evaluator", "admin"),
+    ),
     new_link: bool = typer.Option(False, "--new-link", help="Withdraw the older links of these people."),
     out: Path = typer.Option(None, help="Write the links to this new CSV file, for mailing; names stand in it."),
     open_link: bool = typer.Option(False, "--open-link", help="One link for many, told apart by ?participant=ID."),
@@ -77,7 +82,7 @@ def invite(
 
 
 def people(
-    study: str = typer.Argument(None, help="Which study; may be left out while there is one."),
+    study: str = WHICH,
     revoke: str = typer.Option("", help="Withdraw every link of this person."),
     revoke_link: int = typer.Option(None, help="Withdraw the open link with this number."),
     sign_out: str = typer.Option("", help="Sign this person out in every browser; their links go on working."),
@@ -137,7 +142,12 @@ def people(
         typer.echo(f"written to {pay}: {len(paid)} people; {KEEP_APART}", err=True)
     if as_json:
         rows = [asdict(one) for one in (paid if pay else doors if links else listed)]
-        print_json([{key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()} for row in rows])  # fmt: skip  # noqa: E501
+        print_json(
+            [
+                {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
+                for row in rows
+            ]
+        )
         return
     if not links:
         _print_people(listed)

@@ -11,10 +11,17 @@ from typing import Any
 
 import typer
 
+from app.commands.completing import protocols, studies, studies_or_labels
+
 JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
-WHICH = typer.Argument(None, help="Which study; may be left out while there is one.")
-WHAT = typer.Argument(..., help="A study's name, or a labels file (CSV, JSON Lines, Parquet).")
-PROTOCOL = typer.Option("", help="For a bare labels file: a shipped protocol's name, or a .toml file.")
+ONE = typer.Argument(..., help="Which study.", autocompletion=studies)
+WHICH = typer.Argument(None, help="Which study; may be left out while there is one.", autocompletion=studies)
+WHAT = typer.Argument(
+    ..., help="A study's name, or a labels file (CSV, JSON Lines, Parquet).", autocompletion=studies_or_labels
+)
+PROTOCOL = typer.Option(
+    "", help="For a bare labels file: a shipped protocol's name, or a .toml file.", autocompletion=protocols
+)
 PRESET = typer.Option(
     [], help="Also a published study's own table: wlc, deepresearchgym, dr3_eval or race; repeatable."
 )
@@ -23,7 +30,7 @@ CASCADE = typer.Option(
 )
 FAMILY = typer.Option([], help="NAME=FAMILY of a judge or system, repeatable: shows whether a judge favours its own.")
 JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
-STUDY = typer.Option(None, "--study", help="Which study; may be left out while there is one.")
+STUDY = typer.Option(None, "--study", help="Which study; may be left out while there is one.", autocompletion=studies)
 PIPE_WIDTH = 1_000  # a pipe has no width of its own: never cut what a program or a log will read
 LINE_MAX = 1_200  # characters
 # what a terminal obeys instead of showing it: escape codes, what turns the direction of the letters; half characters

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import JSON, WHICH, print_json, print_table
+from app.commands.printing import JSON, ONE, WHICH, print_json, print_table
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -42,11 +42,10 @@ def status(
     if watch:
         _watch(engine, study)
         return
-    progress = _progress(engine, study)
     if as_json:
-        print_json(_plain(progress))
+        print_json(_plain(engine, study))
         return
-    print_status(progress)
+    print_status(_progress(engine, study))
 
 
 def print_status(progress: StudyProgress) -> None:
@@ -121,7 +120,7 @@ def quality(
 
 
 def reply(
-    study: str = typer.Argument(..., help="Which study."),
+    study: str = ONE,
     remark: int = typer.Argument(..., help="Number of the flag, comment or skip, as `calipers status` prints it."),
     text: str = typer.Argument("", help="What its annotator reads in My work."),
     dealt_with: bool = typer.Option(False, "--dealt-with", help="Mark it as dealt with."),
@@ -160,12 +159,20 @@ def _progress(engine: Engine, study: str | None) -> StudyProgress:
         return study_progress(session, local_admin(find_study(session, study)))
 
 
-def _plain(progress: StudyProgress) -> object:
-    """As JSON has it: moments as text."""
+def _plain(engine: Engine, study: str | None) -> object:
+    """Everything that is counted, as JSON has it: moments as text."""
     import json
     from dataclasses import asdict
 
-    return json.loads(json.dumps(asdict(progress), default=lambda moment: moment.isoformat()))
+    from annotation.people.principals import local_admin
+    from annotation.studies import find_study
+    from app.progress import study_parts, study_progress
+    from db.connect import reading
+
+    with reading(engine) as session:
+        admin = local_admin(find_study(session, study))
+        told = asdict(study_progress(session, admin)) | asdict(study_parts(session, admin))
+    return json.loads(json.dumps(told, default=lambda moment: moment.isoformat()))
 
 
 def _watch(engine: Engine, study: str | None) -> None:

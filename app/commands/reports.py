@@ -8,6 +8,7 @@ import typer
 
 from annotation.importing.layouts import AUTO, LAYOUTS, layout_lines, propose
 from app.commands import gold, packets, probes, results_import
+from app.commands.completing import among
 from app.commands.dry_run import DryRun, ending, say
 from app.commands.printing import JSON, STUDY, progress_bar
 
@@ -25,7 +26,11 @@ def add_to(app: typer.Typer) -> None:
 
 def import_reports(
     path: Path = typer.Argument(..., help="The folder, or for --layout table the file, to read."),
-    layout: str = typer.Option(..., help=f"One of {', '.join(LAYOUTS)}; {AUTO} says which it takes, and why."),
+    layout: str = typer.Option(
+        ...,
+        help=f"One of {', '.join(LAYOUTS)}; {AUTO} says which it takes, and why.",
+        autocompletion=among(*LAYOUTS, AUTO),
+    ),
     study: str = STUDY,
     columns: str = typer.Option("", "--map", help="table: FIELD=COLUMN,... such as topic=id,text=response."),
     system: str = typer.Option(None, help="table: the system that wrote every row."),

@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 
+from app.commands.completing import protocols
 from app.commands.next_step import say_next
 from app.commands.printing import JSON, WHICH, print_json
 
@@ -67,7 +68,7 @@ def demo(as_json: bool = JSON) -> None:
 
 def init(
     study: str = typer.Argument("", help="Name of the study."),
-    protocol: str = typer.Option("", help="A shipped protocol's name, or a .toml file."),
+    protocol: str = typer.Option("", help="A shipped protocol's name, or a .toml file.", autocompletion=protocols),
     seed: int = typer.Option(0, help="Seed of every draw: pairs, A and B, sides.", min=0, max=2**62),
     from_reports: Path = typer.Option(
         None, "--reports", help="Also import this folder, in the layout it has; more: calipers import reports."

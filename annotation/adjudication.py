@@ -70,7 +70,7 @@ def _offered(session: Session, study: Study, rater_id: int, *, early: bool) -> l
     """`_open_to`: urgent items first, then a seeded draw."""
     found = _open_to(session, study, rater_id, early=early)
     rows = select(Item.id, Item.priority).where(Item.study_id == study.id)
-    priority = {item: urgent for item, urgent in session.execute(rows)}  # noqa: C416
+    priority = {item: urgent for item, urgent in session.execute(rows)}
     draw = {item: seeded(study.seed, "disputes", rater_id, item).random() for item in found}
     return sorted(found.items(), key=lambda one: (-priority[one[0]], draw[one[0]]))
 
@@ -157,4 +157,4 @@ def _passes(session: Session, study: Study, item_id: int | None = None) -> Count
     )
     if item_id is not None:
         rows = rows.where(Assignment.item_id == item_id)
-    return Counter({item: newest for item, newest in session.execute(rows.group_by(Assignment.item_id))})  # noqa: C416
+    return Counter({item: newest for item, newest in session.execute(rows.group_by(Assignment.item_id))})

@@ -45,10 +45,15 @@ def move_study(session: Session, study: Study, status: str, rater_id: int | None
     """Open, pause, close or lock. Opening keeps the plan's root, closing returns taken work, locking freezes labels."""
     if study.status not in MOVES[status]:
         allowed = " or ".join(MOVES[status])
-        raise AnnotationError("wrong_status", f"study {study.name!r} is {study.status}; only a study that is {allowed} can become {status}")  # fmt: skip  # noqa: E501
+        raise AnnotationError(
+            "wrong_status",
+            f"study {study.name!r} is {study.status}; only a study that is {allowed} can become {status}",
+        )
     items = select(Item.id).where(Item.study_id == study.id, Item.purpose == "label")
     if status == "open" and session.scalar(items.limit(1)) is None:
-        raise AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs {study.name} --apply")  # fmt: skip  # noqa: E501
+        raise AnnotationError(
+            "no_items", f"study {study.name!r} has no items; make them with: calipers pairs {study.name} --apply"
+        )
     if status == "open":
         _refuse_unresolved(session, study)
         refuse_too_few(session, study)

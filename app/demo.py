@@ -179,7 +179,9 @@ def _pretend_time_passed(
     assignment.taken_at = at
     intervals = []
     for criterion, seconds in spent:
-        intervals.append({"criterion": criterion, "start": at.isoformat(), "end": (at + timedelta(seconds=seconds)).isoformat()})  # fmt: skip  # noqa: E501
+        intervals.append(
+            {"criterion": criterion, "start": at.isoformat(), "end": (at + timedelta(seconds=seconds)).isoformat()}
+        )
         at += timedelta(seconds=seconds)
     session.add(
         Event(
@@ -201,7 +203,9 @@ def _written(session: Session, study_id: int) -> dict[str, Written]:
 
 
 def _facts(judge: JudgeDefinition) -> ModelFacts:
-    return ModelFacts(params=judge.params, dropped=(), takes_seed=False, price=judge.price, price_source="user", context_tokens=None)  # fmt: skip  # noqa: E501
+    return ModelFacts(
+        params=judge.params, dropped=(), takes_seed=False, price=judge.price, price_source="user", context_tokens=None
+    )
 
 
 class _Simulated:

@@ -26,8 +26,8 @@ def read_regular_csv(path: Path, wanted: Wanted, coded: Collection[str]) -> pd.D
     `wanted`: which of the columns to keep. Odd is what is not UTF-8, a zero byte, a quote
     inside a cell that does not start with one, rows of unequal length, a single column, and one name for two.
     """
-    import pyarrow as pa  # type: ignore[import-untyped]
-    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv  # type: ignore[import-untyped]
+    import pyarrow as pa
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, read_csv
 
     if not _is_regular(path):
         return None
@@ -58,8 +58,8 @@ def read_regular_parquet(
 ) -> pd.DataFrame | None:
     """As `read_regular_csv`; `text` writes what is none. Odd are nested values, zero bytes, and one name for two."""
     import pyarrow as pa
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(path)

@@ -115,7 +115,7 @@ def study_report(
 
 def _slim(verdicts: pd.DataFrame) -> pd.DataFrame:
     """The same table with categories for the texts that return, in a tenth of their memory; None stays missing."""
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     texts = [name for name in verdicts if verdicts[name].dtype == "str" and name not in ("rationale", "evidence")]
     slim = verdicts.astype(dict.fromkeys(texts, "category"))

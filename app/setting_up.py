@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from shlex import quote
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -79,8 +79,8 @@ def set_up_of(session: Session, principal: Principal) -> SetUp:
     asked = Criterion.study_id == study.id, Criterion.retired_at.is_(None)
     people = Enrollment.study_id == study.id, Enrollment.role == "annotator", Enrollment.status != "withdrawn"
 
-    def count(column: object, *which: object) -> int:
-        return session.scalar(select(func.count(column)).where(*which)) or 0  # type: ignore[arg-type]
+    def count(column: Any, *which: Any) -> int:
+        return session.scalar(select(func.count(column)).where(*which)) or 0
 
     undecided = session.scalar(select(func.sum(Report.open_flags)).where(*shown)) or 0
     return SetUp(

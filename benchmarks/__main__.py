@@ -27,7 +27,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.promises import FIGURES_FILE, as_figure  # noqa: E402
+from benchmarks.promises import FIGURES_FILE, as_figure
 
 LIBRARIES = ("numpy", "pandas", "scipy", "sqlalchemy", "streamlit", "litellm")
 Results = dict[str, Any]

@@ -23,19 +23,19 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-import aiohttp  # noqa: E402
-import numpy as np  # noqa: E402
-import psutil  # noqa: E402
-import sqlalchemy as sa  # noqa: E402
-from playwright.sync_api import Page, sync_playwright  # noqa: E402
+import aiohttp
+import numpy as np
+import psutil
+import sqlalchemy as sa
+from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.promises import Figure, record  # noqa: E402
-from db.connect import reading  # noqa: E402
-from db.tables import Assignment, Label  # noqa: E402
-from tests.annotators import Annotator, Tally, sign_in  # noqa: E402
-from tests.browser.conftest import FLAGS, Server  # noqa: E402
-from tests.conftest import chromium  # noqa: E402
-from tests.small_study import PROTOCOL, make_study  # noqa: E402
+from benchmarks.promises import Figure, record
+from db.connect import reading
+from db.tables import Assignment, Label
+from tests.annotators import Annotator, Tally, sign_in
+from tests.browser.conftest import FLAGS, Server
+from tests.conftest import chromium
+from tests.small_study import PROTOCOL, make_study
 
 TOPICS, SYSTEMS, WORDS = 30, 5, 4_500  # a report of about 28 KB, as the long ones of real studies
 CRITERIA, PAUSE_S = 39, 3.0

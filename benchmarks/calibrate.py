@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.large_labels import ROWS, write_labels  # noqa: E402
-from benchmarks.promises import Figure, record  # noqa: E402
+from benchmarks.large_labels import ROWS, write_labels
+from benchmarks.promises import Figure, record
 
 MOST_SECONDS, MOST_MB = 60, 2_048
 BARE = "pandas.read_csv"

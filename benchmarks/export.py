@@ -19,8 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.export_study import make_study  # noqa: E402
-from benchmarks.promises import Figure, record  # noqa: E402
+from benchmarks.export_study import make_study
+from benchmarks.promises import Figure, record
 
 SMALL, LARGE = 10_000, 1_000_000
 MOST_MB = 1_000

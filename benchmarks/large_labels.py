@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
-import pyarrow.parquet  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet
 
 ROWS, SYSTEMS, CRITERIA, ANNOTATORS, OVERLAP = 2_000_000, 20, 10, 200, 3
 JUDGES = {"large": ((1, "AB"), (1, "BA"), (2, "AB"), (2, "BA")), "middle": ((1, "AB"), (1, "BA")), "small": ((1, ""),)}

@@ -25,18 +25,18 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-import aiohttp  # noqa: E402
-import numpy as np  # noqa: E402
-import psutil  # noqa: E402
+import aiohttp
+import numpy as np
+import psutil
 
-from annotation.facts.soundness import find_faults  # noqa: E402
-from benchmarks.annotate import QUESTIONS, written  # noqa: E402
-from benchmarks.promises import Figure, record  # noqa: E402
-from db.connect import reading  # noqa: E402
-from tests.annotators import Annotator, Tally, sign_in  # noqa: E402
-from tests.browser.conftest import Server  # noqa: E402
-from tests.machines.fleet import Fleet  # noqa: E402
-from tests.small_study import make_study  # noqa: E402
+from annotation.facts.soundness import find_faults
+from benchmarks.annotate import QUESTIONS, written
+from benchmarks.promises import Figure, record
+from db.connect import reading
+from tests.annotators import Annotator, Tally, sign_in
+from tests.browser.conftest import Server
+from tests.machines.fleet import Fleet
+from tests.small_study import make_study
 
 PEOPLE, PAUSE_S = 60, 0.5
 KILL_EVERY_S = 60.0

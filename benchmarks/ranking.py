@@ -115,7 +115,7 @@ def labelled_in_part(studies: int, topics: int = 60, seed: int = 42) -> Iterator
             (apart, "refuse", judge[:, ~there].mean(axis=1)),
         ):
             one = ClusterMeans(h, g, reference, sizes, topics if straddling == "joint" else 0)
-            low, high = corrected_interval(corrected_mean(one, straddling), topics)  # type: ignore[arg-type]
+            low, high = corrected_interval(corrected_mean(one, straddling), topics)  # type: ignore[arg-type]  # two words
             found.append(low <= design.win <= high)
     yield promise(f"{topics} topics labelled in part, jointly", jointly, 0.93, 0.97)
     print(f"  (as if the parts were independent: {100 * np.mean(apart):.1f})")

@@ -23,34 +23,34 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-import numpy as np  # noqa: E402
-from playwright.sync_api import sync_playwright  # noqa: E402
-from sqlalchemy import Engine, select  # noqa: E402
-from sqlalchemy.orm import Session  # noqa: E402
+import numpy as np
+from playwright.sync_api import sync_playwright
+from sqlalchemy import Engine, select
+from sqlalchemy.orm import Session
 
-from annotation.entries import AnswerEntry  # noqa: E402
-from annotation.judges.judge_runs import judge_runs  # noqa: E402
-from annotation.labelling import save, submit  # noqa: E402
-from annotation.leaks.auditing import list_reports, view_report  # noqa: E402
-from annotation.people.people_list import list_people  # noqa: E402
-from annotation.people.principals import Principal  # noqa: E402
-from annotation.planning.item_slots import list_items  # noqa: E402
-from annotation.work.claiming import take  # noqa: E402
-from annotation.work.own_work import own_work  # noqa: E402
-from annotation.work.page import assignment_page, current_answers  # noqa: E402
-from annotation.work.positions import position  # noqa: E402
-from annotation.work.remarks import remarks_of  # noqa: E402
-from app.progress import study_progress  # noqa: E402
-from app.reporting import label_version, work_version  # noqa: E402
-from benchmarks.judge_queue import databases  # noqa: E402
-from benchmarks.large_study import NAME, write_study  # noqa: E402
-from benchmarks.large_work import Shape  # noqa: E402
-from benchmarks.promises import Figure, record  # noqa: E402
-from db.connect import open_database, reading, transaction  # noqa: E402
-from db.people_tables import Enrollment  # noqa: E402
-from db.tables import Assignment, Study  # noqa: E402
-from tests.browser.conftest import FLAGS, Server  # noqa: E402
-from tests.conftest import chromium  # noqa: E402
+from annotation.entries import AnswerEntry
+from annotation.judges.judge_runs import judge_runs
+from annotation.labelling import save, submit
+from annotation.leaks.auditing import list_reports, view_report
+from annotation.people.people_list import list_people
+from annotation.people.principals import Principal
+from annotation.planning.item_slots import list_items
+from annotation.work.claiming import take
+from annotation.work.own_work import own_work
+from annotation.work.page import assignment_page, current_answers
+from annotation.work.positions import position
+from annotation.work.remarks import remarks_of
+from app.progress import study_progress
+from app.reporting import label_version, work_version
+from benchmarks.judge_queue import databases
+from benchmarks.large_study import NAME, write_study
+from benchmarks.large_work import Shape
+from benchmarks.promises import Figure, record
+from db.connect import open_database, reading, transaction
+from db.people_tables import Enrollment
+from db.tables import Assignment, Study
+from tests.browser.conftest import FLAGS, Server
+from tests.conftest import chromium
 
 PAINT_S, SAVE_MS, HELD_GB = 2.0, 60.0, 2.0
 SAVES, HANDED_IN = 200, 10

@@ -18,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from annotation.citations import strip_citations  # noqa: E402
-from benchmarks.promises import Figure, record  # noqa: E402
+from annotation.citations import strip_citations
+from benchmarks.promises import Figure, record
 
 SAMPLE = ROOT.parent / "shared" / "data" / "wlc_sample"
 DEFAULT = SAMPLE if SAMPLE.is_dir() else ROOT / "app" / "demo_reports"

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 # a foreign key is resolved by name, so every table must be known before the first session
 import db.judge_tables
 import db.people_tables
-import db.tables  # noqa: F401
+import db.tables  # noqa: F401  (to import it is to make its tables known)
 from db.errors import DatabaseAway, DatabaseError, DiskFull
 from db.turns import Turns
 

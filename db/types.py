@@ -46,7 +46,7 @@ class Record(DeclarativeBase):
     """One stored row."""
 
     metadata = MetaData(naming_convention=NAMING)
-    type_annotation_map = {  # noqa: RUF012
+    type_annotation_map = {  # noqa: RUF012  (read once, by SQLAlchemy)
         datetime: UtcDateTime(),
         dict[str, Any]: JSON(none_as_null=True),
         list[Any]: JSON(none_as_null=True),

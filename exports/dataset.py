@@ -120,14 +120,14 @@ class _JsonLines:
 
 class _Parquet:
     def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None:
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         kinds = {WHOLE: pa.int64(), NUMBER: pa.float64(), TRUTH: pa.bool_()}
         self._schema = pa.schema([(column.name, kinds.get(column.kind, pa.string())) for column in columns])
         self._path = folder / f"{name}.parquet"
 
     def __enter__(self) -> _Parquet:
-        from pyarrow.parquet import ParquetWriter  # type: ignore[import-untyped]
+        from pyarrow.parquet import ParquetWriter
 
         self._file = ParquetWriter(self._path, self._schema, compression="zstd")
         return self

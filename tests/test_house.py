@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import statistics
 from collections.abc import Iterator
 from functools import cache
@@ -73,6 +74,11 @@ def test_nothing_imports_in_a_circle() -> None:
         sorter.prepare()
     except CycleError as circle:
         pytest.fail(" -> ".join(reversed(circle.args[1])))
+
+
+def test_every_exception_from_a_check_says_why() -> None:
+    bare = re.compile(r"# (noqa(: [A-Z]+[0-9]+)?|type: ignore(\[[a-z-]+\])?)$", re.MULTILINE)
+    assert [path.relative_to(ROOT).as_posix() for path in FILES if bare.search(path.read_text("utf-8"))] == []
 
 
 def counting(path: Path) -> set[str]:

@@ -13,7 +13,7 @@ _SECTIONS = frozenset(
     """introduction overview abstract summary background history contents preface foreword preamble synopsis scope
     purpose objective objectives methodology methods conclusion conclusions findings biography early life career
     executive key and of table the lead section
-    引言 摘要 概述 概要 背景 前言 简介 绪论 导论 目录 概览 总览 执行摘要 研究背景""".split()  # noqa: SIM905
+    引言 摘要 概述 概要 背景 前言 简介 绪论 导论 目录 概览 总览 执行摘要 研究背景""".split()  # noqa: SIM905  (lines of words)
 )
 _ARABIC = re.compile(
     r"[(（]?([0-9]{1,2}(?:\.[0-9]{1,2}){0,4})(?:\\?[.)）、．:：](?:\s+|(?=[^\d\s.]))|\s*[、．]\s*|\s+)(?=\S)"

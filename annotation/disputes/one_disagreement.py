@@ -153,7 +153,7 @@ def _systems(session: Session, item: Item) -> list[str]:
     rows = session.execute(
         select(Report.id, System.key).join(System, System.id == Report.system_id).where(Report.id.in_(keys))
     )
-    names = {report: name for report, name in rows}  # noqa: C416
+    names = {report: name for report, name in rows}
     return [names[key] for key in keys if key is not None]
 
 

@@ -76,7 +76,7 @@ def adjudication(session: Session, principal: Principal, *, early: bool = False)
     )
     rows = [
         DisputeCounts(code, label, _by_state(mine), _by_reason(mine))
-        for code, label in {code: label for code, label in session.execute(labels)}.items()  # noqa: C416
+        for code, label in {code: label for code, label in session.execute(labels)}.items()
         if (mine := [one for one in queue if one.criterion == code])
     ]
     open_items = {one.item_id for one in queue if one.state == "open"}
@@ -92,9 +92,9 @@ def settled(session: Session, study: Study) -> list[Settled]:
     mine = [one for one in disputes(session, study, early=True) if one.state == "settled"]
     labels = _labels(session, study)
     enrolled = select(Enrollment.rater_id, Enrollment.pseudonym).where(Enrollment.study_id == study.id)
-    people = {rater: pseudonym for rater, pseudonym in session.execute(enrolled)}  # noqa: C416
+    people = {rater: pseudonym for rater, pseudonym in session.execute(enrolled)}
     topics = select(Item.id, Topic.key).join(Topic, Topic.id == Item.topic_id).where(Item.study_id == study.id)
-    topic = {item: key for item, key in session.execute(topics)}  # noqa: C416
+    topic = {item: key for item, key in session.execute(topics)}
     by_item = protocol_of(study).calibration.get("cluster") == "item"
     redact = redactor_of(session, study)
     found = []

@@ -255,7 +255,7 @@ def _people(session: Session, study: Study, protocol: Protocol) -> dict[str, Any
     hours, pay = seconds / 3600 if seconds else None, protocol.study.pay
     return {
         "annotators": len(raters),
-        "roles": {role: count for role, count in sorted(rows.all())},  # noqa: C416
+        "roles": {role: count for role, count in sorted(rows.all())},
         "annotators_simulated": counted[0] or 0,
         "staff_labelled": counted[1] or 0,
         "consented": counted[2],

@@ -61,7 +61,7 @@ def _comes_with_topics(study: Study) -> bool:
 
 def _topics(session: Session, study: Study) -> dict[str, int]:
     rows = session.execute(select(Topic.key, Topic.id).where(Topic.study_id == study.id))
-    return {key: topic for key, topic in rows}  # noqa: C416
+    return {key: topic for key, topic in rows}
 
 
 def _enter(

@@ -81,7 +81,9 @@ def _bench_topic(row: Row, topic: str, problems: list[str]) -> list[CriterionRec
         return []
     if set(weights) != set(groups):
         odd = min(set(weights) ^ set(groups))
-        problems.append(f"{row.where}: topic {topic!r} has {odd!r} in one of dimension_weight and criterions; add it to the other")  # fmt: skip  # noqa: E501
+        problems.append(
+            f"{row.where}: topic {topic!r} has {odd!r} in one of dimension_weight and criterions; add it to the other"
+        )
         return []
     of_group = {name: _weight(value, f"{row.where}: {name!r}", problems) for name, value in weights.items()}
     _sums_to_one(of_group.values(), f"{row.where}: the dimension weights of topic {topic!r}", problems)

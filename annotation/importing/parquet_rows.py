@@ -15,8 +15,8 @@ UNPACKED_MAX = 512 << 20  # bytes of all cells
 
 def read_parquet(path: Path, shown: str, problems: list[str]) -> tuple[list[str], list[Row]]:
     """Columns and rows; `file:row` counts from 1. Whole numbers become text; fractions stay, for they lost digits."""
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     try:
         file = pq.ParquetFile(path)

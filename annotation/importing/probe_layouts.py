@@ -24,11 +24,16 @@ class ProbeLayout:
 
 PROBE_LAYOUTS = {
     "table": ProbeLayout(read_probe_table, "one JSONL, JSON, CSV or Parquet file, a probe a row"),
-    "deepresearchgym": ProbeLayout(read_deepresearchgym_probes, "DeepResearchGym: key_point/ID_aggregated.json; claims of SYSTEM/evaluation_results_citation_JUDGE.json"),  # noqa: E501
-    "dr3_eval": ProbeLayout(read_dr3_eval_probes, "DR3-Eval: gold_insights_from_*.json, checklists, useful_search.jsonl by task"),  # noqa: E501
+    "deepresearchgym": ProbeLayout(
+        read_deepresearchgym_probes,
+        "DeepResearchGym: key_point/ID_aggregated.json; claims of SYSTEM/evaluation_results_citation_JUDGE.json",
+    ),
+    "dr3_eval": ProbeLayout(
+        read_dr3_eval_probes, "DR3-Eval: gold_insights_from_*.json, checklists, useful_search.jsonl by task"
+    ),
     "wlc": ProbeLayout(read_wlc_probes, "Wiki Live Challenge: statements of Wikipedia (facts) and of the agents"),
     "reportbench": ProbeLayout(read_reportbench_probes, "ReportBench: SYSTEM/ARXIV_ID/citations.csv, no_citations.csv"),
-}  # fmt: skip
+}
 
 
 def probe_layout_lines() -> str:

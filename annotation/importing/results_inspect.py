@@ -51,7 +51,14 @@ def _rows(
     parts = value if isinstance(value, dict) else {scorer: value}
     rows = []
     for name, part in parts.items():
-        record = {"eval": run, "sample": sample, "metadata": sample.get("metadata"), "score": score, "name": name, "value": part}  # fmt: skip  # noqa: E501
+        record = {
+            "eval": run,
+            "sample": sample,
+            "metadata": sample.get("metadata"),
+            "score": score,
+            "name": name,
+            "value": part,
+        }
         several = ["name"] if isinstance(value, dict) else [*PLACES["criterion"], "name"]
         usual = PLACES | {
             "criterion": several, "answer": ["value"], "reason": ["score.explanation"], "run": ["sample.epoch"],

@@ -110,7 +110,11 @@ def _agencies(path: Path, encoding: str) -> tuple[list[SystemRecord], list[str]]
     agencies = content.get("agencies") if isinstance(content, dict) else None
     if not isinstance(agencies, dict) or not all(isinstance(entry, dict) for entry in agencies.values()):
         raise ImportingError("test_data/agencies.json: no table 'agencies' of systems; restore the original file")
-    enabled = [SystemRecord(key, str(entry.get("name") or key)) for key, entry in agencies.items() if entry.get("enabled", True)]  # fmt: skip  # noqa: E501
+    enabled = [
+        SystemRecord(key, str(entry.get("name") or key))
+        for key, entry in agencies.items()
+        if entry.get("enabled", True)
+    ]
     return enabled, [key for key, entry in agencies.items() if not entry.get("enabled", True)]
 
 

@@ -80,7 +80,7 @@ async def close() -> None:
     if "litellm" in sys.modules:
         from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients
 
-        await close_litellm_async_clients()  # type: ignore[no-untyped-call]
+        await close_litellm_async_clients()  # type: ignore[no-untyped-call]  # litellm's own
         # a closed client left in the cache would be handed to the next run
         sys.modules["litellm"].in_memory_llm_clients_cache.flush_cache()
 

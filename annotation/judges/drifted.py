@@ -72,7 +72,7 @@ def compare_runs(session: Session, study: Study, before: str, after: str, *, com
 def _asked(session: Session, calls: Collection[int]) -> set[Unit]:
     """What the calls were asked, answered or not; questions whose words were changed since are no longer any."""
     criteria = select(Criterion.id, Criterion.code).where(Criterion.retired_at.is_(None))
-    codes = {row: code for row, code in session.execute(criteria)}  # noqa: C416
+    codes = {row: code for row, code in session.execute(criteria)}
     wanted, found = sorted(calls), set()
     for start in range(0, len(wanted), CHUNK):
         rows = session.execute(

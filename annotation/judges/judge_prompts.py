@@ -47,7 +47,7 @@ def asked_items(session: Session, principal: Principal) -> dict[str, dict[int, s
 def calls_on(session: Session, principal: Principal, judge: str, item_id: int) -> tuple[CallOn, ...]:
     """The judge's calls on one item, the judge's own before its probes, in the order planned. Raises `forbidden`."""
     study = study_for(session, principal, "evaluator")
-    codes = {row: code for row, code in session.execute(_codes(study))}  # noqa: C416
+    codes = {row: code for row, code in session.execute(_codes(study))}
     configs = session.scalars(
         select(JudgeConfig.id)
         .join(Judge, Judge.id == JudgeConfig.judge_id)

@@ -121,13 +121,13 @@ def _reported(session: Session, study: Study) -> dict[int, str | None]:
         .where(Judge.study_id == study.id, JudgeAttempt.outcome.in_(REPLIES))
         .order_by(JudgeAttempt.call_id, JudgeAttempt.attempt_no)
     )
-    return {call: model for call, model in rows}  # noqa: C416
+    return {call: model for call, model in rows}
 
 
 def _shown_now(session: Session, study: Study) -> dict[int, set[str]]:
     """item -> sha256 of the texts it shows now."""
     reports = select(Report.id, Report.shown_sha256).where(Report.study_id == study.id)
-    sha256 = {report: sha for report, sha in session.execute(reports)}  # noqa: C416
+    sha256 = {report: sha for report, sha in session.execute(reports)}
     columns = select(Item.id, Item.kind, Item.context, Item.report_a_id, Item.report_b_id, Item.reference_id)
     return {
         item: {sha256[report] for report in of_item if report is not None}

@@ -92,7 +92,7 @@ def locked(session: Session, worker: Worker, call_ids: Sequence[int]) -> dict[in
 
 def last_attempts(session: Session, call_ids: Sequence[int]) -> dict[int, int]:
     """The number of each call's last attempt; none where there is none."""
-    return {call: number for call, number in session.execute(LAST_ATTEMPTS, {"calls": call_ids})}  # noqa: C416
+    return {call: number for call, number in session.execute(LAST_ATTEMPTS, {"calls": call_ids})}
 
 
 def pay(session: Session, judge_id: int, *, spent: float, released: float) -> None:

@@ -178,7 +178,7 @@ def _latency(session: Session, mine: ColumnElement[bool], replies: int) -> tuple
     rank = func.row_number().over(order_by=JudgeAttempt.seconds).label("rank")
     ordered = _of_attempts(JudgeAttempt.seconds, rank).where(mine).subquery()
     rows = session.execute(select(ordered.c.rank, ordered.c.seconds).where(ordered.c.rank.in_(ranks)))
-    at = {number: seconds for number, seconds in rows}  # noqa: C416
+    at = {number: seconds for number, seconds in rows}
     return at[ranks[0]], at[ranks[1]]
 
 

@@ -127,7 +127,7 @@ def load_calls(
     texts = texts or Texts()
     keys = {key for row in rows for key in (row.report_a_id, row.report_b_id, row.reference_id) if key is not None}
     stands = select(Report.id, Report.shown_sha256).where(Report.id.in_(keys))
-    sha256 = {key: sha for key, sha in session.execute(stands)}  # noqa: C416
+    sha256 = {key: sha for key, sha in session.execute(stands)}
     texts_of = texts.of(session, set(sha256.items()))
 
     def report(name: str, key: int | None) -> ShownText:
@@ -135,7 +135,7 @@ def load_calls(
         return ShownText(name, texts_of[key, sha256[key]], sha256[key], "")
 
     configs = select(JudgeConfig.id, JudgeConfig.template).where(JudgeConfig.id.in_({row.config_id for row in rows}))
-    templates = {config: template for config, template in session.execute(configs)}  # noqa: C416
+    templates = {config: template for config, template in session.execute(configs)}
     asked_rows = {tuple(row.criteria) for row in rows}
     columns = select(
         Criterion.id, Criterion.code, Criterion.label, Criterion.text, Criterion.scale, Criterion.retired_at

@@ -88,7 +88,9 @@ def revoke_open_link(session: Session, principal: Principal, link_id: int) -> No
     study = study_for(session, principal, "admin")
     link = session.get(OpenLink, link_id, with_for_update=True)
     if link is None or link.study_id != study.id:
-        raise AnnotationError("unknown_link", f"no open link {link_id} in {study.name!r}; see: calipers people {study.name}")  # fmt: skip  # noqa: E501
+        raise AnnotationError(
+            "unknown_link", f"no open link {link_id} in {study.name!r}; see: calipers people {study.name}"
+        )
     link.revoked_at = link.revoked_at or now()
     came = select(Enrollment.id).where(Enrollment.open_link_id == link.id)
     by_it = update(Invite).where(Invite.enrollment_id.in_(came), Invite.revoked_at.is_(None))

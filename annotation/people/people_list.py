@@ -126,7 +126,7 @@ def _links(session: Session, study: Study) -> dict[int, int]:
         )
         .group_by(Invite.enrollment_id)
     )
-    return {person: n for person, n in rows}  # noqa: C416
+    return {person: n for person, n in rows}
 
 
 def _uses(session: Session, study: Study) -> dict[int, Row[int, int, datetime, datetime]]:

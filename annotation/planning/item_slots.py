@@ -120,7 +120,11 @@ def reserve(session: Session, principal: Principal, items: Sequence[str], name: 
             continue
         free = next((slot for slot in slots if slot.reserved_for is None), None)
         if free is None:
-            raise AnnotationError("no_open_slot", f"{code} has no slot that is open to anybody; release one, or raise the overlap with: calipers pairs {study.name} --overlap K --apply")  # fmt: skip  # noqa: E501
+            raise AnnotationError(
+                "no_open_slot",
+                f"{code} has no slot that is open to anybody; release one, or raise the overlap with: "
+                f"calipers pairs {study.name} --overlap K --apply",
+            )
         for one in with_twin(session, free):
             one.reserved_for = person.rater_id
         reserved += 1
@@ -180,5 +184,7 @@ def _ids(session: Session, study: Study, items: Sequence[str]) -> list[int]:
     }
     for code in items:
         if code not in known:
-            raise AnnotationError("unknown_item", f"no item {code!r} in {study.name!r}; list them with: calipers items {study.name}")  # fmt: skip  # noqa: E501
+            raise AnnotationError(
+                "unknown_item", f"no item {code!r} in {study.name!r}; list them with: calipers items {study.name}"
+            )
     return [known[code] for code in items]

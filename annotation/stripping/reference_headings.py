@@ -155,7 +155,8 @@ def _words(line: str) -> list[str]:
         return []
     line = _MARK_TAIL.sub("", line.replace("\\", "").replace("\u200b", ""))
     line = _TAIL.sub("", _PARENTHESIS.sub("", line))
-    line = line[_LEAD.match(line).end() :] if _LEAD.match(line) else line  # type: ignore[union-attr]
+    if lead := _LEAD.match(line):
+        line = line[lead.end() :]
     return [
         word
         for word in re.split(r"[\s,、/&・／*_]+|(?<=[\u4e00-\u9fff])[与和及與](?=[\u4e00-\u9fff])", line.lower())

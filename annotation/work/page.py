@@ -120,7 +120,7 @@ def current_answers(session: Session, assignment: Assignment) -> dict[str, Label
             Criterion.retired_at.is_(None),
         )
     )
-    return {code: label for code, label in rows}  # noqa: C416
+    return {code: label for code, label in rows}
 
 
 def describe_answer(label: Label | Row[Any], shown: Shown) -> dict[str, Any]:

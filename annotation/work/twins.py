@@ -61,7 +61,7 @@ def twin_items(session: Session, study: Study, items: Iterable[int] | None = Non
     rows = rows.where(one.purpose == other.purpose)
     if items is not None:
         rows = rows.where(one.id.in_(list(items)))
-    return {item: twin for item, twin in session.execute(rows)}  # noqa: C416
+    return {item: twin for item, twin in session.execute(rows)}
 
 
 def twin_assignment(session: Session, assignment: Assignment) -> Assignment | None:

@@ -100,7 +100,7 @@ def _import(
             protocol = protocol_of(find_study(session, study))
         options = ResultOptions(
             columns=parse_fields(columns, known.fields), answers=parse_fields(map_label, ()),
-            paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "", **chosen,  # type: ignore[arg-type]
+            paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "", **chosen,  # type: ignore[arg-type]  # by name
         )  # fmt: skip
         refuse_ways_out(path)
         results = known.read(path, options)

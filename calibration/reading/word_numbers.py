@@ -52,7 +52,7 @@ class WordNumbers(dict[str, int]):
         return flat, final
 
     def _plain(self, offsets: Codes, data: npt.NDArray[np.uint8]) -> tuple[Numbers, Codes]:
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         letter = PLAIN[data]
         inside = letter != BREAK

@@ -4,7 +4,7 @@ from alembic import context
 
 import db.judge_tables
 import db.people_tables
-import db.tables  # noqa: F401
+import db.tables  # noqa: F401  (to import it is to make its tables known)
 from db.types import Record
 
 context.configure(

@@ -43,7 +43,7 @@ from tests.annotation.judges.judged_study import account, attempts, call_states,
 def by_batch(engine: Engine) -> dict[str | None, int]:
     with reading(engine) as session:
         rows = session.execute(select(JudgeCall.batch_id, func.count()).group_by(JudgeCall.batch_id))
-        return {batch: count for batch, count in rows}  # noqa: C416
+        return {batch: count for batch, count in rows}
 
 
 def test_no_batch_is_sent_that_the_budget_could_not_pay(engine: Engine, fake: Fake) -> None:

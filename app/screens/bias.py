@@ -57,6 +57,6 @@ def _by_judge(found: Sequence[Asked]) -> str:
     for one in found:
         titles.setdefault(one.rater, []).append(one.title)
     return "; ".join(
-        f"{judge}: {', '.join(own[:NAMED])}" + (f" and {len(own) - NAMED:,} more" if len(own) > NAMED else "")
+        f"{judge}: {'; '.join(own[:NAMED])}" + (f"; and {len(own) - NAMED:,} more" if len(own) > NAMED else "")
         for judge, own in titles.items()
     )

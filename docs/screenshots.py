@@ -237,7 +237,7 @@ def reached(page: Page, address: str) -> None:
     page.goto(address)
     page.get_by_test_id("stMain").wait_for()
     page.wait_for_timeout(1_000)  # the script begins after the page
-    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+    page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for(timeout=180_000)
     page.wait_for_timeout(1_000)  # pictures are laid out
 
 

@@ -67,6 +67,7 @@ def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a fil
 
     with reading(database()) as session:
         principal = who(session, cookie)
+    assert principal is not None
     import streamlit as st
 
     st.navigation(evaluator_pages(principal, cookie), position="hidden").run()

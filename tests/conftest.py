@@ -21,6 +21,7 @@ from sqlalchemy.util import LRUCache
 
 from db.connect import open_database
 from db.migrations import upgrade
+from tests.migrated import new_sqlite
 
 # The same examples on every machine, so that a failure can be had again; `explore` draws new ones, 2,000 a law.
 settings.register_profile("same", max_examples=25, derandomize=True, deadline=None)
@@ -134,7 +135,7 @@ def forget_power_cuts(url: str) -> None:
 @pytest.fixture(scope="session")
 def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("sqlite") / "calipers.db"
-    upgrade(f"sqlite:///{path}")
+    new_sqlite(path)
     return path
 
 

@@ -24,9 +24,9 @@ from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page, current_answers, own_assignment
 from db.connect import open_database, reading, transaction
-from db.migrations import upgrade
 from db.people_tables import Rater
 from db.tables import Assignment, Item, Label, Report, Study
+from tests.migrated import new_sqlite
 from tests.small_study import PROTOCOL, a_person, answer, answer_all, make_study
 
 
@@ -269,9 +269,7 @@ def test_any_order_of_late_and_doubled_entries_ends_in_the_last_accepted_edit(
     tmp_path_factory: pytest.TempPathFactory, order: list[int]
 ) -> None:
     root = tmp_path_factory.mktemp("study")
-    url = f"sqlite:///{root}/calipers.db"
-    upgrade(url)
-    engine = open_database(url)
+    engine = open_database(new_sqlite(root / "calipers.db"))
     _, principal, page = start(engine, root / "reports")
     edits = [answer(page, "clear", ("left", "right", "tie")[k % 3], seq=k + 1) for k in range(6)]
     accepted = []

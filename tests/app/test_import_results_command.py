@@ -14,10 +14,10 @@ from annotation.errors import ImportingError
 from app.command_line import app
 from app.settings import database, settings
 from db.connect import open_database, reading
-from db.migrations import upgrade
 from db.tables import Label
 from tests.annotation.layout_trees import put
 from tests.annotation.result_trees import inspect_log, inspect_sample, labels_file, writing
+from tests.migrated import new_sqlite
 from tests.small_study import make_study
 
 Run = Callable[..., Result]
@@ -28,8 +28,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Run]:
     """A study with items, some files of results, and the command with the words that follow `import`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{tmp_path}/x.db")
-    upgrade(f"sqlite:///{tmp_path}/x.db")
-    engine = open_database(f"sqlite:///{tmp_path}/x.db")
+    engine = open_database(new_sqlite(tmp_path / "x.db"))
     make_study(engine, tmp_path / "reports")
     engine.dispose()
     labels_file(tmp_path / "labels.csv", [{}, {"rater_id": "ann", "rater_kind": "human", "label": "model_b"}])

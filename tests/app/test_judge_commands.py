@@ -19,10 +19,10 @@ from app.command_line import main
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction
 from db.judge_tables import JudgeRequest
-from db.migrations import upgrade
 from tests.annotation.judges import conftest as provider
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import PRICE, make_study
+from tests.migrated import new_sqlite
 from tests.small_study import a_person
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -46,7 +46,7 @@ class Judging:
         patch.chdir(folder)
         settings.cache_clear()
         database.cache_clear()
-        upgrade(self.url)
+        new_sqlite(folder / "x.db")
         self.engine: Engine = open_database(self.url)
         self.study = make_study(self.engine, 6, text=self.text)
         self.base = fake.base

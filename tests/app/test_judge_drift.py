@@ -17,9 +17,9 @@ from app.settings import database, settings
 from calibration.choosing.drift import AgreementDrift
 from calibration.compare import Difference
 from db.connect import open_database
-from db.migrations import upgrade
 from tests.annotation.judges.judged_study import Stub, judgments, replied
 from tests.disputed_study import judge, make_disputed
+from tests.migrated import new_sqlite
 
 Typed = Callable[..., str]
 
@@ -31,7 +31,7 @@ def calipers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     monkeypatch.setenv("CALIPERS_DATABASE_URL", url)
     settings.cache_clear()
     database.cache_clear()
-    upgrade(url)
+    new_sqlite(tmp_path / "x.db")
     engine = open_database(url)
     study = make_disputed(engine, tmp_path / "reports", judged=False)
     for model, winner, more in (("x-01", "first", ""), ("x-06", "tie", "repeats = 2")):
@@ -69,7 +69,7 @@ def test_the_field_that_changed_is_named_beside_the_difference_on_the_same_label
     said = calipers("mini@1", "mini@2")
     assert "the judge changed (reported snapshot); it read the same reports" in said
     assert "agreement with the annotators 37.5 %, then 25.0 %: 12.5 points less" in said
-    assert "8 of 8 labels, 2 clusters" in said
+    assert "8 of 8 labels, 2 groups (clusters)" in said
     assert "snapshot x-01 x-06" in said
     found = json.loads(calipers("mini@1", "mini@2", "--json"))
     assert (found["cause"], found["changed"]) == ("judge changed", ["snapshot"])

@@ -21,8 +21,8 @@ from annotation.importing.records import REPORT_MAX
 from app.command_line import app
 from app.settings import database, settings
 from db.connect import reading
-from db.migrations import upgrade
 from db.tables import Report
+from tests.migrated import new_sqlite
 from tests.small_study import PROTOCOL, write_reports
 
 SECRET = "zsecret of this machine"
@@ -71,7 +71,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
     monkeypatch.setenv("CALIPERS_DATABASE_URL", url)
     settings.cache_clear()
     database.cache_clear()
-    upgrade(url)
+    new_sqlite(tmp_path / "calipers.db")
     (tmp_path / "small.toml").write_text(PROTOCOL)
     runner = CliRunner()
     assert (

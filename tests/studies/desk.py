@@ -24,9 +24,9 @@ from annotation.work.page import assignment_page
 from app.command_line import main
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction
-from db.migrations import upgrade
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Item, Report, Study, System, Topic
+from tests.migrated import new_sqlite
 from tests.small_study import answer
 
 
@@ -50,12 +50,11 @@ class Desk:
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.folder, self._patch = folder, patch
-        url = f"sqlite:///{folder}/calipers.db"
+        url = new_sqlite(folder / "calipers.db")
         patch.setenv("CALIPERS_DATABASE_URL", url)
         patch.chdir(folder)
         settings.cache_clear()
         database.cache_clear()
-        upgrade(url)
         self.engine: Engine = open_database(url)
 
     def close(self) -> None:

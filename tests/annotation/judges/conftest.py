@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Engine
 
 from db.connect import open_database
-from db.migrations import upgrade
+from tests.migrated import new_sqlite
 
 FAKE = Path(__file__).resolve().parents[2] / "fake_llm.py"
 QUIET = {
@@ -75,8 +75,6 @@ def fake(fake_process: Fake) -> Fake:
 @pytest.fixture
 def sqlite(tmp_path: Path) -> Iterator[Engine]:
     """One database is enough where the provider is what is tested."""
-    url = f"sqlite:///{tmp_path}/calipers.db"
-    upgrade(url)
-    engine = open_database(url)
+    engine = open_database(new_sqlite(tmp_path / "calipers.db"))
     yield engine
     engine.dispose()

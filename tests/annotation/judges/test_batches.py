@@ -11,7 +11,6 @@ from annotation.judges.batch_by_hand import release
 from annotation.judges.batches import any_ended
 from annotation.judges.standing import standings
 from db.connect import open_database, reading
-from db.migrations import upgrade
 from tests.annotation.judges.batched_study import (
     BATCHED,
     ORDINARY,
@@ -36,6 +35,7 @@ from tests.annotation.judges.judged_study import (
     study_row,
     verdict,
 )
+from tests.migrated import new_sqlite
 
 
 def test_the_ledger_is_the_providers_at_the_price_of_batches(engine: Engine, fake: Fake) -> None:
@@ -114,8 +114,7 @@ def test_every_fault_of_a_reply_ends_as_it_does_without_a_batch(engine: Engine, 
     assert only(last).cost == pytest.approx(usd(bill[:16], **BATCHED) + usd(bill[16:], **ORDINARY), rel=1e-12)
     assert only(last).complete
     fake.reset()
-    upgrade(url := f"sqlite:///{tmp_path}/ordinary.db")
-    ordinary = open_database(url)
+    ordinary = open_database(new_sqlite(tmp_path / "ordinary.db"))
     alone = run(ordinary, make_study(ordinary, 8, text=shown(*faults)), judge(fake).replace("batch_api = true", ""))
     assert only(alone).labels == only(last).labels
     assert set(only(alone).labels) >= {"ok", "truncated", "refused"}

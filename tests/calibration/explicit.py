@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pandas as pd
 
+from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from tests.calibration.studies import made_pairs
 
 B, SEED = 60, 7
 FEW = CalibrationSettings(resamples=B, seed=SEED)
 PEOPLE = ["ann1", "ann2", "ann3"]
+
+
+def plain_study() -> pd.DataFrame:
+    return made_pairs(pairs=24, missing=0.1)
+
+
+@cache
+def plain_report() -> CalibrationReport:
+    """What is said of it: worked out when a test first asks."""
+    return calibrate(plain_study(), FEW)
 
 
 def found(

@@ -14,11 +14,10 @@ from calibration.metrics import (
     light_kappa,
     percent_agreement,
 )
-from tests.calibration.explicit import FEW, PEOPLE, explicit, found
+from tests.calibration.explicit import FEW, PEOPLE, explicit, found, plain_report, plain_study
 from tests.calibration.studies import joined, made_pairs
 
-FRAME = made_pairs(pairs=24, missing=0.1)
-REPORT = calibrate(FRAME, FEW)
+FRAME = plain_study()
 ROWS = joined(FRAME, "judge-x", PEOPLE)
 
 
@@ -26,14 +25,14 @@ def test_judges_are_compared_with_judges_and_people_with_people():
     judges = joined(FRAME, "judge-x", ["judge-y"])
     two = joined(FRAME, "ann1", ["ann3"])
     for rater, reference, rows in (("judge-x", "judge-y", judges), ("ann1", "ann3", two)):
-        assert found(REPORT, "percent_agreement", rater, reference).value == pytest.approx(
+        assert found(plain_report(), "percent_agreement", rater, reference).value == pytest.approx(
             percent_agreement(rows["a"], rows["b"])
         )
-        kappa = found(REPORT, "cohen_kappa", rater, reference)
+        kappa = found(plain_report(), "cohen_kappa", rater, reference)
         assert (kappa.value, kappa.n) == (pytest.approx(cohen_kappa(rows["a"], rows["b"]), abs=1e-12), len(rows))
         draws = explicit(rows, sorted(FRAME["cluster_id"].unique()), lambda r: cohen_kappa(r["a"], r["b"]))
         assert (kappa.low, kappa.high) == pytest.approx(expanded_percentile(draws, kappa.clusters), abs=1e-12)
-    assert not [one for one in REPORT.estimates if one.reference == "judge-y" and one.statistic == "kept_share"]
+    assert not [one for one in plain_report().estimates if one.reference == "judge-y" and one.statistic == "kept_share"]
 
 
 def test_both_orders_of_a_judge_are_not_compared_with_another_judge():
@@ -52,7 +51,7 @@ def test_lights_kappa_of_a_panel_is_the_mean_over_its_pairs():
     def light(rows: pd.DataFrame) -> float:
         return light_kappa(rows[PEOPLE].T.to_numpy())
 
-    estimate = found(REPORT, "light_kappa", "each_annotator", "others")
+    estimate = found(plain_report(), "light_kappa", "each_annotator", "others")
     assert estimate.value == pytest.approx(light(wide), abs=1e-12)
     draws = explicit(wide, sorted(FRAME["cluster_id"].unique()), light)
     assert (estimate.low, estimate.high) == pytest.approx(expanded_percentile(draws, estimate.clusters), abs=1e-12)
@@ -85,4 +84,4 @@ def test_fleiss_kappa_stands_where_every_label_has_equally_many_raters():
     draws = explicit(wide, sorted(frame["cluster_id"].unique()), fleiss)
     assert estimate.value == pytest.approx(fleiss(wide), abs=1e-12)
     assert (estimate.low, estimate.high) == pytest.approx(expanded_percentile(draws, estimate.clusters), abs=1e-12)
-    assert "fleiss_kappa" not in {one.statistic for one in REPORT.estimates}  # labels are missing there
+    assert "fleiss_kappa" not in {one.statistic for one in plain_report().estimates}  # labels are missing there

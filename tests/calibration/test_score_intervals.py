@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from itertools import combinations
 
 import krippendorff
@@ -25,10 +27,12 @@ POINTS = tuple(map(str, range(1, 11)))
 SETTINGS = CalibrationSettings(resamples=B, seed=SEED)
 PEOPLE = ["ann1", "ann2", "ann3"]
 FRAMES = {0: made_ratings(48), 2: made_ratings(48, 2)}
-REPORTS = {
-    0: calibrate(FRAMES[0], CalibrationSettings(resamples=B, seed=SEED, scales={"quality": POINTS})),
-    2: calibrate(FRAMES[2], SETTINGS),
-}
+SCALED = {0: replace(SETTINGS, scales={"quality": POINTS}), 2: SETTINGS}
+
+
+@cache
+def report_of(decimals: int) -> CalibrationReport:
+    return calibrate(FRAMES[decimals], SCALED[decimals])
 
 
 def found(report: CalibrationReport, statistic: str, rater: str, reference: str) -> Estimate:
@@ -77,7 +81,7 @@ CASES += [(2, name, function) for name, function in BOTH_SCALES.items()]
 def test_a_judges_scores_have_the_interval_of_explicit_resampling(decimals, statistic, function):
     frame = FRAMES[decimals]
     rows = joined(frame, "judge-x", PEOPLE)
-    estimate = found(REPORTS[decimals], statistic, "judge-x", "each_annotator")
+    estimate = found(report_of(decimals), statistic, "judge-x", "each_annotator")
     draws = explicit(rows, sorted(frame["cluster_id"].unique()), function)
     assert estimate.value == pytest.approx(function(rows), abs=1e-12)
     assert (estimate.low, estimate.high) == pytest.approx(expanded_percentile(draws, estimate.clusters), abs=1e-12)
@@ -94,7 +98,7 @@ def test_the_annotators_six_intraclass_correlations_rest_on_complete_reports(dec
     frame = FRAMES[decimals]
     wide = wide_of(frame)
     whole = wide.dropna()
-    estimate = found(REPORTS[decimals], f"icc_{form[4]}_{form[6]}", "each_annotator", "others")
+    estimate = found(report_of(decimals), f"icc_{form[4]}_{form[6]}", "each_annotator", "others")
     clusters = sorted(frame["cluster_id"].unique())
     draws = explicit(whole, clusters, lambda rows: icc(rows[PEOPLE].to_numpy(), form))
     assert estimate.value == pytest.approx(icc(wide[PEOPLE].to_numpy(), form), abs=1e-12)
@@ -112,7 +116,7 @@ def test_the_annotators_alpha_has_the_interval_of_explicit_resampling(decimals, 
     def alpha(rows: pd.DataFrame) -> float:
         return float(krippendorff.alpha(reliability_data=rows[PEOPLE].T.to_numpy(), level_of_measurement=level))
 
-    estimate = found(REPORTS[decimals], f"krippendorff_alpha_{level}", "each_annotator", "others")
+    estimate = found(report_of(decimals), f"krippendorff_alpha_{level}", "each_annotator", "others")
     draws = explicit(wide, sorted(frame["cluster_id"].unique()), alpha)
     assert estimate.value == pytest.approx(alpha(wide), abs=1e-12)
     assert (estimate.low, estimate.high) == pytest.approx(expanded_percentile(draws, estimate.clusters), abs=1e-12)
@@ -124,7 +128,7 @@ def test_ordinal_alpha_of_a_declared_scale_is_krippendorffs():
     def alpha(rows: pd.DataFrame) -> float:
         return float(krippendorff.alpha(reliability_data=rows[PEOPLE].T.to_numpy(), level_of_measurement="ordinal"))
 
-    estimate = found(REPORTS[0], "krippendorff_alpha_ordinal", "each_annotator", "others")
+    estimate = found(report_of(0), "krippendorff_alpha_ordinal", "each_annotator", "others")
     draws = explicit(wide, sorted(FRAMES[0]["cluster_id"].unique()), alpha)
     assert estimate.value == pytest.approx(alpha(wide), abs=1e-12)
     assert (estimate.low, estimate.high) == pytest.approx(expanded_percentile(draws, estimate.clusters), abs=1e-12)
@@ -161,7 +165,7 @@ def test_rank_agreement_across_items_counts_pairs_of_different_reports_of_one_an
         )
         for rows in people
     ]
-    estimate = found(REPORTS[decimals], f"rank_agreement_across_items{suffix}", "judge-x", "each_annotator")
+    estimate = found(report_of(decimals), f"rank_agreement_across_items{suffix}", "judge-x", "each_annotator")
     assert estimate.value == pytest.approx(by_hand(parts, CREDIT[suffix]), abs=1e-12)
     clusters = sorted(frame["cluster_id"].unique())
     groups = [dict(iter(rows.groupby("cluster"))) for rows in parts]
@@ -228,7 +232,7 @@ def test_the_scale_that_was_not_declared_is_refused_and_named():
     names = {one.statistic for one in report.estimates}
     assert not {"cohen_kappa_linear", "cohen_kappa_quadratic", "krippendorff_alpha_ordinal"} & names
     assert [one.criterion for one in report.warnings if one.code == "undeclared_scale"] == ["quality"]
-    assert "undeclared_scale" not in {one.code for one in REPORTS[0].warnings}
+    assert "undeclared_scale" not in {one.code for one in report_of(0).warnings}
 
 
 def test_ratio_alpha_of_very_many_values_is_a_value_without_an_interval():

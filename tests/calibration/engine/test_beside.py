@@ -22,11 +22,10 @@ from calibration.metrics import (
 )
 from calibration.results import CalibrationSettings, Estimate
 from exports.as_json import OF_ANSWERS, report_json
-from tests.calibration.explicit import FEW, PEOPLE, explicit, found, tables_of
+from tests.calibration.explicit import FEW, PEOPLE, explicit, found, plain_report, plain_study, tables_of
 from tests.calibration.studies import joined, made_pairs, made_ratings
 
-FRAME = made_pairs(pairs=24, missing=0.1)
-REPORT = calibrate(FRAME, FEW)
+FRAME = plain_study()
 ROWS = joined(FRAME, "judge-x", PEOPLE)
 
 
@@ -48,7 +47,7 @@ BESIDE_KAPPA = {
 
 @pytest.mark.parametrize("statistic", BESIDE_KAPPA)
 def test_what_stands_beside_kappa_has_the_interval_of_explicit_resampling(statistic):
-    estimate = found(REPORT, statistic, "judge-x")
+    estimate = found(plain_report(), statistic, "judge-x")
     draws = explicit(ROWS, sorted(FRAME["cluster_id"].unique()), BESIDE_KAPPA[statistic])
     assert estimate.value == pytest.approx(BESIDE_KAPPA[statistic](ROWS), abs=1e-12)
     assert (estimate.low, estimate.high) == pytest.approx(expanded_percentile(draws, estimate.clusters), abs=1e-12)
@@ -98,9 +97,9 @@ def test_ties_are_told_apart_and_never_counted_as_agreement():
         "soft": (ROWS["a"] == "tie") != (ROWS["b"] == "tie"),
         "hard": pair.isin(["AB", "BA"]),
     }
-    assert sum(found(REPORT, name, "judge-x").value for name in hits) == pytest.approx(1)
+    assert sum(found(plain_report(), name, "judge-x").value for name in hits) == pytest.approx(1)
     for name, hit in hits.items():
-        estimate = found(REPORT, name, "judge-x")
+        estimate = found(plain_report(), name, "judge-x")
         by_cluster = hit.groupby(ROWS["cluster"])
         assert estimate.value == pytest.approx(hit.mean())
         assert (estimate.low, estimate.high) == pytest.approx(wilson_effective(by_cluster.sum(), by_cluster.size()))

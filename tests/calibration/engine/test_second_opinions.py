@@ -19,11 +19,10 @@ from calibration.metrics import (
     cohen_kappa,
     symmetrised_kappa,
 )
-from tests.calibration.explicit import FEW, PEOPLE, found, tables_of
+from tests.calibration.explicit import FEW, PEOPLE, found, plain_report, plain_study, tables_of
 from tests.calibration.studies import joined, made_pairs
 
-FRAME = made_pairs(pairs=24, missing=0.1)
-REPORT = calibrate(FRAME, FEW)
+FRAME = plain_study()
 ROWS = joined(FRAME, "judge-x", PEOPLE)
 
 
@@ -59,7 +58,7 @@ def test_below_twenty_clusters_kappa_has_a_linearised_second_opinion():
     symmetrised = found(report, "cohen_kappa_symmetrised_linearised", "judge-x")
     assert symmetrised.value == pytest.approx(symmetrised_kappa(rows["a"], rows["b"]))
     assert symmetrised.low < symmetrised.value < symmetrised.high
-    assert "cohen_kappa_linearised" not in {one.statistic for one in REPORT.estimates}  # 24 clusters
+    assert "cohen_kappa_linearised" not in {one.statistic for one in plain_report().estimates}  # 24 clusters
 
 
 def test_fisher_z_is_refused_where_it_has_no_meaning():
@@ -71,7 +70,7 @@ def test_fisher_z_is_refused_where_it_has_no_meaning():
 
 
 def test_unclustered_intervals_are_printed_only_on_request_and_under_that_word():
-    assert not [one for one in REPORT.estimates if "unclustered" in one.statistic + one.method + one.note]
+    assert not [one for one in plain_report().estimates if "unclustered" in one.statistic + one.method + one.note]
     report = calibrate(FRAME, replace(FEW, unclustered=True))
     agreed = found(report, "percent_agreement_unclustered", "judge-x")
     hits = int((ROWS["a"] == ROWS["b"]).sum())
@@ -83,7 +82,7 @@ def test_unclustered_intervals_are_printed_only_on_request_and_under_that_word()
     assert kappa.low == pytest.approx(math.tanh(math.atanh(witness.kappa) - half), abs=1e-9)
     assert all(one.method.endswith("unclustered") and "unclustered" in one.note for one in (agreed, kappa))
     main = found(report, "percent_agreement", "judge-x")
-    assert main == found(REPORT, "percent_agreement", "judge-x")
+    assert main == found(plain_report(), "percent_agreement", "judge-x")
 
 
 @pytest.mark.slow

@@ -101,7 +101,7 @@ def of_plan(found: StudyPlan, goals: Goals) -> str:
     """Topics for the interval that is wanted, and what another number would give."""
     needed = next(one.needed.clusters for one in found.aims if one.aim == "interval")
     topics = "no known number of topics brings" if needed is None else f"{needed:,} topics bring"
-    first = f"With an ICC of {rounded(found.icc, 2)} {topics} the interval to ±{100 * goals.half_width:g} points"
+    first = f"With an ICC of {rounded(found.icc, 2)}, {topics} the interval to ±{100 * goals.half_width:g} points"
     return f"{first}; {found.at.topics:,} give ±{100 * found.at.half_width:.2g} points." if found.at else f"{first}."
 
 

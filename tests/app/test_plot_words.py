@@ -69,4 +69,4 @@ def test_a_plan_says_topics_for_the_interval_wanted() -> None:
     goals = Goals(0.05, 0.05, 0.05, 0.95, 0.8, 1)
     known = {name: DEFAULTS[name] for name in ("agreement", "icc", "correlation", "true_gap")}
     found = plan_from_assumptions(goals, Design(1, 39, 1), Prices(*[float("nan")] * 4), topics=50, **known)
-    assert of_plan(found, goals) == "With an ICC of .10 33 topics bring the interval to ±5 points; 50 give ±4 points."
+    assert of_plan(found, goals) == "With an ICC of .10, 33 topics bring the interval to ±5 points; 50 give ±4 points."

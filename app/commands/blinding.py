@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import typer
 
 from app.commands.completing import among
 from app.commands.next_step import say_next
 from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from annotation.leaks.auditing import ReportLine
+    from annotation.leaks.blinding_audit import BlindingAudit, Gaps
 
 SHOWN = 20
 
@@ -33,7 +40,6 @@ def audit(
 
     Example: calipers audit mystudy --resolve keep --kind product --reason "the report is about this product"
     """
-    from collections import Counter
     from dataclasses import asdict
 
     from annotation.facts.study_facts import keep_audit
@@ -43,7 +49,6 @@ def audit(
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import reading, transaction
-    from exports.words.grammar import verb
 
     engine = opened()
     if resolve:
@@ -61,6 +66,17 @@ def audit(
     if as_json:
         print_json({**asdict(found), "open_flags": flags})
         return
+    _print_systems(found, lines)
+    _print_passages(found, flags)
+    _print_waiting(flags, study)
+    _print_gaps(found.gaps)
+    typer.echo(found.sentence)
+    if not flags:
+        say_next(engine, study)
+
+
+def _print_systems(found: BlindingAudit, lines: Sequence[ReportLine]) -> None:
+    """What is left in the shown texts, system by system."""
     kinds = sorted({kind for counts in found.residue_counts.values() for kind, count in counts.items() if count})
     removed = {share.system: share for share in found.removed}
     print_table(
@@ -72,10 +88,22 @@ def audit(
         ],
         numbers=("reports", "removed %", *kinds, "open flags"),
     )  # fmt: skip
+
+
+def _print_passages(found: BlindingAudit, flags: Sequence[dict[str, Any]]) -> None:
+    """The first places where something is left, and the first to decide about."""
     for hit in found.residue[:SHOWN]:
         typer.echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")
     for flag in flags[:SHOWN]:
         typer.echo(f"decide: {flag['kind']} in {flag['report']}: {flag['text']}")
+
+
+def _print_waiting(flags: Sequence[dict[str, Any]], study: str | None) -> None:
+    """How many decisions wait, and the command that takes them."""
+    from collections import Counter
+
+    from exports.words.grammar import verb
+
     counted = Counter(flag["kind"] for flag in flags)
     if flags:
         named = ", ".join(f"{kind} {count}" for kind, count in counted.most_common())
@@ -83,16 +111,19 @@ def audit(
             f"{len(flags)} {verb(len(flags), 'flag waits', 'flags wait')} for a decision ({named}): "
             f"calipers audit {study or ''} --resolve keep|mask|exclude --kind …"
         )
+
+
+def _print_gaps(gaps: Gaps) -> None:
+    """Reports that are not there, empty or twice, and pairs of unlike length."""
+    from exports.words.grammar import verb
+
     for name, keys in (
-        ("duplicate texts", found.gaps.duplicates),
-        ("missing", found.gaps.missing),
-        ("empty", found.gaps.empty),
+        ("duplicate texts", gaps.duplicates),
+        ("missing", gaps.missing),
+        ("empty", gaps.empty),
     ):
         if keys:
             typer.echo(f"{name}: {len(keys)}")
-    if found.gaps.unequal:
-        pairs = len(found.gaps.unequal)
+    if gaps.unequal:
+        pairs = len(gaps.unequal)
         typer.echo(f"{pairs} {verb(pairs, 'pair differs', 'pairs differ')} in length by more than 1:4")
-    typer.echo(found.sentence)
-    if not flags:
-        say_next(engine, study)

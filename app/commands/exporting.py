@@ -103,7 +103,7 @@ def export_report(
     from app.report_files import with_kept_plan, write_report
     from app.reporting import calibrated, families_of
 
-    with working("reading labels, resampling clusters") as advance:
+    with working("reading labels, computing intervals") as advance:
         made = calibrated(what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade)
         found = with_kept_plan(made, out)
         written = write_report(found, out, preset, lambda done, of: advance(done, of, "drawing figures"))
@@ -136,7 +136,7 @@ def export_bundle(
     from app.whole_folder import whole_folder
     from exports.bundle import ABOUT
 
-    with working("reading labels, resampling clusters") as advance:
+    with working("reading labels, computing intervals") as advance:
         found = calibrated(
             what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade, to_publish=True
         )

@@ -83,7 +83,7 @@ def in_words(measured: AgreementDrift) -> str:
     shown = "; no change is shown" if found.low <= 0 <= found.high else ""
     return (
         f"agreement with the annotators {100 * measured.before:.1f} %, then {100 * measured.after:.1f} %: {moved} "
-        f"({bounds}, {found.n:,} of {measured.labels:,} labels, {found.clusters} clusters){shown}"
+        f"({bounds}, {found.n:,} of {measured.labels:,} labels, {found.clusters} groups (clusters)){shown}"
     )
 
 

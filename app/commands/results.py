@@ -43,7 +43,7 @@ def calibrate(
 
     Prints the choice in a sentence, every judge's agreement, and warnings in words.
 
-    Intervals are over whole clusters. With --gate the last line is the decision; 1 and 2 still mean that it broke.
+    Intervals are over whole groups of labels (clusters). With --gate the last line is the decision; 1 and 2 still mean that it broke.
 
     Example: calipers calibrate labels.csv --out report
     Example: calipers calibrate labels.csv --gate --judge gpt-mini
@@ -55,7 +55,7 @@ def calibrate(
     from exports.as_json import report_json
     from exports.words.sentences import compared
 
-    with working("reading labels, resampling clusters") as advance:
+    with working("reading labels, computing intervals") as advance:
         found = calibrated(
             what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
             families=families_of(family), cascades=cascade,

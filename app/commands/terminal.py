@@ -154,8 +154,8 @@ def _cell(cell: Cell, between: str, alone: bool) -> Text:
 def _reading(report: CalibrationReport) -> str:
     level = f"{100 * report.settings.level:g} %"
     said = (
-        f"Brackets: {level} intervals over whole clusters. Constant: what always giving the same answer would reach. "
-        "Read a judge's row against the annotators' own."
+        f"Brackets: {level} intervals over whole groups of labels (clusters). "
+        "Constant: what always giving the same answer would reach. Read a judge's row against the annotators' own."
     )
     if report.data.get("is_simulated"):
         said = f"Simulated answers, of made-up people and judges. {said}"

@@ -87,8 +87,22 @@ def test_runs_held_against_other_labels_are_refused_until_common_is_asked_for(ca
 @pytest.mark.parametrize(
     ("value", "low", "high", "n", "note", "said"),
     [
-        (-0.2, -0.3, -0.1, 40, "", "20.0 points less (95 % interval -30.0 to -10.0, 40 of 50 labels, 5 clusters)"),
-        (0.02, -0.1, 0.14, 40, "", "(95 % interval -10.0 to +14.0, 40 of 50 labels, 5 clusters); no change is shown"),
+        (
+            -0.2,
+            -0.3,
+            -0.1,
+            40,
+            "",
+            "20.0 points less (95 % interval -30.0 to -10.0, 40 of 50 labels, 5 groups (clusters))",
+        ),
+        (
+            0.02,
+            -0.1,
+            0.14,
+            40,
+            "",
+            "(95 % interval -10.0 to +14.0, 40 of 50 labels, 5 groups (clusters)); no change is shown",
+        ),
         (0.0, float("nan"), float("nan"), 40, "zero_variance", "no difference (the same in every cluster: no interval"),
         (float("nan"), float("nan"), float("nan"), 0, "too_few_units", "none of 50 labels was answered in both"),
     ],

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from annotation.facts.soundness import find_faults
 from annotation.judges.standing import standings
 from annotation.people.principals import local_admin
-from app.progress import study_progress
+from app.progress import study_parts, study_progress
 from benchmarks.large_study import write_study
 from benchmarks.large_work import JUDGES, Shape
 from db.connect import reading
@@ -24,10 +24,10 @@ def test_it_is_sound_and_has_about_as_many_labels_and_just_as_many_slots_and_cal
         study = session.scalars(select(Study)).one()
         assert find_faults(session) == []
         assert 470 <= (session.scalar(select(func.count(Label.id))) or 0) <= 570
-        progress = study_progress(session, local_admin(study))
+        progress, parts = study_progress(session, local_admin(study)), study_parts(session, local_admin(study))
         assert (progress.items, progress.slots, progress.submitted) == (12, 36, 27)
-        assert [one.name for one in progress.by_criterion] == ["c1", "c2", "c3"]
-        assert {one.submitted for one in progress.by_criterion} == {27}
+        assert [one.name for one in parts.by_criterion] == ["c1", "c2", "c3"]
+        assert {one.submitted for one in parts.by_criterion} == {27}
         (large, _, nano) = standings(session, study)
         orders, repeats = JUDGES["large"]
         assert (large.done, sum(large.labels.values())) == (12 * orders * repeats, 3 * 12 * orders * repeats)

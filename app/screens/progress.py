@@ -11,7 +11,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.work.remarks import Remark, deal_with, remarks_of, reply
 from app.kept import Version
 from app.plot_words import of_speed, of_steps, of_work
-from app.progress import StudyProgress, study_progress
+from app.progress import StudyProgress, study_parts, study_progress
 from app.quality import StudyQuality
 from app.quality_words import more_pairs, trust
 from app.reporting import label_version
@@ -88,7 +88,7 @@ def _live(principal: Principal, cookie: str) -> None:
     if found.annotators:
         _agreement(found, study_id, kept.version)
         _people(found, study_id, kept.version)
-    _by(progress, found)
+    _by(principal, found)
 
 
 def far(progress: StudyProgress) -> str:
@@ -139,13 +139,15 @@ def _people(found: StudyQuality, study_id: int, version: Version) -> None:
     section(people_html(shown))
 
 
-def _by(progress: StudyProgress, found: StudyQuality) -> None:
-    """What few look at, folded."""
+def _by(principal: Principal, found: StudyQuality) -> None:
+    """What few look at, folded and counted last."""
+    with reading(database()) as session:
+        counted = study_parts(session, principal)
     if found.agreement.criteria:
         with st.expander("Agreement by criterion"):
             section(criteria_html(found))
     for name, parts in (
-        ("Topic", progress.by_topic), ("System", progress.by_system), ("Criterion", progress.by_criterion),
+        ("Topic", counted.by_topic), ("System", counted.by_system), ("Criterion", counted.by_criterion),
     ):  # fmt: skip
         if parts:
             with st.expander(f"Progress by {name.lower()}"):

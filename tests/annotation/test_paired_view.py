@@ -36,7 +36,7 @@ from annotation.work.positions import position
 from annotation.work.stale import return_stale
 from annotation.work.twins import twin_items, with_twin
 from annotation.work.work_log import work_log
-from app.progress import study_progress
+from app.progress import study_parts, study_progress
 from db.connect import transaction
 from db.tables import LIVE, Assignment, Event, Item, Report, Study, System
 from db.types import now
@@ -360,10 +360,10 @@ def test_work_is_counted_by_pages_on_every_list(engine: Engine, tmp_path: Path) 
         own = own_work(session, ada)
         assert (own.submitted, own.in_work, own.to_come, len(own.items)) == (2, 1, PAGES - 3, 3)
         assert {(item.answered, item.criteria) for item in own.items} == {(0, 4), (4, 4)}
-        told = study_progress(session, admin)
+        told, parts = study_progress(session, admin), study_parts(session, admin)
         assert (told.items, told.slots, told.submitted, len(told.by_item)) == (PAGES, 2 * PAGES, 2, PAGES)
-        assert {part.slots for part in told.by_criterion} == {4 * PAGES}
-        assert sum(part.slots for part in told.by_system) == 4 * PAGES
+        assert {part.slots for part in parts.by_criterion} == {4 * PAGES}
+        assert sum(part.slots for part in parts.by_system) == 4 * PAGES
         assert [(one.submitted, one.in_work) for one in told.raters] == [(2, 1)]
         items = list_items(session, admin)
         assert (len(items), sum(one.handed_in for one in items), sum(one.taken for one in items)) == (PAGES, 2, 1)

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, event, select, update
 from annotation.people.principals import local_admin, study_for
 from annotation.work.claiming import take
 from annotation.work.work_log import work_log
-from app.progress import study_progress
+from app.progress import study_parts, study_progress
 from app.quality import study_quality
 from db.connect import reading, transaction
 from db.tables import Assignment, Report, Study
@@ -60,13 +60,14 @@ def test_dashboard_and_log_take_the_same_few_queries_however_many_people_there_a
         with reading(engine) as session:
             admin = local_admin(session.get_one(Study, study_id))
             with counting(engine) as told:
-                progress, quality = study_progress(session, admin), study_quality(session, admin, resamples=9)
+                progress, parts = study_progress(session, admin), study_parts(session, admin)
+                quality = study_quality(session, admin, resamples=9)
         queries.append(len(told))
         slots = 3 * count
         assert (progress.submitted, progress.slots, progress.items) == (slots, slots, 3)
-        assert sum(one.submitted for one in progress.by_topic) == slots
-        assert sum(one.submitted for one in progress.by_system) == 2 * slots
-        assert [(one.submitted, one.slots) for one in progress.by_criterion] == [(slots, slots)] * 2
+        assert sum(one.submitted for one in parts.by_topic) == slots
+        assert sum(one.submitted for one in parts.by_system) == 2 * slots
+        assert [(one.submitted, one.slots) for one in parts.by_criterion] == [(slots, slots)] * 2
         assert [one.slots for one in progress.by_item] == [count] * 3
         assert [one.items for one in quality.annotators] == [3] * count
     assert queries[0] == queries[1] <= 40

@@ -43,7 +43,8 @@ def calibrate(
 
     Prints the choice in a sentence, every judge's agreement, and warnings in words.
 
-    Intervals are over whole groups of labels (clusters). With --gate the last line is the decision; 1 and 2 still mean that it broke.
+    Intervals are over whole groups of labels (clusters). With --gate the last line is the decision; 1 and 2 still mean
+    that it broke.
 
     Example: calipers calibrate labels.csv --out report
     Example: calipers calibrate labels.csv --gate --judge gpt-mini

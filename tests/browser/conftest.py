@@ -11,6 +11,7 @@ import time
 import urllib.request
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -104,14 +105,29 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("server"))
+@contextmanager
+def serving(folder: Path) -> Iterator[Server]:
+    """A server on a new database, until the block ends."""
+    server = Server(folder)
     server.start()
     yield server
     if server.process is not None and server.process.poll() is None:
         server.stop()
     server.engine.dispose()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One for all modules: each test makes a study of its own there."""
+    with serving(tmp_path_factory.mktemp("server")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """For a module that minds what else is in the database."""
+    with serving(tmp_path_factory.mktemp("server")) as server:
+        yield server
 
 
 @pytest.fixture
@@ -134,13 +150,14 @@ def context(warm: BrowserContext, server: Server) -> Iterator[BrowserContext]:
     """The module's context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
     yield warm
     warm.set_offline(False)
-    for page in warm.pages:
+    last, *others = warm.pages or [warm.new_page()]
+    for page in others:
         page.close()
+    last.goto("about:blank")  # what is still open would keep something again
     warm.clear_cookies()
-    page = warm.new_page()
-    devtools = warm.new_cdp_session(page)
+    devtools = warm.new_cdp_session(last)
     devtools.send("Storage.clearDataForOrigin", {"origin": server.address, "storageTypes": "local_storage,indexeddb"})
-    page.close()
+    last.close()
 
 
 @pytest.fixture

@@ -19,6 +19,12 @@ from tests.small_study import PROBES, PROTOCOL, RATING, make_study, write_report
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture(scope="module")
+def server(own_server: Any) -> Any:
+    return own_server
+
+
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "resultTypes": ["violations"]}
 COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast"]}, "resultTypes": ["violations"]}
 ONE_QUICK = PROTOCOL.replace("rationale = {required = true, min_length = 5}\n", "").rsplit("[[criterion]]", 1)[0]

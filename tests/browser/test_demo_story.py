@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -14,6 +15,13 @@ from tests.browser.conftest import Server
 from tests.browser.test_accessibility import AT_REST
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def server(own_server: Any) -> Any:
+    return own_server
+
+
 COMPUTED = 90_000  # milliseconds until a report stands, on a machine that does other work too
 
 

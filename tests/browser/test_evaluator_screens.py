@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -17,6 +18,12 @@ from tests.browser.test_judge_screens import choose
 from tests.security.policy import at_rest, refused, watch
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def server(own_server: Any) -> Any:
+    return own_server
+
 
 FIRST = ""  # the first page has no address of its own
 PAGES = {

@@ -15,7 +15,7 @@ from app import texts
 from app.packet_file import packet_html
 from db.connect import transaction
 from db.tables import Study
-from tests.browser.conftest import Server
+from tests.browser.conftest import Server, serving
 from tests.browser.driving import box_of, ready, saved
 from tests.other_languages import ARABIC, CHINESE, pseudo_protocol, unwrapped, write_pseudo, write_reports
 from tests.small_study import PROTOCOL, a_person, make_study
@@ -52,13 +52,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = write_pseudo(tmp_path_factory.mktemp("texts"), PSEUDO, FROM_RIGHT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CALIPERS_TEXTS", str(folder))
-        server = Server(tmp_path_factory.mktemp("server"))
-        server.start()
-        yield server
-    assert server.process is not None
-    if server.process.poll() is None:
-        server.stop()
-    server.engine.dispose()
+        with serving(tmp_path_factory.mktemp("server")) as server:
+            yield server
 
 
 @pytest.fixture(params=[PSEUDO, FROM_RIGHT])

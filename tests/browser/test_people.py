@@ -27,6 +27,13 @@ from tests.browser.test_accessibility import AT_REST, violations
 from tests.small_study import answer_all
 
 pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def server(own_server: Any) -> Any:
+    return own_server
+
+
 HIDE = """() => {
     Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));

@@ -14,6 +14,11 @@ from websockets.sync.client import connect
 pytestmark = pytest.mark.browser
 
 
+@pytest.fixture(scope="module")
+def server(own_server: Any) -> Any:
+    return own_server
+
+
 @pytest.mark.parametrize(("host", "allowed"), [("127.0.0.1", True), ("evil.test", False)])
 def test_only_the_names_it_is_known_by_get_an_answer(server: Any, host: str, allowed: bool) -> None:
     def shake_hands() -> None:

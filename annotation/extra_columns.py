@@ -7,6 +7,7 @@ from collections import defaultdict
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation.item_codes import item_code
 from annotation.studies import protocol_of
 from annotation.work.twins import twin_items
 from db.tables import Criterion, Item, Study
@@ -21,7 +22,7 @@ def weights_of(session: Session, study: Study) -> dict[int, float]:
 
 def items_beside(session: Session, study: Study) -> dict[int, str]:
     """Item -> the item that is rated in the same view: its report is this one's reference, and the other way round."""
-    return {item: f"item-{twin:05d}" for item, twin in twin_items(session, study).items()}
+    return {item: item_code(twin) for item, twin in twin_items(session, study).items()}
 
 
 def first_of_claims(session: Session, study: Study) -> dict[int, str]:
@@ -40,4 +41,4 @@ def first_of_claims(session: Session, study: Study) -> dict[int, str]:
     claims: dict[tuple[int, int | None, str | None], list[int]] = defaultdict(list)
     for item, topic, report, probe in rows:
         claims[topic, report, probe].append(item)
-    return {item: f"item-{items[0]:05d}" for items in claims.values() if len(items) > 1 for item in items}
+    return {item: item_code(items[0]) for items in claims.values() if len(items) > 1 for item in items}

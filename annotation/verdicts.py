@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from annotation.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
 from annotation.errors import AnnotationError
 from annotation.extra_columns import first_of_claims, items_beside, weights_of
+from annotation.item_codes import item_code
 from annotation.judges.judge_shares import JudgeShares
 from annotation.leaks.redaction import redactor_of
 from annotation.pairing import seeded
@@ -101,7 +102,7 @@ def _verdicts(session: Session, study: Study) -> Iterator[tuple[Any, ...]]:
             continue
         if item_id in sources and not has_seen_only(row, shown["sha256_a"], sources[item_id]):
             continue
-        item = f"item-{item_id:05d}"
+        item = item_code(item_id)
         is_judge = row["rater_kind"] == "judge"
         if row["source"] == "import":
             seconds, cost = row["seconds"], row["cost_usd"]

@@ -11,6 +11,7 @@ import pandas as pd
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation.item_codes import item_code
 from annotation.people.principals import Principal, study_for
 from annotation.scores import scale_of
 from annotation.studies import protocol_of
@@ -96,7 +97,7 @@ def compared_answers(session: Session, principal: Principal) -> pd.DataFrame:
     steps = {code: scale.step for code, own in scales if (scale := scale_of(protocol, own)) and scale.step}
     found = compare_answers(load_verdicts(session, study), steps)
     titles: dict[str, Any] = {
-        f"item-{item:05d}": title
+        item_code(item): title
         for item, title in session.execute(
             select(Item.id, Topic.title).join(Topic, Topic.id == Item.topic_id).where(Item.study_id == study.id)
         )

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from annotation.current_labels import all_labels, is_newest
 from annotation.disputes.dispute_rules import REASONS
 from annotation.disputes.disputes import STATES, Dispute, disputes
+from annotation.item_codes import item_code
 from annotation.leaks.redaction import redactor_of
 from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
@@ -100,7 +101,7 @@ def settled(session: Session, study: Study) -> list[Settled]:
     found = []
     for one in mine:
         label = labels[one.assignment_id or 0, one.criterion]
-        item = f"item-{one.item_id:05d}"
+        item = item_code(one.item_id)
         found.append(
             Settled(
                 item_id=item, criterion=one.criterion, verdict=str(unblind(label.choice, label.left)),
@@ -132,7 +133,7 @@ def systems_by_item(session: Session, study: Study) -> dict[str, tuple[str, str]
         for report in (Item.report_a_id, Item.report_b_id)
     )
     rows = session.execute(select(Item.id, a, b).where(Item.study_id == study.id))
-    return {f"item-{item:05d}": (one or "", other or "") for item, one, other in rows}
+    return {item_code(item): (one or "", other or "") for item, one, other in rows}
 
 
 def _labels(session: Session, study: Study) -> dict[tuple[int, str], Row[Any]]:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotation.current_labels import Shown, all_labels, leaves_out_revealed, shown_by_item
 from annotation.extra_columns import first_of_claims, items_beside
+from annotation.item_codes import item_code
 from annotation.leaks.redaction import redactor_of
 from annotation.stripping.scripts import count_words
 from annotation.verdicts import CHUNK, PRESENTATIONS, evidence_by_report, require_revealed, unblind
@@ -129,7 +130,7 @@ def _row(
         "assignment_status": row["assignment_status"],
         "purpose": row["purpose"],
         "source": row["source"],
-        "item_id": f"item-{row['item_id']:05d}",
+        "item_id": item_code(row["item_id"]),
         "item_kind": shown["kind"],
         "topic": shown["topic"],
         "category": shown["category"],

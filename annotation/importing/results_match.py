@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session, aliased
 from annotation.importing.matching import match, number_hint
 from annotation.importing.records import nfc, shortened
 from annotation.importing.results import CUT, ResultRow
+from annotation.item_codes import item_code
 from db.tables import Criterion, Item, Report, Study, System, Topic
 
 
@@ -95,7 +96,7 @@ class StudyPlaces:
             ]
             found = next((hits for fits in same if (hits := [item for item in found if fits(item)])), [])
         elif len(found) > 1:
-            found = [item for item in found if f"item-{item.id:05d}" == row.item]
+            found = [item for item in found if item_code(item.id) == row.item]
         if len(found) != 1:
             which = f"probe {shortened(row.probe)}" if row.probe else "which of several items"
             raise Unmatched(f"{which} of {named} on topic {shortened(row.topic)} is meant: cannot tell")

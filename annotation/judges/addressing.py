@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation.item_codes import item_code
 from annotation.leaks.self_identification import addressed_to_judges
 from db.tables import Item, Report, Study, Topic
 
@@ -40,4 +41,4 @@ def _in_probes(session: Session, study: Study) -> Iterator[tuple[str, str]]:
     for item, probe, context in session.execute(probes.execution_options(yield_per=500)):
         said = addressed_to_judges(f"{probe}\n{context or ''}")
         if said:
-            yield f"item-{item:05d}", said[0]
+            yield item_code(item), said[0]

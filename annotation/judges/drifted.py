@@ -10,6 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
+from annotation.item_codes import item_code
 from annotation.judges.drift import Drift, JudgedRun, drift
 from annotation.judges.judged_runs import Run, find_run, runs_of
 from annotation.judges.probing import CHUNK
@@ -81,7 +82,7 @@ def _asked(session: Session, calls: Collection[int]) -> set[Unit]:
             .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
             .where(JudgeCall.id.in_(wanted[start:][:CHUNK]))
         )
-        found |= {(f"item-{item:05d}", codes[row]) for asked, item in rows for row in asked if row in codes}
+        found |= {(item_code(item), codes[row]) for asked, item in rows for row in asked if row in codes}
     return found
 
 
@@ -110,7 +111,7 @@ def _spoken(session: Session, study: Study, run: Run, labels: pd.DataFrame) -> p
     standing = select(Criterion.id).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
     rows = set(session.scalars(standing))
     found = {
-        (f"item-{one.item:05d}", one.criterion, one.repeat, {"A": "AB", "B": "BA"}.get(one.left or "", "")): one.verdict
+        (item_code(one.item), one.criterion, one.repeat, {"A": "AB", "B": "BA"}.get(one.left or "", "")): one.verdict
         for one in said(session, study, run.calls, stale=True)
         if one.row in rows
     }

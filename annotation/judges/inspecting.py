@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
+from annotation.item_codes import item_code
 from annotation.judges.judge_file import Rung
 from annotation.judges.material import load_calls, rebuilt_prompt
 from annotation.judges.preparing import step_of
@@ -105,7 +106,7 @@ def show_call(session: Session, study: Study, call_id: int) -> ShownCall:
     attempts = session.scalars(
         select(JudgeAttempt).where(JudgeAttempt.call_id == call.id).order_by(JudgeAttempt.attempt_no)
     ).all()
-    served = tuple((f"item-{item:05d}", topic, pass_no, repeat) for item, topic, pass_no, repeat in items)
+    served = tuple((item_code(item), topic, pass_no, repeat) for item, topic, pass_no, repeat in items)
     return ShownCall(
         call_id=call.id, judge=judge.name, model=config.model, params=config.params, state=call.state,
         outcome=call.outcome, probe_kind=call.probe_kind, items=served,
@@ -153,7 +154,7 @@ def _labels(session: Session, call: JudgeCall, codes: Mapping[int, str]) -> tupl
     )
     return tuple(
         ShownLabel(
-            f"item-{item:05d}", codes[label.criterion_id], label.revision, label.status, label.choice, label.rationale,
+            item_code(item), codes[label.criterion_id], label.revision, label.status, label.choice, label.rationale,
             tuple(label.flags), label.parser_version, label.created_at,
         )
         for label, item in rows

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from sqlalchemy import ColumnElement, Select, and_, func, select
 from sqlalchemy.orm import Session
 
+from annotation.item_codes import item_code
 from annotation.judges.steps import COST_UNKNOWN, REPLIES
 from annotation.spreadsheets import guarded
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
@@ -124,7 +125,7 @@ def write_ledger(session: Session, study: Study, out: TextIO) -> int:
 
 def _line(row: Any, served: Sequence[tuple[int, int, int]]) -> Sequence[object]:
     price = row.price or {}
-    items = " ".join(f"item-{item:05d}" for item, _, _ in served)
+    items = " ".join(item_code(item) for item, _, _ in served)
     pass_no, run = served[0][1:] if served else (None, None)
     return (
         row.name, row.model, row.call_id, row.attempt_no, items, pass_no, run, len(row.criteria), row.probe_kind,

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation.item_codes import item_code
 from annotation.judges.answers import Answered
 from annotation.judges.material import CallRows, Texts, load_calls
 from annotation.judges.probing import CHUNK
@@ -71,7 +72,7 @@ def said(session: Session, study: Study, call_ids: Sequence[int], *, stale: bool
                 for answer in reply.answers:
                     one = asked[answer.criterion]
                     yield Said(
-                        item, f"item-{item:05d}" if by_item else topic, left, repeat, answer.criterion, one.row,
+                        item, item_code(item) if by_item else topic, left, repeat, answer.criterion, one.row,
                         unblind(answer.choice, left), (one.scale.min, one.scale.max) if one.scale else None,
                         sent[::-1] if left == "B" else sent, page,
                     )  # fmt: skip

@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, select, update
 from sqlalchemy.orm import Session, aliased
 
 from annotation.errors import AnnotationError
+from annotation.item_codes import item_code
 from annotation.people.enrollments import enrollment_of
 from annotation.people.principals import Principal, study_for
 from annotation.studies import audit
@@ -66,7 +67,7 @@ def list_items(session: Session, principal: Principal) -> list[ItemSlots]:
     )
     return [
         ItemSlots(
-            item=f"item-{item:05d}",
+            item=item_code(item),
             topic=topic,
             priority=priority,
             is_excluded=excluded is not None,
@@ -179,7 +180,7 @@ def _pages(session: Session, study: Study, items: Sequence[int]) -> int:
 def _ids(session: Session, study: Study, items: Sequence[str]) -> list[int]:
     """The ids behind `item-00003`. Raises AnnotationError `unknown_item` naming the first that is none."""
     known = {
-        f"item-{item:05d}": item
+        item_code(item): item
         for item in session.scalars(select(Item.id).where(Item.study_id == study.id, Item.purpose == "label"))
     }
     for code in items:

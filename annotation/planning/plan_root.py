@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
+from annotation.item_codes import item_code
 from annotation.studies import audit
 from annotation.work.shown import sources_sha256
 from db.tables import SLOT_SOURCES, Assignment, Event, Item, Report, Study, Topic
@@ -58,7 +59,7 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
         "seed": study.seed,
         "items": [
             {
-                "item": f"item-{row.id:05d}", "topic": row.key, "kind": row.kind, "probe": row.probe,
+                "item": item_code(row.id), "topic": row.key, "kind": row.kind, "probe": row.probe,
                 "sources": sources_sha256(row.context) if row.kind == "probe" else None,
                 "shown": {"A": row.a, "B": row.b, "reference": row.reference},
                 **({"purpose": row.purpose, "gold": row.gold} if row.purpose != "label" else {}),
@@ -67,7 +68,7 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
         ],
         "slots": [
             {
-                "item": f"item-{item:05d}", "purpose": purpose, "slot": slot, "left": left,
+                "item": item_code(item), "purpose": purpose, "slot": slot, "left": left,
                 **({"criteria_order": order} if order else {}),
             }
             for (item, purpose, slot), (left, order) in {tuple(row[:3]): row[3:] for row in slots}.items()

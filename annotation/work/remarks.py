@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from annotation.entries import COMMENT_MAX
 from annotation.errors import AnnotationError
+from annotation.item_codes import item_code
 from annotation.people.principals import Principal, study_for
 from annotation.studies import audit
 from db.people_tables import Enrollment
@@ -55,7 +56,7 @@ def remarks_of(session: Session, principal: Principal) -> tuple[Remark, ...]:
     found = [
         Remark(
             event.id, event.created_at, rater, "skip" if event.kind == "audit" else event.kind,
-            event.what if event.kind == "flag" else "", f"item-{item:05d}",
+            event.what if event.kind == "flag" else "", item_code(item),
             event.data.get("reason" if event.kind == "audit" else "text", ""), tuple(replies[event.id]),
             event.id in dealt_with,
         )

@@ -6,6 +6,7 @@ import pandas as pd
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, aliased
 
+from annotation.item_codes import item_code
 from annotation.people.active_time import seconds_by_assignment
 from annotation.work.attention import attention_items
 from annotation.work.twins import beside_by_id, once_a_page
@@ -45,7 +46,7 @@ def work_log(session: Session, study: Study) -> pd.DataFrame:
         assignment: "failed" if failed else "passed" for _, assignment, failed in attention_items(session, study)
     }
     found = [
-        (rater, f"item-{item:05d}", purpose, submitted, seconds.get(key), shown,
+        (rater, item_code(item), purpose, submitted, seconds.get(key), shown,
          verdict.get(key, ""))
         for key, rater, item, purpose, submitted, shown in session.execute(rows)
     ]  # fmt: skip

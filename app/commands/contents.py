@@ -8,6 +8,7 @@ from typing import Any
 
 import typer
 from typer.core import TyperGroup
+from typer.models import CommandInfo, TyperInfo
 
 ROAD = {
     "The study": "demo plan init serve status open pause close lock reveal",
@@ -37,7 +38,8 @@ class Contents(TyperGroup):
 def lay_out(app: typer.Typer) -> None:
     """Put every command under its head, and let the help of each fill the lines of the terminal."""
     heads = {name: head for head, names in ROAD.items() for name in names.split()}
-    for info in (*app.registered_commands, *app.registered_groups):
+    registered: list[CommandInfo | TyperInfo] = [*app.registered_commands, *app.registered_groups]
+    for info in registered:
         info.rich_help_panel = heads[str(info.name)]
     for command in _all_commands(app):
         command.help = flowing(command.help or inspect.getdoc(command.callback) or "")

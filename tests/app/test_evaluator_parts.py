@@ -102,8 +102,9 @@ def test_a_plot_is_a_picture_with_its_caption_as_text_and_the_papers_own_bytes()
     figure = forest(toy_report())
     assert figure is not None
     hostile = replace(figure, caption='Which "judge" <b>?')
-    found = plot_html(hostile)
-    assert found.count("Which &quot;judge&quot; &lt;b&gt;?") == 2  # above it, and for who cannot see it
+    found = plot_html(hostile, 'Judge "mini" <b> agrees.')
+    assert found.count("Which &quot;judge&quot; &lt;b&gt;?") == 1
+    assert found.count("Judge &quot;mini&quot; &lt;b&gt; agrees.") == 2  # above it, and for who cannot see it
     embedded = found.split("base64,")[1].split('"')[0]
     assert base64.b64decode(embedded) == as_bytes(figure, "svg")
 

@@ -80,7 +80,7 @@ REFUSED: list[tuple[str, str, Make, dict[str, Any], str]] = [
     ("labels", PROTOCOL, rows({}), {"first": "Alpha"}, "--first Alpha: no such system in the study (there are: alpha, beta, gamma)"),
     ("labels", PROTOCOL, rows({"cluster_id": "seas"}), {},
      "here: no row is about anything in study 'small' (no topic 'seas' in the study); is it the right one?"),
-    ("labels", PROTOCOL, text(HEAD.replace("label,", "")), {}, "labels.csv:1: no column 'label' (found: item_id, rater_id, rater_kind, criterion, cluster_id, system_a, system_b)"),
+    ("labels", PROTOCOL, text(HEAD.replace("label,", "")), {}, "labels.csv:1: no column 'label' (found: item_id, rater_id, rater_kind, criterion, cluster_id, system_a, system_b); add it"),
     ("labels", PROTOCOL, text(HEAD), {}, "labels.csv: no rows; give a file with a label a row"),
     ("labels", PROTOCOL, text(HEAD + "x1,mini,judge,clear,A,tides,alpha\n"), {},
      "labels.csv:2: not as many values as columns (7, not 8); quote values with commas"),

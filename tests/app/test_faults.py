@@ -261,7 +261,7 @@ def test_a_page_without_its_database_says_what_becomes_of_the_text(
 def test_the_command_line_names_a_full_disk_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def write(**_options: object) -> None:
+    def write(*_words: object, **_options: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device", "labels.csv")
 
     monkeypatch.setattr(command_line, "app", write)

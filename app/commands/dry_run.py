@@ -26,13 +26,14 @@ class Outcome(Protocol):
     def as_json(self) -> dict[str, Any]: ...
 
 
-def say(outcome: Outcome, as_json: bool, engine: Engine, study: str | None) -> None:
-    """The outcome in lines, and what comes next in the study; or as JSON."""
+def say(outcome: Outcome, as_json: bool, engine: Engine | None, study: str | None) -> None:
+    """The outcome in lines, and what comes next in the study; or as JSON. `engine`: None after a dry run."""
     if as_json:
         print_json(outcome.as_json())
     else:
         typer.echo(visible("\n".join(outcome.lines())))
-        say_next(engine, study)
+        if engine is not None:
+            say_next(engine, study)
 
 
 @contextmanager

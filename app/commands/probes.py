@@ -80,4 +80,4 @@ def import_probes(
             )  # fmt: skip
             if dry_run:
                 raise DryRun
-    say(outcome, as_json, engine, study)
+    say(outcome, as_json, None if dry_run else engine, study)

@@ -111,4 +111,4 @@ def _import(
             )  # fmt: skip
             if dry_run:
                 raise DryRun
-    say(outcome, as_json, engine, study)
+    say(outcome, as_json, None if dry_run else engine, study)

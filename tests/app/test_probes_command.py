@@ -13,7 +13,6 @@ from typer.testing import CliRunner, Result
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.probe_layouts import PROBE_LAYOUTS
 from app.command_line import app
-from app.commands.probes import LAYOUTS
 from tests.annotation.layout_trees import put
 from tests.annotation.probe_trees import asking, gym_probes, table
 from tests.small_study import PROBES, PROTOCOL, write_reports
@@ -38,8 +37,9 @@ def run(engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return lambda *words: CliRunner().invoke(app, ["import", "probes", *words])
 
 
-def test_every_layout_is_named_in_the_help() -> None:
-    assert tuple(PROBE_LAYOUTS) == LAYOUTS
+def test_an_unknown_layout_is_told_every_known_one(run: Run) -> None:
+    told = run("claims.csv", "--layout", "odd").output
+    assert [name for name in PROBE_LAYOUTS if name not in told] == []
 
 
 def test_a_table_comes_in_is_told_and_planned(run: Run) -> None:
@@ -120,4 +120,4 @@ def test_a_study_that_asks_about_no_probes_refuses_them(run: Run, tmp_path: Path
     CliRunner().invoke(app, ["init", "other", "--protocol", "pairs.toml"])
     done = run("claims.csv", *MAP, "--study", "other")
     assert isinstance(done.exception, AnnotationError)
-    assert str(done.exception) == "the study is a pairwise_choice; probes are for probe_label"
+    assert str(done.exception) == "the study is a pairwise_choice; probes need a probe_label, such as drg_keypoints"

@@ -66,7 +66,7 @@ def table_of_judges(tab: Page) -> Locator:
 def test_the_first_page_is_the_choice_and_its_judges_can_be_sorted(tab: Page, server: Server) -> None:
     opened(tab, server, FIRST)
     expect(tab.locator(".c-answer")).to_contain_text("judge")
-    expect(tab.get_by_role("img", name="Agreement of each judge")).to_be_visible()
+    expect(tab.get_by_role("figure", name="Agreement of each judge")).to_be_visible()
     listed = judges(tab)
     choose(tab, "Sort by", 1)  # the second column: agreement
     values = table_of_judges(tab).locator("tbody td:nth-child(2) .c-to")
@@ -107,7 +107,7 @@ def test_a_slider_changes_what_the_plan_asks_for(tab: Page, server: Server) -> N
     tab.get_by_role("slider", name="Half-width of the interval").focus()
     tab.keyboard.press("ArrowRight")
     expect(answer).to_contain_text("It takes 28 topics to know agreement to ±5.5 points")
-    expect(tab.get_by_role("img", name="Half-width of the 95 % interval")).to_be_visible()
+    expect(tab.get_by_role("figure", name="Half-width of the 95 % interval")).to_be_visible()
 
 
 def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_its_window(tab: Page, server: Server) -> None:

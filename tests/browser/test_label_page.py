@@ -29,7 +29,7 @@ def test_the_evaluator_sees_the_answer_and_the_signed_out_a_next_step(
     expect(page.get_by_text("Open your invitation link")).to_be_visible()
     page.goto(server.link(study_id, "Eve", "evaluator"))
     expect(page.get_by_text("No judge to choose yet")).to_be_visible()
-    page.get_by_text("Progress").click()
+    page.get_by_role("link", name="Progress").first.click()
     expect(page.get_by_text("0 of 18 slots are handed in")).to_be_visible()
 
 

@@ -59,7 +59,8 @@ def labelled(tmp_path_factory: pytest.TempPathFactory, fake_process: Fake) -> Pa
 def at_the_fake(patch: pytest.MonkeyPatch, fake: Fake) -> None:
     patch.setenv("OPENAI_API_BASE", fake.base)
     patch.setenv("OPENAI_API_KEY", "none")
-    patch.setattr("exports.pack.FIGURES", ())  # tests/exports draws them
+    for module in ("pack.FIGURES", "printing_again.DRAWINGS"):
+        patch.setattr(f"exports.{module}", ())  # tests/exports draws them
 
 
 @pytest.mark.parametrize("page", HERE)

@@ -46,11 +46,12 @@ Decide = Callable[[Task], str]
 
 
 class Desk:
-    """Everything in one folder and one database; commands run within this process."""
+    """Everything in one folder and one database, a new one where none stands; commands run within this process."""
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
         self.folder, self._patch = folder, patch
-        url = new_sqlite(folder / "calipers.db")
+        path = folder / "calipers.db"
+        url = f"sqlite:///{path}" if path.exists() else new_sqlite(path)
         patch.setenv("CALIPERS_DATABASE_URL", url)
         patch.chdir(folder)
         settings.cache_clear()

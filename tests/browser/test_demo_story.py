@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.demo import demo_links
 from app.demo_labels import NAME, make_labels_demo
 from tests.browser.conftest import Server
-from tests.browser.test_accessibility import AT_REST
+from tests.browser.test_judge_screens import choose
 
 pytestmark = pytest.mark.browser
 
@@ -43,9 +43,7 @@ def test_an_evaluator_finds_all_four_by_clicking(page: Page) -> None:
     expect(page.get_by_text("Simulated answers").first).to_be_visible()
     judges = page.get_by_role("region", name="Which judge can stand in for an annotator")
     expect(judges.get_by_role("row").filter(has_text="simulated-max").first).to_contain_text("adequate: dearer")
-    page.wait_for_function(AT_REST)  # an open list closes when the page draws itself anew
-    page.get_by_role("combobox", name="Judge").click()
-    page.get_by_role("option", name="simulated-flash", exact=True).click()
+    choose(page, "Judge", "simulated-flash")
     for asked in ("order", "length", "self-preference"):
         row = page.get_by_role("row").filter(has=page.get_by_role("cell", name=asked, exact=True))
         expect(row).to_contain_text("beyond the limit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import uuid
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -131,14 +132,16 @@ def test_axe_finds_nothing_on_either_screen(context: BrowserContext, server: Ser
     assert {state: wrong for state, wrong in found.items() if wrong} == {}
 
 
-def choose(page: Page, box: str, option: int, shows: str = "") -> None:
+def choose(page: Page, box: str, option: int | str, shows: str = "") -> None:
     """Until it `shows`: an open list closes when the page draws itself anew, and what was chosen in a list that is
     then replaced is forgotten."""
+    options = page.get_by_role("option")
+    chosen = options.nth(option) if isinstance(option, int) else options.filter(has_text=re.compile(f"^{option}$"))
     page.wait_for_function(AT_REST)
     for patience in (2_000, 4_000, 8_000, 20_000):
         page.get_by_role("combobox", name=box).click()
         with contextlib.suppress(TimeoutError):
-            page.get_by_role("option").nth(option).click(timeout=patience)
+            chosen.click(timeout=patience)
             if shows:
                 page.get_by_text(shows).first.wait_for(timeout=patience)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import tempfile
@@ -103,6 +104,13 @@ def nginx() -> str | None:
 
 def chromium() -> str | None:
     return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_lasting_is_looked_at_again() -> None:
+    """Ten thousand tests and their libraries stay to the end: the next search for garbage leaves them out."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

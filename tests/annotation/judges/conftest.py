@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
+from annotation.judges.client import library
 from db.connect import open_database
 from tests.migrated import new_sqlite
 
@@ -58,6 +59,7 @@ class Fake:
 
 @pytest.fixture(scope="session")
 def fake_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fake]:
+    library()  # before the first module: what stays for good is left out when garbage is looked for
     ledger = tmp_path_factory.mktemp("fake") / "ledger.jsonl"
     command = [sys.executable, str(FAKE), "--port", "0", "--latency-ms", "5", "--ledger", str(ledger)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

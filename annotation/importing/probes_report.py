@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
+
+from annotation.importing.records import some_of
 
 LISTED = 20
 
@@ -54,11 +55,6 @@ class ProbesReport:
             f"reports: {self.items:,} items, {self.new:,} new, {self.unchanged:,} unchanged{replaced}",
             *([f"tags: {tags}"] if tags else []),
             *(f"{what} {count:,}" for what, count in counts.items() if count),
-            *(f"{what} {len(names)} ({_some(names)})" for what, names in listed.items() if names),
+            *(f"{what} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),
             *self.notes[:LISTED],
         ]
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(names[:LISTED]) + more

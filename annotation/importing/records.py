@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -198,6 +198,12 @@ def as_text(value: Any) -> str | None:
 def shortened(name: str) -> str:
     """Quoted for an error, at most 60 characters of it: a misplaced report must not fill the screen."""
     return repr(name if len(name) <= 60 else name[:59] + "…")
+
+
+def some_of(names: Sequence[str], most: int, between: str = ", ") -> str:
+    """The first names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return between.join(names[:most]) + more
 
 
 def storable_rows(rows: Iterable[Row], problems: list[str]) -> list[Row]:

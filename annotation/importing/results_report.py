@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from annotation.importing.records import some_of
+
 LISTED = 20
 
 
@@ -36,7 +38,7 @@ class ResultsReport:
     def lines(self) -> list[str]:
         """What the terminal prints, at most twenty names a line."""
         unmatched = [
-            f"{reason}: {len(where)} ({_some(where, 3)})" for reason, where in list(self.unmatched.items())[:LISTED]
+            f"{reason}: {len(where)} ({some_of(where, 3)})" for reason, where in list(self.unmatched.items())[:LISTED]
         ]
         count = sum(map(len, self.unmatched.values()))
         fallback = self.matched_by_fallback
@@ -52,14 +54,9 @@ class ResultsReport:
             f"another text {self.texts_other} (kept, and left out of verdicts)",
         ]
         if fallback:
-            lines.append(f"matched by fallback {len(fallback)} ({_some(fallback, LISTED)})")
+            lines.append(f"matched by fallback {len(fallback)} ({some_of(fallback, LISTED)})")
         lines += [f"left out {number}: {why}" for why, number in self.left_out.items()]
         lines += [f"unmatched: {line}" for line in unmatched]
         if len(self.unmatched) > LISTED:
             lines.append(f"unmatched: and {len(self.unmatched) - LISTED} reasons more; all of them with --json")
         return [*lines, *self.notes[:LISTED]]
-
-
-def _some(names: tuple[str, ...], most: int) -> str:
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + rest

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Literal
+
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.importing.records import Parsed, TopicRecord
-from db.tables import Item, Study, System, Topic
+from annotation.importing.records import Parsed, ReportRecord, TopicRecord
+from db.tables import Item, Report, Study, System, Topic
 
 LISTED = 20
+Stored = Mapping[tuple[str, str], Report]  # the newest version of each report, by the keys of topic and system
+
+
+def stored_reports(session: Session, study: Study) -> Stored:
+    """Every report already there, in its newest version."""
+    rows = session.execute(
+        select(Topic.key, System.key, Report)
+        .join(Topic, Topic.id == Report.topic_id)
+        .join(System, System.id == Report.system_id)
+        .where(Report.study_id == study.id)
+        .order_by(Report.version)
+    )
+    return {(topic, system): report for topic, system, report in rows}
+
+
+def news_of(report: ReportRecord, stored: Stored) -> Literal["new", "unchanged", "changed"]:
+    """What a report read is beside what is stored, by its bytes."""
+    older = stored.get((report.topic, report.system))
+    if older is None:
+        return "new"
+    return "unchanged" if older.original_sha256 == report.sha256 else "changed"
 
 
 def topics_kept(session: Session, study: Study, parsed: Parsed) -> tuple[str, ...]:

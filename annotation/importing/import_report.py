@@ -1,0 +1,128 @@
+"""What an import of reports came to: counts first, then names."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from annotation.importing.prepare import SHORT, Prepared
+from annotation.importing.records import BOM, Parsed, ReportRecord, TopicRecord, some_of
+from annotation.importing.standing import Stored, news_of
+
+LISTED = 20
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What came in; counts first, then names. Printed, stored with the import, and available as JSON."""
+
+    layout: str
+    topics: int
+    systems: int
+    references: int
+    reports: int
+    new: int
+    unchanged: int
+    new_versions: int
+    empty: tuple[str, ...]
+    short: tuple[str, ...]
+    missing: dict[str, tuple[str, ...]]  # system -> topics it has no report on
+    duplicate_texts: tuple[str, ...]
+    warned: dict[str, tuple[str, ...]]  # path -> what the stripper warned about
+    disabled: tuple[str, ...]
+    matched_by_fallback: tuple[str, ...]
+    ignored: int
+    bom: int
+    crlf: int
+    nfd_names: int
+    singletons: tuple[str, ...] = ()  # categories with one topic: nothing varies within them
+    notes: tuple[str, ...] = ()  # what the layout's reader decided or left aside
+    criteria: dict[str, int] = field(default_factory=dict)  # of the topics: how many new, unchanged, reworded, …
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values for --json and the imports table."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """What the terminal prints: counts first, then names, at most twenty a line."""
+        reference = f" ({self.references} reference)" if self.references else ""
+        versions = f"{self.new_versions} new versions, " if self.new_versions else ""
+        gaps = {topic for topics in self.missing.values() for topic in topics}
+        missing = [f"{system} {len(topics)} ({some_of(topics, LISTED)})" for system, topics in self.missing.items()]
+        listed = {
+            "empty": self.empty,
+            "disabled systems": self.disabled,
+            "matched by fallback": self.matched_by_fallback,
+            f"short (< {SHORT} words)": self.short,
+            "duplicate texts": self.duplicate_texts,
+            "categories with one topic": self.singletons,
+        }
+        return [
+            f"{self.layout}: {self.topics} topics, {self.systems} systems{reference}, {self.reports} reports: "
+            f"{self.new} new, {self.unchanged} unchanged, {versions}{len(self.empty)} empty",
+            f"missing {some_of(missing, LISTED, '; ') or 'none'}   "
+            f"complete topics {self.topics - len(gaps)} of {self.topics}",
+            f"BOM {self.bom}   CRLF {self.crlf}   NFD names {self.nfd_names}   ignored files {self.ignored}",
+            *(f"{what} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),
+            *([f"criteria {', '.join(f'{n} {what}' for what, n in self.criteria.items())}"] if self.criteria else []),
+            *self.notes[:LISTED],
+            *([f"stripping warnings on {len(self.warned)} reports; all of them with --json"] if self.warned else []),
+        ]
+
+
+def what_came_in(
+    layout: str, parsed: Parsed, prepared: Sequence[tuple[ReportRecord, Prepared]], stored: Stored,
+    notes: tuple[str, ...],
+) -> ImportReport:  # fmt: skip
+    """The counts and names of what was read, beside what is stored; the criteria of topics are not in it yet."""
+    written = [(report, ready) for report, ready in prepared if not report.is_empty]
+    news = Counter(news_of(report, stored) for report, _ in written)
+    return ImportReport(
+        layout=layout,
+        topics=len(parsed.topics),
+        systems=len(parsed.systems),
+        references=sum(system.is_reference for system in parsed.systems),
+        reports=len(parsed.reports),
+        new=news["new"],
+        unchanged=news["unchanged"],
+        new_versions=news["changed"],
+        empty=tuple(report.path for report in parsed.reports if report.is_empty),
+        short=tuple(report.path for report, ready in written if ready.words < SHORT),
+        missing=missing_reports(parsed),
+        duplicate_texts=_duplicate_texts([report for report, _ in written]),
+        warned={report.path: ready.warnings for report, ready in written if ready.warnings},
+        disabled=parsed.disabled,
+        matched_by_fallback=parsed.matched_by_fallback,
+        ignored=parsed.ignored,
+        bom=parsed.bom + sum(report.original.startswith(BOM) for report in parsed.reports),
+        crlf=parsed.crlf + sum(b"\r\n" in report.original for report in parsed.reports),
+        nfd_names=parsed.nfd_names,
+        singletons=_singletons(parsed.topics),
+        notes=(*parsed.notes, *notes),
+    )
+
+
+def missing_reports(parsed: Parsed) -> dict[str, tuple[str, ...]]:
+    """The topics that a system has no report on, by system; only systems with such gaps."""
+    have = {(report.topic, report.system) for report in parsed.reports}
+    gaps: dict[str, tuple[str, ...]] = {}
+    for system in parsed.systems:
+        topics = tuple(topic.key for topic in parsed.topics if (topic.key, system.key) not in have)
+        if topics:
+            gaps[system.key] = topics
+    return gaps
+
+
+def _duplicate_texts(reports: Sequence[ReportRecord]) -> tuple[str, ...]:
+    """`one = other` for reports with the same text: a pair of them would be a forced tie."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for report in reports:
+        places[report.text].append(report.path)
+    return tuple(" = ".join(paths) for paths in places.values() if len(paths) > 1)
+
+
+def _singletons(topics: Sequence[TopicRecord]) -> tuple[str, ...]:
+    """Categories with one topic."""
+    return tuple(name for name, count in Counter(topic.category for topic in topics).items() if name and count == 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from annotation.importing.records import storable
 from annotation.leaks.self_identification import find_self_identification
 from annotation.locks import hold_study
 from annotation.people.principals import Principal, study_for
-from annotation.planning.plan_root import keep_plan_root
+from annotation.planning.plan_root import keep_changed_root
 from annotation.studies import audit, protocol_of
 from db.tables import SLOT_SOURCES, Assignment, Import, Item, Report, Study, System
 
@@ -55,11 +55,7 @@ def import_probes(
     training or attention. The topics, systems and reports of a published tree that the study lacks are left out.
     """
     study = study_for(session, principal, "admin")
-    if study.status == "locked":
-        raise AnnotationError("locked", f"study {study.name!r} is locked; nothing more can be brought in")
-    protocol = protocol_of(study)
-    if protocol.task_type != "probe_label":
-        raise AnnotationError("bad_task", f"study {study.name!r} is a {protocol.task_type}; probes are for probe_label")
+    _refuse_study(study)
     hold_study(session, study)  # two imports at once would both find nothing standing
     places = ProbePlaces(session, study, parsed.exceeds)
     wanted, problems = _wanted(parsed, places)
@@ -70,34 +66,26 @@ def import_probes(
         problems.append(f"{source}: no probe is about a report of study {study.name!r}{_left(places)}")
     if problems:
         raise ImportingError(list(dict.fromkeys(problems)))
-    new = {key: one for key, one in wanted.items() if key not in standing}
+    new = [one for key, one in wanted.items() if key not in standing]
     report = _report(layout, wanted.values(), len(new), len(changed), parsed, places)
     if new or changed:
         kept = {**(options or {}), "replace": replace}
-        session.add(
-            Import(
-                study_id=study.id,
-                kind="probes",
-                layout=layout,
-                source=source,
-                options=kept,
-                report=storable(report.as_json()),
-            )
-        )
-        for key, one in changed.items():
-            item = standing[key]
-            item.probe, item.context, item.tag = one.record.text, one.record.context or None, one.record.tag
-            if item.purpose == "label":
-                item.gold = one.gold
-        _add(session, study, list(new.values()), progress)
-        audit(
-            session, study.id, principal.rater_id, "import_probes", layout=layout, source=source, new=len(new),
-            replaced=len(changed),
-        )  # fmt: skip
-        session.flush()
-        if study.plan_root is not None:
-            keep_plan_root(session, study)
+        entry = Import(study_id=study.id, kind="probes", layout=layout, source=source, options=kept)
+        entry.report = storable(report.as_json())
+        session.add(entry)
+        _replace(changed, standing)
+        _add(session, study, new, progress)
+        _record(session, study, principal, entry, new=len(new), replaced=len(changed))
     return report
+
+
+def _refuse_study(study: Study) -> None:
+    """Raises AnnotationError `locked`, or `bad_task` where the study has no probes."""
+    if study.status == "locked":
+        raise AnnotationError("locked", f"study {study.name!r} is locked; nothing more can be brought in")
+    task_type = protocol_of(study).task_type
+    if task_type != "probe_label":
+        raise AnnotationError("bad_task", f"study {study.name!r} is a {task_type}; probes are for probe_label")
 
 
 def _wanted(parsed: ParsedProbes, places: ProbePlaces) -> tuple[dict[Place, Wanted], list[str]]:
@@ -113,16 +101,19 @@ def _wanted(parsed: ParsedProbes, places: ProbePlaces) -> tuple[dict[Place, Want
             for place in places.of(record):
                 key = _key(place)
                 if key in wanted:
-                    first = wanted[key].record.where
-                    about = f" about {record.system!r}" if record.system else ""
-                    problems.append(
-                        f"{record.where}: a second probe {record.key!r}{about} on topic {record.topic!r} (the first is "
-                        f"{first}); give it another key, or remove one"
-                    )
+                    problems.append(_second(record, wanted[key].record))
                 wanted.setdefault(key, Wanted(record, place, places.gold(record, place.topic)))
         except ImportingError as error:
             problems += error.problems
     return wanted, problems
+
+
+def _second(record: ProbeRecord, first: ProbeRecord) -> str:
+    about = f" about {record.system!r}" if record.system else ""
+    return (
+        f"{record.where}: a second probe {record.key!r}{about} on topic {record.topic!r} (the first is "
+        f"{first.where}); give it another key, or remove one"
+    )
 
 
 def _key(place: Place) -> Place:
@@ -154,14 +145,7 @@ def _differs(one: Wanted, item: Item) -> bool:
 def _refused(
     session: Session, changed: Mapping[Place, Wanted], standing: Mapping[Place, Item], replace: bool
 ) -> list[str]:
-    ids = [standing[key].id for key, one in changed.items() if _texts(one) != _shown(standing[key])]
-    begun: set[int] = set()
-    for start in range(0, len(ids), CHUNK):
-        mine = Assignment.item_id.in_(ids[start : start + CHUNK])
-        # held, so that whoever takes one at this moment reads either text whole
-        session.execute(select(Assignment.id).where(mine, Assignment.status == "open").with_for_update())
-        is_begun = or_(Assignment.status != "open", Assignment.source.not_in(SLOT_SOURCES))
-        begun |= set(session.scalars(select(Assignment.item_id).where(mine, is_begun)))
+    begun = _begun(session, [standing[key].id for key, one in changed.items() if _texts(one) != _shown(standing[key])])
     problems = []
     for key, one in changed.items():
         what = f"{one.record.where}: probe {key.key!r}{f' about {key.system!r}' if key.system else ''} differs from "
@@ -175,11 +159,32 @@ def _refused(
     return problems
 
 
+def _begun(session: Session, ids: Sequence[int]) -> set[int]:
+    """The items that somebody has taken, labelled or been given."""
+    begun: set[int] = set()
+    for start in range(0, len(ids), CHUNK):
+        mine = Assignment.item_id.in_(ids[start : start + CHUNK])
+        # held, so that whoever takes one at this moment reads either text whole
+        session.execute(select(Assignment.id).where(mine, Assignment.status == "open").with_for_update())
+        is_begun = or_(Assignment.status != "open", Assignment.source.not_in(SLOT_SOURCES))
+        begun |= set(session.scalars(select(Assignment.item_id).where(mine, is_begun)))
+    return begun
+
+
 def _shown(item: Item) -> tuple[str, str]:
     return item.probe or "", item.context or ""
 
 
-def _add(session: Session, study: Study, new: list[Wanted], progress: Callable[[int, int], None]) -> None:
+def _replace(changed: Mapping[Place, Wanted], standing: Mapping[Place, Item]) -> None:
+    """What stands takes the file's words."""
+    for key, one in changed.items():
+        item = standing[key]
+        item.probe, item.context, item.tag = one.record.text, one.record.context or None, one.record.tag
+        if item.purpose == "label":
+            item.gold = one.gold
+
+
+def _add(session: Session, study: Study, new: Sequence[Wanted], progress: Callable[[int, int], None]) -> None:
     for start in range(0, len(new), CHUNK):
         part = new[start : start + CHUNK]
         session.add_all(
@@ -192,6 +197,16 @@ def _add(session: Session, study: Study, new: list[Wanted], progress: Callable[[
         )  # fmt: skip
         session.flush()
         progress(start + len(part), len(new))
+
+
+def _record(session: Session, study: Study, principal: Principal, entry: Import, *, new: int, replaced: int) -> None:
+    """Write the import into the audit trail; where a root stands, the changed plan gets its own."""
+    audit(
+        session, study.id, principal.rater_id, "import_probes", layout=entry.layout, source=entry.source, new=new,
+        replaced=replaced,
+    )  # fmt: skip
+    session.flush()
+    keep_changed_root(session, study)
 
 
 def _left(places: ProbePlaces) -> str:

@@ -8,7 +8,7 @@ none, the stamp is `unproved:` and the sha256 of the text the item shows now: th
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -54,16 +54,9 @@ def import_results(
     study = study_for(session, principal, "admin")
     if study.status == "locked":
         raise AnnotationError("locked", f"study {study.name!r} is locked; no label can be added any more")
-    wanted = [row for row in results.rows if row.kind in KINDS[kind]]
     places = StudyPlaces(session, study)
-    found = match_rows(session, study, places, wanted, options, results.scale)
-    found.problems[:0] = results.problems
-    places.refuse_unknown_first(options.first, found.problems)
-    found.problems += clashes(found.matched)
-    found.left_out["people's rows; calipers import labels takes them"] = len(results.rows) - len(wanted)
-    sheets: dict[Sheet, list[Matched]] = defaultdict(list)
-    for one in found.matched:
-        sheets[one.sheet].append(one)
+    found = _found(session, study, places, results, KINDS[kind], options)
+    sheets = _sheets(found.matched)
     names = tuple(dict.fromkeys(rater for _, rater, _ in sheets))
     raters = standing_raters(session, study, names, found.problems)
     ids = _standing(session, raters, sheets, found.problems)
@@ -74,20 +67,35 @@ def import_results(
     report = _report(layout, found, len(new), len(revised), tuple(places.fallbacks), results.notes)
     if new or revised:
         kept = {**asdict(options), "revise": revise}
-        session.add(
-            Import(
-                study_id=study.id,
-                kind=kind,
-                layout=layout,
-                source=source,
-                options=kept,
-                report=storable(report.as_json()),
-            )
-        )
+        entry = Import(study_id=study.id, kind=kind, layout=layout, source=source, options=kept)
+        entry.report = storable(report.as_json())
+        session.add(entry)
         raters |= make_raters(session, study, [name for name in names if name not in raters])
         _write(session, sheets, ids | _assign(session, study, sheets, raters, ids))
         audit(session, study.id, principal.rater_id, "import", layout=layout, source=source, new=len(new))
     return report
+
+
+def _found(
+    session: Session, study: Study, places: StudyPlaces, results: Results, kinds: Collection[str],
+    options: ResultOptions,
+) -> Found:  # fmt: skip
+    """The rows of raters of these kinds sorted out, with every problem so far."""
+    wanted = [row for row in results.rows if row.kind in kinds]
+    found = match_rows(session, study, places, wanted, options, results.scale)
+    found.problems[:0] = results.problems
+    places.refuse_unknown_first(options.first, found.problems)
+    found.problems += clashes(found.matched)
+    found.left_out["people's rows; calipers import labels takes them"] = len(results.rows) - len(wanted)
+    return found
+
+
+def _sheets(matched: Sequence[Matched]) -> dict[Sheet, list[Matched]]:
+    """The rows of each assignment."""
+    sheets: dict[Sheet, list[Matched]] = defaultdict(list)
+    for one in matched:
+        sheets[one.sheet].append(one)
+    return sheets
 
 
 def _refuse(study: Study, source: str, found: Found, differing: list[Matched]) -> None:

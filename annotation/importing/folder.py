@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from annotation.errors import ImportingError
@@ -29,60 +30,84 @@ def read_folder(root: Path, encoding: str = "utf-8") -> Parsed:
     if not root.is_dir():
         raise ImportingError(f"{root}: not a folder; give the folder that holds one folder per system")
     problems: list[str] = []
+    fallback: list[str] = []
+    reports: list[ReportRecord] = []
     listed_topics, listed_systems = _topics(root, encoding, problems), _systems(root, encoding, problems)
     topics = {topic.key: topic for topic in listed_topics}
-    reports: list[ReportRecord] = []
-    fallback: list[str] = []
-    ignored = nfd = 0
-    for folder in sorted(entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith(".")):
-        files = sorted(folder.iterdir())
-        stems = {path: path.name[: -len(path.suffix)] for path in files if _is_report(path)}
-        ignored += len(files) - len(stems)
-        # without topics.csv the first system's spelling stands, and two files of one system are two topics
-        own = set() if listed_topics else {nfc(stem) for stem in stems.values()}
-        known = [key for key in topics if key not in own]
-        for path, stem in stems.items():
-            shown = path.relative_to(root).as_posix()
-            nfd += nfc(stem) != stem.strip()
-            key = nfc(stem) if nfc(stem) in topics else match(nfc(stem), known)
-            if key is None and listed_topics:
-                hint = number_hint(nfc(stem), topics)
-                problems.append(
-                    f"{shown}: topic {nfc(stem)!r} is not in topics.csv{hint}; add it there or rename the file"
-                )
-            if key is not None and key != nfc(stem):
-                fallback.append(f"{key} -> {shown}")
-            key = key or nfc(stem)
-            with collecting(problems):
-                reports.append(read_report(path, shown, key, nfc(folder.name), encoding))
-            if not listed_topics:
-                topics.setdefault(key, TopicRecord(key, key.replace("_", " ")))
+    folders = sorted(entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+    entries = {folder: sorted(folder.iterdir()) for folder in folders}
+    for inside in entries.values():
+        keys = _keys([path for path in inside if _is_report(path)], topics, bool(listed_topics))
+        fallback += [f"{key} -> {_shown(path, root)}" for path, key in keys.items() if key not in (None, _stem(path))]
+        reports += _read_all(root, keys, listed_topics, encoding, problems)
+        if not listed_topics:
+            named = [key or _stem(path) for path, key in keys.items()]
+            topics |= {key: TopicRecord(key, key.replace("_", " ")) for key in named}
     problems += duplicate_keys(reports)
-    systems = {system.key: system for system in listed_systems}
-    for report in reports:
-        if listed_systems and report.system not in systems:
-            problems.append(f"{report.system}: this folder is not in systems.csv; add a line for it or move it away")
-        systems.setdefault(report.system, SystemRecord(report.system, report.system))
+    systems = _all_systems(listed_systems, reports, problems)
     if not reports and not problems:
         problems.append(f"{root}: no reports found; expected files like SYSTEM/TOPIC.md")
     criteria = read_listed_criteria(root, encoding)
+    files = [path for inside in entries.values() for path in inside]
     return Parsed(
-        topics=tuple(topics.values()),
-        systems=tuple(systems.values()),
-        reports=tuple(reports),
-        problems=tuple(dict.fromkeys(problems)),
-        ignored=ignored,
-        matched_by_fallback=tuple(fallback),
-        nfd_names=nfd,
-        criteria=criteria.records,
-        criteria_problems=criteria.problems,
-        criteria_file=criteria.file,
-    )
+        topics=tuple(topics.values()), systems=systems, reports=tuple(reports),
+        problems=tuple(dict.fromkeys(problems)), ignored=sum(not _is_report(path) for path in files),
+        matched_by_fallback=tuple(fallback), nfd_names=sum(_is_report(path) and _is_nfd(path) for path in files),
+        criteria=criteria.records, criteria_problems=criteria.problems, criteria_file=criteria.file,
+    )  # fmt: skip
+
+
+def _keys(files: Sequence[Path], topics: Collection[str], listed: bool) -> dict[Path, str | None]:
+    """The topic that each file of one system is about, None where its name finds none."""
+    # without topics.csv the first system's spelling stands, and two files of one system are two topics
+    own = set() if listed else {_stem(path) for path in files}
+    known = [key for key in topics if key not in own]
+    return {path: _stem(path) if _stem(path) in topics else match(_stem(path), known) for path in files}
+
+
+def _read_all(
+    root: Path, keys: Mapping[Path, str | None], listed: Sequence[TopicRecord], encoding: str, problems: list[str]
+) -> list[ReportRecord]:
+    """The reports of one system; without topics.csv a name that finds no topic is one."""
+    reports = []
+    for path, key in keys.items():
+        shown, stem = _shown(path, root), _stem(path)
+        if key is None and listed:
+            hint = number_hint(stem, [topic.key for topic in listed])
+            problems.append(f"{shown}: topic {stem!r} is not in topics.csv{hint}; add it there or rename the file")
+        with collecting(problems):
+            reports.append(read_report(path, shown, key or stem, nfc(path.parent.name), encoding))
+    return reports
+
+
+def _all_systems(
+    listed: Sequence[SystemRecord], reports: Sequence[ReportRecord], problems: list[str]
+) -> tuple[SystemRecord, ...]:
+    """The listed systems, and those that have reports; with systems.csv each must be in it."""
+    systems = {system.key: system for system in listed}
+    for report in reports:
+        if listed and report.system not in systems:
+            problems.append(f"{report.system}: this folder is not in systems.csv; add a line for it or move it away")
+        systems.setdefault(report.system, SystemRecord(report.system, report.system))
+    return tuple(systems.values())
 
 
 def _is_report(path: Path) -> bool:
     hidden = path.name.startswith(".") or path.name.upper().startswith("README")
     return path.is_file() and path.suffix.lower() in SUFFIXES and not hidden
+
+
+def _stem(path: Path) -> str:
+    """A topic's key as the file's name spells it."""
+    return nfc(path.name[: -len(path.suffix)])
+
+
+def _is_nfd(path: Path) -> bool:
+    return _stem(path) != path.name[: -len(path.suffix)].strip()
+
+
+def _shown(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
 
 
 def _topics(root: Path, encoding: str, problems: list[str]) -> list[TopicRecord]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -28,51 +29,16 @@ TITLE_COLUMNS = ("title", "category")
 
 def read_wlc(root: Path, encoding: str = "utf-8") -> Parsed:
     """Agents' articles and the human ones beside them; problems are collected so that all are seen at once."""
-    articles = root / "wiki_data" / "cleaned_data" / "article"
-    registry = root / "test_data" / "agencies.json"
-    for needed in (articles, registry):
-        if not needed.exists():
-            raise ImportingError(
-                f"{needed.relative_to(root)}: not under {root}; give the folder that holds test_data and wiki_data"
-            )
+    articles, registry = _places(root)
     systems, disabled = _agencies(registry, encoding)
     rows, asked = _features(root, encoding), _questions(root, encoding)
     problems: list[str] = []
     fallback: list[str] = []
     reports = _read_all(articles, root, REFERENCE.key, encoding, problems)
     keys = {report.topic for report in reports}
-    topics = []
-    for key in sorted(keys):
-        spelled, question = match(key, rows), match(key, asked)
-        fallback += [
-            f"{name} -> {key}{SUFFIX}" for name in dict.fromkeys((spelled, question)) if name not in (None, key)
-        ]
-        row = rows.get(spelled or "", {})
-        topics.append(
-            TopicRecord(
-                key=key,
-                title=(spelled or question or key).replace("_", " "),
-                prompt=asked.get(question or "", ""),
-                category=row.get("category", ""),
-                features={name: value for name, value in row.items() if name not in TITLE_COLUMNS},
-            )
-        )
-    ignored = 0
+    topics = [_topic(key, rows, asked, fallback) for key in sorted(keys)]
     for system in systems:
-        folder = root / "test_data" / system.key / "md_data"
-        if not folder.is_dir():
-            problems.append(f"test_data/{system.key}/md_data: not there; disable the agency in agencies.json or add it")
-            continue
-        for report in _read_all(folder, root, system.key, encoding, problems):
-            topic = match(report.topic, keys)
-            if topic is None:
-                problems.append(
-                    f"{report.path}: no Wikipedia article for topic {report.topic!r}; add it or remove the file"
-                )
-            elif topic != report.topic:
-                fallback.append(f"{topic} -> {report.path}")
-            reports.append(replace(report, topic=topic or report.topic))
-        ignored += sum(1 for path in folder.iterdir() if path.suffix != SUFFIX or path.name.startswith("."))
+        reports += _on_topics(_read_system(root, system.key, encoding, problems), keys, problems, fallback)
     problems += duplicate_keys(reports)
     names = [report.path.rpartition("/")[2] for report in reports]
     return Parsed(
@@ -80,12 +46,78 @@ def read_wlc(root: Path, encoding: str = "utf-8") -> Parsed:
         systems=(REFERENCE, *systems),
         reports=tuple(reports),
         problems=tuple(problems),
-        ignored=ignored,
+        ignored=sum(_ignored(root, system.key) for system in systems),
         disabled=tuple(disabled),
         matched_by_fallback=tuple(fallback),
         nfd_names=sum(nfc(name) != name for name in names),
         notes=_notes(root),
     )
+
+
+def _places(root: Path) -> tuple[Path, Path]:
+    """The folder of human articles and the list of agents. Raises ImportingError where one is missing."""
+    articles = root / "wiki_data" / "cleaned_data" / "article"
+    registry = root / "test_data" / "agencies.json"
+    for needed in (articles, registry):
+        if not needed.exists():
+            raise ImportingError(
+                f"{needed.relative_to(root)}: not under {root}; give the folder that holds test_data and wiki_data"
+            )
+    return articles, registry
+
+
+def _topic(
+    key: str, rows: Mapping[str, Mapping[str, str]], asked: Mapping[str, str], fallback: list[str]
+) -> TopicRecord:
+    """The topic of one human article; spellings that had to be matched join `fallback`."""
+    spelled, question = match(key, rows), match(key, asked)
+    fallback += [f"{name} -> {key}{SUFFIX}" for name in dict.fromkeys((spelled, question)) if name not in (None, key)]
+    row = rows.get(spelled or "", {})
+    return TopicRecord(
+        key=key,
+        title=(spelled or question or key).replace("_", " "),
+        prompt=asked.get(question or "", ""),
+        category=row.get("category", ""),
+        features={name: value for name, value in row.items() if name not in TITLE_COLUMNS},
+    )
+
+
+def _read_system(root: Path, system: str, encoding: str, problems: list[str]) -> list[ReportRecord]:
+    folder = _folder(root, system)
+    if folder.is_dir():
+        return _read_all(folder, root, system, encoding, problems)
+    problems.append(f"test_data/{system}/md_data: not there; disable the agency in agencies.json or add it")
+    return []
+
+
+def _on_topics(
+    reports: Sequence[ReportRecord], topics: Collection[str], problems: list[str], fallback: list[str]
+) -> list[ReportRecord]:
+    """The reports under the topics that they are about."""
+    placed = []
+    for report in reports:
+        topic = match(report.topic, topics)
+        if topic is None:
+            problems.append(
+                f"{report.path}: no Wikipedia article for topic {report.topic!r}; add it or remove the file"
+            )
+        elif topic != report.topic:
+            fallback.append(f"{topic} -> {report.path}")
+        placed.append(replace(report, topic=topic or report.topic))
+    return placed
+
+
+def _ignored(root: Path, system: str) -> int:
+    folder = _folder(root, system)
+    return sum(not _is_report(path) for path in folder.iterdir()) if folder.is_dir() else 0
+
+
+def _folder(root: Path, system: str) -> Path:
+    return root / "test_data" / system / "md_data"
+
+
+def _is_report(path: Path) -> bool:
+    return path.suffix == SUFFIX and not path.name.startswith(".")
 
 
 def _notes(root: Path) -> tuple[str, ...]:
@@ -95,9 +127,7 @@ def _notes(root: Path) -> tuple[str, ...]:
 
 def _read_all(folder: Path, root: Path, system: str, encoding: str, problems: list[str]) -> list[ReportRecord]:
     reports = []
-    for path in sorted(
-        entry for entry in folder.iterdir() if entry.suffix == SUFFIX and not entry.name.startswith(".")
-    ):
+    for path in sorted(filter(_is_report, folder.iterdir())):
         shown = path.relative_to(root).as_posix()
         with collecting(problems):
             # only the known suffix comes off: a title may hold dots

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from typing import Any
+from unicodedata import category
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
@@ -14,6 +15,8 @@ from annotation.protocol import Protocol, parse_protocol, protocol_sha256
 from db.tables import Assignment, Criterion, Event, Label, Report, Study
 from db.types import now
 
+NAME_MAX = 60  # characters
+LABEL_FILES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
 OWNER_ACTS = (
     "init", "protocol", "status", "reveal", "import", "import_probes", "import_gold", "pairs", "resolve_flag",
     "edit_text", "restore_passage", "exclude_report", "void_work",
@@ -49,6 +52,7 @@ def init_study(session: Session, name: str, text: str, seed: int, *, is_simulate
     protocol = parse_protocol(text)
     study = session.scalar(select(Study).where(Study.name == name))
     if study is None:
+        _refuse_name(name)
         study = Study(
             name=name, protocol_text=text, protocol_sha256=protocol_sha256(text), seed=seed, is_simulated=is_simulated
         )
@@ -74,6 +78,18 @@ def init_study(session: Session, name: str, text: str, seed: int, *, is_simulate
     elif study.seed != seed:
         raise AnnotationError("seed_fixed", f"study {name!r} was made with seed {study.seed}; it cannot change")
     return study
+
+
+def _refuse_name(name: str) -> None:
+    """A name stands in commands to be copied and in names of files; what ends as a file is taken for one."""
+    kept = "".join(one if category(one)[0] in "LMN" or one in "-_." else "-" for one in name).strip("-.")[:NAME_MAX]
+    better = kept.rpartition(".")[0] if kept.endswith(LABEL_FILES) else kept
+    if name != better:
+        raise AnnotationError(
+            "bad_name",
+            f"a study cannot be called {name!r}: its name stands in commands and file names, and has letters, digits, "
+            f"'-', '_' and '.' alone; take {better or 'mystudy'!r}",
+        )
 
 
 def has_labels(session: Session, study: Study) -> bool:

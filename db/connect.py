@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.exc import DatabaseError as NotADatabase
@@ -31,11 +31,13 @@ NOTICED = {
 NOTICED_THERE = {"tcp_keepalives_idle": 15, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 3,
                  "tcp_user_timeout": 30_000}  # fmt: skip
 READ_ONLY = "calipers_read_only"
+BAD_OPTION = "invalid connection option"  # what Postgres' driver says of a URL
 REMEDIES = {
     "not a database": "name another file in CALIPERS_DATABASE_URL",
     "malformed": "the file is damaged; bring a backup into a new one with: calipers restore",
     "unable to open": "make its folder, let this account write there, or name another in CALIPERS_DATABASE_URL",
     "readonly": "let this account write the file and its folder",
+    BAD_OPTION: "correct what follows the ? in CALIPERS_DATABASE_URL",
     "locked": "something else holds it; end that, or try again",
     "already exists": "another program's database; name a new file in CALIPERS_DATABASE_URL",
 }
@@ -56,8 +58,7 @@ def open_database(url: str) -> Engine:
         ) from None
     backend = parsed.get_backend_name()
     if backend == "sqlite":
-        if parsed.database in (None, "", ":memory:"):
-            raise DatabaseError(f"{url} would be lost at the end of the command; use sqlite:///calipers.db")
+        _refuse_no_file(parsed, url)
         engine = create_engine(
             parsed, connect_args={"timeout": BUSY_S}, pool_size=POOL_SIZE, max_overflow=POOL_SIZE, hide_parameters=True
         )
@@ -75,6 +76,16 @@ def open_database(url: str) -> Engine:
         event.listen(engine, "begin", _begin_postgres)
         return engine
     raise DatabaseError(f"{backend} databases are not supported; use sqlite:///file.db or postgresql://user@host/name")
+
+
+def _refuse_no_file(parsed: URL, url: str) -> None:
+    """What follows a `?` would be dropped, name another file, or undo what keeps labels."""
+    if parsed.database in (None, "", ":memory:"):
+        raise DatabaseError(f"{url} would be lost at the end of the command; use sqlite:///calipers.db")
+    if parsed.query or parsed.host:
+        raise DatabaseError(
+            f"{url}: a SQLite database is a file and takes no host and no options; use sqlite:///file.db"
+        )
 
 
 @contextmanager
@@ -117,7 +128,7 @@ def naming_the_database(engine: Engine) -> Iterator[None]:
     except NotADatabase as error:
         # its kin tell of broken constraints, which are no fault of the database
         is_fault = isinstance(error, OperationalError) or type(error) is NotADatabase or error.connection_invalidated
-        if not is_fault:
+        if not is_fault and BAD_OPTION not in str(error.orig):
             raise
         shown = engine.url.render_as_string(hide_password=True)
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason given"
@@ -136,7 +147,7 @@ def _remedy(reason: str) -> str:
 def _says_away(reported: object) -> bool:
     """Postgres alone can be away: a lost line has no SQLSTATE, or one of class 08, a server that ends or begins 57P."""
     state = getattr(reported, "sqlstate", "of no Postgres")
-    return state is None or state.startswith(("08", "57P"))
+    return (state is None or state.startswith(("08", "57P"))) and BAD_OPTION not in str(reported)
 
 
 def _says_disk_full(reported: object) -> bool:

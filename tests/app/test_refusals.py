@@ -94,6 +94,9 @@ status nope                                      | no study called 'nope' (there
 calibrate nope                                   | no study called 'nope' (there are: s)
 judge run nope                                   | no study called 'nope' (there are: s)
 export dataset nope --out d                      | no study called 'nope' (there are: s)
+init a/b --protocol small.toml                   | a study cannot be called 'a/b': its name stands in commands and file na
+init labels.csv --protocol small.toml            | letters, digits, '-', '_' and '.' alone; take 'labels'
+init "my study" --protocol small.toml            | alone; take 'my-study'
 init x --protocol nope                           | no protocol called 'nope'; shipped are dr3_checklist
 init x --protocol nope.toml                      | nope.toml: No such file or directory; give a shipped name or the path
 init x --protocol bad.toml                       | bad.toml: not TOML: Unclosed array
@@ -167,6 +170,8 @@ def test_what_cannot_be_done_is_said_in_one_sentence(
     [
         ("garbage", "'garbage' is not a database URL; use sqlite:///calipers.db or postgresql://user@host/name"),
         ("sqlite://", "sqlite:// would be lost at the end of the command; use sqlite:///calipers.db"),
+        ("sqlite:///x.db?mode=ro", "x.db?mode=ro: a SQLite database is a file and takes no host and no options; use"),
+        ("postgresql://127.0.0.1:1/b?foo=1", 'invalid connection option "foo"; correct what follows the ? in CAL'),
         ("mysql://a/b", "mysql databases are not supported; use sqlite:///file.db or postgresql://user@host/name"),
         ("sqlite:///labels.csv", "sqlite:///labels.csv: file is not a database; name another file in CALIPERS_DATA"),
         ("sqlite:///no/x.db", "sqlite:///no/x.db: unable to open database file; make its folder, let this account"),

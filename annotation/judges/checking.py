@@ -95,6 +95,8 @@ async def _check(definition: JudgeDefinition, protocol: Protocol, transport: Tra
     key = _key(definition)
     try:
         facts = describe(definition)
+        if transport is client.ask:
+            client.refuse_without_key(definition)
         priced = snapshot(definition, facts.price, facts.price_source)
     except AnnotationError as error:
         return Checked(

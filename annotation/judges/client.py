@@ -20,6 +20,9 @@ from annotation.judges.outcomes import Reply, failed_reply
 from annotation.judges.prices import PER, Usage
 from annotation.judges.prompt import Message
 
+KEY = "_API_KEY"  # how the variable ends where a key is all that a provider asks for
+SECOND_NAMES = ("OR_API_KEY", "CO_API_KEY", "HF_TOKEN")  # which litellm reads and does not list
+
 
 class Transport(Protocol):
     """How a request reaches a model; tests pass a function of their own. Returns, never raises, on provider errors."""
@@ -98,6 +101,32 @@ def api_key(judge: JudgeDefinition) -> str | None:
             )
         return key
     return "none" if is_own_server(judge) else None
+
+
+def refuse_without_key(judge: JudgeDefinition) -> None:
+    """Before anything is sent: raises AnnotationError naming the judge and the variable that holds no key."""
+    if api_key(judge) is None and (names := _unset(judge)):
+        raise AnnotationError(
+            "no_key",
+            f"judge {judge.name!r}: {judge.model} needs a key; export {' or '.join(names)}, or name another variable "
+            "as api_key_env in judges.toml",
+        )
+
+
+def _unset(judge: JudgeDefinition) -> list[str]:
+    """The variables one of which must hold a key; empty where one does, or where there is another way in.
+
+    Clouds take accounts instead of keys, a server of one's own may take none, and some providers have a second name
+    for their variable: where any of that may be, the provider has the last word.
+    """
+    litellm = library()
+    unset: list[str] = litellm.validate_environment(judge.model)["missing_keys"]
+    if judge.api_base is not None or not all(name.endswith(KEY) for name in unset):
+        return []
+    own = tuple(name.removesuffix(KEY) for name in unset)
+    is_told = any(value and (name in SECOND_NAMES or name.startswith(own)) for name, value in os.environ.items())
+    *_, key, _ = litellm.get_llm_provider(judge.model)
+    return [] if is_told or key else unset
 
 
 def is_own_server(judge: JudgeDefinition) -> bool:

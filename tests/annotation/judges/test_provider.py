@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -124,19 +123,24 @@ def test_a_dropped_line_is_two_attempts_and_both_were_billed(
     assert summary.spent > known, "the dropped ones keep their reservation"
 
 
-def test_a_500_is_tried_again_and_a_hang_ends_on_time(
+def test_a_500_is_tried_again_each_time_later_and_a_hang_of_an_hour_is_given_up(
     sqlite: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.01)
+    after: list[int] = []  # failures, of each wait that was asked for
+
+    def back_off(tries: int, luck: float) -> float:
+        after.append(tries)
+        return 0.01
+
+    monkeypatch.setattr("annotation.judges.work.back_off_s", back_off)
     faults = ("500x2", "hangx1")
     study = make_study(sqlite, 2, text=lambda number, side: shown(faults[number])(number, side))
-    started = time.monotonic()
     summary = run(sqlite, study, judge(fake, more='timeout_s = 1.0\norder = "random"'))
-    assert time.monotonic() - started < 8
     assert summary.labels == {"ok": 6}
     assert [a.outcome for a in attempts(sqlite)] == ["server_error", "server_error", "ok", "timeout", "ok"]
+    assert sorted(after) == [1, 1, 2]
     hung = attempts(sqlite)[3]
-    assert hung.seconds == pytest.approx(1.0, abs=0.5)
+    assert hung.seconds >= 1, "as long as its judge's timeout_s allows"
 
 
 def test_a_hard_rate_limit_wastes_few_requests_and_fails_no_call(sqlite: Engine, fake: Fake) -> None:
@@ -168,6 +172,51 @@ def test_no_key_is_in_the_database_or_on_the_terminal(
     monkeypatch.delenv("MY_JUDGE_KEY")
     with pytest.raises(AnnotationError, match="the environment variable MY_JUDGE_KEY is not set"):
         run(sqlite, study, keyed)
+
+
+@pytest.fixture
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    for name in ("OPENAI", "ANTHROPIC", "GEMINI", "GOOGLE", "OPENROUTER", "PERPLEXITYAI"):
+        monkeypatch.delenv(f"{name}_API_KEY", raising=False)
+    return monkeypatch
+
+
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [
+        ("openai/gpt-4o-mini", "export OPENAI_API_KEY,"),
+        ("anthropic/claude-haiku-4-5", "export ANTHROPIC_API_KEY,"),
+        ("gemini/gemini-2.0-flash", "export GOOGLE_API_KEY or GEMINI_API_KEY,"),
+    ],
+)
+def test_a_missing_key_is_named_with_its_judge_before_anything_is_sent(
+    model: str, variable: str, sqlite: Engine, no_keys: pytest.MonkeyPatch
+) -> None:
+    study = make_study(sqlite, 1)
+    with pytest.raises(AnnotationError, match=f"judge 'j': {model} needs a key; {variable} or name another"):
+        run(sqlite, study, f'name = "j"\nmodel = "{model}"\n')
+    assert attempts(sqlite) == []
+
+
+@pytest.mark.parametrize(
+    ("toml", "variable"),
+    [
+        ('model = "openai/mine"\napi_base = "http://127.0.0.1:1/v1"', None),
+        ('model = "anthropic/mine"\napi_base = "http://127.0.0.1:1"', None),
+        ('model = "ollama/llama3"', None),
+        ('model = "vertex_ai/gemini-2.0-flash"', None),
+        ('model = "openai/gpt-4o-mini"', "OPENAI_API_KEY"),
+        ('model = "openrouter/some/model"', "OR_API_KEY"),
+        ('model = "perplexity/sonar"', "PERPLEXITY_API_KEY"),
+        ('model = "openai/gpt-4o-mini"\napi_key_env = "MY_KEY"', "MY_KEY"),
+    ],
+)
+def test_a_judge_that_needs_no_key_or_has_one_may_run(
+    toml: str, variable: str | None, no_keys: pytest.MonkeyPatch
+) -> None:
+    if variable:
+        no_keys.setenv(variable, "a-key")
+    client.refuse_without_key(judges(f'name = "j"\n{toml}')[0])
 
 
 @pytest.mark.parametrize(

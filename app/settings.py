@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -15,6 +16,7 @@ from app.tokens import theme_options
 from db.connect import open_database
 
 DEFAULT_PORT = 8501
+ADDRESS = re.compile(r"https?://(\[[0-9a-f:.]+\]|[^\s/?#@:\[\]\\]+)(:[0-9]{1,5})?/?", re.IGNORECASE)
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 # What `calipers serve` insists on wherever it is started from; .streamlit/config.toml says the same
 SERVER_OPTIONS = {
@@ -79,13 +81,25 @@ def settings() -> Settings:
         raise AnnotationError("invalid", f"CALIPERS_LOG_LEVEL is {level!r}; use one of {', '.join(LOG_LEVELS)}")
     return Settings(
         database_url=at("CALIPERS_DATABASE_URL") or Settings.database_url,
-        base_url=at("CALIPERS_BASE_URL") or Settings.base_url,
+        base_url=_address("CALIPERS_BASE_URL", Settings.base_url),
         admin_token=at("CALIPERS_ADMIN_TOKEN") or None,
         trusted_proxies=tuple(filter(None, (at("CALIPERS_TRUSTED_PROXIES") or "").replace(" ", "").split(","))),
         log_level=at("CALIPERS_LOG_LEVEL") or Settings.log_level,
         drain_s=_number("CALIPERS_DRAIN_S", Settings.drain_s),
         slow_query_ms=_number("CALIPERS_SLOW_QUERY_MS", Settings.slow_query_ms),
     )
+
+
+def _address(name: str, default: str) -> str:
+    """Scheme, host and port as a browser names them in Origin: in small letters, without the scheme's own port."""
+    said = (os.environ.get(name) or default).strip()
+    if not ADDRESS.fullmatch(said):
+        raise AnnotationError(
+            "invalid",
+            f"{name} is {said!r}; use the address that people type, without a path, such as https://calipers.example.org",
+        )
+    address = said.rstrip("/").lower()
+    return address.removesuffix({"http": ":80", "https": ":443"}[urlsplit(address).scheme])
 
 
 def _number(name: str, default: float) -> float:

@@ -105,6 +105,9 @@ def test_a_failure_is_logged_by_place_under_the_id_the_person_sees_and_not_in_it
     ("name", "value", "said"),
     [
         ("CALIPERS_LOG_LEVEL", "banana", "CALIPERS_LOG_LEVEL is 'banana'; use one of DEBUG, INFO, WARNING, ERROR"),
+        ("CALIPERS_BASE_URL", "nonsense", "CALIPERS_BASE_URL is 'nonsense'; use the address that people type, w"),
+        ("CALIPERS_BASE_URL", "lab.org:8501", "CALIPERS_BASE_URL is 'lab.org:8501'; use the address that people type"),
+        ("CALIPERS_BASE_URL", "https://lab.org/x", "CALIPERS_BASE_URL is 'https://lab.org/x'; use the address that"),
         ("CALIPERS_DRAIN_S", "nan", "CALIPERS_DRAIN_S is 'nan'; use a number from 0"),
         ("CALIPERS_SLOW_QUERY_MS", "soon", "CALIPERS_SLOW_QUERY_MS is 'soon'; use a number from 0"),
     ],
@@ -116,6 +119,24 @@ def test_a_setting_that_cannot_be_used_is_refused_by_name(
     settings.cache_clear()
     with pytest.raises(AnnotationError, match=re.escape(said)):
         settings()
+    monkeypatch.undo()
+    settings.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("said", "origin"),
+    [
+        ("https://Lab.org:443/", "https://lab.org"),
+        ("http://127.0.0.1:8501", "http://127.0.0.1:8501"),
+        ("http://[::1]:80", "http://[::1]"),
+    ],
+)
+def test_the_public_address_is_what_a_browser_sends_as_origin(
+    said: str, origin: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALIPERS_BASE_URL", said)
+    settings.cache_clear()
+    assert settings().origin == origin
     monkeypatch.undo()
     settings.cache_clear()
 

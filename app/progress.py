@@ -76,6 +76,14 @@ class StudyParts:
     by_criterion: tuple[Part, ...]
 
 
+def far(progress: StudyProgress) -> str:
+    """How far the work is, in one sentence."""
+    if not progress.slots and any(one.submitted for one in progress.raters if one.kind == "human"):
+        return f"Labels of people were imported, for {progress.items:,} items; nobody was asked here."
+    share = f" ({100 * progress.submitted / progress.slots:.0f} %)" if progress.slots else ""
+    return f"{progress.submitted:,} of {progress.slots:,} slots are handed in{share}."
+
+
 def study_progress(session: Session, principal: Principal) -> StudyProgress:
     """Counts of items, slots and work handed in, in a fixed number of queries; people by pseudonym.
 

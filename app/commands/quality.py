@@ -50,9 +50,10 @@ def status(
 
 def print_status(progress: StudyProgress) -> None:
     """The counts, one line a rater, stale claims and remarks."""
+    from app.progress import far
+
     typer.echo(
-        f"{progress.study}: {progress.status}, {progress.reports} reports, {progress.items} items, "
-        f"{progress.submitted} of {progress.slots} slots handed in"
+        f"{progress.study}: {progress.status}, {progress.reports} reports, {progress.items} items. {far(progress)}"
     )
     rows = [
         (r.rater, r.kind, r.submitted, r.in_work, r.quota, None if r.cost_usd is None else f"{r.cost_usd:.4f}")
@@ -195,6 +196,7 @@ def status_view(progress: StudyProgress) -> Group:
     from rich.table import Table
     from rich.text import Text
 
+    from app.progress import far
     from db.types import now
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
@@ -204,7 +206,7 @@ def status_view(progress: StudyProgress) -> Group:
     for one in progress.raters:
         bar = ProgressBar(total=one.quota or most, completed=one.submitted, width=24)
         table.add_row(Text(one.rater), f"{one.submitted:,}", f"{one.in_work:,}", bar)
-    opening = f"{progress.study}: {progress.status}, {progress.submitted:,} of {progress.slots:,} slots handed in"
+    opening = f"{progress.study}: {progress.status}. {far(progress)}"
     waiting = sum(not one.dealt_with and not one.replies for one in progress.remarks)
     below = f"{waiting} remarks wait for an answer, {len(progress.stale)} pieces of work are stale"
     return Group(Text(opening, style="bold"), table, Text(f"{below}  ·  {now():%H:%M:%S} UTC", style="dim"))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
 from annotation.importing.results_raters import IMPORTED
-from annotation.judges.judge_runs import Asked, Failure, JudgeRuns
+from annotation.judges.judge_runs import Asked, JudgeRuns
 from annotation.judges.standing import JudgeStanding
 from app.judge_orders import Orders
 from app.screens.look import table
@@ -66,10 +66,10 @@ def order_warnings(orders: Mapping[str, Orders]) -> str:
     return f'<ul class="c-warnings">{said}</ul>' if said else ""
 
 
-def failure_table(failures: Sequence[Failure], study: str) -> str:
+def failure_table(runs: JudgeRuns) -> str:
     """Each kind once, counted, with one example and the command that shows the rest of it."""
-    if not failures:
-        return '<p class="c-soft">Nothing went wrong: every reply was read, no request broke off.</p>'
+    if not runs.failures:
+        return f'<p class="c-soft">{_nothing_wrong(runs.standings)}</p>'
     rows = [
         (
             escape(one.judge), f"{one.count:,} {ONE[one.of] if one.count == 1 else one.of}", escape(one.kind),
@@ -77,11 +77,19 @@ def failure_table(failures: Sequence[Failure], study: str) -> str:
             f'<span class="c-raw-line">{escape(one.example)}</span>',
             DASH if one.call_id is None else str(one.call_id),
         )
-        for one in failures
+        for one in runs.failures
     ]  # fmt: skip
     heads = ("Judge", "How many", "Kind", "Reason", "One example", "Call")
-    foot = f"One call whole: <code>calipers judge show {escape(study)} CALL</code>"
+    foot = f"One call whole: <code>calipers judge show {escape(runs.study)} CALL</code>"
     return f'{table("What went wrong", heads, rows, "c-remarks")}<p class="c-soft c-foot">{foot}</p>'
+
+
+def _nothing_wrong(found: Sequence[JudgeStanding]) -> str:
+    if any(one.money.attempts for one in found):
+        return "Nothing went wrong: every reply was read, no request broke off."
+    if any(one.labels for one in found):
+        return "No call was made here; what went wrong where the answers were made is not known."
+    return "No call has been made yet."
 
 
 def asked_lists(asked: Iterable[Asked]) -> str:

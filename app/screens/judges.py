@@ -63,6 +63,6 @@ def draw_now(principal: Principal, cookie: str, orders: dict[str, Orders], runni
         '<p class="c-soft c-foot">Usable: of all answers asked for. Wasted: paid beyond the first reply of each call. '
         "First shown wins: .50 is no habit of side; below it the 95 % interval over whole clusters, [–] where they do "
         "not differ. Swap consistency: equal verdicts in both orders.</p>"
-        f"<h2>What went wrong</h2>{failure_table(runs.failures, runs.study)}"
+        f"<h2>What went wrong</h2>{failure_table(runs)}"
         f"<h2>How each was asked</h2>{asked_lists(runs.asked)}</div>"
     )

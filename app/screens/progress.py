@@ -11,7 +11,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.work.remarks import Remark, deal_with, remarks_of, reply
 from app.kept import Version
 from app.plot_words import of_speed, of_steps, of_work
-from app.progress import StudyProgress, study_parts, study_progress
+from app.progress import StudyProgress, far, study_parts, study_progress
 from app.quality import StudyQuality
 from app.quality_words import more_pairs, trust
 from app.reporting import label_version
@@ -89,14 +89,6 @@ def _live(principal: Principal, cookie: str) -> None:
         _agreement(found, study_id, kept.version)
         _people(found, study_id, kept.version)
     _by(principal, found)
-
-
-def far(progress: StudyProgress) -> str:
-    """How far the work is, in one sentence."""
-    if not progress.slots and any(one.submitted for one in progress.raters if one.kind == "human"):
-        return f"Labels of people were imported, for {progress.items:,} items; nobody was asked here."
-    share = f" ({100 * progress.submitted / progress.slots:.0f} %)" if progress.slots else ""
-    return f"{progress.submitted:,} of {progress.slots:,} slots are handed in{share}."
 
 
 def waiting(progress: StudyProgress) -> str:

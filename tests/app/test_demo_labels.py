@@ -11,14 +11,14 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.people.principals import local_admin
+from app.commands.quality import print_status
 from app.commands.terminal import print_report
 from app.demo_labels import NAME, make_labels_demo
 from app.demo_story import TOPICS, pairs, story
-from app.progress import StudyProgress, study_parts, study_progress
+from app.progress import StudyProgress, far, study_parts, study_progress
 from app.quality import StudyQuality, study_quality
 from app.reporting import study_report
 from app.screens.bias import sentence
-from app.screens.progress import far
 from app.screens.progress_parts import strip_html
 from calibration.choosing.choice import Candidate
 from calibration.results import CalibrationReport
@@ -114,8 +114,12 @@ def test_the_unsteady_annotator_alone_needs_a_second_look_and_changes_their_own_
     )
 
 
-def test_progress_says_that_the_labels_were_imported_and_shows_no_empty_slots(found: Found) -> None:
+def test_progress_says_that_the_labels_were_imported_and_shows_no_empty_slots(
+    found: Found, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert far(found.progress) == "Labels of people were imported, for 160 items; nobody was asked here."
+    print_status(found.progress)
+    assert far(found.progress) in capsys.readouterr().out
     assert strip_html(found.progress.by_item) == '<p class="c-soft">No item has a slot: nobody was asked here.</p>'
     with reading(found.engine) as session:
         assert study_parts(session, local_admin(found.study)).by_criterion == ()

@@ -69,6 +69,8 @@ def test_imported_judges_made_no_call_here_and_cannot_be_asked(engine_here: Engi
     words = shown(screen)
     assert "mini has imported answers and made no call here; 1 of 1 answers are usable" in words
     assert "its prompt and settings are not known here" in words
+    assert "No call was made here; what went wrong where the answers were made is not known" in words
+    assert "every reply was read" not in words
     assert [button.label for button in screen.button] == []
 
 

@@ -78,4 +78,4 @@ def test_watch_draws_until_it_is_interrupted(remark: int, monkeypatch: pytest.Mo
     done = CliRunner().invoke(app, ["status", "--watch"])
     assert done.exit_code == 130
     assert looks == [5, 5]
-    assert "32 of 32 slots handed in" in done.stdout
+    assert "32 of 32 slots are handed in (100 %)." in done.stdout

@@ -192,7 +192,7 @@ def _warnings(report: str, text: str, removed: Sequence[Span], first: _Pass | No
     warnings: list[str] = []
     share = 1 - len(text) / len(report) if report else 0.0
     if share > 0.4:
-        warnings.append(f"{share:.0%} of the characters removed")
+        warnings.append(f"{100 * share:.0f} % of the characters removed")
     if report.strip() and len(text.strip()) < 300:
         warnings.append(f"{len(text.strip())} characters left")
     counts = Counter(span.kind for span in removed)

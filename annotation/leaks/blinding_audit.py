@@ -145,6 +145,11 @@ def _unequal(reports: Sequence[AuditedReport]) -> Iterable[tuple[str, str, float
             yield longer.key, shorter.key, ratio
 
 
+def _percent(share: float) -> str:
+    """For a sentence of a paper: no line ends before the sign."""
+    return f"{100 * share:.0f}\u00a0%"
+
+
 def claim(found: Sequence[Identification], chance: float, systems: int, topics: int, refused: str) -> str:
     """The sentence a methods section may carry: label-blind, not style-blind, and by how much."""
     opening = (
@@ -153,10 +158,10 @@ def claim(found: Sequence[Identification], chance: float, systems: int, topics: 
     )
     if refused:
         return f"{opening}; how far they give a system away was not measured ({refused})."
-    share = {(item.text, item.features): f"{item.accuracy:.0%}" for item in found}
+    share = {(item.text, item.features): _percent(item.accuracy) for item in found}
     return (
         f"{opening}: over {systems} systems and {topics} topics, a simple classifier names the system of the text as "
         f"shown from its formatting in {share['shown', 'formatting']} of cases and from its length alone in "
-        f"{share['shown', 'length']} (chance {chance:.0%}; from formatting, {share['original', 'formatting']} in the "
-        f"original and {share['stripped', 'formatting']} with citations removed)."
+        f"{share['shown', 'length']} (chance {_percent(chance)}; from formatting, {share['original', 'formatting']} "
+        f"in the original and {share['stripped', 'formatting']} with citations removed)."
     )

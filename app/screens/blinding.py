@@ -159,8 +159,9 @@ def _systems(found: BlindingAudit, lines: list[ReportLine]) -> str:
     for share in found.removed:
         counts = found.residue_counts[share.system]
         waiting = sum(line.open_flags for line in lines if line.system == share.system)
-        known = f"{recall[share.system]:.0%}" if share.system in recall else "–"
-        cells = [share.system, share.reports, f"{share.median:.1%}", *(counts[kind] for kind in kinds), known, waiting]
+        known = f"{100 * recall[share.system]:.0f} %" if share.system in recall else "–"
+        removed = f"{100 * share.median:.1f} %"
+        cells = [share.system, share.reports, removed, *(counts[kind] for kind in kinds), known, waiting]
         rows.append([escape(str(cell)) for cell in cells])
     return table("By system", [escape(name) for name in head], rows)
 

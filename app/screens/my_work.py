@@ -274,7 +274,7 @@ def _training(work: OwnWork, words: Texts) -> str:
         return ""
     key = "passed_with" if state.status == "passed" and state.verdicts else state.status
     said = _mine(
-        words, f"training_{key}", matching=state.matching, of=state.verdicts, needed=f"{state.pass_mark:.0%}",
+        words, f"training_{key}", matching=state.matching, of=state.verdicts, needed=f"{100 * state.pass_mark:.0f} %",
         done=state.done, items=state.items, attempt=state.attempt, attempts=state.attempts,
     )  # fmt: skip
     return f'<p class="c-soft">{said}</p>'

@@ -46,7 +46,7 @@ def page_html(state: TrainingState, words: Texts) -> str:
         title = tell("not_passed")
         text = tell(
             "not_passed_once" if state.attempts == 1 else "not_passed_last", matching=state.matching,
-            of=state.verdicts, needed=f"{state.pass_mark:.0%}", attempts=state.attempts,
+            of=state.verdicts, needed=f"{100 * state.pass_mark:.0f} %", attempts=state.attempts,
         )  # fmt: skip
     link = f'<a href="/my_work" target="_self">{words.tell("screens.my_work.title")}</a>'
     mine = tell("answers_there", link=link)

@@ -105,8 +105,8 @@ def test_a_planted_style_is_recognised_by_reports_on_other_topics() -> None:
     assert len(shown.top_features) == 5
     assert accuracy(audit, "shown", "length") < 0.7
     assert "label-blind, not style-blind" in audit.sentence
-    assert f"{accuracy(audit, 'shown'):.0%}" in audit.sentence
-    assert "chance 33%" in audit.sentence
+    assert f"{100 * accuracy(audit, 'shown'):.0f}\u00a0%" in audit.sentence
+    assert "chance 33\u00a0%" in audit.sentence
 
 
 def test_without_a_style_nobody_is_recognised_and_the_seed_repeats_it() -> None:

@@ -118,7 +118,7 @@ def test_a_panels_row_is_derived_has_no_order_and_costs_what_all_its_members_cos
     assert (row["rater_id"], row["rater_kind"], row["label"], row["status"]) == ("two [panel]", "judge", "A", "ok")
     assert row["cost_usd"] == pytest.approx(1.0)
     assert row["seconds"] == pytest.approx(8.0)
-    assert row["rationale"] == "67% of the votes: mini A, A; haiku –, B"
+    assert row["rationale"] == "67 % of the votes: mini A, A; haiku –, B"
     assert row["confidence"] == pytest.approx(2 / 3)
     assert (row["presentation"], row["run"], row["pass_no"]) == (None, 1, 1)
     assert (row["len_a"], row["system_b"], row["cluster_id"]) == (10, "y", "t")

@@ -8,7 +8,7 @@ none, the stamp is `unproved:` and the sha256 of the text the item shows now: th
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -55,7 +55,7 @@ def import_results(
     if study.status == "locked":
         raise AnnotationError("locked", f"study {study.name!r} is locked; no label can be added any more")
     places = StudyPlaces(session, study)
-    found = _found(session, study, places, results, KINDS[kind], options)
+    found = _found(session, study, places, results, kind, options)
     sheets = _sheets(found.matched)
     names = tuple(dict.fromkeys(rater for _, rater, _ in sheets))
     raters = standing_raters(session, study, names, found.problems)
@@ -77,11 +77,10 @@ def import_results(
 
 
 def _found(
-    session: Session, study: Study, places: StudyPlaces, results: Results, kinds: Collection[str],
-    options: ResultOptions,
-) -> Found:  # fmt: skip
-    """The rows of raters of these kinds sorted out, with every problem so far."""
-    wanted = [row for row in results.rows if row.kind in kinds]
+    session: Session, study: Study, places: StudyPlaces, results: Results, kind: str, options: ResultOptions
+) -> Found:
+    """The rows that an import of this kind takes, sorted out, with every problem so far."""
+    wanted = [row for row in results.rows if row.kind in KINDS[kind]]
     found = match_rows(session, study, places, wanted, options, results.scale)
     found.problems[:0] = results.problems
     places.refuse_unknown_first(options.first, found.problems)

@@ -33,7 +33,6 @@ from annotation.judges.answers import Answer
 from annotation.judges.attempts import as_row
 from annotation.judges.judge_file import JudgeDefinition, Rung
 from annotation.judges.leases import Worker
-from annotation.judges.material import Texts
 from annotation.judges.outcomes import Reply
 from annotation.judges.plan import plan_judges
 from annotation.judges.preparing import step_of, worst
@@ -42,6 +41,7 @@ from annotation.judges.prompt import shipped_template
 from annotation.judges.run import run_judges
 from annotation.judges.settling import Change, Ended, Settled, write_back
 from annotation.judges.steps import Ask, Finish
+from annotation.judges.texts_kept import Texts
 from annotation.judges.writer import AT_MOST
 from benchmarks.promises import Figure, record
 from db.connect import open_database, reading, transaction

@@ -13,10 +13,10 @@ from annotation.judges.accounts import Account, as_sent
 from annotation.judges.batch_api import body_of
 from annotation.judges.batch_lines import line_of
 from annotation.judges.leases import Worker
-from annotation.judges.material import Texts
 from annotation.judges.preparing import step_of, worst
 from annotation.judges.queue import Claim, Work
 from annotation.judges.steps import Ask
+from annotation.judges.texts_kept import Texts
 from db.connect import reading, transaction
 from db.judge_tables import Judge
 from db.tables import Study

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, cast
@@ -18,6 +17,7 @@ from annotation.judges.judge_file import Rung
 from annotation.judges.probes import as_probed
 from annotation.judges.prompt import PAIR, Asked, Material, Probe, Prompt, build_prompt
 from annotation.judges.steps import REPLIES, Tried, second_prompt
+from annotation.judges.texts_kept import Texts
 from annotation.protocol import Protocol
 from annotation.scores import scale_of
 from annotation.studies import protocol_of
@@ -26,7 +26,6 @@ from annotation.work.twins import rates_both
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Criterion, Item, Report, Study, Topic
 
-TEXTS_KEPT = 16_000_000  # characters
 VIEWED = ("first", "second")  # of two reports that are both rated, in the order shown
 TAGS = dict(zip(("Left", "Right"), PAIR, strict=True))
 
@@ -78,38 +77,40 @@ class CallRows:
         )
 
 
-class Texts:
-    """Shown texts that were read lately, so that the passes and batches of a pair read them once.
-
-    Holds about `at_most` characters; a text is found by its report and its sha256.
-    """
-
-    def __init__(self, at_most: int = TEXTS_KEPT) -> None:
-        self._at_most, self._size = at_most, 0
-        self._kept: OrderedDict[tuple[int, str], str] = OrderedDict()
-
-    def of(self, session: Session, wanted: Set[tuple[int, str]]) -> dict[tuple[int, str], str]:
-        """The texts of these reports, the missing ones from the database."""
-        missing = {report for report, _ in wanted - self._kept.keys()}
-        if missing:
-            rows = select(Report.id, Report.shown_sha256, Report.shown_text).where(Report.id.in_(missing))
-            for report, sha256, text in session.execute(rows):
-                self._kept[report, sha256] = text
-                self._size += len(text)
-        found = {key: self._kept[key] for key in wanted}
-        for key in wanted:
-            self._kept.move_to_end(key)
-        while self._size > self._at_most:
-            self._size -= len(self._kept.popitem(last=False)[1])
-        return found
-
-
 def load_calls(
     session: Session, study: Study, call_ids: Sequence[int], texts: Texts | None = None
 ) -> dict[int, CallRows]:
     """Material and attempts of calls, by id."""
-    protocol = protocol_of(study)
-    rows = session.execute(
+    protocol, rows = protocol_of(study), _served(session, call_ids)
+    report = _reports(session, rows, texts or Texts())
+    templates, tried = _templates(session, rows), _tried(session, call_ids)
+    asked, retired = _asked(session, protocol, rows)
+    found: dict[int, CallRows] = {}
+    for call, group in groupby(rows, lambda row: row.call):
+        served = list(group)
+        first, shown = served[0], _shown(study, protocol, served, report)
+        found[call] = CallRows(
+            call_id=call,
+            assignment_ids=tuple(row.assignment for row in served),
+            repeat_no=first.repeat_no,
+            material=material_of(
+                protocol, templates[first.config_id], [asked[key] for key in first.criteria],
+                title=first.title, prompt=first.prompt, shown=shown[0],
+                probes=[Probe(row.probe, probe_mark(row.item)) for row in served if row.kind == "probe"],
+            ),
+            tried=tuple(tried.get(call, ())),
+            marks=tuple(_mark(protocol, row) for row in served),
+            stale=not retired.isdisjoint(first.criteria)
+            or any(_sha256(texts_of) != first.shown_sha256 for texts_of in shown),
+            probe_kind=first.probe_kind,
+            key=first.key,
+        )  # fmt: skip
+    return found
+
+
+def _served(session: Session, call_ids: Sequence[int]) -> Sequence[Any]:
+    """A row for every assignment that a call serves, with its item and topic; those of one call stand together."""
+    return session.execute(
         select(
             JudgeCall.id.label("call"), JudgeCall.criteria, JudgeCall.shown_sha256, JudgeCall.config_id,
             JudgeCall.probe_kind, JudgeCall.key,
@@ -124,7 +125,10 @@ def load_calls(
         .where(JudgeCall.id.in_(call_ids))
         .order_by(JudgeCall.id, Item.id)
     ).all()  # fmt: skip
-    texts = texts or Texts()
+
+
+def _reports(session: Session, rows: Sequence[Any], texts: Texts) -> Callable[[str, int | None], ShownText]:
+    """How a report of these rows is found by its title and id."""
     keys = {key for row in rows for key in (row.report_a_id, row.report_b_id, row.reference_id) if key is not None}
     stands = select(Report.id, Report.shown_sha256).where(Report.id.in_(keys))
     sha256 = {key: sha for key, sha in session.execute(stands)}
@@ -134,59 +138,52 @@ def load_calls(
         assert key is not None  # an item of this kind has it
         return ShownText(name, texts_of[key, sha256[key]], sha256[key], "")
 
+    return report
+
+
+def _templates(session: Session, rows: Sequence[Any]) -> dict[int, str]:
+    """The prompt of each configuration, by its id."""
     configs = select(JudgeConfig.id, JudgeConfig.template).where(JudgeConfig.id.in_({row.config_id for row in rows}))
-    templates = {config: template for config, template in session.execute(configs)}
-    asked_rows = {tuple(row.criteria) for row in rows}
+    return {config: template for config, template in session.execute(configs)}
+
+
+def _asked(session: Session, protocol: Protocol, rows: Sequence[Any]) -> tuple[dict[int, Asked], set[int]]:
+    """The questions of these rows by their ids, and which of them are retired."""
     columns = select(
         Criterion.id, Criterion.code, Criterion.label, Criterion.text, Criterion.scale, Criterion.retired_at
     )
-    criteria = {
-        key: (Asked(key, code, label, text, scale_of(protocol, scale)), retired is not None)
-        for key, code, label, text, scale, retired in session.execute(
-            columns.where(Criterion.id.in_({key for keys in asked_rows for key in keys}))
+    found = session.execute(columns.where(Criterion.id.in_({key for row in rows for key in row.criteria}))).all()
+    asked = {row.id: Asked(row.id, row.code, row.label, row.text, scale_of(protocol, row.scale)) for row in found}
+    return asked, {row.id for row in found if row.retired_at is not None}
+
+
+def _tried(session: Session, call_ids: Sequence[int]) -> dict[int, list[Tried]]:
+    """The attempts of each call that has any, the first one first."""
+    attempts = (
+        select(
+            JudgeAttempt.call_id, JudgeAttempt.outcome, JudgeAttempt.rung, JudgeAttempt.raw_reply,
+            JudgeAttempt.finish_reason, JudgeAttempt.attempt_no <= func.coalesce(JudgeCall.retried_after, 0),
         )
-    }
-    questions = {keys: tuple(criteria[key][0] for key in keys) for keys in asked_rows}
-    retired = {keys for keys in asked_rows if any(criteria[key][1] for key in keys)}
+        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+        .where(JudgeAttempt.call_id.in_(call_ids))
+        .order_by(JudgeAttempt.call_id, JudgeAttempt.attempt_no)
+    )  # fmt: skip
     tried: dict[int, list[Tried]] = {}
-    attempts = select(
-        JudgeAttempt.call_id,
-        JudgeAttempt.outcome,
-        JudgeAttempt.rung,
-        JudgeAttempt.raw_reply,
-        JudgeAttempt.finish_reason,
-        JudgeAttempt.attempt_no <= func.coalesce(JudgeCall.retried_after, 0),
-    ).join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
-    for call, outcome, rung, raw, reason, earlier in session.execute(
-        attempts.where(JudgeAttempt.call_id.in_(call_ids)).order_by(JudgeAttempt.call_id, JudgeAttempt.attempt_no)
-    ):
+    for call, outcome, rung, raw, reason, earlier in session.execute(attempts):
         attempt = Tried(outcome, cast(Rung, rung or "json_schema"), raw or "", reason, bool(earlier))
         tried.setdefault(call, []).append(attempt)
-    found: dict[int, CallRows] = {}
-    for call, group in groupby(rows, lambda row: row.call):
-        served = list(group)
-        first, asked = served[0], tuple(served[0].criteria)
-        shown = [in_order(protocol, row, row.left, report) for row in served]
-        if first.probe_kind is not None:
-            shown = [
-                as_probed(first.probe_kind, texts, first.left, seed=study.seed, item=first.item) for texts in shown
-            ]
-        found[call] = CallRows(
-            call_id=call,
-            assignment_ids=tuple(row.assignment for row in served),
-            repeat_no=first.repeat_no,
-            material=material_of(
-                protocol, templates[first.config_id], questions[asked],
-                title=first.title, prompt=first.prompt, shown=shown[0],
-                probes=[Probe(row.probe, probe_mark(row.item)) for row in served if row.kind == "probe"],
-            ),
-            tried=tuple(tried.get(call, ())),
-            marks=tuple(_mark(protocol, row) for row in served),
-            stale=asked in retired or any(_sha256(texts) != first.shown_sha256 for texts in shown),
-            probe_kind=first.probe_kind,
-            key=first.key,
-        )  # fmt: skip
-    return found
+    return tried
+
+
+def _shown(
+    study: Study, protocol: Protocol, served: Sequence[Any], report: Callable[[str, int | None], ShownText]
+) -> list[list[ShownText]]:
+    """The texts of each assignment of a call in the order shown, changed where it is a probe's."""
+    first = served[0]
+    shown = [in_order(protocol, row, row.left, report) for row in served]
+    if first.probe_kind is None:
+        return shown
+    return [as_probed(first.probe_kind, texts, first.left, seed=study.seed, item=first.item) for texts in shown]
 
 
 def material_of(

@@ -16,11 +16,12 @@ from annotation.errors import AnnotationError
 from annotation.judges.accounts import Account, Describe, find_account, is_planned, open_account
 from annotation.judges.client import describe as describe_with_litellm
 from annotation.judges.judge_file import JudgeDefinition
-from annotation.judges.material import CallRows, Texts, load_calls
+from annotation.judges.material import CallRows, load_calls
 from annotation.judges.plan import CALLS, IDS, SERVED, insert_new
 from annotation.judges.prices import CallSize, Estimate, estimate
 from annotation.judges.probes import KINDS, ONE_SIDED, as_probed, draw_items
 from annotation.judges.prompt import Material, build_prompt, canonical_sha256, template_of, text_sha256
+from annotation.judges.texts_kept import Texts
 from annotation.protocol import Protocol
 from annotation.studies import protocol_of
 from annotation.work.shown import ShownText

@@ -18,9 +18,10 @@ from sqlalchemy.orm import Session
 
 from annotation.judges.accounts import Account
 from annotation.judges.leases import CALLS, STILL_OPEN, Worker, clock, last_attempts, pay, workers_of
-from annotation.judges.material import CallRows, Texts, load_calls
+from annotation.judges.material import CallRows, load_calls
 from annotation.judges.settling import ROUNDING
 from annotation.judges.steps import Ask, Finish
+from annotation.judges.texts_kept import Texts
 from db.judge_tables import Judge, JudgeCall
 from db.tables import Study
 

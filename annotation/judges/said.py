@@ -11,9 +11,10 @@ from sqlalchemy.orm import Session
 
 from annotation.item_codes import item_code
 from annotation.judges.answers import Answered
-from annotation.judges.material import CallRows, Texts, load_calls
+from annotation.judges.material import CallRows, load_calls
 from annotation.judges.probing import CHUNK
 from annotation.judges.steps import settled_answers
+from annotation.judges.texts_kept import Texts
 from annotation.studies import protocol_of
 from annotation.verdicts import unblind
 from db.judge_tables import JudgeCall, JudgeCallAssignment

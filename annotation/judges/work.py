@@ -21,13 +21,14 @@ from annotation.judges.attempts import as_row, spent_by
 from annotation.judges.client import Transport
 from annotation.judges.gate import Gate
 from annotation.judges.leases import Worker, let_go, take_over_expired
-from annotation.judges.material import CallRows, Texts
+from annotation.judges.material import CallRows
 from annotation.judges.outcomes import Reply
 from annotation.judges.preparing import step_of, tokens, worst
 from annotation.judges.progress import JudgeProgress
 from annotation.judges.queue import Work
 from annotation.judges.settling import AskedAgain, Change, Ended, GivenBack, Settled, write_back
 from annotation.judges.steps import REPLIES, Ask, Finish, Tried, back_off_s, counted_tries, next_step
+from annotation.judges.texts_kept import Texts
 from annotation.judges.writer import Writer
 from db.away import patient
 from db.connect import reading
@@ -191,9 +192,8 @@ class JudgeWork:
             return queue.unfinished(session, self.account)
 
     async def _take_over(self) -> None:
-        self.abandoned += await self._writer.write(
-            lambda session: take_over_expired(session, self._worker, self.account)
-        )
+        take_over = partial(take_over_expired, worker=self._worker, account=self.account)
+        self.abandoned += await self._writer.write(take_over)
 
     async def _wait(self) -> None:
         until = [1.0, self._look_at - time.monotonic() if self._look_at > time.monotonic() else 1.0]

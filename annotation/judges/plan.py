@@ -6,9 +6,11 @@ Planning is idempotent: the key of a call says everything it depends on, so plan
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from sqlalchemy import Engine, Insert, Table, bindparam, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -18,6 +20,7 @@ from annotation.errors import AnnotationError
 from annotation.judges.accounts import (
     Account,
     Describe,
+    Resolved,
     open_account,
     other_settings,
     refuse_taken_name,
@@ -27,10 +30,11 @@ from annotation.judges.addressing import warn_of_addressed
 from annotation.judges.answers import Answered
 from annotation.judges.assignments import open_assignments
 from annotation.judges.calls import PlannedCall, planned_calls
+from annotation.judges.client import ModelFacts
 from annotation.judges.client import describe as describe_with_litellm
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.makers import maker, own_family
-from annotation.judges.pairs import criteria_by_topic, labelled_pairs, passes_of, standing_passes
+from annotation.judges.pairs import LabelledItem, criteria_by_topic, labelled_pairs, passes_of, standing_passes
 from annotation.judges.prices import CallSize, Estimate, estimate
 from annotation.judges.prompt import template_of
 from annotation.judges.reply import PARSER_VERSION, failed_answers
@@ -39,7 +43,7 @@ from annotation.labelling import record_answers
 from annotation.studies import protocol_of
 from annotation.work.twins import rates_both
 from db.connect import reading, transaction
-from db.tables import Study, System
+from db.tables import Criterion, Study, System
 from db.types import Record, now
 
 CHUNK = 2000  # calls per transaction: a plan that is interrupted goes on where it was
@@ -63,6 +67,20 @@ class JudgePlan:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What one judge needs, checked before anything is written. `window`: the tokens its model takes, if known.
+
+    `calls` can be gone through once.
+    """
+
+    resolved: Resolved
+    template: str
+    window: int | None
+    calls: Iterator[PlannedCall]
+    warnings: tuple[str, ...]
+
+
 def plan_judges(
     engine: Engine,
     study_id: int,
@@ -81,61 +99,82 @@ def plan_judges(
         study = session.get_one(Study, study_id)
         if study.status == "locked":
             raise AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
-        protocol = protocol_of(study)
-        paired = protocol.task_type == "pairwise_choice" or rates_both(protocol)
-        items = labelled_pairs(session, study) if paired else labelled_singles(session, study)
-        if not items:
-            raise AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs")
+        items = _items(session, study)
         questions = criteria_by_topic(session, study, items)
-        rows = session.scalars(select(System).where(System.study_id == study.id))
-        systems = sorted((row.key, row.family) for row in rows)
-        addressed = warn_of_addressed(session, study)
-        prepared = []
-        for definition in definitions:
-            refuse_taken_name(session, study, definition.name)
-            template = template_of(protocol, definition.prompt)
-            resolved = resolve(session, study, definition, template, facts[definition.name])
-            assert resolved is not None  # facts are given
-            passes = passes_of(definition, items, standing_passes(session, study, definition.name), study.seed)
-            per_call = definition.items_per_call if protocol.task_type == "probe_label" else 1
-            standing = standing_groups(session, study, definition.name, resolved.sha256) if per_call > 1 else []
-            groups = share_calls(items, per_call, standing) if per_call > 1 else [(item,) for item in items]
-            calls = planned_calls(study.id, protocol, template, resolved, groups, passes, questions)
-            prepared.append((resolved, template, calls))
-    plans = []
-    for resolved, template, calls in prepared:
-        definition, known = resolved.definition, facts[resolved.definition.name]
-        warnings = (
-            [
-                f"judge {definition.name!r}: {name} is not accepted by {definition.model}; {name}: provider default"
-                for name in known.dropped
-            ]
-            + own_family(definition.name, maker(definition.model), systems)
-            + addressed
-        )
-        if write:
-            with transaction(engine) as session:
-                account = open_account(session, session.get_one(Study, study_id), resolved, template)
-                if other_settings(session, account):
-                    warnings.append(
-                        f"judge {definition.name!r} had other settings before; new labels stand as later revisions"
-                    )
-        counts: Counter[str] = Counter()
-        sent = _sent(engine, study_id, account if write else None, calls, known.context_tokens, counts)
-        expected = estimate(sent, resolved.priced.price, definition.max_output_tokens)
-        plans.append(
-            JudgePlan(
-                name=definition.name,
-                items=len(items),
-                calls=counts["calls"],
-                added=counts["added"],
-                too_long=counts["too_long"],
-                estimate=expected,
-                price_source=resolved.priced.source,
-                warnings=tuple(warnings),
-            )
-        )
-    return tuple(plans)
+        said = warn_of_addressed(session, study)
+        wanted = [_wanted(session, study, one, facts[one.name], items, questions, said) for one in definitions]
+    return tuple(_plan(engine, study_id, one, len(items), write=write) for one in wanted)
+
+
+def _items(session: Session, study: Study) -> list[LabelledItem]:
+    """What is to be judged. Raises AnnotationError `no_items`."""
+    protocol = protocol_of(study)
+    paired = protocol.task_type == "pairwise_choice" or rates_both(protocol)
+    items = labelled_pairs(session, study) if paired else labelled_singles(session, study)
+    if not items:
+        raise AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs")
+    return items
+
+
+def _wanted(
+    session: Session, study: Study, definition: JudgeDefinition, facts: ModelFacts, items: Sequence[LabelledItem],
+    questions: Mapping[int, Sequence[Criterion]], said: Sequence[str],
+) -> Wanted:  # fmt: skip
+    """What this judge needs given what stands; writes nothing. Raises AnnotationError."""
+    refuse_taken_name(session, study, definition.name)
+    protocol = protocol_of(study)
+    template = template_of(protocol, definition.prompt)
+    resolved = resolve(session, study, definition, template, facts)
+    assert resolved is not None  # facts are given
+    passes = passes_of(definition, items, standing_passes(session, study, definition.name), study.seed)
+    groups = _groups(session, study, resolved, items)
+    calls = planned_calls(study.id, protocol, template, resolved, groups, passes, questions)
+    related = own_family(definition.name, maker(definition.model), _makers(session, study))
+    return Wanted(resolved, template, facts.context_tokens, calls, (*_not_accepted(definition, facts), *related, *said))
+
+
+def _groups(
+    session: Session, study: Study, resolved: Resolved, items: Sequence[LabelledItem]
+) -> Sequence[tuple[LabelledItem, ...]]:
+    """The items of each call: one, or as many probes as the judge is asked about at once."""
+    definition = resolved.definition
+    if protocol_of(study).task_type != "probe_label" or definition.items_per_call == 1:
+        return [(item,) for item in items]
+    standing = standing_groups(session, study, definition.name, resolved.sha256)
+    return share_calls(items, definition.items_per_call, standing)
+
+
+def _makers(session: Session, study: Study) -> list[tuple[str, str]]:
+    """The family of every system, by its key."""
+    rows = session.scalars(select(System).where(System.study_id == study.id))
+    return sorted((row.key, row.family) for row in rows)
+
+
+def _not_accepted(definition: JudgeDefinition, facts: ModelFacts) -> list[str]:
+    return [
+        f"judge {definition.name!r}: {name} is not accepted by {definition.model}; {name}: provider default"
+        for name in facts.dropped
+    ]
+
+
+def _plan(engine: Engine, study_id: int, wanted: Wanted, items: int, *, write: bool) -> JudgePlan:
+    """Write the judge's account and calls, or without `write` only count them."""
+    definition, warnings = wanted.resolved.definition, list(wanted.warnings)
+    account: Account | None = None
+    if write:
+        with transaction(engine) as session:
+            account = open_account(session, session.get_one(Study, study_id), wanted.resolved, wanted.template)
+            if other_settings(session, account):
+                warnings.append(
+                    f"judge {definition.name!r} had other settings before; new labels stand as later revisions"
+                )
+    counts: Counter[str] = Counter()
+    sent = _sent(engine, study_id, account, wanted.calls, wanted.window, counts)
+    expected = estimate(sent, wanted.resolved.priced.price, definition.max_output_tokens)
+    return JudgePlan(
+        name=definition.name, items=items, calls=counts["calls"], added=counts["added"], too_long=counts["too_long"],
+        estimate=expected, price_source=wanted.resolved.priced.source, warnings=tuple(warnings),
+    )  # fmt: skip
 
 
 def _sent(
@@ -158,46 +197,40 @@ def _write(session: Session, study_id: int, account: Account, new: Sequence[Plan
     """Write the assignments and calls of a chunk."""
     if not new:
         return
-    study = session.get_one(Study, study_id)
-    assignments = open_assignments(
-        session,
-        study,
-        account.rater_id,
-        {place: shown for call in new for place, shown in call.served.items()},
-    )
+    served = {place: shown for call in new for place, shown in call.served.items()}
+    assignments = open_assignments(session, session.get_one(Study, study_id), account.rater_id, served)
     stamp = now()
-    rows = [
-        {
-            "key": call.key,
-            "judge_id": account.judge_id,
-            "config_id": account.config_id,
-            "criteria": [row.id for row in call.criteria],
-            "shown_sha256": list(call.shown_sha256),
-            "state": "failed" if _too_long(call.size, window) else "planned",
-            "outcome": "input_too_long" if _too_long(call.size, window) else None,
-            "done_at": stamp if _too_long(call.size, window) else None,
-        }
-        for call in new
-    ]
     # somebody else may be planning the very same: a row that is there is left alone
-    session.execute(insert_new(session, CALLS), rows)
+    session.execute(insert_new(session, CALLS), [_row(account, call, window, stamp) for call in new])
     ids = {key: call for call, key in session.execute(IDS, {"keys": [call.key for call in new]})}
     session.execute(
         insert_new(session, SERVED),
         [{"call_id": ids[call.key], "assignment_id": assignments[place]} for call in new for place in call.served],
     )
-    unsendable = [call for call in new if _too_long(call.size, window)]
-    record_answers(
-        session,
-        [
-            Answered(
-                tuple(assignments[place] for place in call.served),
-                failed_answers([row.code for row in call.criteria], "input_too_long"),
-            )
-            for call in unsendable
-        ],
-        parser_version=PARSER_VERSION,
-    )
+    unsendable = [
+        Answered(
+            tuple(assignments[place] for place in call.served),
+            failed_answers([row.code for row in call.criteria], "input_too_long"),
+        )
+        for call in new
+        if _too_long(call.size, window)
+    ]
+    record_answers(session, unsendable, parser_version=PARSER_VERSION)
+
+
+def _row(account: Account, call: PlannedCall, window: int | None, stamp: datetime) -> dict[str, Any]:
+    """The call as it is stored; one that can never be sent has ended."""
+    too_long = _too_long(call.size, window)
+    return {
+        "key": call.key,
+        "judge_id": account.judge_id,
+        "config_id": account.config_id,
+        "criteria": [row.id for row in call.criteria],
+        "shown_sha256": list(call.shown_sha256),
+        "state": "failed" if too_long else "planned",
+        "outcome": "input_too_long" if too_long else None,
+        "done_at": stamp if too_long else None,
+    }
 
 
 def _too_long(size: CallSize, window: int | None) -> bool:

@@ -11,12 +11,13 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from sqlalchemy import Engine, update
+from sqlalchemy.orm import Session
 
 from annotation.judges import client
 from annotation.judges.accounts import Account, find_account
@@ -62,79 +63,104 @@ def run_judges(
     """
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
-        protocol, reworded = protocol_of(study), probe_kind == "paraphrase"
-        templates = [template_of(protocol, one.prompt, reworded=reworded) for one in definitions]
-        accounts = [
-            replace(find_account(session, study, definition, template), probe_kind=probe_kind)
-            for definition, template in zip(definitions, templates, strict=True)
-        ]
+        accounts = _accounts(session, study, definitions, probe_kind)
     if transport is client.ask:
         for definition in definitions:
-            client.api_key(definition)
+            client.refuse_without_key(definition)
+    _start_again(engine, accounts)
+    run = _Run(engine, study, Worker(f"worker-{secrets.token_hex(8)}", lease_s), transport, limit, time.monotonic())
+    beating = _heart(engine, run.worker, [account.judge_id for account in accounts])
+    with ThreadPoolExecutor(1, thread_name_prefix="calipers-writer") as thread, beating:
+        interrupted = asyncio.run(_work(run, accounts, thread, batch_api, on_progress, tick_s))
+    if on_progress is not None:
+        on_progress(tuple(judge.progress() for judge in run.judges))
+    return _summary(run, interrupted)
+
+
+@dataclass
+class _Run:
+    """One run in this process: what its judges share, and each of them at work. `batches`: by judge."""
+
+    engine: Engine
+    study: Study
+    worker: Worker
+    transport: Transport
+    limit: int | None
+    started: float
+    judges: list[JudgeWork] = field(default_factory=list)
+    batches: dict[int, BatchRun] = field(default_factory=dict)
+
+
+def _accounts(
+    session: Session, study: Study, definitions: Sequence[JudgeDefinition], probe_kind: str | None
+) -> list[Account]:
+    protocol, reworded = protocol_of(study), probe_kind == "paraphrase"
+    templates = [template_of(protocol, one.prompt, reworded=reworded) for one in definitions]
+    return [
+        replace(find_account(session, study, definition, template), probe_kind=probe_kind)
+        for definition, template in zip(definitions, templates, strict=True)
+    ]
+
+
+def _start_again(engine: Engine, accounts: Sequence[Account]) -> None:
+    """What stopped a judge before stops it no more, and its budget is what its file says now."""
     with transaction(engine) as session:
         for account in accounts:
             changed = {"stopped": None, "max_cost": account.resolved.definition.max_cost}
             session.execute(update(Judge).where(Judge.id == account.judge_id).values(**changed))
-    worker = Worker(f"worker-{secrets.token_hex(8)}", lease_s)
-    started = time.monotonic()
-
-    judges: list[JudgeWork] = []
-    batches: dict[int, BatchRun] = {}
-
-    async def work() -> bool:
-        interrupted = _on_signal(judges)
-        api = batch_api or BatchApi()
-        try:
-            batches.update(await go_through_batches(engine, study, accounts, worker, api, interrupted.is_set, limit))
-            judges.extend(
-                _judge_work(engine, study, account, worker, thread, transport, batches.get(account.judge_id), limit)
-                for account in accounts
-            )
-            if interrupted.is_set():
-                for judge in judges:
-                    judge.stop("interrupted")
-            await _all(judges, on_progress, tick_s)
-        finally:
-            if transport is client.ask or batches:
-                await client.close()
-        return interrupted.is_set()
-
-    beating = _heart(engine, worker, [account.judge_id for account in accounts])
-    with ThreadPoolExecutor(1, thread_name_prefix="calipers-writer") as thread, beating:
-        interrupted = asyncio.run(work())
-    if on_progress is not None:
-        on_progress(tuple(judge.progress() for judge in judges))
-    summaries = _summaries(engine, judges, batches)
-    said = tuple(text for run in batches.values() for text in run.said)
-    abandoned = sum(judge.abandoned for judge in judges)
-    return RunSummary(summaries, time.monotonic() - started, interrupted, abandoned, said)
 
 
-@patient
-def _summaries(
-    engine: Engine, judges: Sequence[JudgeWork], batches: Mapping[int, BatchRun]
-) -> tuple[JudgeSummary, ...]:
-    with reading(engine) as session:
-        return tuple(
-            summarise(
-                session, judge.account, seconds=judge.seconds,
-                stopped=judge.stopped or batches.get(judge.account.judge_id, BatchRun()).stopped,
-            )
-            for judge in judges
-        )  # fmt: skip
+async def _work(
+    run: _Run, accounts: Sequence[Account], thread: Executor, batch_api: BatchApi | None,
+    on_progress: OnProgress | None, tick_s: float,
+) -> bool:  # fmt: skip
+    """Batches first, then every judge until it has ended; whether a signal was heard meanwhile."""
+    interrupted = _on_signal(run.judges)
+    api = batch_api or BatchApi()
+    try:
+        run.batches.update(
+            await go_through_batches(run.engine, run.study, accounts, run.worker, api, interrupted.is_set, run.limit)
+        )
+        run.judges.extend(_judge_work(run, account, thread) for account in accounts)
+        if interrupted.is_set():
+            for judge in run.judges:
+                judge.stop("interrupted")
+        await _all(run.judges, on_progress, tick_s)
+    finally:
+        if run.transport is client.ask or run.batches:
+            await client.close()
+    return interrupted.is_set()
 
 
-def _judge_work(
-    engine: Engine, study: Study, account: Account, worker: Worker, thread: Executor, transport: Transport,
-    batches: BatchRun | None, limit: int | None,
-) -> JudgeWork:  # fmt: skip
+def _judge_work(run: _Run, account: Account, thread: Executor) -> JudgeWork:
     """The ordinary requests of one judge: all, or where it goes through batches those that ask again."""
     if account.resolved.definition.batch_api and account.probe_kind is None:
         account = replace(account, part="answered")
-    with reading(engine) as session:
+    with reading(run.engine) as session:
         states, spent = call_counts(session, account), session.get_one(Judge, account.judge_id).spent
-    left = limit if limit is None or batches is None else limit - batches.submitted
-    return JudgeWork(engine, study, account, worker, thread, transport, states=states, spent=spent, limit=left)
+    batches = run.batches.get(account.judge_id)
+    left = run.limit if run.limit is None or batches is None else run.limit - batches.submitted
+    return JudgeWork(
+        run.engine, run.study, account, run.worker, thread, run.transport, states=states, spent=spent, limit=left
+    )
+
+
+def _summary(run: _Run, interrupted: bool) -> RunSummary:
+    summaries, seconds = _summaries(run), time.monotonic() - run.started
+    said = tuple(text for batches in run.batches.values() for text in batches.said)
+    return RunSummary(summaries, seconds, interrupted, sum(judge.abandoned for judge in run.judges), said)
+
+
+@patient
+def _summaries(run: _Run) -> tuple[JudgeSummary, ...]:
+    with reading(run.engine) as session:
+        return tuple(
+            summarise(
+                session, judge.account, seconds=judge.seconds,
+                stopped=judge.stopped or run.batches.get(judge.account.judge_id, BatchRun()).stopped,
+            )
+            for judge in run.judges
+        )  # fmt: skip
 
 
 async def _all(judges: Sequence[JudgeWork], on_progress: OnProgress | None, tick_s: float) -> None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from annotation.facts.soundness import Fault
     from annotation.judges.billed import BillCheck
     from calibration.reading.examining import Examination
+    from calibration.reading.findings import Clustering, Join, OddWord, Orientation, Repeats
+    from calibration.reading.roles import Column
     from calibration.reading.supporting import Support
 
 SHOWN, SHOWN_PLACES = 12, 5
@@ -116,62 +118,17 @@ def _say_database(named: str, faults: Sequence[Fault], acknowledged: int | None,
 
 def _say(file: Path, found: Examination) -> None:
     echo(f"{file}: {found.rows:,} rows, {len(found.columns)} columns\n")
-    print_table(
-        ("column", "part", "holds", "filled", "distinct", "remark"),
-        [
-            (one.name, f"{one.role}?" if one.renamed else one.role or None, one.kind, _share(one.filled),
-             f"{one.distinct:,}", one.note)
-            for one in found.columns
-        ],
-        numbers=("filled", "distinct"),
-    )  # fmt: skip
+    _say_columns(found.columns)
     if found.repeats:
-        rows = found.repeats
-        sizes = f"{rows.most}" if rows.fewest == rows.most else f"{rows.fewest} to {rows.most}, median {rows.median:g}"
-        again = (
-            f"{rows.doubled:,} answer again, first in row {rows.first_row}" if rows.doubled else "none answers again"
-        )
-        echo(f"{rows.items:,} items; rows to an item: {sizes}; of these {again}")
+        _say_repeats(found.repeats)
     if found.clusterings:
-        echo(
-            f"\nWhat could be the cluster (N = {found.rows:,} labels, C clusters); the first is proposed, none assumed"
-        )
-        print_table(
-            ("column", "C", "N/C", "remark"),
-            [
-                (one.column, f"{one.clusters:,}", f"{one.labels_per_cluster:.1f}", one.note)
-                for one in found.clusterings[:SHOWN]
-            ],
-            numbers=("C", "N/C"),
-        )  # fmt: skip
+        _say_clusterings(found.rows, found.clusterings)
     if found.joins:
-        echo("Rows without a partner on item and criterion")
-        sides = ("people's rows without it", "its rows without people", "people's rows beside it")
-        print_table(
-            ("judge", *sides),
-            [
-                (one.judge, f"{one.human_rows_alone:,}", f"{one.judge_rows_alone:,}", f"{one.mates:,}")
-                for one in found.joins[:SHOWN]
-            ],
-            numbers=sides,
-        )  # fmt: skip
-        _rest(len(found.joins), "judges")
+        _say_joins(found.joins)
     if found.orientation:
-        one = found.orientation
-        share = "unknown" if math.isnan(one.a_is_stronger) else f"in {100 * one.a_is_stronger:.0f} % of pairs"
-        echo(f"A is the stronger system: {share}. {one.note}".rstrip() + "\n")
+        _say_orientation(found.orientation)
     if found.words:
-        echo("Words outside the vocabulary")
-        print_table(
-            ("word", "in", "rows", "first row", "remark"),
-            [
-                (repr(one.word), f"{one.column} of {one.criterion}" if one.criterion else one.column, f"{one.count:,}",
-                 one.first_row, one.meaning)
-                for one in found.words[:SHOWN]
-            ],
-            numbers=("rows", "first row"),
-        )  # fmt: skip
-        _rest(len(found.words), "words")
+        _say_words(found.words)
     echo("Which questions the file can answer")
     print_table(
         ("question", "", "remark"),
@@ -181,6 +138,69 @@ def _say(file: Path, found: Examination) -> None:
         echo(f"{number}. {step}")
     for advice in found.advice:
         echo(f"note: {advice}")
+
+
+def _say_columns(columns: Sequence[Column]) -> None:
+    print_table(
+        ("column", "part", "holds", "filled", "distinct", "remark"),
+        [
+            (one.name, f"{one.role}?" if one.renamed else one.role or None, one.kind, _share(one.filled),
+             f"{one.distinct:,}", one.note)
+            for one in columns
+        ],
+        numbers=("filled", "distinct"),
+    )  # fmt: skip
+
+
+def _say_repeats(rows: Repeats) -> None:
+    sizes = f"{rows.most}" if rows.fewest == rows.most else f"{rows.fewest} to {rows.most}, median {rows.median:g}"
+    again = f"{rows.doubled:,} answer again, first in row {rows.first_row}" if rows.doubled else "none answers again"
+    echo(f"{rows.items:,} items; rows to an item: {sizes}; of these {again}")
+
+
+def _say_clusterings(rows: int, clusterings: Sequence[Clustering]) -> None:
+    echo(f"\nWhat could be the cluster (N = {rows:,} labels, C clusters); the first is proposed, none assumed")
+    print_table(
+        ("column", "C", "N/C", "remark"),
+        [
+            (one.column, f"{one.clusters:,}", f"{one.labels_per_cluster:.1f}", one.note)
+            for one in clusterings[:SHOWN]
+        ],
+        numbers=("C", "N/C"),
+    )  # fmt: skip
+
+
+def _say_joins(joins: Sequence[Join]) -> None:
+    echo("Rows without a partner on item and criterion")
+    sides = ("people's rows without it", "its rows without people", "people's rows beside it")
+    print_table(
+        ("judge", *sides),
+        [
+            (one.judge, f"{one.human_rows_alone:,}", f"{one.judge_rows_alone:,}", f"{one.mates:,}")
+            for one in joins[:SHOWN]
+        ],
+        numbers=sides,
+    )  # fmt: skip
+    _rest(len(joins), "judges")
+
+
+def _say_orientation(one: Orientation) -> None:
+    share = "unknown" if math.isnan(one.a_is_stronger) else f"in {100 * one.a_is_stronger:.0f} % of pairs"
+    echo(f"A is the stronger system: {share}. {one.note}".rstrip() + "\n")
+
+
+def _say_words(words: Sequence[OddWord]) -> None:
+    echo("Words outside the vocabulary")
+    print_table(
+        ("word", "in", "rows", "first row", "remark"),
+        [
+            (repr(one.word), f"{one.column} of {one.criterion}" if one.criterion else one.column, f"{one.count:,}",
+             one.first_row, one.meaning)
+            for one in words[:SHOWN]
+        ],
+        numbers=("rows", "first row"),
+    )  # fmt: skip
+    _rest(len(words), "words")
 
 
 def _remark(one: Support) -> str:

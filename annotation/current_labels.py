@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, and_, func, literal, select
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, column, func, literal, select, table
 from sqlalchemy.orm import Session, aliased
 
 from annotation.studies import protocol_of
@@ -14,6 +14,11 @@ from db.people_tables import Enrollment, Rater
 from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, System, Topic
 
 LATER = aliased(Label)  # made once: to make one costs more than to run the statement
+# the database's own view: the newest revision of every answer
+CURRENT_LABELS = table(
+    "current_labels",
+    *map(column, ("assignment_id", "criterion_id", "status", "choice", "after_reveal", "left_sha256")),
+)
 Shown = RowMapping  # what one item shows: a row of `shown_by_item`
 
 

@@ -6,35 +6,31 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import case, column, func, literal, select, table
+from sqlalchemy import case, func, literal, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import count_current, leaves_out_revealed
+from annotation.current_labels import CURRENT_LABELS, count_current, leaves_out_revealed
 from annotation.work.shown import UNPROVED
 from db.people_tables import Rater
 from db.tables import HANDED_IN, Assignment, Criterion, Item, Study
 
 COUNTED = ("label", "retest")  # purposes of work that estimates are made of
-CURRENT = table(
-    "current_labels",
-    *map(column, ("assignment_id", "criterion_id", "status", "after_reveal", "left_sha256")),
-)
 
 
 def label_counts(session: Session, study: Study) -> dict[str, Any]:
     """Current labels of work handed in: people's and judges' by status, people's by purpose, and what is odd."""
-    unproved = case((CURRENT.c.left_sha256.startswith(UNPROVED, autoescape=True), 1), else_=0)
+    unproved = case((CURRENT_LABELS.c.left_sha256.startswith(UNPROVED, autoescape=True), 1), else_=0)
     rows = session.execute(
         select(
-            Rater.kind, Assignment.purpose, Assignment.source, CURRENT.c.status, func.count(),
-            func.sum(case((CURRENT.c.after_reveal == literal(True), 1), else_=0)), func.sum(unproved),
+            Rater.kind, Assignment.purpose, Assignment.source, CURRENT_LABELS.c.status, func.count(),
+            func.sum(case((CURRENT_LABELS.c.after_reveal == literal(True), 1), else_=0)), func.sum(unproved),
             func.min(Assignment.submitted_at), func.max(Assignment.submitted_at),
         )
-        .select_from(CURRENT)
-        .join(Assignment, Assignment.id == CURRENT.c.assignment_id)
+        .select_from(CURRENT_LABELS)
+        .join(Assignment, Assignment.id == CURRENT_LABELS.c.assignment_id)
         .join(Rater, Rater.id == Assignment.rater_id)
         .where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN))
-        .group_by(Rater.kind, Assignment.purpose, Assignment.source, CURRENT.c.status)
+        .group_by(Rater.kind, Assignment.purpose, Assignment.source, CURRENT_LABELS.c.status)
     ).all()  # fmt: skip
     labels: Counter[str] = Counter()
     judged: Counter[str] = Counter()
@@ -67,10 +63,10 @@ def left_out_counts(session: Session, study: Study) -> dict[str, Any]:
     # as `current_labels` asks, but whatever text is shown now, and whatever was taken out
     rows = session.execute(
         select(excluded, retired, func.count())
-        .select_from(CURRENT)
-        .join(Assignment, Assignment.id == CURRENT.c.assignment_id)
+        .select_from(CURRENT_LABELS)
+        .join(Assignment, Assignment.id == CURRENT_LABELS.c.assignment_id)
         .join(Item, Item.id == Assignment.item_id)
-        .join(Criterion, Criterion.id == CURRENT.c.criterion_id)
+        .join(Criterion, Criterion.id == CURRENT_LABELS.c.criterion_id)
         .where(
             Assignment.study_id == study.id,
             Assignment.status.in_(HANDED_IN),

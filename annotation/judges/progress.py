@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import column, func, select, table
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from annotation.current_labels import CURRENT_LABELS
 from annotation.judges.accounts import Account
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.tables import Assignment
 from db.types import now
-
-CURRENT_LABELS = table(
-    "current_labels", column("assignment_id"), column("criterion_id"), column("status"), column("choice")
-)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
+from annotation.current_labels import CURRENT_LABELS
 from annotation.errors import AnnotationError
 from annotation.judges.accounts import Account, find_account
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.material import load_calls
-from annotation.judges.progress import CURRENT_LABELS
 from annotation.judges.prompt import template_of
 from annotation.studies import protocol_of
 from db.connect import transaction

@@ -11,12 +11,11 @@ from operator import itemgetter
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import is_newest
+from annotation.current_labels import CURRENT_LABELS, is_newest
 from annotation.judges.accounts import not_of_a_probe
 from annotation.judges.batch_rows import OpenBatch, open_batches
 from annotation.judges.leases import clock
 from annotation.judges.ledger import Money, money_of
-from annotation.judges.progress import CURRENT_LABELS
 from db.judge_tables import Judge, JudgeCall, JudgeConfig
 from db.tables import FAILED_LABEL, Assignment, Criterion, Label, Study
 

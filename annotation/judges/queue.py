@@ -113,7 +113,7 @@ def claim(session: Session, account: Account, worker: Worker, work: Sequence[Wor
     wanted = {one.rows.call_id: one for one in work}
     room = float("inf") if judge.max_cost is None else judge.max_cost - judge.spent - judge.reserved
     taken, unaffordable, reserved = [], [], 0.0
-    free = dict(session.execute(FREE, {"calls": list(wanted), "by": worker.id}).tuples().all())
+    free = dict(session.execute(FREE, {"calls": list(wanted), "by": worker.id}).all())
     known = last_attempts(session, list(free))
     for call in free:
         one = wanted[call]

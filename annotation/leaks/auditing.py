@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -131,8 +131,8 @@ def _line(row: Row[Any]) -> ReportLine:
     )
 
 
-def _newest(session: Session, study: Study) -> list[tuple[Report, Topic, System]]:
-    return [row._tuple() for row in session.execute(_newest_of(study))]
+def _newest(session: Session, study: Study) -> Sequence[tuple[Report, Topic, System]]:
+    return session.execute(_newest_of(study)).all()
 
 
 def _newest_of(study: Study) -> Select[Report, Topic, System]:

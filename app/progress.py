@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import and_, case, func, not_, or_, select
 from sqlalchemy.orm import Session, aliased
 
+from annotation.item_codes import item_code
 from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.work.remarks import Remark, remarks_of
@@ -101,7 +102,7 @@ def study_progress(session: Session, principal: Principal) -> StudyProgress:
         slots=slots,
         submitted=submitted,
         raters=(*_people(session, study), *_judges(session, study)),
-        by_item=tuple(Part(f"item-{int(one.name):05d}", one.submitted, one.in_work, one.slots) for one in by_item),
+        by_item=tuple(Part(item_code(int(one.name)), one.submitted, one.in_work, one.slots) for one in by_item),
         stale=_stale(session, study),
         remarks=remarks_of(session, principal),
     )
@@ -233,4 +234,4 @@ def _stale(session: Session, study: Study) -> tuple[StaleClaim, ...]:
         )
         .order_by(last)
     )  # fmt: skip
-    return tuple(StaleClaim(rater, f"item-{item:05d}", since) for rater, item, since in rows)
+    return tuple(StaleClaim(rater, item_code(item), since) for rater, item, since in rows)

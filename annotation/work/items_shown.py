@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session, aliased
 
+from annotation.item_codes import item_code
 from db.tables import Item, Report, Study, Topic
 
 
@@ -23,4 +24,4 @@ def items_shown(session: Session, study: Study, *, texts: bool) -> list[dict[str
         .order_by(Item.id)
     )
     names = ("item_id", "topic", "sha256_a", "sha256_b", "text_a", "text_b")
-    return [{**dict(zip(names, row, strict=False)), "item_id": f"item-{row[0]:05d}"} for row in rows]
+    return [{**dict(zip(names, row, strict=False)), "item_id": item_code(row[0])} for row in rows]

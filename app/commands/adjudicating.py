@@ -86,6 +86,8 @@ def _print(found: Adjudication, sided: tuple[Estimate, ...]) -> None:
 
 
 def _as_json(found: Adjudication, sided: tuple[Estimate, ...]) -> dict[str, Any]:
+    from annotation.item_codes import item_code
+
     return {
         "study": found.study,
         "rule": found.rule,
@@ -97,7 +99,7 @@ def _as_json(found: Adjudication, sided: tuple[Estimate, ...]) -> dict[str, Any]
         ],
         "queue": [
             {
-                "item_id": f"item-{one.item_id:05d}",
+                "item_id": item_code(one.item_id),
                 "criterion": one.criterion,
                 "state": one.state,
                 "reasons": one.reasons,

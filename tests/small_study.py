@@ -13,6 +13,7 @@ from annotation.entries import AnswerEntry, read_entry
 from annotation.importing.folder import read_folder
 from annotation.importing.write import import_reports
 from annotation.labelling import Saved, save
+from annotation.leaks.auditing import list_reports
 from annotation.people.enrollments import enroll
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, compare_plan, make_plan
@@ -150,6 +151,12 @@ def add_probes(session: Session, study: Study, texts: tuple[str, ...] = ("rises"
                 )
             )  # fmt: skip
     session.flush()
+
+
+def report_by(session: Session, principal: Principal, topic: str, system: str) -> Report:
+    """The newest report by this system on this topic, as the Blinding page finds it."""
+    lines = list_reports(session, principal)
+    return session.get_one(Report, next(one.id for one in lines if (one.topic, one.system) == (topic, system)))
 
 
 def a_person(session: Session, study_id: int, name: str = "Ada", role: str = "annotator") -> Principal:

@@ -27,22 +27,6 @@ RESOLUTIONS = ("keep", "mask", "exclude")
 MASK = "[system]"
 
 
-def find_report(session: Session, principal: Principal, topic: str, system: str) -> Report:
-    """The newest version of the report by `system` on `topic`. Raises AnnotationError naming what is not there."""
-    study = study_for(session, principal, "evaluator")
-    found = session.scalar(
-        select(Report)
-        .join(Topic, Topic.id == Report.topic_id)
-        .join(System, System.id == Report.system_id)
-        .where(Report.study_id == study.id, Topic.key == topic, System.key == system)
-        .order_by(Report.version.desc())
-        .limit(1)
-    )
-    if found is None:
-        raise AnnotationError("unknown_report", f"no report on topic {topic!r} by system {system!r} in {study.name!r}")
-    return found
-
-
 def resolve_flag(
     session: Session, principal: Principal, report_id: int, number: int, resolution: str, reason: str = ""
 ) -> None:

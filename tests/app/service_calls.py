@@ -62,7 +62,6 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "people.open_links.revoke_open_link": lambda s, c: with_(c.link(s)),
     "leaks.overrides.edit_text": lambda s, c: with_(c.report(s), "Another text.", "a slip"),
     "leaks.overrides.exclude_report": lambda s, c: with_(c.report(s), "a slip"),
-    "leaks.overrides.find_report": lambda s, c: with_("tides", "alpha"),
     "leaks.overrides.resolve_all": lambda s, c: with_("keep"),
     "leaks.overrides.resolve_flag": lambda s, c: with_(c.report(s), 0, "keep"),
     "leaks.overrides.restore_passage": lambda s, c: with_(c.report(s), 0, 1, "a slip"),

@@ -9,12 +9,11 @@ import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
-from annotation.leaks.overrides import find_report
 from annotation.people.principals import Principal, local_admin
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Report, Study
-from tests.small_study import make_study
+from tests.small_study import make_study, report_by
 
 
 @pytest.fixture
@@ -29,7 +28,7 @@ def page(
     database.cache_clear()
     study_id = make_study(database(), tmp_path / "reports")
     with transaction(database()) as session:
-        report = find_report(session, local_admin(session.get_one(Study, study_id)), "tides", "beta")
+        report = report_by(session, local_admin(session.get_one(Study, study_id)), "tides", "beta")
         report.shown_text = "I am Atlas. Tides rise."
         report.flags = [{"start": 5, "end": 10, "kind": "system", "text": "Atlas", "resolution": None}]
         report.open_flags = 1

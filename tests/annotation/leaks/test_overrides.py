@@ -12,7 +12,6 @@ from annotation.errors import AnnotationError
 from annotation.leaks.overrides import (
     edit_text,
     exclude_report,
-    find_report,
     resolve_all,
     resolve_flag,
     restore_passage,
@@ -25,7 +24,7 @@ from annotation.work.positions import position
 from db.connect import reading, transaction
 from db.tables import Event, Item, Report, Study
 from db.types import now
-from tests.small_study import PROTOCOL, a_person, answer_all, make_study
+from tests.small_study import PROTOCOL, a_person, answer_all, make_study, report_by
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def flagged(engine: Engine, tmp_path: Path) -> tuple[Engine, Principal, int]:
     with transaction(engine) as session:
         study = session.get_one(Study, study_id)
         admin = local_admin(study)
-        report = find_report(session, admin, "tides", "alpha")
+        report = report_by(session, admin, "tides", "alpha")
         report.shown_text = "I am Atlas. As Atlas I say that tides rise."
         report.flags = [
             {"start": 5, "end": 10, "kind": "name", "text": "Atlas", "resolution": None},
@@ -99,7 +98,7 @@ def test_excluding_takes_the_report_out_of_its_items(flagged: tuple) -> None:
 def test_a_passage_that_was_removed_wrongly_comes_back(flagged: tuple) -> None:
     engine, admin, _ = flagged
     with transaction(engine) as session:
-        report = find_report(session, admin, "bread", "beta")
+        report = report_by(session, admin, "bread", "beta")
         span = next(span for span in report.removed if report.original_text[span[0] : span[1]].strip() == "[1]")
         assert "day [1]." not in report.shown_text
         restore_passage(session, admin, report.id, span[0] - 1, span[1], "it is a score, not a mark")
@@ -189,7 +188,6 @@ def test_a_text_that_carries_a_label_is_frozen(flagged: tuple, act: Callable) ->
         (lambda session, admin, report: resolve_flag(session, admin, report, 0, "hide"), "bad_resolution"),
         (lambda session, admin, report: restore_passage(session, admin, report, 1, 2, "why"), "unknown_passage"),
         (lambda session, admin, report: edit_text(session, admin, 999, "x", "why"), "unknown_report"),
-        (lambda session, admin, report: find_report(session, admin, "tides", "nobody"), "unknown_report"),
         (
             lambda session, admin, report: edit_text(session, Principal(admin.study_id, "evaluator"), report, "x", "y"),
             "forbidden",

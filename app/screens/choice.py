@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
 
 import streamlit as st
 
 from annotation.people.principals import Principal
 from app.plot_words import of_frontier
 from app.screens.plots import plot
-from app.screens.report_page import answer, long_answer, open_report, section, warnings_and_making
+from app.screens.report_page import answer, open_report, section, warnings_and_making
 from app.screens.report_tables import sortable, table_html
 from calibration.choosing.choice import Choice
-from calibration.choosing.choice_words import short_sentence
+from calibration.choosing.choice_words import in_two, short_sentence
 from calibration.results import CalibrationReport
 from exports.plots.frontier import frontier
 from exports.sheets.card import card_table
@@ -37,7 +38,9 @@ def show(principal: Principal) -> None:
         answer(headline(report), NONE_YET)
         warnings_and_making(report)
         return
-    long_answer(choice.sentence)
+    found, rest = in_two(choice)
+    answer(found)
+    section(f"<p>{escape(rest)}</p>")
     plot(frontier(report), "frontier", of_frontier(report))
     notes = tuple(note for note in table.notes if note != short_sentence(choice))  # it stands above already
     sortable(replace(table, notes=notes), report, "judges")

@@ -72,14 +72,6 @@ def answer(sentence: str, *more: str) -> None:
     st.html(f'<div class="c-page"><p class="c-answer">{escape(sentence)}</p>{below}</div>')
 
 
-def long_answer(sentence: str) -> None:
-    """Where the first of several sentences is the answer, and the others say what it rests on."""
-    first, end, others = sentence.partition("). ")
-    answer(first + end.rstrip())
-    if others:
-        section(f"<p>{escape(others)}</p>")
-
-
 def section(html: str) -> None:
     """A part of the page, HTML already."""
     st.html(f'<div class="c-page">{html}</div>')

@@ -9,6 +9,7 @@ from calibration.choosing.choice import Candidate, Choice, Status, closest, open
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.engine.bounding import FEW_CLUSTERS
 
+WORDS = ("topics", "pairs", "items")  # what clusters may be called
 WHY_NO_NUMBER = {
     "gap_reaches_margin": "no number of {word} is likely to show adequacy, the gap seen reaching the margin",
     "too_many": "decided by more than a million {word}",
@@ -22,7 +23,7 @@ def sentence_of(
     """What was found, on what, and why not another judge. `word`: what clusters are, such as pairs."""
     if not candidates:
         return "There is no judge to choose: no row is a judge's."
-    parts = [_found(status, chosen, candidates, plan, word)]
+    parts = [*_found(status, chosen, candidates, plan, word)]
     if chosen and chosen.claim and chosen.claim.test.difference.clusters < FEW_CLUSTERS:
         parts.append(f"These are fewer than {FEW_CLUSTERS} {word}, where the test errs more often than its level says.")
     parts += _undecided(chosen, candidates, plan, word)
@@ -35,6 +36,17 @@ def sentence_of(
             "No label has a second annotator's beside it: judges are compared with each other, not with people."
         )
     return " ".join(parts)
+
+
+def in_two(choice: Choice) -> tuple[str, str]:
+    """The choice's sentence as a headline and what that rests on, which is "" where there is no more to say."""
+    chosen = next((one for one in choice.candidates if one.judge == choice.judge), None)
+    leads = (_found(choice.status, chosen, choice.candidates, choice.plan, word)[0] for word in WORDS)
+    lead = next((one for one in leads if choice.sentence.startswith(one)), None)
+    if lead is None:
+        return choice.sentence, ""
+    rest = choice.sentence.removeprefix(lead).lstrip()
+    return f"{lead[:-1]}.", rest[:1].upper() + rest[1:] if lead.endswith(":") else rest
 
 
 def sentence_about(one: Candidate, plan: ComparisonPlan) -> str:
@@ -98,31 +110,28 @@ def usd(cost: float) -> str:
 
 def _found(
     status: Status, chosen: Candidate | None, candidates: Sequence[Candidate], plan: ComparisonPlan, word: str
-) -> str:
+) -> tuple[str, str]:
+    """The answer, up to its colon or full stop, and the numbers of the judge it rests on."""
     tried = f"the {len(candidates)} judges tried" if len(candidates) > 1 else "the one judge tried"
     if chosen and chosen.claim:
-        return (
-            f"{chosen.judge} is the cheapest adequate judge of {len(candidates)} tried: at {usd(chosen.cost_per_item)} "
-            f"it agrees with {_agreement(chosen, word)}, and {_gap(chosen.claim, plan, word)}."
-        )
+        told = f"it agrees with {_agreement(chosen, word)}, and {_gap(chosen.claim, plan, word)}."
+        lead = f"{chosen.judge} is the cheapest adequate judge of {len(candidates)} tried:"
+        return lead, f"at {usd(chosen.cost_per_item)} {told}"
     nearest = closest(candidates)
     if nearest is None or nearest.claim is None:
-        return f"Whether {tried} can replace an annotator cannot be told: too few labels have a reference beside them."
-    claim, told = nearest.claim, f"agrees with {_agreement(nearest, word)}, and {_gap(nearest.claim, plan, word)}."
+        lead = f"Whether {tried} can replace an annotator cannot be told:"
+        return lead, "too few labels have a reference beside them."
+    told = f"it agrees with {_agreement(nearest, word)}, and {_gap(nearest.claim, plan, word)}."
     if nearest.standing == "adequate":
         lead = f"{nearest.judge} is adequate, but nobody can say whether it is the cheapest, for its cost is unknown"
-        return f"{lead} (fill cost_usd): it {told}"
+        return f"{lead} (fill cost_usd):", told
     alone = len(candidates) == 1
-    end = f": it {told}" if alone else f". {nearest.judge} comes closest: it {told}"
+    which, end = (f"{nearest.judge}, the one judge tried,", ":") if alone else (tried, ".")
+    told = told if alone else f"{nearest.judge} comes closest: {told}"
     if status == "none_adequate":
-        return (
-            f"{nearest.judge}, the one judge tried, is not adequate{end}"
-            if alone
-            else f"None of {tried} is adequate{end}"
-        )
-    which = f"{nearest.judge}, the one judge tried," if alone else tried
-    seen = _counted(claim.test.difference.clusters, word)
-    return f"Cannot tell from {seen} whether {which} can replace an annotator{end}"
+        return f"{which} is not adequate:" if alone else f"None of {tried} is adequate.", told
+    seen = _counted(nearest.claim.test.difference.clusters, word)
+    return f"Cannot tell from {seen} whether {which} can replace an annotator{end}", told
 
 
 def _agreement(one: Candidate, word: str) -> str:

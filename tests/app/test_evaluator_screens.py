@@ -120,7 +120,7 @@ def test_the_choice_stands_first_then_the_plot_the_judges_and_the_card_of_the_ch
 ) -> None:
     screen = page(engine_here, priced_judges, "choice")
     words = shown(screen)
-    assert "mini is the cheapest adequate judge of 3 tried" in words
+    assert "mini is the cheapest adequate judge of 3 tried.</p>" in words
     places = [words.index(part) for part in ("cheapest adequate", "data:image/svg+xml", "Sort by", "The card of one")]
     assert places == sorted(places)
     assert screen.selectbox(key="card_of").value == "mini"

@@ -12,6 +12,7 @@ import pytest
 
 from calibration.choose import cheapest_adequate_judge
 from calibration.choosing.choice import Candidate, Choice, gate
+from calibration.choosing.choice_words import in_two
 from calibration.choosing.deciding import power
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
@@ -66,6 +67,10 @@ def test_the_sentence_stands_alone_with_numbers_clusters_and_margin(eight: Choic
         f"{100 * gap.upper:.1f} points more, by the one-sided 95 % bound; margin 10.0 points, Holm-adjusted p < .001; 1,080 labels in 120 pairs). "
         "Adequate, but of unknown cost and so not chosen: unpriced; fill cost_usd."
     )
+    headline, rest = in_two(eight)
+    assert headline == "mini is the cheapest adequate judge of 8 tried."
+    assert rest.startswith("At 3.00 USD per 1,000 items it agrees with the annotators in ")
+    assert rest.endswith(eight.sentence[-200:])
 
 
 def test_ten_pairs_cannot_tell_and_say_how_many_more_would_decide() -> None:
@@ -75,7 +80,9 @@ def test_ten_pairs_cannot_tell_and_say_how_many_more_would_decide() -> None:
     assert (choice.status, choice.judge) == ("cannot_tell", None)
     assert choice.pairs_needed is not None
     assert choice.pairs_needed > 10
-    assert choice.sentence.startswith("Cannot tell from 10 pairs whether the 2 judges tried can replace an annotator.")
+    headline, rest = in_two(choice)
+    assert headline == "Cannot tell from 10 pairs whether the 2 judges tried can replace an annotator."
+    assert choice.sentence == f"{headline} {rest}"
     assert (
         f"after labelling {choice.pairs_needed - 10:,} more pairs ({choice.pairs_needed:,} in all)" in choice.sentence
     )

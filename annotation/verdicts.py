@@ -10,14 +10,14 @@ from itertools import islice
 from typing import Any, Literal, TextIO
 
 import pandas as pd
-from sqlalchemy import select
+from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
 from annotation.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
 from annotation.errors import AnnotationError
 from annotation.extra_columns import first_of_claims, items_beside, weights_of
 from annotation.item_codes import item_code
-from annotation.judges.judge_shares import JudgeShares
+from annotation.judges.judge_shares import JudgeShares, Share
 from annotation.leaks.redaction import redactor_of
 from annotation.pairing import seeded
 from annotation.people.active_time import seconds_by_criterion
@@ -85,58 +85,59 @@ def _column(chunks: list[pd.Series[Any]]) -> pd.Series[Any]:
 
 def _verdicts(session: Session, study: Study) -> Iterator[tuple[Any, ...]]:
     """The rows of the table, in the order of assignments."""
-    human_seconds = seconds_by_criterion(session, study)
-    judges = JudgeShares(session, study)
-    redact = redactor_of(session, study)
-    protocol = protocol_of(study)
-    pay = protocol.study.pay
-    hourly = pay.rate if pay.currency == "USD" and pay.rate > 0 else None
-    by_item = protocol.calibration.get("cluster") == "item"
-    sources = _sources_of_probes(session, study)
-    shown_items = shown_by_item(session, study)
+    share, redact = _shares(session, study), redactor_of(session, study)
+    by_item = protocol_of(study).calibration.get("cluster") == "item"
     weights, beside, claims = weights_of(session, study), items_beside(session, study), first_of_claims(session, study)
-    for row in session.execute(counted_labels(study).execution_options(yield_per=CHUNK)).mappings():
-        item_id, left = row["item_id"], row["left"]
-        shown = shown_items.get(item_id)
-        if shown is None or not counts(row, shown):
-            continue
-        if item_id in sources and not has_seen_only(row, shown["sha256_a"], sources[item_id]):
-            continue
-        item = item_code(item_id)
-        is_judge = row["rater_kind"] == "judge"
-        if row["source"] == "import":
-            seconds, cost = row["seconds"], row["cost_usd"]
-        elif is_judge:
-            seconds, cost = judges.of(row["assignment_id"], row["criterion_row"])
-        else:
-            seconds = human_seconds.of(row["assignment_id"], row["criterion"])
-            cost = seconds * hourly / 3600 if seconds is not None and hourly is not None else None
+    for row, shown in _counted(session, study):
+        item_id, left, item = row["item_id"], row["left"], item_code(row["item_id"])
         yield (
             item,
-            row["judge_name"] if is_judge else row["pseudonym"],
+            row["judge_name"] if row["rater_kind"] == "judge" else row["pseudonym"],
             row["rater_kind"],
             row["criterion"],
             unblind(row["choice"], left),
             item if by_item else shown["topic"],
-            shown["system_a"],
-            shown["system_b"],
+            *(shown["system_a"], shown["system_b"]),
             PRESENTATIONS.get(left),
-            shown["category"],
-            shown["len_a"],
-            shown["len_b"],
-            row["repeat_no"],
-            row["pass_no"],
-            seconds,
-            cost,
+            *(shown["category"], shown["len_a"], shown["len_b"]),
+            *(row["repeat_no"], row["pass_no"]),
+            *share(row),
             STATUS.get(row["status"], row["status"]),
             redact(row["rationale"]),
             evidence_by_report(row["evidence"], left, shown, redact),
             row["confidence"],
             shown["tag"] or None,
             weights.get(row["criterion_row"]),
-            beside.get(item_id),
-            claims.get(item_id),
+            *(beside.get(item_id), claims.get(item_id)),
         )
+
+
+def _counted(session: Session, study: Study) -> Iterator[tuple[RowMapping, Shown]]:
+    """Each label that counts, with what its item shows."""
+    sources, shown_items = _sources_of_probes(session, study), shown_by_item(session, study)
+    for row in session.execute(counted_labels(study).execution_options(yield_per=CHUNK)).mappings():
+        item_id, shown = row["item_id"], shown_items.get(row["item_id"])
+        if shown is None or not counts(row, shown):
+            continue
+        if item_id not in sources or has_seen_only(row, shown["sha256_a"], sources[item_id]):
+            yield row, shown
+
+
+def _shares(session: Session, study: Study) -> Callable[[RowMapping], Share]:
+    """What one label took, for labels in the order of assignments: a person's time at the rate of pay, if in USD."""
+    human_seconds, judges = seconds_by_criterion(session, study), JudgeShares(session, study)
+    pay = protocol_of(study).study.pay
+    hourly = pay.rate if pay.currency == "USD" and pay.rate > 0 else None
+
+    def share(row: RowMapping) -> Share:
+        if row["source"] == "import":
+            return row["seconds"], row["cost_usd"]
+        if row["rater_kind"] == "judge":
+            return judges.of(row["assignment_id"], row["criterion_row"])
+        seconds = human_seconds.of(row["assignment_id"], row["criterion"])
+        return seconds, seconds * hourly / 3600 if seconds is not None and hourly is not None else None
+
+    return share
 
 
 def evidence_by_report(

@@ -16,6 +16,7 @@ from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item
 
 SHOWN = 5
 OURS = Assignment.source.in_(SLOT_SOURCES)
+Rules = dict[str, Select[*tuple[Any, ...]]]
 LIVE_ROWS = func.sum(case((Assignment.status.in_(LIVE), 1), else_=0))
 
 
@@ -32,7 +33,7 @@ class Fault:
 def find_faults(session: Session) -> list[Fault]:
     """Every rule that is broken in this database, of all its studies; empty when all hold. Writes nothing."""
     found = []
-    for rule, broken in (_rules() | _answer_rules() | queue_rules(session)).items():
+    for rule, broken in (_slot_rules() | _work_rules() | _answer_rules() | queue_rules(session)).items():
         rows = session.execute(broken).all()
         if rows:
             first = (", ".join(f"{name} {value}" for name, value in row._mapping.items()) for row in rows[:SHOWN])
@@ -41,39 +42,47 @@ def find_faults(session: Session) -> list[Fault]:
     return found + (_damage(session) if session.get_bind().dialect.name == "sqlite" else [])
 
 
-def _rules() -> dict[str, Select[*tuple[Any, ...]]]:
+def _slot_rules() -> Rules:
     """rule -> the rows that break it."""
-    first, packet = aliased(Assignment), aliased(Packet)
-    slot = Assignment.item_id, Assignment.slot_no
-    slots = select(Assignment.item_id.label("item"), Assignment.slot_no.label("slot")).join(
-        Item, Item.id == Assignment.item_id
+    slots = (
+        select(Assignment.item_id.label("item"), Assignment.slot_no.label("slot"))
+        .join(Item, Item.id == Assignment.item_id)
+        .where(OURS, Assignment.purpose == "label", Item.excluded_at.is_(None))
+        .group_by(Assignment.item_id, Assignment.slot_no)
     )
-    ours = slots.where(OURS, Assignment.purpose == "label", Item.excluded_at.is_(None)).group_by(*slot)
-    fits = or_(Assignment.purpose == Item.purpose, Assignment.purpose.in_(("retest", "adjudicate")))
-    repeated = (first.item_id == Assignment.item_id) & (first.slot_no == Assignment.slot_no)
-    repeated &= (first.rater_id == Assignment.rater_id) & (first.purpose == "label") & (first.id != Assignment.id)
-    row = select(Assignment.id.label("assignment"))
+    return {
+        "every slot is open, in work or done exactly once": slots.having(LIVE_ROWS != 1),
+        "a slot keeps its order when it changes hands": slots.having(
+            (func.count(Assignment.left.distinct()) > 1) | (func.count(Assignment.plan_seed.distinct()) > 1)
+        ),
+        "two reports rated in one view share person, status and coin": _views_that_differ(),
+    }
+
+
+def _views_that_differ() -> Select[*tuple[Any, ...]]:
+    """Of two reports rated in one view, those whose other half is not given to the same person in the same state."""
     is_first = Item.report_a_id < Item.reference_id
-    a_stands_left = Assignment.left == "A"
     page = (
         case((is_first, Item.report_a_id), else_=Item.reference_id),
         case((is_first, Item.reference_id), else_=Item.report_a_id),
-        case((a_stands_left, Item.report_a_id), else_=Item.reference_id),
+        case((Assignment.left == "A", Item.report_a_id), else_=Item.reference_id),
         *(Assignment.purpose, Assignment.source, Assignment.slot_no, Assignment.pass_no, Assignment.repeat_no),
         *(Assignment.rater_id, Assignment.status),
     )
+    return (
+        select(func.min(Assignment.item_id).label("item"), Assignment.slot_no.label("slot"))
+        .join(Item, Item.id == Assignment.item_id)
+        .where(OURS, Item.kind == "report", Assignment.left.is_not(None), Assignment.purpose.in_(COUPLED))
+        .group_by(*page)
+        .having(func.sum(case((is_first, 1), else_=-1)) != 0)
+    )
+
+
+def _work_rules() -> Rules:
+    """The same for who works on what."""
+    packet, row = aliased(Packet), select(Assignment.id.label("assignment"))
+    fits = or_(Assignment.purpose == Item.purpose, Assignment.purpose.in_(("retest", "adjudicate")))
     return {
-        "every slot is open, in work or done exactly once": ours.having(LIVE_ROWS != 1),
-        "a slot keeps its order when it changes hands": ours.having(
-            (func.count(Assignment.left.distinct()) > 1) | (func.count(Assignment.plan_seed.distinct()) > 1)
-        ),
-        "two reports rated in one view share person, status and coin": (
-            select(func.min(Assignment.item_id).label("item"), Assignment.slot_no.label("slot"))
-            .join(Item, Item.id == Assignment.item_id)
-            .where(OURS, Item.kind == "report", Assignment.left.is_not(None), Assignment.purpose.in_(COUPLED))
-            .group_by(*page)
-            .having(func.sum(case((is_first, 1), else_=-1)) != 0)
-        ),
         "nobody has an item twice in one pass": (
             select(Assignment.item_id.label("item"), Assignment.rater_id.label("rater"))
             .where(Assignment.status.in_(LIVE), Assignment.rater_id.is_not(None))
@@ -86,9 +95,7 @@ def _rules() -> dict[str, Select[*tuple[Any, ...]]]:
             )
         ),
         "a retest repeats work that its person handed in": row.where(
-            Assignment.purpose == "retest",
-            Assignment.status.in_(LIVE),
-            ~select(first.id).where(repeated, first.submitted_at.is_not(None)).exists(),
+            Assignment.purpose == "retest", Assignment.status.in_(LIVE), ~_handed_in_before().exists()
         ),
         "work in a packet belongs to the person the packet was made for": (
             row.join(packet, packet.id == Assignment.packet_id)
@@ -101,7 +108,20 @@ def _rules() -> dict[str, Select[*tuple[Any, ...]]]:
     }
 
 
-def _answer_rules() -> dict[str, Select[*tuple[Any, ...]]]:
+def _handed_in_before() -> Select[int]:
+    """The label work that a retest repeats."""
+    first = aliased(Assignment)
+    return select(first.id).where(
+        first.item_id == Assignment.item_id,
+        first.slot_no == Assignment.slot_no,
+        first.rater_id == Assignment.rater_id,
+        first.purpose == "label",
+        first.id != Assignment.id,
+        first.submitted_at.is_not(None),
+    )
+
+
+def _answer_rules() -> Rules:
     """The same for what was answered."""
     a, b = aliased(Report), aliased(Report)
     is_a_left = Assignment.left == "A"

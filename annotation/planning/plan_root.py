@@ -27,8 +27,20 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
 
     Systems are not named: A and B stand for texts.
     """
+    return {
+        "format": FORMAT,
+        "protocol_sha256": study.protocol_sha256,
+        "protocol_version": study.protocol_version,
+        "seed": study.seed,
+        "items": _items(session, study),
+        "slots": _slots(session, study),
+    }
+
+
+def _items(session: Session, study: Study) -> list[dict[str, Any]]:
+    """What is asked about, by number."""
     a, b, reference = aliased(Report), aliased(Report), aliased(Report)
-    items = session.execute(
+    rows = session.execute(
         select(
             Item.id, Topic.key, Item.kind, Item.probe, Item.context, Item.purpose, Item.gold,
             a.shown_sha256.label("a"), b.shown_sha256.label("b"), reference.shown_sha256.label("reference"),
@@ -40,8 +52,20 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
         .where(Item.study_id == study.id, Item.excluded_at.is_(None))
         .order_by(Item.id)
     )  # fmt: skip
-    # a slot that was given back stands twice, with one order
-    slots = session.execute(
+    return [
+        {
+            "item": item_code(row.id), "topic": row.key, "kind": row.kind, "probe": row.probe,
+            "sources": sources_sha256(row.context) if row.kind == "probe" else None,
+            "shown": {"A": row.a, "B": row.b, "reference": row.reference},
+            **({"purpose": row.purpose, "gold": row.gold} if row.purpose != "label" else {}),
+        }
+        for row in rows
+    ]  # fmt: skip
+
+
+def _slots(session: Session, study: Study) -> list[dict[str, Any]]:
+    """Which is to be answered in which order, by item and slot."""
+    rows = session.execute(
         select(
             Assignment.item_id, Assignment.purpose, Assignment.slot_no, Assignment.left, Assignment.criteria_order
         )
@@ -52,28 +76,15 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
         )
         .order_by(Assignment.item_id, Assignment.purpose, Assignment.slot_no)
     ).all()  # fmt: skip
-    return {
-        "format": FORMAT,
-        "protocol_sha256": study.protocol_sha256,
-        "protocol_version": study.protocol_version,
-        "seed": study.seed,
-        "items": [
-            {
-                "item": item_code(row.id), "topic": row.key, "kind": row.kind, "probe": row.probe,
-                "sources": sources_sha256(row.context) if row.kind == "probe" else None,
-                "shown": {"A": row.a, "B": row.b, "reference": row.reference},
-                **({"purpose": row.purpose, "gold": row.gold} if row.purpose != "label" else {}),
-            }
-            for row in items
-        ],
-        "slots": [
-            {
-                "item": item_code(item), "purpose": purpose, "slot": slot, "left": left,
-                **({"criteria_order": order} if order else {}),
-            }
-            for (item, purpose, slot), (left, order) in {tuple(row[:3]): row[3:] for row in slots}.items()
-        ],
-    }  # fmt: skip
+    # a slot that was given back stands twice, with one order
+    orders = {tuple(row[:3]): row[3:] for row in rows}
+    return [
+        {
+            "item": item_code(item), "purpose": purpose, "slot": slot, "left": left,
+            **({"criteria_order": order} if order else {}),
+        }
+        for (item, purpose, slot), (left, order) in orders.items()
+    ]  # fmt: skip
 
 
 def root_of(plan: dict[str, Any]) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,8 @@ from calibration.engine.joining import Study, study_of
 from calibration.settings import CalibrationSettings
 from calibration.systems.with_people import with_people
 from calibration.verdicts import SYSTEM_PAIR
+
+GIVEN_VOTE = "as if people had preferred the own report in every second label"
 
 
 @dataclass(frozen=True)
@@ -72,40 +75,41 @@ def self_preference(
     names = sorted({*a, *b} - {""})
     own_names = [name for name in names if family and families.get(name) == family]
     gained = {name: _gained(both, a == name, b == name) for name in names}
-
-    def asked(statistic: str, null: float = 0.0, note: str = "", category: str = "all") -> Asked:
-        return Asked(statistic, judge, settings, null, "people", category, note)
-
-    systems = tuple(
-        SystemPreference(
-            name,
-            families.get(name, ""),
-            _mean_score(both["own"].to_numpy(), a == name, b == name),
-            _mean_score(both["people"].to_numpy(), a == name, b == name),
-            bias_of(asked("self_preference", category=f"{SYSTEM_PAIR}{name}"), gained[name], cluster),
-        )
-        for name in names
-    )
+    asked = partial(Asked, rater=judge, settings=settings, reference="people")
     own_a, own_b = np.isin(a, own_names), np.isin(b, own_names)
     one = own_a != own_b
     judged, said = (_score_of(both[name].to_numpy(), own_a, own_b)[one] for name in ("own", "people"))
-    decided = said != 0.5
+    own = asked("self_preference", note=f"family {family}")
+    against = asked("self_preference_minus_others", note="mean over systems of each group")
+    given = asked("self_preference_given_vote", null=0.5, note=GIVEN_VOTE)
     return SelfPreference(
         judge,
         family,
-        systems,
-        bias_of(asked("self_preference", note=f"family {family}"), judged - said, cluster[one]),
-        bias_of(
-            asked("self_preference_minus_others", note="mean over systems of each group"),
-            _contrast(gained, own_names),
-            cluster,
-        ),
-        bias_of(
-            asked("self_preference_given_vote", 0.5, "as if people had preferred the own report in every second label"),
-            evened(judged[decided], said[decided] > 0.5),
-            cluster[one][decided],
-        ),
+        tuple(_preference(name, families.get(name, ""), both, gained[name], asked) for name in names),
+        own=bias_of(own, judged - said, cluster[one]),
+        own_minus_others=bias_of(against, _contrast(gained, own_names), cluster),
+        given_vote=_given_vote(given, judged, said, cluster[one]),
     )
+
+
+def _preference(
+    name: str, family: str, both: pd.DataFrame, gained: Array, asked: Callable[..., Asked]
+) -> SystemPreference:
+    """What judge and people give one system."""
+    is_a, is_b = both["system_a"].to_numpy(str) == name, both["system_b"].to_numpy(str) == name
+    return SystemPreference(
+        name,
+        family,
+        _mean_score(both["own"].to_numpy(), is_a, is_b),
+        _mean_score(both["people"].to_numpy(), is_a, is_b),
+        bias_of(asked("self_preference", category=f"{SYSTEM_PAIR}{name}"), gained, both["cluster"].to_numpy()),
+    )
+
+
+def _given_vote(asked: Asked, judged: Array, said: Array, clusters: Array) -> Bias:
+    """Over the labels in which people preferred one of the two."""
+    decided = said != 0.5
+    return bias_of(asked, evened(judged[decided], said[decided] > 0.5), clusters[decided])
 
 
 def family_preference(

@@ -115,6 +115,15 @@ def kind_of(labels: Iterable[str], paired: bool = False) -> str:
 def _check_cells(out: pd.DataFrame) -> None:
     for name in ("item_id", "rater_id", "criterion", "cluster_id"):
         refuse(out, out[name].eq(""), "missing_column", f"{name} is empty", f"fill {name} in every row")
+    _check_raters(out)
+    _check_reserved_names(out)
+    _check_answers(out)
+    for name in (*NUMBERS, *(name for name in EXTRA_NUMBERS if name in out.columns)):
+        bad = out[name].lt(0) | np.isinf(out[name])
+        refuse(out, bad, "bad_number", f"{name} is {{{name}}}", "leave it empty where it is unknown")
+
+
+def _check_raters(out: pd.DataFrame) -> None:
     refuse(
         out,
         ~out["rater_kind"].isin(["human", "judge"]),
@@ -130,6 +139,9 @@ def _check_cells(out: pd.DataFrame) -> None:
         "this rater is human in some rows and judge in others",
         "give the person and the judge different rater_ids; if item_id and rater_id are exchanged, turn them",
     )
+
+
+def _check_reserved_names(out: pd.DataFrame) -> None:
     refuse(
         out,
         out["criterion"].eq("all") | out["category"].eq("all") | out["category"].str.startswith(SYSTEM_PAIR),
@@ -144,6 +156,9 @@ def _check_cells(out: pd.DataFrame) -> None:
         "this rater_id is a name that reports use themselves",
         "rename the rater",
     )
+
+
+def _check_answers(out: pd.DataFrame) -> None:
     refuse(
         out,
         ~out["status"].isin(STATUSES),
@@ -165,28 +180,40 @@ def _check_cells(out: pd.DataFrame) -> None:
         "presentation is '{presentation}'",
         "write AB (A left or first), BA, or nothing where it is unknown",
     )
-    for name in (*NUMBERS, *(name for name in EXTRA_NUMBERS if name in out.columns)):
-        bad = out[name].lt(0) | np.isinf(out[name])
-        refuse(out, bad, "bad_number", f"{name} is {{{name}}}", "leave it empty where it is unknown")
 
 
 def _check_items(out: pd.DataFrame) -> None:
+    item = out["item_id"].cat.codes
     extra = [name for name in EXTRA_TEXTS if name in out.columns]
-    names = "cluster_id", "system_a", "system_b", "category", *extra
-    code = pd.DataFrame({name: out[name].cat.codes for name in names})
-    first = code.groupby(out["item_id"].cat.codes, sort=False).transform("first")
+    constant = ("system_a", "system_b", "category", *extra)
+    code = pd.DataFrame({name: out[name].cat.codes for name in ("cluster_id", *constant)})
+    changed = code.groupby(item, sort=False).transform("first").ne(code)
     refuse(
         out,
-        first["cluster_id"].ne(code["cluster_id"]),
+        changed["cluster_id"],
         "item_in_two_clusters",
         "this item lies in cluster '{cluster_id}' here and in another one above",
         "give each item one cluster_id",
     )
     if "weight" in out.columns:
-        own = out.groupby([out["item_id"].cat.codes, out["criterion"].cat.codes], sort=False)["weight"]
+        own = out.groupby([item, out["criterion"].cat.codes], sort=False)["weight"]
         several = out["weight"].fillna(1.0).ne(own.transform("first").fillna(1.0))
         advice = "weight is that of the criterion as it was asked of this item; correct one of them"
         refuse(out, several, "weight_conflict", "weight is {weight} here and another value above", advice)
+    _check_systems(out)
+    for name in constant:
+        is_system = name.startswith("system")
+        refuse(
+            out,
+            changed[name],
+            "systems_conflict" if is_system else f"{name}_conflict",
+            f"{name} is '{{{name}}}' here and another value above for the same item",
+            f"{name} is constant within an item"
+            + (": canonicalise the pair first" if is_system else "; correct one of them"),
+        )
+
+
+def _check_systems(out: pd.DataFrame) -> None:
     one = out["system_b"].ne("") & out["system_a"].eq("")
     alone = out["system_b"].eq("")
     mixed = alone != alone.groupby(out["item_id"].cat.codes, sort=False).transform("first")
@@ -204,20 +231,6 @@ def _check_items(out: pd.DataFrame) -> None:
         "system_a and system_b are both '{system_a}'",
         "a pair compares two systems; correct the names",
     )
-    for name, refusal in (
-        ("system_a", "systems_conflict"),
-        ("system_b", "systems_conflict"),
-        ("category", "category_conflict"),
-        *((name, f"{name}_conflict") for name in extra),
-    ):
-        refuse(
-            out,
-            first[name].ne(code[name]),
-            refusal,
-            f"{name} is '{{{name}}}' here and another value above for the same item",
-            f"{name} is constant within an item"
-            + (": canonicalise the pair first" if name.startswith("system") else "; correct one of them"),
-        )
 
 
 def _check_labels(out: pd.DataFrame, scales: Mapping[str, tuple[str, ...]]) -> None:

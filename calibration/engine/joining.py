@@ -7,7 +7,7 @@ weights are multiplied by one `scale` so that tables hold integers.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -127,50 +127,66 @@ def code(
     """The study behind a table that `check_verdicts` has returned. `written`: its rationales, if they stand apart."""
     written = written or (frame["rationale"], np.arange(len(frame)))
     frame = frame.drop(columns="rationale")
-    criteria = frame["criterion"].cat.categories
     item, criterion = (frame[name].cat.codes.to_numpy().astype(np.int64) for name in ("item_id", "criterion"))
-    opens = np.diff(item * len(criteria) + criterion, prepend=-1) != 0  # the rows of a unit stand together
+    asked = len(frame["criterion"].cat.categories)
+    opens = np.diff(item * asked + criterion, prepend=-1) != 0  # the rows of a unit stand together
     first = np.flatnonzero(opens)
     frame["unit"] = np.cumsum(opens) - 1
-    ok = frame["status"] == "ok"
-    paired = frame["system_b"] != ""
-    kinds = {
-        str(name): kind_of(rows["label"].unique(), bool((rows["system_b"] != "").any()))
-        for name, rows in frame.loc[ok, ["criterion", "label", "system_b"]].groupby("criterion", observed=True)
-    }
-    for name in set(map(str, criteria)) - set(kinds):
-        kinds[name] = "pairwise" if paired[frame["criterion"] == name].any() else "probe"
+    kinds = _kinds(frame)
     if "pairwise" in kinds.values() and "tie" not in frame["label"].cat.categories:
         # nobody tied, but two orders that disagree make a tie
         frame["label"] = frame["label"].cat.set_categories(sorted([*frame["label"].cat.categories, "tie"]))
-    people = frame["rater_kind"] == "human"
-    annotators = [
+    pair, mirrored = _system_pairs(frame.iloc[first])
+    return Study(
+        frame=frame, written=written, clusters=_names(frame["cluster_id"]), criteria=_names(frame["criterion"]),
+        categories=_names(frame["category"]), labels=_names(frame["label"]), systems=_systems(frame), kinds=kinds,
+        unit_cluster=_codes(frame["cluster_id"])[first], unit_criterion=_codes(frame["criterion"])[first],
+        unit_category=_codes(frame["category"])[first], unit_systems=pair, unit_mirrored=mirrored,
+        annotators=_annotators(frame, settings), judges=_judges(frame, kinds, settings),
+    )  # fmt: skip
+
+
+def _kinds(frame: pd.DataFrame) -> dict[str, str]:
+    """Criterion -> pairwise, rating or probe; one that nobody answered goes by its systems."""
+    paired = frame["system_b"] != ""
+    answered = frame.loc[frame["status"] == "ok", ["criterion", "label", "system_b"]]
+    kinds = {
+        str(name): kind_of(rows["label"].unique(), bool((rows["system_b"] != "").any()))
+        for name, rows in answered.groupby("criterion", observed=True)
+    }
+    for name in set(map(str, frame["criterion"].cat.categories)) - set(kinds):
+        kinds[name] = "pairwise" if paired[frame["criterion"] == name].any() else "probe"
+    return dict(sorted(kinds.items()))
+
+
+def _annotators(frame: pd.DataFrame, settings: CalibrationSettings) -> tuple[Answers, ...]:
+    people = (frame["rater_kind"] == "human") & (frame["run"] == 1)
+    return tuple(
         answers_of(str(rater), "human", rows, frame, settings.dropped)
-        for rater, rows in frame.loc[people & (frame["run"] == 1), GIVEN].groupby("rater_id", observed=True)
-    ]
+        for rater, rows in frame.loc[people, GIVEN].groupby("rater_id", observed=True)
+    )
+
+
+def _judges(frame: pd.DataFrame, kinds: Mapping[str, str], settings: CalibrationSettings) -> tuple[Answers, ...]:
+    """Each judge, and after it what it says in both orders together, where it has both."""
+    pairwise = [name for name, kind in kinds.items() if kind == "pairwise"]
     judges = []
-    for rater in sorted(frame["rater_id"][~people].unique()):  # few, with most of the rows: no copy of them all
+    raters = frame["rater_id"][frame["rater_kind"] != "human"]
+    for rater in sorted(raters.unique()):  # few, with most of the rows: no copy of them all
         rows = frame.loc[frame["rater_id"] == rater, GIVEN]
         judges.append(answers_of(str(rater), "judge", rows, frame, settings.dropped))
-        both = both_orders(rows[rows["criterion"].isin([name for name, kind in kinds.items() if kind == "pairwise"])])
+        both = both_orders(rows[rows["criterion"].isin(pairwise)])
         if len(both):
             judges.append(answers_of(f"{rater}{BOTH_ORDERS}", "judge", both, frame, settings.dropped))
-    return Study(
-        frame,
-        written,
-        tuple(map(str, frame["cluster_id"].cat.categories)),
-        tuple(map(str, criteria)),
-        tuple(map(str, frame["category"].cat.categories)),
-        tuple(map(str, frame["label"].cat.categories)),
-        _systems(frame),
-        dict(sorted(kinds.items())),
-        frame["cluster_id"].cat.codes.to_numpy().astype(np.intp)[first],
-        frame["criterion"].cat.codes.to_numpy().astype(np.intp)[first],
-        frame["category"].cat.codes.to_numpy().astype(np.intp)[first],
-        *_system_pairs(frame.iloc[first]),
-        tuple(annotators),
-        tuple(judges),
-    )
+    return tuple(judges)
+
+
+def _names(column: pd.Series[Any]) -> tuple[str, ...]:
+    return tuple(map(str, column.cat.categories))
+
+
+def _codes(column: pd.Series[Any]) -> Codes:
+    return column.cat.codes.to_numpy().astype(np.intp)
 
 
 def _systems(units: pd.DataFrame) -> tuple[str, ...]:

@@ -73,12 +73,16 @@ class Camera:
         yield page
         context.close()
 
-    def take(self, page: Page, name: str) -> None:
-        """Store what is on screen as `name`.png, where it is asked for."""
+    def take(self, page: Page, name: str, height: int | None = None) -> None:
+        """Store what is on screen as `name`.png, where it is asked for; with `height` that much of the form alone."""
         if not self.wants(name):
             return
         page.wait_for_timeout(400)  # fonts and the last repaint
         picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+        if height is not None:
+            box = page.get_by_role("region", name="Criteria").bounding_box()
+            assert box is not None
+            picture = picture.crop((round(box["x"]), round(box["y"]), picture.width, round(box["y"]) + height))
         picture.quantize(200, dither=Image.Dither.NONE).save(self.folder / f"{name}.png", optimize=True)
         print(name, flush=True)
 
@@ -102,6 +106,7 @@ def annotator(camera: Camera, link: str) -> None:
         camera.take(page, "label")
         answered(page)
         camera.take(page, "label-answered")
+        camera.take(page, "label-form", height=520)
         page.keyboard.press("Escape")
         for name, key in (("outline", "o"), ("help", "?"), ("flag", "f"), ("skip", "x")):
             page.keyboard.press(key)
@@ -277,7 +282,7 @@ def photograph(server: Server, playwright: Playwright, small: int, target: Path,
             ("consent", "training-feedback"): lambda: gates(
                 camera, server.link(make_trained_study(server.engine, scratch, name="trained"), "Ada")
             ),
-            ("packet",): lambda: packet(camera, server, make_study(server.engine, REPORTS, name="at home"), scratch),
+            ("packet",): lambda: packet(camera, server, make_study(server.engine, REPORTS, name="at-home"), scratch),
             ("rating", "both", "probe"): lambda: other_tasks(camera, server),
             ("signed-out", "bad-link"): lambda: doors(camera),
         }

@@ -76,7 +76,7 @@ def opened(page: Page, server: Server, study: int, name: str = "Ada") -> Page:
 def test_every_word_of_the_label_page_is_the_catalogues(
     context: BrowserContext, server: Server, tmp_path: Path, pseudo: str
 ) -> None:
-    study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(pseudo), name=f"label {pseudo}")
+    study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(pseudo), name=f"label-{pseudo}")
     page = opened(context.new_page(), server, study)
     root = page.locator(".calipers")
     expect(root).to_have_attribute("lang", pseudo)
@@ -119,7 +119,7 @@ def test_every_word_of_the_label_page_is_the_catalogues(
 def test_every_word_of_a_submitted_and_of_a_read_only_item_is_the_catalogues(
     context: BrowserContext, server: Server, tmp_path: Path, pseudo: str
 ) -> None:
-    study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(pseudo), name=f"again {pseudo}")
+    study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(pseudo), name=f"again-{pseudo}")
     page = opened(context.new_page(), server, study)
     other = context.new_page()  # a second tab: read-only
     other.goto(server.address)
@@ -145,7 +145,7 @@ def test_every_word_of_consent_and_training_is_the_catalogues(
 ) -> None:
     greek = 'consent = "Συγκατάθεση."\ntraining = {items = 3, pass_mark = 0.7, attempts = 2}\npay = {rate = 10.0, currency = "USD"}\n'
     trained = pseudo_protocol(pseudo, PROTOCOL.replace("[study]\n", f"[study]\n{greek}retest_share = 0.0\n"))
-    study = make_trained_study(server.engine, tmp_path, protocol=trained, name=f"trained {pseudo}")
+    study = make_trained_study(server.engine, tmp_path, protocol=trained, name=f"trained-{pseudo}")
     page = context.new_page()
     page.goto(server.link(study, "Ada"))
     agree = page.locator(".st-key-agree button")
@@ -166,7 +166,7 @@ def test_every_word_of_consent_and_training_is_the_catalogues(
 def test_every_word_of_a_packet_is_the_catalogues(
     browser: Browser, server: Server, tmp_path: Path, pseudo: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = make_study(server.engine, tmp_path / "reports", protocol=pseudo_protocol(pseudo), name=f"packet {pseudo}")
+    study = make_study(server.engine, tmp_path / "reports", protocol=pseudo_protocol(pseudo), name=f"packet-{pseudo}")
     with transaction(server.engine) as session:
         a_person(session, study, "Ada")
         packet = reserve_packet(session, local_admin(session.get_one(Study, study)), "Ada", 2)

@@ -204,7 +204,7 @@ def test_a_page_from_right_to_left_keeps_left_on_the_left(
 ) -> None:
     write_reports(tmp_path / "ar", "ar")
     protocol = ARABIC.replace('language = "ar"', f'language = "{FROM_RIGHT}"')
-    study = make_study(server.engine, tmp_path / "ar", protocol=protocol, name="from the right")
+    study = make_study(server.engine, tmp_path / "ar", protocol=protocol, name="from-the-right")
     page = opened(context.new_page(), server, study)
     places = {
         name: page.locator(selector).bounding_box()["x"]  # type: ignore[index]

@@ -189,8 +189,8 @@ def _sent(
             new = [call for call in chunk if call.key not in known]
             if account:
                 _write(session, study_id, account, new, window)
-        counts.update(calls=len(chunk), added=len(new), too_long=sum(_too_long(call.size, window) for call in new))
-        yield from (call.size for call in new if not _too_long(call.size, window))
+        counts.update(calls=len(chunk), added=len(new), too_long=sum(too_long(call.size, window) for call in new))
+        yield from (call.size for call in new if not too_long(call.size, window))
 
 
 def _write(session: Session, study_id: int, account: Account, new: Sequence[PlannedCall], window: int | None) -> None:
@@ -213,27 +213,28 @@ def _write(session: Session, study_id: int, account: Account, new: Sequence[Plan
             failed_answers([row.code for row in call.criteria], "input_too_long"),
         )
         for call in new
-        if _too_long(call.size, window)
+        if too_long(call.size, window)
     ]
     record_answers(session, unsendable, parser_version=PARSER_VERSION)
 
 
 def _row(account: Account, call: PlannedCall, window: int | None, stamp: datetime) -> dict[str, Any]:
     """The call as it is stored; one that can never be sent has ended."""
-    too_long = _too_long(call.size, window)
+    never_sent = too_long(call.size, window)
     return {
         "key": call.key,
         "judge_id": account.judge_id,
         "config_id": account.config_id,
         "criteria": [row.id for row in call.criteria],
         "shown_sha256": list(call.shown_sha256),
-        "state": "failed" if too_long else "planned",
-        "outcome": "input_too_long" if too_long else None,
-        "done_at": stamp if too_long else None,
+        "state": "failed" if never_sent else "planned",
+        "outcome": "input_too_long" if never_sent else None,
+        "done_at": stamp if never_sent else None,
     }
 
 
-def _too_long(size: CallSize, window: int | None) -> bool:
+def too_long(size: CallSize, window: int | None) -> bool:
+    """Whether a prompt of this size cannot fit a context window of so many tokens, at four characters each."""
     return window is not None and size.characters / 4 > window
 
 

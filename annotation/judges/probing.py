@@ -17,7 +17,7 @@ from annotation.judges.accounts import Account, Describe, find_account, is_plann
 from annotation.judges.client import describe as describe_with_litellm
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.material import CallRows, load_calls
-from annotation.judges.plan import CALLS, IDS, SERVED, insert_new
+from annotation.judges.plan import CALLS, IDS, SERVED, insert_new, too_long
 from annotation.judges.prices import CallSize, Estimate, estimate
 from annotation.judges.probes import KINDS, ONE_SIDED, as_probed, draw_items
 from annotation.judges.prompt import Material, build_prompt, canonical_sha256, template_of, text_sha256
@@ -79,25 +79,15 @@ def plan_probe(
     window = describe(definition).context_tokens
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
-        protocol = protocol_of(study)
-        _refuse(protocol, kind)
+        _refuse(protocol_of(study), kind)
         own = own_account(session, study, definition)
-        items = _answered(
-            session, study, own, both_orders=kind == "padding" and protocol.task_type == "pairwise_choice"
-        )
-        if not items:
+        topic_of = dict(_answered(session, study, own, kind))
+        if not topic_of:
             raise AnnotationError("nothing_to_probe", _nothing(definition, kind))
-        chosen = draw_items(items, pairs, study.seed)
-        probes, left_out = [], 0
-        for probe in _copies(session, study, own, kind, chosen):
-            if probe is None or (window is not None and probe.size.characters / 4 > window):
-                left_out += 1
-            else:
-                probes.append(probe)
-        known: set[str] = set()
-        for start in range(0, len(probes), CHUNK):
-            keys = [probe.key for probe in probes[start:][:CHUNK]]
-            known.update(key for _, key in session.execute(IDS, {"keys": keys}))
+        chosen = draw_items(list(topic_of.items()), pairs, study.seed)
+        copies = list(_copies(session, study, own, kind, chosen))
+        probes = [probe for probe in copies if probe is not None and not too_long(probe.size, window)]
+        known = _known(session, probes)
         account = probe_account(session, study, definition, kind)
         waiting = [] if account is None else waiting_sizes(session, study, account)
     new = [probe for probe in probes if probe.key not in known]
@@ -105,10 +95,9 @@ def plan_probe(
         with transaction(engine) as session:
             _write(session, session.get_one(Study, study_id), own, kind, new)
     price = own.resolved.priced
-    topic_of = dict(items)
     return ProbePlan(
         judge=definition.name, kind=kind, items=len(chosen), topics=len({topic_of[item] for item in chosen}),
-        calls=len(probes), added=len(new), left_out=left_out,
+        calls=len(probes), added=len(new), left_out=len(copies) - len(probes),
         estimate=estimate(
             [*waiting, *(probe.size for probe in new)], price.price, own.resolved.definition.max_output_tokens
         ),
@@ -147,9 +136,11 @@ def _nothing(definition: JudgeDefinition, kind: str) -> str:
     return f"judge {definition.name!r} has finished no item{orders} with these settings; run it first"
 
 
-def _answered(session: Session, study: Study, own: Account, *, both_orders: bool) -> list[tuple[int, int]]:
+def _answered(session: Session, study: Study, own: Account, kind: str) -> list[tuple[int, int]]:
     """(item, topic) of what the judge has answered, by id; of two rated in one view, the first alone."""
-    twins = twin_items(session, study) if rates_both(protocol_of(study)) else {}
+    protocol = protocol_of(study)
+    both_orders = kind == "padding" and protocol.task_type == "pairwise_choice"
+    twins = twin_items(session, study) if rates_both(protocol) else {}
     orders = func.count(Assignment.left.distinct())
     rows = session.execute(
         _served(Item.id, Item.topic_id)
@@ -179,6 +170,15 @@ def _copies(session: Session, study: Study, own: Account, kind: str, items: Sequ
         for call, rows_of in load_calls(session, study, ids[start:][:CHUNK], texts).items():
             key, asked, item, left = found[call]
             yield _copy(rows_of, kind, template, key=key, asked=asked, item=item, left=left, seed=study.seed)
+
+
+def _known(session: Session, probes: Sequence[_Probe]) -> set[str]:
+    """The keys of those that were planned before."""
+    known: set[str] = set()
+    for start in range(0, len(probes), CHUNK):
+        keys = [probe.key for probe in probes[start:][:CHUNK]]
+        known.update(key for _, key in session.execute(IDS, {"keys": keys}))
+    return known
 
 
 def _copy(

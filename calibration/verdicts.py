@@ -34,14 +34,7 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     and an empty label without a status to status missing. Nothing else is guessed. Raises `missing_column`,
     `empty_table`, `bad_number`.
     """
-    absent = [name for name in REQUIRED if name not in frame.columns]
-    if absent:
-        told = f"the table has no column {', '.join(map(repr, absent))}; it needs {', '.join(REQUIRED)}"
-        meant = get_close_matches(absent[0], [str(name) for name in frame.columns if name not in REQUIRED], 1)
-        told += f" (is {meant[0]!r} a misspelt {absent[0]!r}?)" if meant else ""
-        raise CalibrationError("missing_column", told)
-    if frame.empty:
-        raise CalibrationError("empty_table", "the table has no rows; give it at least one label")
+    _refuse_absent(frame)
     out = frame.reset_index(drop=True)
     for name in (*REQUIRED, *TEXT_DEFAULTS):
         cells = as_text(out[name]) if name in out.columns else pd.Series(TEXT_DEFAULTS[name], out.index, dtype="str")
@@ -58,7 +51,23 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     whole = out["run"].mod(1).eq(0) & out["run"].ge(1)
     refuse(out, ~whole, "bad_number", "run {run} is not a whole number from 1", "number the repeats 1, 2, ...")
     out["run"] = out["run"].astype("int64")
+    return out, _map_spellings(out)
 
+
+def _refuse_absent(frame: pd.DataFrame) -> None:
+    """Raises where a column or every row is missing."""
+    absent = [name for name in REQUIRED if name not in frame.columns]
+    if absent:
+        told = f"the table has no column {', '.join(map(repr, absent))}; it needs {', '.join(REQUIRED)}"
+        meant = get_close_matches(absent[0], [str(name) for name in frame.columns if name not in REQUIRED], 1)
+        told += f" (is {meant[0]!r} a misspelt {absent[0]!r}?)" if meant else ""
+        raise CalibrationError("missing_column", told)
+    if frame.empty:
+        raise CalibrationError("empty_table", "the table has no rows; give it at least one label")
+
+
+def _map_spellings(out: pd.DataFrame) -> dict[str, int]:
+    """Write the four spellings as labels and statuses; how often each one stood there."""
     aliases = {}
     empty = out["label"].eq("") & out["status"].eq("")
     unparsed = out["label"].eq("unparsed")
@@ -73,7 +82,7 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
             out[column] = with_text(out[column], rows, value)
     out["label"] = as_category(with_text(out["label"], unparsed, ""))
     out["status"] = as_category(with_text(out["status"], out["status"].eq(""), "ok"))
-    return out, aliases
+    return aliases
 
 
 def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | None = None) -> pd.DataFrame:

@@ -9,19 +9,19 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.facts.judge_facts import judge_facts
-from annotation.facts.label_facts import COUNTED, day, label_counts, left_out_counts
+from annotation.facts.label_facts import day, label_counts, left_out_counts
+from annotation.facts.people_facts import people_facts
 from annotation.leaks.blinding_audit import BlindingAudit
-from annotation.people.active_time import seconds_by_assignment
 from annotation.planning.comparison_plans import WHAT as KEPT_PLAN
 from annotation.planning.plan_root import plan_roots
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
 from annotation.work.twins import once_a_page
-from db.people_tables import Enrollment, Rater
+from db.people_tables import Rater
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Report, Study, System, Topic
 
 AUDITED = "blinding_audit"
@@ -35,7 +35,7 @@ def study_facts(session: Session, study: Study) -> dict[str, Any]:
         **_material(session, study),
         **_design(session, study),
         **_blinding(session, study, protocol),
-        **_people(session, study, protocol),
+        **people_facts(session, study),
         **_answers(protocol),
         **label_counts(session, study),
         **left_out_counts(session, study),
@@ -217,56 +217,6 @@ def _answers(protocol: Protocol) -> dict[str, Any]:
         "rationale_required": protocol.rationale.required,
         "rationale_min_length": protocol.rationale.min_length,
         "confidence_asked": answers.confidence,
-    }
-
-
-def _people(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
-    worked = (
-        select(Assignment.rater_id)
-        .join(Rater, Rater.id == Assignment.rater_id)
-        .where(
-            Assignment.study_id == study.id,
-            Assignment.status.in_(HANDED_IN),
-            Assignment.purpose.in_(COUNTED),  # whoever only settled disputes or trained is no annotator of this study
-            Rater.kind == "human",
-        )
-        .distinct()
-    )
-    raters = list(session.scalars(worked))
-    mine = Enrollment.study_id == study.id
-    rows = session.execute(select(Enrollment.role, func.count()).where(mine).group_by(Enrollment.role))
-    counted = session.execute(
-        select(
-            func.sum(case((Enrollment.is_simulated, 1), else_=0)),
-            func.sum(case((Enrollment.role != "annotator", 1), else_=0)),
-            func.count(Enrollment.consented_at),
-            func.count(Enrollment.training_passed_at),
-        ).where(mine, Enrollment.rater_id.in_(worked))
-    ).one()
-    consents = (
-        select(Enrollment.consent_sha256)
-        .where(mine, Enrollment.rater_id.in_(worked), Enrollment.consent_sha256.is_not(None))
-        .distinct()
-    )
-    texts = list(session.scalars(consents))
-    seconds = sum(
-        sum(sum(spent.values()) for spent in seconds_by_assignment(session, study, rater).values()) for rater in raters
-    )
-    hours, pay = seconds / 3600 if seconds else None, protocol.study.pay
-    return {
-        "annotators": len(raters),
-        "roles": {role: count for role, count in sorted(rows.all())},
-        "annotators_simulated": counted[0] or 0,
-        "staff_labelled": counted[1] or 0,
-        "consented": counted[2],
-        "training_passed": counted[3],
-        "consent_sha256": texts[0] if len(texts) == 1 else None,
-        "may_see_and_label": protocol.study.may_see_and_label,
-        "training_items": protocol.study.training.items,
-        "active_hours": hours,
-        "pay_rate": pay.rate or None,
-        "pay_currency": pay.currency if pay.rate else None,
-        "pay_total": hours * pay.rate if hours is not None and pay.rate else None,
     }
 
 

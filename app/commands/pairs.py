@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -122,15 +123,7 @@ def _wpm() -> int:
 
 
 def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: bool) -> None:
-    from exports.words.grammar import counted
-
-    categories = f" in {counted(len(told.categories), 'category')}" if told.categories else ""
-    stand = f" ({told.standing_items} of them there already)" if told.standing_items else ""
-    typer.echo(
-        f"{name}: {counted(told.items, noun.removesuffix('s'))}{stand} on {counted(told.topics, 'topic')}{categories}, "
-        f"{counted(told.overlap, 'annotator')} each, {counted(told.new_slots, 'new slot')}"
-        f"{f' of {told.slots:,}' if told.slots != told.new_slots else ''}, seed {seed}"
-    )
+    _print_size(name, seed, noun, told)
     if told.categories:
         print_table(
             ("category", noun), [(name or None, count) for name, count in told.categories.items()], numbers=(noun,)
@@ -142,29 +135,45 @@ def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: boo
     if rows:
         print_table(columns, rows, numbers=columns[1:])
     if told.loads:
-        low, high = min(told.loads.values()), max(told.loads.values())
-        typer.echo(
-            f"roster of {len(told.loads)} annotators: {low if low == high else f'{low} to {high}'} labels each"
-            + (
-                f", left and right of one system differ by at most {told.uneven_sides} for each of them"
-                if has_sides
-                else ""
-            )
-        )
+        _print_loads(told.loads, told.uneven_sides if has_sides else None)
+    _print_work(told)
+    if told.warning:
+        typer.echo(f"warning: {told.warning}", err=True)
+
+
+def _print_size(name: str, seed: int, noun: str, told: PlanSummary) -> None:
+    from exports.words.grammar import counted
+
+    categories = f" in {counted(len(told.categories), 'category')}" if told.categories else ""
+    stand = f" ({told.standing_items} of them there already)" if told.standing_items else ""
+    typer.echo(
+        f"{name}: {counted(told.items, noun.removesuffix('s'))}{stand} on {counted(told.topics, 'topic')}{categories}, "
+        f"{counted(told.overlap, 'annotator')} each, {counted(told.new_slots, 'new slot')}"
+        f"{f' of {told.slots:,}' if told.slots != told.new_slots else ''}, seed {seed}"
+    )
+
+
+def _print_loads(loads: Mapping[str, int], uneven_sides: int | None) -> None:
+    low, high = min(loads.values()), max(loads.values())
+    each = low if low == high else f"{low} to {high}"
+    uneven = f", left and right of one system differ by at most {uneven_sides} for each of them"
+    typer.echo(f"roster of {len(loads)} annotators: {each} labels each{'' if uneven_sides is None else uneven}")
+
+
+def _print_work(told: PlanSummary) -> None:
+    """Reading and its pay, and what is given out beside the slots."""
+    from exports.words.grammar import counted
+
     pay = f", at least {told.pay:,.2f} {told.currency}" if told.pay is not None else ""
     typer.echo(
         f"reading: about {told.reading_hours:,.1f} hours{pay} ({told.words:,} words at {_wpm()} a minute, every text "
         "once for each label; deciding comes on top)"
     )
+    checks = counted(told.attention_shown, "attention check")
     extras = [
         (told.retests, f"about {counted(told.retests, 'item')} again for self-agreement"),
-        (
-            told.attention_shown,
-            f"about {counted(told.attention_shown, 'attention check')} from {counted(told.attention_items, 'item')}",
-        ),
+        (told.attention_shown, f"about {checks} from {counted(told.attention_items, 'item')}"),
         (told.training_items, f"{counted(told.training_items, 'training item')} for each annotator"),
     ]
     if said := [words for count, words in extras if count]:
         typer.echo(f"on top: {', '.join(said)}")
-    if told.warning:
-        typer.echo(f"warning: {told.warning}", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -64,34 +63,21 @@ def order_of_clusters(verdicts: pd.DataFrame, log: pd.DataFrame) -> list[str]:
 
 
 def as_json(found: StudyQuality, half_width: float) -> dict[str, Any]:
-    """Plain values for a program: nan is null. `half_width`: of the interval that more pairs are planned for."""
+    """Plain values for a program. `half_width`: of the interval that more pairs are planned for."""
     agreement = found.agreement
     needed, cautious = agreement.needed(half_width), agreement.cautious(half_width)
-    plain: dict[str, Any] = _plain(
-        {
-            "format": "calipers-quality/1",
-            "study": found.study,
-            "annotators": [
-                {**asdict(one), "flags": [flag.name for flag in one.flags]} for one in found.annotators
-            ],
-            "agreement": {
-                "overall": [asdict(one) for one in agreement.overall],
-                "ceiling": None if agreement.ceiling is None else asdict(agreement.ceiling),
-                "criteria": [{"agreement": asdict(one), "ceiling": asdict(other)} for one, other in agreement.criteria],
-                "steps": [asdict(one) for one in agreement.steps],
-            },
-            "needed": {
-                "half_width": half_width, "in": found.cluster, "clusters": needed.clusters, "more": needed.more,
-                "clusters_to_be_safe": cautious.clusters, "note": needed.note,
-            },
-        }
-    )  # fmt: skip
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return {
+        "format": "calipers-quality/1",
+        "study": found.study,
+        "annotators": [{**asdict(one), "flags": [flag.name for flag in one.flags]} for one in found.annotators],
+        "agreement": {
+            "overall": [asdict(one) for one in agreement.overall],
+            "ceiling": None if agreement.ceiling is None else asdict(agreement.ceiling),
+            "criteria": [{"agreement": asdict(one), "ceiling": asdict(other)} for one, other in agreement.criteria],
+            "steps": [asdict(one) for one in agreement.steps],
+        },
+        "needed": {
+            "half_width": half_width, "in": found.cluster, "clusters": needed.clusters, "more": needed.more,
+            "clusters_to_be_safe": cautious.clusters, "note": needed.note,
+        },
+    }  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -108,11 +107,6 @@ def _as_json(found: Adjudication, sided: tuple[Estimate, ...]) -> dict[str, Any]
             for one in found.queue
         ],
         "sided_with": [
-            {"rater": one.rater, "n": one.n, "share": one.value, "low": _known(one.low), "high": _known(one.high)}
-            for one in sided
+            {"rater": one.rater, "n": one.n, "share": one.value, "low": one.low, "high": one.high} for one in sided
         ],
     }
-
-
-def _known(bound: float) -> float | None:
-    return None if math.isnan(bound) else bound

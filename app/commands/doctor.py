@@ -53,6 +53,8 @@ def doctor(
         return
     if acknowledged or provider:
         raise typer.BadParameter("--acknowledged and --provider are about the database; give no labels file then")
+    from dataclasses import asdict
+
     from app.label_files import read_labels
     from calibration.reading.examining import examine
 
@@ -60,7 +62,7 @@ def doctor(
     named = shlex.quote(str(file))
     command = f"calipers calibrate {named} --out report" if found.ready else f"calipers doctor {named}"
     if as_json:
-        print_json(_plain(found) | {"file": str(file), "next": command})
+        print_json(asdict(found) | {"file": str(file), "next": command})
     else:
         _say(file, found)
         typer.echo(f"{'next' if found.ready else 'then'}: {command}")
@@ -215,16 +217,3 @@ def _rest(count: int, what: str) -> None:
 def _share(value: float) -> str:
     """Never 100 % of what has gaps: the share is rounded down."""
     return "–" if math.isnan(value) else f"{math.floor(100 * value + 1e-9)} %"
-
-
-def _plain(found: Examination) -> dict[str, object]:
-    from dataclasses import asdict
-
-    def finite(value: object) -> object:
-        if isinstance(value, float) and math.isnan(value):
-            return None
-        if isinstance(value, dict):
-            return {key: finite(inner) for key, inner in value.items()}
-        return [finite(inner) for inner in value] if isinstance(value, list | tuple) else value
-
-    return {name: finite(value) for name, value in asdict(found).items()}

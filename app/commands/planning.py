@@ -209,7 +209,7 @@ def _row(one: Planned) -> tuple[object, ...]:
 
 
 def _plain(found: StudyPlan, assumed: dict[str, float]) -> dict[str, Any]:
-    """As JSON: nan and inf are null; of a pilot's spreads mean, sd and note."""
+    """As JSON; of a pilot's spreads mean, sd and note."""
     from dataclasses import asdict, fields
 
     pilot = found.pilot and {one.name: getattr(found.pilot, one.name) for one in fields(found.pilot)}
@@ -221,18 +221,10 @@ def _plain(found: StudyPlan, assumed: dict[str, float]) -> dict[str, Any]:
         if pilot and pilot[name] is not None:
             pilot[name] = asdict(pilot[name])
     return {
-        "pilot": _finite(pilot),
+        "pilot": pilot,
         "assumed": None if pilot else assumed,
-        "aims": _finite([asdict(one) for one in found.aims]),
+        "aims": [asdict(one) for one in found.aims],
         "topics": list(found.topics),
-        "labels_of_a_topic": _finite([asdict(one) for one in found.rows]),
-        "at": _finite(asdict(found.at)) if found.at else None,
+        "labels_of_a_topic": [asdict(one) for one in found.rows],
+        "at": asdict(found.at) if found.at else None,
     }
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, dict):
-        return {key: _finite(inner) for key, inner in value.items()}
-    return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value

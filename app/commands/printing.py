@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -55,9 +56,17 @@ def refusal(text: str) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Machine-readable output on standard output, nothing else beside it."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    """Machine-readable output on standard output, nothing else beside it; nan is null."""
+    text = json.dumps(_known(value), ensure_ascii=False, allow_nan=False, indent=2)
     typer.echo(text.encode("utf-8", "backslashreplace").decode())  # half a character is its own JSON escape
+
+
+def _known(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _known(one) for key, one in value.items()}
+    return [_known(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], numbers: Sequence[str] = ()) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import pty
 import re
@@ -11,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.commands.printing import print_table
+from app.commands.printing import print_json, print_table
 
 ROOT = Path(__file__).resolve().parents[2]
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]")
@@ -57,3 +59,9 @@ def test_a_pipe_gets_no_escape_and_no_folded_row(
     assert "\x1b" not in said
     (line,) = [line for line in said.splitlines() if "a rater with a name" in line]
     assert line.count("word") == 48
+
+
+def test_what_is_undefined_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"p": math.nan, "rows": [{"high": math.inf, "low": 0.1 + 0.2}], "pair": (1, math.nan)})
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found == {"p": None, "rows": [{"high": None, "low": 0.1 + 0.2}], "pair": [1, None]}

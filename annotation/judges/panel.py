@@ -90,7 +90,9 @@ def _row(
         votes[row["rater_id"]].append(row["label"] if row["status"] == "ok" else None)
     decision = decide(votes, weights, allow_tie=allow_tie)
     said = "; ".join(f"{member} {', '.join(answer or '–' for answer in votes[member])}" for member in panel.members)
-    share = "no majority" if decision.status != "ok" else f"{100 * decision.share:.0f} % of the votes"
+    share = "no majority"
+    if decision.status == "ok" and decision.share is not None:
+        share = f"{100 * decision.share:.0f} % of the votes"
     return {name: rows[0][name] for name in OF_THE_ITEM if name in rows[0]} | {
         "rater_id": f"{panel.name}{DERIVED}",
         "rater_kind": "judge",

@@ -81,12 +81,12 @@ def handing_in(engine: Engine, person: Principal, door: Door) -> None:
             mine.status, mine.submitted_at = "submitted", now()
 
 
-def test_twenty_racing_for_twenty_items_fill_each_three_times_ten_times_of_ten(engine: Engine) -> None:
-    for number in range(10):
+def test_twenty_racing_for_twenty_items_fill_each_three_times_every_time(engine: Engine) -> None:
+    for number in range(5):  # on each database: ten times of ten
         study_id = plain_study(engine, 20, 3, name=f"race-{number}")
         people = people_of(engine, study_id, 20, quota=3)
 
-        at_once(people, partial(answering if number < 2 else handing_in, engine))
+        at_once(people, partial(answering if number == 0 else handing_in, engine))
         items, loads, twice = handed_in(engine, study_id)
         assert set(items.values()) == {3}
         assert len(items) == 20
@@ -94,13 +94,13 @@ def test_twenty_racing_for_twenty_items_fill_each_three_times_ten_times_of_ten(e
         assert max(twice.values()) == 1
 
 
-def test_sixty_racing_for_four_hundred_items_fill_each_three_times(engine: Engine) -> None:
-    study_id = plain_study(engine, 400, 3)
-    people = people_of(engine, study_id, 60, quota=20)
+def test_sixty_racing_for_a_hundred_items_fill_each_three_times(engine: Engine) -> None:
+    study_id = plain_study(engine, 100, 3)
+    people = people_of(engine, study_id, 60, quota=5)
     at_once(people, partial(handing_in, engine))
     items, loads, twice = handed_in(engine, study_id)
-    assert (len(items), set(items.values())) == (400, {3})
-    assert set(loads.values()) == {20}
+    assert (len(items), set(items.values())) == (100, {3})
+    assert set(loads.values()) == {5}
     assert max(twice.values()) == 1
 
 

@@ -24,7 +24,7 @@ from annotation.people.principals import local_admin
 from db.connect import open_database, reading, transaction
 from db.migrations import upgrade
 from db.tables import Criterion, Event, Label, Study
-from tests.browser.driving import ready
+from tests.browser.driving import close_tabs, new_tab, parked, ready
 from tests.conftest import chromium
 from tests.small_study import PROTOCOL, make_study, write_reports
 
@@ -97,7 +97,7 @@ class Server:
             return list(session.execute(rows.where(Criterion.study_id == study_id).order_by(Label.id)))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
@@ -136,9 +136,9 @@ def study_id(server: Server, tmp_path: Path) -> int:
     return make_study(server.engine, tmp_path / "reports", overlap=2, protocol=EIGHT, name=uuid.uuid4().hex)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def warm(browser: Browser) -> Iterator[BrowserContext]:
-    """One context for a whole module: the app's files are fetched and compiled once."""
+    """One context for all modules: the app's files are fetched and compiled once."""
     context = browser.new_context(viewport={"width": 1440, "height": 757})
     context.set_default_timeout(20_000)
     yield context
@@ -147,23 +147,21 @@ def warm(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def context(warm: BrowserContext, server: Server) -> Iterator[BrowserContext]:
-    """The module's context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
+    """The one context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
+    stays = parked(warm, server.address)
     yield warm
     warm.set_offline(False)
-    last, *others = warm.pages or [warm.new_page()]
-    for page in others:
-        page.close()
-    last.goto("about:blank")  # what is still open would keep something again
+    close_tabs(warm)
     warm.clear_cookies()
-    devtools = warm.new_cdp_session(last)
+    devtools = warm.new_cdp_session(stays)
     devtools.send("Storage.clearDataForOrigin", {"origin": server.address, "storageTypes": "local_storage,indexeddb"})
-    last.close()
+    devtools.detach()
 
 
 @pytest.fixture
 def page(context: BrowserContext, server: Server, study_id: int) -> Page:
     """Ada's first item, opened by her link."""
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study_id, "Ada"))
     page.get_by_role("radio", name="Left").wait_for()
     return page
@@ -177,11 +175,11 @@ def opened(warm: BrowserContext, server: Any, tmp_path: Path) -> Iterator[Callab
         study_id = make_study(
             server.engine, write_reports(tmp_path / "reports"), protocol=protocol, name=uuid.uuid4().hex
         )
-        page = warm.new_page()
+        parked(warm, server.address)
+        page = new_tab(warm)
         page.goto(server.link(study_id, "Ada"))
         ready(page)
         return page, study_id
 
     yield open_first
-    for page in warm.pages:
-        page.close()
+    close_tabs(warm)

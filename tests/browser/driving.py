@@ -7,11 +7,43 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 import annotation
 
+PARKED = "/_stcore/health"  # an address of the app's own site that shows and keeps nothing
 THIRTY_NINE = (Path(annotation.__file__).parent / "protocols" / "wlc_writing_39.toml").read_text(encoding="utf-8")
+
+
+def parked(context: BrowserContext, address: str) -> Page:
+    """The tab that stays, so that the process which compiled the app's files stays too; made where there is none."""
+    if (stays := _stays(context)) is not None:
+        return stays
+    page = context.new_page()
+    page.goto(address + PARKED)
+    return page
+
+
+def _stays(context: BrowserContext) -> Page | None:
+    return next((page for page in context.pages if page.url.endswith(PARKED)), None)
+
+
+def new_tab(context: BrowserContext) -> Page:
+    """A fresh tab, in the process of the one that stays if there is one: the app's page opens at half the cost."""
+    stays = _stays(context)
+    if stays is None:
+        return context.new_page()
+    with stays.expect_popup() as popup:
+        stays.evaluate("() => void open('about:blank')")
+    return popup.value
+
+
+def close_tabs(context: BrowserContext) -> None:
+    """All but the one that stays."""
+    stays = _stays(context)
+    for page in context.pages:
+        if page is not stays:
+            page.close()
 
 
 def saved(page: Page) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from app.demo import demo_links, make_demo
 from tests.browser.conftest import EIGHT
-from tests.browser.driving import THIRTY_NINE, item_number, ready, saved
+from tests.browser.driving import THIRTY_NINE, item_number, new_tab, ready, saved
 from tests.small_study import PROBES, PROTOCOL, RATING, make_study, write_reports
 
 pytestmark = pytest.mark.browser
@@ -75,7 +75,7 @@ def study(server: Any, tmp_path: Path) -> Callable[[str], int]:
 
 @pytest.fixture
 def tab(warm: BrowserContext) -> Iterator[Page]:
-    page = warm.new_page()
+    page = new_tab(warm)
     yield page
     warm.set_offline(False)
     page.close()
@@ -132,7 +132,7 @@ def test_the_label_page_and_everything_that_opens_over_it(tab: Page, server: Any
     tab.context.set_offline(False)
     tab.evaluate("dispatchEvent(new Event('online'))")
     saved(tab)
-    second = tab.context.new_page()
+    second = new_tab(tab.context)
     second.goto(server.address)
     expect(second.get_by_role("button", name="Take over")).to_be_visible()
     found["second tab"] = violations(second)

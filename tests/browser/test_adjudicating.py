@@ -20,7 +20,7 @@ from db.tables import Assignment
 from tests.adjudicated_study import decide
 from tests.browser.blinded import Blind, blind_study
 from tests.browser.capture import Capture
-from tests.browser.driving import box_of, item_number, ready, saved
+from tests.browser.driving import box_of, item_number, new_tab, ready, saved
 from tests.browser.test_accessibility import violations
 from tests.browser.test_blinding import every_sheet
 from tests.small_study import PROTOCOL, a_person, make_study
@@ -92,7 +92,7 @@ def capture(browser: Browser) -> Iterator[Capture]:
 def test_an_adjudicators_session_shows_neither_systems_nor_people(
     capture: Capture, server: Any, disputed: Disputed
 ) -> None:
-    page = capture.context.new_page()
+    page = new_tab(capture.context)
     page.goto(disputed.link)
     ready(page)
     every_sheet(page, capture)
@@ -132,7 +132,7 @@ def test_a_leak_planted_among_the_raters_answers_is_seen(capture: Capture, dispu
             said[0]["rationale"] += f" {leak}"
         route.fulfill(json=told)
 
-    page = capture.context.new_page()
+    page = new_tab(capture.context)
     page.route("**/api/assignment/*", plant)
     page.goto(disputed.link)
     ready(page)
@@ -145,7 +145,7 @@ def test_a_leak_planted_among_the_raters_answers_is_seen(capture: Capture, dispu
 def adjudicating(context: BrowserContext, server: Any, tmp_path: Path) -> Page:
     study = make_study(server.engine, tmp_path / "reports", overlap=2, protocol=PROTOCOL, name=uuid.uuid4().hex)
     dispute(server, study)
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study, "Zoe Zander", "adjudicator"))
     ready(page)
     return page

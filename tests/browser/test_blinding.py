@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.blinded import Blind, blind_study
 from tests.browser.capture import Capture
-from tests.browser.driving import item_number, ready, saved
+from tests.browser.driving import item_number, new_tab, ready, saved
 from tests.browser.test_quoting import SELECT
 
 pytestmark = pytest.mark.browser
@@ -61,7 +61,7 @@ def test_a_whole_session_of_an_annotator_shows_no_name_path_number_or_hash(
     outside: list[str] = []
     own = (server.address, server.address.replace("http", "ws"), "blob:", "data:")
     capture.context.on("request", lambda one: None if one.url.startswith(own) else outside.append(one.url))
-    page = capture.context.new_page()
+    page = new_tab(capture.context)
     page.goto(blind.token)
     ready(page)
     every_sheet(page, capture)
@@ -155,7 +155,7 @@ def plain(browser: Browser, server: Any) -> Iterator[tuple[Page, Capture]]:
     """The page of somebody who is signed out, with nothing to hide."""
     context = browser.new_context()
     capture = Capture(context)
-    page = context.new_page()
+    page = new_tab(context)
     context.route("**/planted/body", lambda route: route.fulfill(body=LEAK))
     context.route("**/planted/header", lambda route: route.fulfill(body="", headers={"x-made-by": LEAK}))
     page.goto(server.address)

@@ -14,7 +14,7 @@ from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment
-from tests.browser.driving import ready, saved, until
+from tests.browser.driving import new_tab, ready, saved, until
 from tests.browser.test_accessibility import violations
 from tests.trained_study import CONSENT, TRAINED, make_trained_study
 
@@ -53,7 +53,7 @@ def test_from_the_link_over_consent_and_training_to_the_first_item(
     context: BrowserContext, server: Any, trained: tuple[int, str]
 ) -> None:
     study_id, _ = trained
-    page, broken = context.new_page(), {}
+    page, broken = new_tab(context), {}
     page.goto(server.link(study_id, "Ada"))
     agree = page.get_by_role("button", name="I have read this and agree")
     expect(agree).to_be_visible()
@@ -114,7 +114,7 @@ def test_after_the_last_attempt_a_page_says_what_happened_and_whom_to_ask(
 ) -> None:
     protocol = TRAINED.replace("items = 3", "items = 1").replace("attempts = 2", "attempts = 1")
     study_id = make_trained_study(server.engine, tmp_path, protocol=protocol, name=uuid.uuid4().hex)
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study_id, "Ada"))
     page.get_by_role("button", name="I have read this and agree").click()
     answer_training(page, right=False)
@@ -129,7 +129,7 @@ def test_who_does_not_agree_is_signed_out_and_can_come_back(
     context: BrowserContext, server: Any, trained: tuple[int, str]
 ) -> None:
     link = server.link(trained[0], "Ada")
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(link)
     page.get_by_role("button", name="I do not agree").click()
     expect(page.get_by_role("heading", name="You did not agree")).to_be_visible()
@@ -142,7 +142,7 @@ def test_a_text_that_changed_while_it_was_read_is_not_agreed_to_and_withdrawing_
     context: BrowserContext, server: Any, trained: tuple[int, str]
 ) -> None:
     study_id, name = trained
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study_id, "Ada"))
     agree = page.get_by_role("button", name="I have read this and agree")
     expect(agree).to_be_visible()

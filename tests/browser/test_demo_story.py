@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from app.demo import demo_links
 from app.demo_labels import NAME, make_labels_demo
 from tests.browser.conftest import Server
+from tests.browser.driving import new_tab
 from tests.browser.test_judge_screens import choose
 
 pytestmark = pytest.mark.browser
@@ -31,7 +32,7 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
         pool.submit(make_labels_demo, server.engine).result()
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.set_default_timeout(30_000)
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(f"{server.address}/invite/{demo_links(server.engine, NAME, ('evaluator',))['evaluator']}")
     yield page
     context.close()

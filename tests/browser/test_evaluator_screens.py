@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from app.demo import demo_links, make_demo
 from tests.browser.conftest import Server
+from tests.browser.driving import new_tab
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.browser.test_judge_screens import choose
 from tests.security.policy import at_rest, refused, watch
@@ -41,7 +42,7 @@ def tab(browser: Browser, server: Server) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 757})
     context.set_default_timeout(30_000)
     watch(context, server.address)
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(f"{server.address}/invite/{demo_links(server.engine)['evaluator']}")
     yield page
     context.close()

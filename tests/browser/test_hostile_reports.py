@@ -10,6 +10,7 @@ from playwright.sync_api import BrowserContext, expect
 
 from annotation.rendering import TAGS, render_report
 from tests.browser.conftest import EIGHT
+from tests.browser.driving import new_tab
 from tests.small_study import make_study
 
 pytestmark = pytest.mark.browser
@@ -52,7 +53,7 @@ def test_no_hostile_report_runs_asks_or_changes_the_page(context: BrowserContext
     protocol = EIGHT.replace("[answers]", 'reports = {unresolved_flags = "allow"}\n[answers]')
     protocol = protocol.replace("[study]", "[study]\nretest_share = 0.0")
     study_id = make_study(server.engine, root, protocol=protocol, name="hostile")
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study_id, "Ada"))
     for number in range(1, 4):
         expect(page.get_by_text(f"Item {number} of 20")).to_be_visible()

@@ -17,6 +17,7 @@ from annotation.studies import find_study
 from db.connect import transaction
 from tests.annotation.judges.judged_study import Stub, judgments
 from tests.browser.conftest import Server
+from tests.browser.driving import new_tab
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.disputed_study import judge, make_disputed
 
@@ -44,7 +45,7 @@ def disputed(server: Server, tmp_path: Path) -> int:
 
 def opened(context: BrowserContext, server: Server, study: int, path: str) -> tuple[Page, list[str]]:
     """A page of a new evaluator, and every address outside the server that it asked for."""
-    page, outside = context.new_page(), []
+    page, outside = new_tab(context), []
 
     def note(request: Request) -> None:
         if not request.url.startswith((server.address, "data:", "blob:")):
@@ -158,7 +159,7 @@ def axe_at_two_widths(page: Page, name: str) -> dict[str, list[str]]:
 
 
 def test_an_annotator_has_no_such_page(context: BrowserContext, server: Server, disputed: int) -> None:
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(disputed, uuid.uuid4().hex))
     for path in ("judges", "disagreements"):
         page.goto(f"{server.address}/{path}")

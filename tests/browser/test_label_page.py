@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.driving import saved, until
+from tests.browser.driving import new_tab, saved, until
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,7 @@ def test_an_incomplete_submit_names_what_is_missing_and_goes_there(page: Page, s
 def test_the_evaluator_sees_the_answer_and_the_signed_out_a_next_step(
     context: BrowserContext, server: Any, study_id: int
 ) -> None:
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.address)
     expect(page.get_by_text("Open your invitation link")).to_be_visible()
     page.goto(server.link(study_id, "Eve", "evaluator"))

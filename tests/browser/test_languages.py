@@ -16,7 +16,7 @@ from app.packet_file import packet_html
 from db.connect import transaction
 from db.tables import Study
 from tests.browser.conftest import Server, serving
-from tests.browser.driving import box_of, ready, saved
+from tests.browser.driving import box_of, new_tab, ready, saved
 from tests.other_languages import ARABIC, CHINESE, pseudo_protocol, unwrapped, write_pseudo, write_reports
 from tests.small_study import PROTOCOL, a_person, make_study
 from tests.trained_study import make_trained_study
@@ -77,7 +77,7 @@ def test_every_word_of_the_label_page_is_the_catalogues(
     context: BrowserContext, server: Server, tmp_path: Path, pseudo: str
 ) -> None:
     study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(pseudo), name=f"label-{pseudo}")
-    page = opened(context.new_page(), server, study)
+    page = opened(new_tab(context), server, study)
     root = page.locator(".calipers")
     expect(root).to_have_attribute("lang", pseudo)
     expect(root).to_have_attribute("dir", "rtl" if pseudo == FROM_RIGHT else "ltr")
@@ -120,8 +120,8 @@ def test_every_word_of_a_submitted_and_of_a_read_only_item_is_the_catalogues(
     context: BrowserContext, server: Server, tmp_path: Path, pseudo: str
 ) -> None:
     study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(pseudo), name=f"again-{pseudo}")
-    page = opened(context.new_page(), server, study)
-    other = context.new_page()  # a second tab: read-only
+    page = opened(new_tab(context), server, study)
+    other = new_tab(context)  # a second tab: read-only
     other.goto(server.address)
     expect(other.locator(".notice-text")).to_contain_text("⟦")
     assert not_told(other) == []
@@ -146,7 +146,7 @@ def test_every_word_of_consent_and_training_is_the_catalogues(
     greek = 'consent = "Συγκατάθεση."\ntraining = {items = 3, pass_mark = 0.7, attempts = 2}\npay = {rate = 10.0, currency = "USD"}\n'
     trained = pseudo_protocol(pseudo, PROTOCOL.replace("[study]\n", f"[study]\n{greek}retest_share = 0.0\n"))
     study = make_trained_study(server.engine, tmp_path, protocol=trained, name=f"trained-{pseudo}")
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study, "Ada"))
     agree = page.locator(".st-key-agree button")
     agree.wait_for()
@@ -173,7 +173,7 @@ def test_every_word_of_a_packet_is_the_catalogues(
     path = tmp_path / "packet.html"
     path.write_text(in_pseudo(packet_html, packet, tmp_path, monkeypatch), encoding="utf-8")
     context = browser.new_context()
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(path.as_uri())
     page.locator(".packet-words").first.wait_for()
     assert not_told(page) == []
@@ -205,7 +205,7 @@ def test_a_page_from_right_to_left_keeps_left_on_the_left(
     write_reports(tmp_path / "ar", "ar")
     protocol = ARABIC.replace('language = "ar"', f'language = "{FROM_RIGHT}"')
     study = make_study(server.engine, tmp_path / "ar", protocol=protocol, name="from-the-right")
-    page = opened(context.new_page(), server, study)
+    page = opened(new_tab(context), server, study)
     places = {
         name: page.locator(selector).bounding_box()["x"]  # type: ignore[index]
         for name, selector in {
@@ -231,7 +231,7 @@ def test_a_study_in_arabic_speaks_english_around_texts_from_the_right(
     context: BrowserContext, server: Server, tmp_path: Path
 ) -> None:
     study = make_study(server.engine, write_reports(tmp_path / "ar", "ar"), protocol=ARABIC, name="arabic")
-    page = opened(context.new_page(), server, study)
+    page = opened(new_tab(context), server, study)
     expect(page.locator(".calipers")).to_have_attribute("dir", "ltr")
     expect(page.locator(".report").first).to_have_attribute("dir", "rtl")
     expect(page.locator(".where")).to_have_text("\u2068المحتوى\u2069, 1 of 2")
@@ -242,7 +242,7 @@ def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method(
     context: BrowserContext, server: Server, tmp_path: Path
 ) -> None:
     study = make_study(server.engine, write_reports(tmp_path / "zh", "zh"), protocol=CHINESE, name="chinese")
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study, "李雷"))
     page.locator(".st-key-agree button").click()
     ready(page)
@@ -283,7 +283,7 @@ def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method(
 def test_a_chinese_passage_is_quoted_by_its_place(context: BrowserContext, server: Server, tmp_path: Path) -> None:
     protocol = CHINESE.replace('consent = "您可以随时**停止**参与。答案将匿名发布。"\n', "")
     study = make_study(server.engine, write_reports(tmp_path / "zh", "zh"), protocol=protocol, name="quoted")
-    page = opened(context.new_page(), server, study)
+    page = opened(new_tab(context), server, study)
     page.locator('.side[data-side="left"] .report p').first.evaluate(
         "node => getSelection().setBaseAndExtent(node.firstChild, 3, node.firstChild, 9)"
     )

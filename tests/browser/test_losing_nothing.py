@@ -16,7 +16,7 @@ from sqlalchemy import select
 
 from db.connect import reading
 from db.tables import Assignment, Label
-from tests.browser.driving import THIRTY_NINE, box_of, item_number, middle, ready, rows, saved
+from tests.browser.driving import THIRTY_NINE, box_of, close_tabs, item_number, middle, new_tab, ready, rows, saved
 from tests.small_study import PROTOCOL, make_study, write_reports
 
 pytestmark = pytest.mark.browser
@@ -35,15 +35,14 @@ def opened(warm: BrowserContext, server: Any, tmp_path: Path) -> Iterator[Callab
     def open_first(protocol: str = THIRTY_NINE, topics: tuple[str, ...] = ("tides",)) -> tuple[Page, int]:
         root = write_reports(tmp_path / "reports", topics)
         study_id = make_study(server.engine, root, protocol=protocol, name=uuid.uuid4().hex)
-        pages.append(warm.new_page())
+        pages.append(warm.new_page())  # a process of its own: one of them is killed
         pages[0].goto(server.link(study_id, "Ada"))
         ready(pages[0])
         return pages[0], study_id
 
     yield open_first
     warm.set_offline(False)
-    for page in warm.pages:
-        page.close()
+    close_tabs(warm)
 
 
 def revisions(server: Any, study_id: int) -> dict[str, list[tuple[str, str]]]:
@@ -125,7 +124,7 @@ def reload(page: Page, server: Any) -> Page:
 def close_the_tab(page: Page, server: Any) -> Page:
     page.keyboard.type(LAST)
     page.close()
-    another = page.context.new_page()
+    another = new_tab(page.context)
     another.goto(server.address)
     return another
 
@@ -151,7 +150,7 @@ def crash_the_tab(page: Page, server: Any) -> Page:
     page.keyboard.type(LAST)
     with pytest.raises(PlaywrightError, match="crash"):
         page.goto("chrome://crash")
-    another = page.context.new_page()
+    another = new_tab(page.context)
     another.goto(server.address)
     return another
 

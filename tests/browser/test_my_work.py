@@ -21,6 +21,7 @@ from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Event, Study
 from db.types import now
+from tests.browser.driving import new_tab
 from tests.small_study import answer_all
 
 pytestmark = pytest.mark.browser
@@ -80,7 +81,7 @@ class Person:
 @pytest.fixture
 def ada(context: BrowserContext, server: Any, study_id: int) -> tuple[Page, Person]:
     """Ada, signed in, with three items submitted and the fourth before her."""
-    page = context.new_page()
+    page = new_tab(context)
     link = server.link(study_id, "Ada")
     person = Person(server, study_id)
     person.hand_in(3)
@@ -281,7 +282,7 @@ def test_logging_out_asks_first_where_answers_are_unsaved(ada: tuple[Page, Perso
 def themed(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 757}, color_scheme=request.param)
     context.set_default_timeout(15_000)
-    yield context.new_page()
+    yield new_tab(context)
     context.close()
 
 

@@ -34,7 +34,7 @@ from db.tables import Study
 from tests.annotation.test_canonical_json import VALUES
 from tests.browser.blinded import SYSTEMS as BLIND_SYSTEMS
 from tests.browser.blinded import blind_study
-from tests.browser.driving import THIRTY_NINE, box_of, ready
+from tests.browser.driving import THIRTY_NINE, box_of, new_tab, ready
 from tests.browser.test_accessibility import violations
 from tests.small_study import a_person, answer, make_study
 
@@ -121,7 +121,7 @@ def offline(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def opened(context: BrowserContext, file: Path) -> tuple[Page, list[str]]:
-    page = context.new_page()
+    page = new_tab(context)
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: asked.append(message.text))

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from db.connect import reading
 from db.tables import Assignment, Criterion, Item, Label, Report, System
 from tests import small_study
-from tests.browser.driving import saved, until
+from tests.browser.driving import new_tab, saved, until
 from tests.browser.test_accessibility import violations
 from tests.small_study import RATING, make_study, with_reference
 
@@ -41,7 +41,7 @@ def opened(context: BrowserContext, server: Any, tmp_path: Path, monkeypatch: py
     def open_first(protocol: str) -> tuple[Page, int]:
         root = with_reference(tmp_path / "reports")
         study_id = make_study(server.engine, root, protocol=protocol, name=uuid.uuid4().hex)
-        page = context.new_page()
+        page = new_tab(context)
         page.goto(server.link(study_id, "Ada"))
         page.locator('.calipers[data-ready="true"]').wait_for()
         return page, study_id

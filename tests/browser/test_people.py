@@ -22,7 +22,7 @@ from db.people_tables import Enrollment, Invite, Rater
 from db.tables import Assignment, Event, Study
 from db.types import now
 from tests.browser.conftest import Server
-from tests.browser.driving import saved
+from tests.browser.driving import new_tab, saved
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.small_study import answer_all
 
@@ -87,7 +87,7 @@ def test_a_platforms_participant_ends_with_a_code_to_take_back(
 ) -> None:
     with transaction(server.engine) as session:
         token = open_link(session, local_admin(session.get_one(Study, study_id)), places=3, quota=2)
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(f"{server.address}/invite/{token}?PROLIFIC_PID=5f3c9d2e1b")
     expect(page.get_by_role("radio").first).to_be_visible()
     with transaction(server.engine) as session:
@@ -110,7 +110,7 @@ def test_a_platforms_participant_ends_with_a_code_to_take_back(
 def test_somebody_who_is_paused_is_not_told_that_all_is_done(
     server: Server, study_id: int, context: BrowserContext
 ) -> None:
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study_id, "Ada"))
     expect(page.get_by_role("radio").first).to_be_visible()
     with transaction(server.engine) as session:
@@ -128,7 +128,7 @@ def test_somebody_who_is_paused_is_not_told_that_all_is_done(
 def test_a_tab_in_the_background_stops_the_clock_at_once(
     server: Server, study_id: int, context: BrowserContext
 ) -> None:
-    page = context.new_page()
+    page = new_tab(context)
     page.clock.install()
     page.goto(server.link(study_id, "Ada"))
     timer = page.get_by_role("timer", name="Active time on this item")
@@ -160,7 +160,7 @@ def admins_page(server: Server, study_id: int, context: BrowserContext) -> Page:
         void_work(session, admin, "Chen Wei-Ling", "always left, 9 s an item")
         set_quota(session, admin, 12)
         open_link(session, admin, places=50, quota=5)
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study_id, "Root", "admin"))
     page.goto(f"{server.address}/people")
     expect(page.get_by_role("heading", name="One person")).to_be_visible()

@@ -20,6 +20,7 @@ from annotation.work.evidence import plain_text
 from db.connect import reading
 from db.tables import Assignment, Criterion, Label, Report
 from tests.browser.conftest import EIGHT
+from tests.browser.driving import new_tab
 from tests.browser.test_accessibility import violations
 from tests.small_study import make_study
 
@@ -272,7 +273,7 @@ def test_submitted_work_shows_its_answers_quotes_and_history_read_only(
         page.keyboard.press("1")
         page.keyboard.insert_text("as it should be")
     saved(page)
-    second = context.new_page()
+    second = new_tab(context)
     second.goto(f"{server.address}/")
     expect(second.get_by_text("open in another tab").first).to_be_visible()
     page.get_by_role("button", name="Submit").click()

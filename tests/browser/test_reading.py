@@ -16,6 +16,7 @@ from annotation.rendering import render_report, report_blocks
 from db.connect import reading
 from db.tables import Assignment
 from tests.browser.conftest import EIGHT
+from tests.browser.driving import new_tab
 from tests.browser.test_accessibility import violations
 from tests.browser.test_hostile_reports import HOSTILE
 from tests.browser.test_label_page import until
@@ -55,7 +56,7 @@ def reader(context: BrowserContext, server: Any, tmp_path: Path) -> Page:
         (root / system).mkdir(parents=True)
         (root / system / "day.md").write_text(text, encoding="utf-8")
     study_id = make_study(server.engine, root, protocol=EIGHT, name=uuid.uuid4().hex)
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study_id, "Ada"))
     ready(page)
     return page

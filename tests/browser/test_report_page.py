@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.browser.driving import new_tab
 from tests.browser.test_accessibility import violations
 from tests.exports.hostile_page import HOSTILE, hostile_report, page_of
 
@@ -69,7 +70,7 @@ def test_every_entry_of_the_contents_leads_to_its_part(tab: Page, address: str) 
 
 def test_axe_finds_nothing_in_either_theme(browser: Browser, address: str) -> None:
     context = browser.new_context(viewport={"width": 1024, "height": 768}, bypass_csp=True)  # axe itself is a script
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(address)
     try:
         assert violations(page) == []

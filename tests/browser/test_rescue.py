@@ -20,6 +20,7 @@ from db.people_tables import SignIn
 from db.tables import Assignment, Study
 from db.types import now
 from tests.browser.conftest import EIGHT
+from tests.browser.driving import new_tab
 from tests.small_study import SYSTEMS, TOPICS, make_study
 
 pytestmark = pytest.mark.browser
@@ -164,7 +165,7 @@ def test_a_second_tab_reads_only_until_it_takes_over_and_overwrites_nothing(
 ) -> None:
     write(page, "from the first tab")
     saved(page)
-    second = context.new_page()
+    second = new_tab(context)
     second.goto(server.address)
     expect(second.get_by_role("button", name="Take over")).to_be_visible(timeout=15_000)
     second.get_by_role("button", name="Criterion 1:").click()
@@ -194,7 +195,7 @@ def test_item_criterion_scroll_and_text_are_where_they_were_left(
             lines = "\n\n".join(f"Sentence {n} on {topic} is long enough to fill a line or two." for n in range(200))
             (tmp_path / system / f"{topic}.md").write_text(f"# {topic}\n\n{lines}\n", encoding="utf-8")
     study_id = make_study(server.engine, tmp_path, overlap=2, protocol=EIGHT, name=uuid.uuid4().hex)
-    page = context.new_page()
+    page = new_tab(context)
     page.goto(server.link(study_id, "Ada"))
     page.get_by_role("radio", name="Left").wait_for()
     write(page, "half a thought", 6)

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests import small_study
+from tests.browser.driving import new_tab
 from tests.browser.test_label_page import saved, until
 from tests.small_study import PROBES, RATING, make_study, with_reference
 
@@ -34,7 +35,7 @@ def opened(context: BrowserContext, server: Any, tmp_path: Path, monkeypatch: py
     def open_first(protocol: str, reference: str = "") -> tuple[Page, int]:
         root = with_reference(tmp_path / "reports", reference) if reference else tmp_path / "reports"
         study_id = make_study(server.engine, root, protocol=protocol, name=uuid.uuid4().hex)
-        page = context.new_page()
+        page = new_tab(context)
         page.goto(server.link(study_id, "Ada"))
         page.locator('.calipers[data-ready="true"]').wait_for()
         return page, study_id

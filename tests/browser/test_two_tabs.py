@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from db.connect import reading
 from db.tables import Assignment, Label
-from tests.browser.driving import box_of, item_number, ready, saved
+from tests.browser.driving import box_of, close_tabs, item_number, new_tab, ready, saved
 from tests.small_study import PROTOCOL, make_study, write_reports
 
 pytestmark = pytest.mark.browser
@@ -25,12 +25,11 @@ def first(warm: BrowserContext, server: Any, tmp_path: Path) -> Iterator[tuple[P
     """Ada's first tab with her first item of nine, one criterion each, and the study's id."""
     root = write_reports(tmp_path / "reports")
     study_id = make_study(server.engine, root, protocol=ONE_QUICK, name=uuid.uuid4().hex)
-    page = warm.new_page()
+    page = new_tab(warm)
     page.goto(server.link(study_id, "Ada"))
     ready(page)
     yield page, study_id
-    for tab in warm.pages:
-        tab.close()
+    close_tabs(warm)
 
 
 def answers(server: Any, study_id: int) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -45,7 +44,7 @@ def answers(server: Any, study_id: int) -> list[tuple[str, list[tuple[str, str]]
 
 def test_a_second_tab_never_labels_another_item(first: tuple[Page, int], server: Any, warm: BrowserContext) -> None:
     page, study_id = first
-    second = warm.new_page()
+    second = new_tab(warm)
     second.goto(server.address)
     ready(second)
     expect(second.get_by_role("button", name="Take over")).to_be_visible()
@@ -116,7 +115,7 @@ def test_a_second_tab_takes_over_what_the_first_could_not_send_and_drops_no_char
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.keyboard.type("typed where nothing was sent")
-    second = warm.new_page()
+    second = new_tab(warm)
     second.goto(server.address)
     ready(second)
     second.get_by_role("button", name="Take over").click()

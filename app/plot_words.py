@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from app.plan_words import percent, rounded
 from app.quality_words import in_words
 from calibration.biases.reliability_map import ReliabilityMap
+from calibration.choosing.choice_words import usd
 from calibration.people.agreement_so_far import AgreementSoFar
 from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import CalibrationReport, Estimate
@@ -27,7 +28,7 @@ def of_frontier(report: CalibrationReport) -> str:
     if not priced:
         return ""
     best, cheap = max(priced, key=lambda one: one.agreement.value), min(priced, key=lambda one: one.cost_per_item)
-    costs = {one.judge: f"{1000 * one.cost_per_item:,.3g} USD per 1,000 items" for one in (best, cheap)}
+    costs = {one.judge: usd(one.cost_per_item) for one in (best, cheap)}
     first = f"Of {len(priced)} judges with a price {best.judge} agrees most, {in_words(best.agreement)}"
     if best is cheap:
         return f"{first}, and costs least, {costs[best.judge]}."

@@ -31,6 +31,7 @@ NOTICED = {
 NOTICED_THERE = {"tcp_keepalives_idle": 15, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 3,
                  "tcp_user_timeout": 30_000}  # fmt: skip
 READ_ONLY = "calipers_read_only"
+SECRETS = ("password", "sslpassword")  # of a URL's query, where SQLAlchemy does not mask them
 BAD_OPTION = "invalid connection option"  # what Postgres' driver says of a URL
 REMEDIES = {
     "not a database": "name another file in CALIPERS_DATABASE_URL",
@@ -130,7 +131,7 @@ def naming_the_database(engine: Engine) -> Iterator[None]:
         is_fault = isinstance(error, OperationalError) or type(error) is NotADatabase or error.connection_invalidated
         if not is_fault and BAD_OPTION not in str(error.orig):
             raise
-        shown = engine.url.render_as_string(hide_password=True)
+        shown = engine.url.difference_update_query(SECRETS).render_as_string(hide_password=True)
         reason = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else "no reason given"
         if _says_disk_full(error.orig):
             raise DiskFull(f"{shown}: {reason}; nothing of this was written: free some disk space") from error

@@ -288,8 +288,9 @@ def test_a_url_that_cannot_work_is_refused_in_one_sentence(url: str, says: str) 
     assert "secret" not in str(refused.value)
 
 
-def test_an_unreachable_database_is_named_without_its_password() -> None:
-    engine = open_database("postgresql://me:secret@127.0.0.1:1/none")
+@pytest.mark.parametrize("at", ["me:secret@127.0.0.1:1/none", "me@127.0.0.1:1/none?password=secret"])
+def test_an_unreachable_database_is_named_without_its_password(at: str) -> None:
+    engine = open_database(f"postgresql://{at}")
     with pytest.raises(DatabaseError) as caught, reading(engine) as session:
         session.execute(sa.text("SELECT 1"))
     assert "127.0.0.1:1/none" in str(caught.value)

@@ -97,7 +97,7 @@ class Server:
             return list(session.execute(rows.where(Criterion.study_id == study_id).order_by(Label.id)))
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
@@ -136,9 +136,9 @@ def study_id(server: Server, tmp_path: Path) -> int:
     return make_study(server.engine, tmp_path / "reports", overlap=2, protocol=EIGHT, name=uuid.uuid4().hex)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def warm(browser: Browser) -> Iterator[BrowserContext]:
-    """One context for all modules: the app's files are fetched and compiled once."""
+    """One context for a whole module: the app's files are fetched and compiled once."""
     context = browser.new_context(viewport={"width": 1440, "height": 757})
     context.set_default_timeout(20_000)
     yield context
@@ -147,7 +147,7 @@ def warm(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def context(warm: BrowserContext, server: Server) -> Iterator[BrowserContext]:
-    """The one context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
+    """The module's context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
     stays = parked(warm, server.address)
     yield warm
     warm.set_offline(False)

@@ -83,11 +83,11 @@ def test_with_two_annotators_an_item_agreement_is_set_beside_that_on_other_items
 
 
 @pytest.mark.slow
-def test_of_60_studies_of_careful_people_at_most_one_flags_anybody() -> None:
+def test_of_30_studies_of_careful_people_none_flags_anybody() -> None:
     rng = np.random.default_rng(5)
-    studies = (planted_study([careful(rng) for _ in range(5)], seed) for seed in range(60))
-    # were one study in ten to flag somebody, as few as this would come of it once in seventy times
-    assert sum(bool(quick_flags(*one)) for one in studies) <= 1
+    studies = (planted_study([careful(rng) for _ in range(5)], seed) for seed in range(30))
+    # were one study in ten to flag somebody, none would come of it once in twenty-four times
+    assert not any(quick_flags(*one) for one in studies)
 
 
 @pytest.mark.slow
@@ -95,13 +95,13 @@ def test_both_planted_ones_are_found_for_the_right_reasons_in_nine_of_ten_studie
     rng = np.random.default_rng(6)
     found = [
         quick_flags(*planted_study([*(careful(rng) for _ in range(3)), ALWAYS_LEFT, RANDOM_AND_FAST], seed))
-        for seed in range(20)
+        for seed in range(10)
     ]
     reasons = [
         {"side", "same_answer"} <= one.get("ann4", set()) and {"speed", "agreement"} <= one.get("ann5", set())
         for one in found
     ]
-    assert sum(reasons) >= 18
+    assert sum(reasons) >= 9
     assert sum(bool(set(one) - {"ann4", "ann5"}) for one in found) <= 1
 
 

@@ -65,6 +65,7 @@ def toml(fake: Fake) -> str:
     return f"{judge}concurrency = {CONCURRENCY}\n{PRICE}\n"
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)  # three workers on Postgres: tests/machines
 def test_two_processes_share_the_work_and_a_ctrl_c_ends_both_in_good_order(
     engine: Engine, database_url: str, tmp_path: Path, fake: Fake
 ) -> None:
@@ -82,6 +83,7 @@ def test_two_processes_share_the_work_and_a_ctrl_c_ends_both_in_good_order(
     assert len(attempts(engine)) == fake.stats()["billed"] == 120, "nothing is paid twice"
 
 
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 def test_a_worker_that_is_killed_is_told_of_and_the_other_finishes_its_calls(
     engine: Engine, database_url: str, tmp_path: Path, fake: Fake
 ) -> None:

@@ -62,22 +62,6 @@ def test_a_figure_drawn_twice_is_the_same_bytes(reports, form):
         assert as_bytes(draw(reports["plain"]), form) == as_bytes(draw(reports["plain"]), form)
 
 
-def test_another_process_with_other_settings_draws_the_same_bytes(tmp_path):
-    (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: none\nlines.linewidth: 9\n")
-    code = (
-        "import hashlib; from exports.plots.forest import forest; from exports.figures import as_bytes, FORMATS;"
-        "from tests.exports.toy import toy_report;"
-        "print([hashlib.sha256(as_bytes(forest(toy_report()), form)).hexdigest() for form in FORMATS])"
-    )
-    said = {
-        subprocess.run(
-            [sys.executable, "-c", code], cwd=ROOT, env=env, capture_output=True, text=True, check=True
-        ).stdout
-        for env in ({"PYTHONHASHSEED": "1"}, {"PYTHONHASHSEED": "2", "MATPLOTLIBRC": str(tmp_path)})
-    }
-    assert len(said) == 1
-
-
 @pytest.mark.parametrize("width", [ONE_COLUMN, FULL_PAGE])
 def test_a_pdf_holds_its_fonts_as_truetype_and_no_date(reports, width):
     for figure in figures_of(reports["plain"], width):

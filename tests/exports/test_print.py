@@ -74,11 +74,11 @@ def test_every_font_of_a_pdf_is_inside_it(width):
             assert b"/FontFile" in objects[descriptor[1]]
 
 
-def test_every_figure_is_the_same_bytes_in_another_process(figures):
+def test_every_figure_is_the_same_bytes_in_another_process_with_other_settings(figures, tmp_path):
+    (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: none\nlines.linewidth: 9\n")
     code = "import json; from tests.exports.test_print import drawn, fingerprints; print(json.dumps(fingerprints(drawn())))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={"PYTHONHASHSEED": "77"}, capture_output=True, text=True, check=True
-    )
+    other = {"PYTHONHASHSEED": "77", "MATPLOTLIBRC": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=other, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == fingerprints(figures)
 
 

@@ -10,20 +10,22 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from exports.bundle import SUMS, write_bundle
+from exports.bundle import SUMS
 from exports.errors import ExportError
-from exports.pack import pack
-from exports.recomputing import Recomputed, report_from
-from exports.spreadsheets import guarded
+from exports.recomputing import Recomputed
 from exports.verifying import describe, verify
-from tests.exports.test_bundle import BESIDE, FACTS, INPUTS, edit, history_of, made_labels, seal_again
+from tests.exports.test_bundle import (
+    edit,
+    made_labels,
+    make_bundle,
+    seal_again,
+)
 
 DEEP = "[" * 100_000
 DAMAGED = ("null", "[]", "5", DEEP, "NaN", '{"a": 1e999}', '{"a": "\\ud800"}')
@@ -31,15 +33,8 @@ DAMAGED = ("null", "[]", "5", DEEP, "NaN", '{"a": 1e999}', '{"a": "\\ud800"}')
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle that is quickly computed again."""
-    folder, labels = tmp_path_factory.mktemp("whole"), made_labels()
-    inputs = replace(INPUTS, settings=replace(INPUTS.settings, resamples=19, per_criterion=False))
-    report, verdicts = report_from(labels, inputs)
-
-    def write(path: Path) -> None:
-        labels.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell).to_csv(path, index=False)
-
-    write_bundle(folder, inputs, write, pack(report, verdicts, FACTS), BESIDE, history_of(labels))
+    folder = tmp_path_factory.mktemp("bundles") / "whole"
+    make_bundle(folder, made_labels())
     assert verify(folder).holds
     return folder
 

@@ -127,6 +127,7 @@ def needed_for_interval(
     `too_many`. Kupper & Hafner 1989. Raises `bad_number`.
     """
     _need("the half-width", half_width, TINY, 1)
+    _need("the level", level, TINY, 1 - TINY)
     spread = replace(spread, mean=math.nan)  # an interval assumes no gap
     if not spread.sd > TINY:
         return _none(spread, spread.note or "zero_variance")

@@ -199,6 +199,7 @@ def test_without_any_spread_the_claim_rests_on_the_exact_bound():
         (lambda: needed_for_claim(of_sd(0.2), 0.05, level=0.0), "the level is 0"),
         (lambda: needed_for_claim(of_sd(0.2), 0.05, tried=0), "the number of judges tried is 0"),
         (lambda: needed_for_interval(of_sd(0.2), 0.0), "the half-width is 0; use a number above 0"),
+        (lambda: needed_for_interval(of_sd(0.2), 0.05, level=0.0), "the level is 0"),
         (lambda: needed_to_tell_apart(of_sd(0.2), 0.0), "the difference is 0"),
         (lambda: pairs_needed(1e-6), "needs over a million pairs"),
         (lambda: pairs_needed(0.05, agreement=1.0), "agreement is 1; use one between 0 and 1"),

@@ -101,6 +101,7 @@ def _refuse_unresolved(session: Session, study: Study) -> None:
     if reports:
         raise AnnotationError(
             "unresolved_flags",
-            f"{flags} passages in {reports} reports may say who wrote them, and nobody has decided about them; look "
+            f"{flags} {'passage' if flags == 1 else 'passages'} in {reports} {'report' if reports == 1 else 'reports'} "
+            "may say who wrote them, and nobody has decided about them; look "
             f"with: calipers audit {study.name}, then decide there or on the blinding page",
         )

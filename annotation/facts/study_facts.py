@@ -60,7 +60,8 @@ def audit_facts(made: BlindingAudit) -> dict[str, Any]:
     residue = sum(sum(kinds.values()) for kinds in made.residue_counts.values())
     counted = {"reports": made.reports, "systems": made.systems, "topics": made.topics, "residue": residue}
     measured = {"chance": made.chance, **named} if named else {}
-    return {**counted, **measured, "refused": made.refused, "sentence": made.sentence}
+    claimed = "" if made.gaps.unresolved_flags else made.sentence
+    return {**counted, **measured, "refused": made.refused, "sentence": claimed}
 
 
 def _study(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:

@@ -21,6 +21,8 @@ LINE: tuple[Any, ...] = (
     Report.flags, Report.open_flags, Report.override, func.length(Report.original_text).label("characters"),
 )  # fmt: skip
 
+AROUND = 40  # characters on either side of a flag
+
 
 @dataclass(frozen=True)
 class ReportLine:
@@ -86,14 +88,24 @@ def list_reports(session: Session, principal: Principal) -> list[ReportLine]:
 
 
 def open_flags(session: Session, principal: Principal) -> list[dict[str, str]]:
-    """Every passage that waits for a decision: report, kind and words."""
+    """Every passage that waits for a decision: report, kind, words, and the line they stand in, as far as 80 go."""
     study = study_for(session, principal, "evaluator")
     return [
-        {"report": f"{system.key}/{topic.key}", "kind": flag["kind"], "text": flag["text"]}
+        {
+            "report": f"{system.key}/{topic.key}", "kind": flag["kind"], "text": flag["text"],
+            "around": _around(report.shown_text, flag["start"], flag["end"]),
+        }
         for report, topic, system in _newest(session, study)
         for flag in report.flags
         if report.open_flags and not flag.get("resolution")
-    ]
+    ]  # fmt: skip
+
+
+def _around(text: str, start: int, end: int) -> str:
+    """The words with some forty characters on either side, on one line."""
+    before, after = max(0, start - AROUND), min(len(text), end + AROUND)
+    words = " ".join(text[before:after].split())
+    return f"{'…' if before else ''}{words}{'…' if after < len(text) else ''}"
 
 
 def view_report(session: Session, principal: Principal, report_id: int) -> ReportView:
@@ -127,7 +139,9 @@ def _line(row: Row[Any]) -> ReportLine:
         warnings=tuple(row.warnings),
         flags=len(row.flags),
         open_flags=row.open_flags,
-        override="; ".join(f"{act['what']}: {act['reason']}" for act in (row.override or {}).get("acts", [])),
+        override="; ".join(
+            ": ".join(filter(None, (act["what"], act["reason"]))) for act in (row.override or {}).get("acts", [])
+        ),
     )
 
 

@@ -84,7 +84,7 @@ class BlindingAudit:
     chance: float  # the largest system's share of the reports; NaN without reports
     refused: str  # why identification was not computed, or empty
     gaps: Gaps
-    sentence: str  # what a paper may claim, with the figures found
+    sentence: str  # what a paper may claim, with the figures found; while passages are undecided that it may not yet
     seed: int
 
 
@@ -150,8 +150,20 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}\u00a0%"
 
 
-def claim(found: Sequence[Identification], chance: float, systems: int, topics: int, refused: str) -> str:
-    """The sentence a methods section may carry: label-blind, not style-blind, and by how much."""
+def claim(
+    found: Sequence[Identification], chance: float, systems: int, topics: int, refused: str, undecided: int = 0
+) -> str:
+    """The sentence a methods section may carry: label-blind, not style-blind, and by how much.
+
+    With passages `undecided` it cannot be true yet, and what is returned says so instead.
+    """
+    if undecided:
+        waits = (
+            "1 passage that may name a report's maker waits"
+            if undecided == 1
+            else (f"{undecided:,} passages that may name a report's maker wait")
+        )
+        return f"Not blind yet: {waits} for a decision. What a paper may claim stands here once all are decided."
     opening = (
         "Reports were label-blind, not style-blind: raters saw no system names, citations or traces of origin, but "
         "length and style remain"

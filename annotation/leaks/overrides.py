@@ -58,13 +58,22 @@ def _resolve_flag(
 
 
 def resolve_all(
-    session: Session, principal: Principal, resolution: str, *, kind: str | None = None, reason: str = ""
+    session: Session, principal: Principal, resolution: str, *, kind: str | None = None, of: str = "", reason: str = ""
 ) -> int:
-    """The same decision for every unresolved flag, or for those of one kind. Returns how many were decided."""
+    """The same decision for every unresolved flag, or for those of one kind, or `of` one report, `SYSTEM/TOPIC`.
+
+    Returns how many were decided.
+    """
     study = study_for(session, principal, "admin")
     _refuse_unknown(resolution)
     decided = 0
-    for report in session.scalars(select(Report).where(Report.study_id == study.id, Report.open_flags > 0)):
+    waiting = (
+        select(Report).join(Topic, Topic.id == Report.topic_id).join(System, System.id == Report.system_id)
+        .where(Report.study_id == study.id, Report.open_flags > 0)
+    )  # fmt: skip
+    if of:
+        waiting = waiting.where(System.key + "/" + Topic.key == of)
+    for report in session.scalars(waiting):
         # from the end, so that masking one does not move those before it
         for number in reversed(range(len(report.flags))):
             flag = report.flags[number]

@@ -89,6 +89,28 @@ _PHRASES = (
     ),
     ("tracking", r"\b(?:utm_[a-z]+|baike_source|referrer)=[^\s&)\]>]{0,60}"),
 )
+# A maker nobody has listed is known by how it signs: the name alone is flagged, so that masking it leaves a sentence.
+_MADE = r"(?:written|generated|prepared|produced|compiled|created|authored|researched|conducted|wrote)"
+_NAME = r"(?P<name>[A-Z][\w'’-]{0,40}(?:[ .](?:[A-Z]|v?[0-9])[\w'’-]{0,40}|\.[a-z]{2,3}\b){0,5})"
+_BY = rf"{_MADE} (?:automatically |entirely )?(?:by|with|using) (?:the |an? )?"
+_TEXT = r"(?:report|response|answer|article|essay|text|document|paper|research|review)"
+_ROLE = r"(?:agent|assistant|model|system|tool|bot|chatbot|researcher|AI)"
+_MAKERS = (
+    re.compile(rf"\b(?i:(?:this|our) {_TEXT} (?:was|is|has been) {_BY}){_NAME}"),
+    re.compile(  # a sentence of its own
+        rf"(?:^|(?<=[.!?:*_] ))[>*_ ]{{0,4}}(?i:(?:{_TEXT} )?{_BY}){_NAME}(?: (?:on|in|at) [^.\n]{{1,40}})?"
+        r"[*_)]*(?:\.[*_]*(?= |$)|$)",
+        re.MULTILINE,
+    ),
+    re.compile(
+        rf"\b(?:I am|I['’]m|[Mm]y name is) {_NAME}(?=, (?:an?|the|your) (?:[\w-]+ ){{0,3}}{_ROLE}\b"
+        rf"|,? and I(?: have|['’]ve)? {_MADE}\b)"
+    ),
+    re.compile(
+        r"本(?:报告|文章?|研究)由(?P<name>[^\n。，,、；：]{1,20}?)(?:自动|协助)?(?:撰写|生成|编写|整理|完成|制作)"
+    ),
+)
+_NEAR = 600  # characters from the beginning and the end of a report: where it is signed
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE | re.MULTILINE)) for kind, pattern in _PHRASES)
 _PARTS = re.compile(r"[\s_-]+")
 _MOST_WORDS_SHOWN = 80  # characters of a flag's text
@@ -103,6 +125,7 @@ def find_self_identification(markdown: str, names: Iterable[str]) -> tuple[Flag,
     """
     found = [*_names(markdown, names)]
     found += [_flag(match, "product") for match in _PRODUCTS.finditer(markdown)]
+    found += _makers(markdown)
     for kind, pattern in _COMPILED:
         found += [_flag(match, kind) for match in pattern.finditer(markdown)]
     flags: list[Flag] = []
@@ -124,6 +147,16 @@ def addressed_to_judges(text: str) -> list[str]:
 
 def _flag(match: re.Match[str], kind: str) -> Flag:
     return Flag(match.start(), match.end(), kind, match[0][:_MOST_WORDS_SHOWN])
+
+
+def _makers(markdown: str) -> Iterator[Flag]:
+    """Names by which a report signs near its beginning or end, whoever they are."""
+    last = len(markdown) - _NEAR
+    for pattern in _MAKERS:
+        for match in pattern.finditer(markdown):
+            if match.start() < _NEAR or match.end() > last:
+                start, end = match.span("name")
+                yield Flag(start, end, "assistant", match["name"][:_MOST_WORDS_SHOWN])
 
 
 def _names(markdown: str, names: Iterable[str]) -> Iterator[Flag]:

@@ -9,7 +9,7 @@ import typer
 
 from app.commands.completing import among
 from app.commands.next_step import say_next
-from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar
+from app.commands.printing import JSON, WHICH, echo, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from annotation.leaks.auditing import ReportLine
@@ -27,16 +27,18 @@ def audit(
     study: str = WHICH,
     resolve: str = typer.Option(
         "",
-        help="Decide about unresolved flags: keep, mask or exclude.",
+        help="Decide about waiting passages: keep (their words are content), mask (they are shown as [system]) or "
+        "exclude (the whole report is left out).",
         autocompletion=among("keep", "mask", "exclude"),
     ),
-    kind: str = typer.Option("", help="With --resolve: only flags of this kind."),
+    kind: str = typer.Option("", help="With --resolve: only passages of this kind."),
+    of: str = typer.Option("", "--report", help="With --resolve: only in this report, SYSTEM/TOPIC as it is listed."),
     reason: str = typer.Option("", help="With --resolve: why; it is kept with your decision."),
     as_json: bool = JSON,
 ) -> None:
     """What still gives a system away, and what a paper may claim.
 
-    Prints what is left in the shown texts, flags to decide about, gaps, and how well systems are recognised.
+    Prints what is left in the shown texts, passages to decide about, gaps, and how well systems are recognised.
 
     Example: calipers audit mystudy --resolve keep --kind product --reason "the report is about this product"
     """
@@ -49,18 +51,19 @@ def audit(
     from annotation.studies import find_study
     from app.commands.database import opened
     from db.connect import reading, transaction
+    from exports.words.grammar import counted
 
     engine = opened()
     if resolve:
         with transaction(engine) as session:
             admin = local_admin(find_study(session, study))
-            decided = resolve_all(session, admin, resolve, kind=kind or None, reason=reason)
-        typer.echo(f"{decided} flags resolved as {resolve}", err=as_json)
+            decided = resolve_all(session, admin, resolve, kind=kind or None, of=of, reason=reason)
+        typer.echo(f"{counted(decided, 'passage')} resolved as {resolve}", err=as_json)
     with reading(engine) as session, progress_bar("reading reports") as advance:
         admin = local_admin(find_study(session, study))
         found = audit_study(session, admin, advance)
         lines = list_reports(session, admin)
-        flags = open_flags(session, admin)
+        flags, name = open_flags(session, admin), find_study(session, study).name
     with transaction(engine) as session:
         keep_audit(session, find_study(session, study), found)
     if as_json:
@@ -68,7 +71,7 @@ def audit(
         return
     _print_systems(found, lines)
     _print_passages(found, flags)
-    _print_waiting(flags, study)
+    _print_waiting(flags, name)
     _print_gaps(found.gaps)
     typer.echo(found.sentence)
     if not flags:
@@ -93,14 +96,15 @@ def _print_systems(found: BlindingAudit, lines: Sequence[ReportLine]) -> None:
 def _print_passages(found: BlindingAudit, flags: Sequence[dict[str, Any]]) -> None:
     """The first places where something is left, and the first to decide about."""
     for hit in found.residue[:SHOWN]:
-        typer.echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")
+        echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")
     for flag in flags[:SHOWN]:
-        typer.echo(f"decide: {flag['kind']} in {flag['report']}: {flag['text']}")
+        echo(f"decide: {flag['kind']} in {flag['report']}: {flag['text']} | {flag['around']}")
 
 
-def _print_waiting(flags: Sequence[dict[str, Any]], study: str | None) -> None:
-    """How many decisions wait, and the command that takes them."""
+def _print_waiting(flags: Sequence[dict[str, Any]], study: str) -> None:
+    """How many decisions wait, what may be decided, and the commands that do it."""
     from collections import Counter
+    from shlex import quote
 
     from exports.words.grammar import verb
 
@@ -108,9 +112,13 @@ def _print_waiting(flags: Sequence[dict[str, Any]], study: str | None) -> None:
     if flags:
         named = ", ".join(f"{kind} {count}" for kind, count in counted.most_common())
         typer.echo(
-            f"{len(flags)} {verb(len(flags), 'flag waits', 'flags wait')} for a decision ({named}): "
-            f"calipers audit {study or ''} --resolve keep|mask|exclude --kind …"
+            f"{len(flags)} {verb(len(flags), 'passage waits', 'passages wait')} for a decision ({named}): keep it "
+            "where its words are content, mask it as [system], or exclude the whole report;\n"
+            "one by one on the Blinding page (calipers serve), or"
         )
+        (kind, _), *_ = counted.most_common()
+        for words in (f"keep --kind {kind}", f"mask --report {quote(flags[0]['report'])}"):
+            typer.echo(f"  calipers audit {quote(study)} --resolve {words}")
 
 
 def _print_gaps(gaps: Gaps) -> None:

@@ -12,6 +12,9 @@ from app.commands.completing import among
 from app.commands.dry_run import DryRun, ending, say
 from app.commands.printing import JSON, STUDY, progress_bar
 
+ALLOW_EMPTY = typer.Option(False, help="Import empty reports as empty; they never enter an item.")
+ALLOW_MISSING = typer.Option(False, help="Accept systems without a report on some topics.")
+
 
 def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
@@ -36,8 +39,8 @@ def import_reports(
     system: str = typer.Option(None, help="table: the system that wrote every row."),
     keep_columns: bool = typer.Option(False, help="table: keep the other columns as features of the topic."),
     encoding: str = typer.Option("utf-8", help="Your decision, stored; never guessed."),
-    allow_empty: bool = typer.Option(False, help="Import empty reports as empty; they never enter an item."),
-    allow_missing: bool = typer.Option(False, help="Accept systems without a report on some topics."),
+    allow_empty: bool = ALLOW_EMPTY,
+    allow_missing: bool = ALLOW_MISSING,
     new_version: bool = typer.Option(False, help="Accept changed reports as new versions."),
     dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
     as_json: bool = JSON,
@@ -61,11 +64,8 @@ def import_reports(
     from app.commands.database import opened
     from db.connect import reading, transaction
 
-    if layout not in (*LAYOUTS, AUTO):
-        raise typer.BadParameter(f"no layout {layout!r}; choose one of {', '.join(LAYOUTS)}, {AUTO}\n{layout_lines()}")
     with ending(as_json):
-        if not path.exists():
-            raise ImportingError(f"{path}: no such folder; give the folder that holds the reports")
+        refuse_source(path, layout)
         refuse_ways_out(path)
         if layout == AUTO:
             layout, sign = propose(path)
@@ -90,3 +90,13 @@ def import_reports(
             if dry_run:
                 raise DryRun
     say(outcome, as_json, None if dry_run else engine, study)
+
+
+def refuse_source(path: Path, layout: str) -> None:
+    """What cannot be read at all is refused before anything is made for it."""
+    from annotation.errors import ImportingError
+
+    if layout not in (*LAYOUTS, AUTO):
+        raise typer.BadParameter(f"no layout {layout!r}; choose one of {', '.join(LAYOUTS)}, {AUTO}\n{layout_lines()}")
+    if not path.exists():
+        raise ImportingError(f"{path}: no such folder; give the folder that holds the reports")

@@ -11,6 +11,7 @@ import typer
 from app.commands.completing import protocols
 from app.commands.next_step import say_next
 from app.commands.printing import JSON, WHICH, print_json
+from app.commands.reports import ALLOW_EMPTY, ALLOW_MISSING, refuse_source
 
 
 def add_to(app: typer.Typer) -> None:
@@ -73,6 +74,9 @@ def init(
     from_reports: Path = typer.Option(
         None, "--reports", help="Also import this folder, in the layout it has; more: calipers import reports."
     ),
+    layout: str = typer.Option("auto", help="With --reports: its layout, as `calipers import reports` names them."),
+    allow_empty: bool = ALLOW_EMPTY,
+    allow_missing: bool = ALLOW_MISSING,
     listing: bool = typer.Option(False, "--list", help="Describe the shipped protocols."),
     copy: tuple[str, Path] = typer.Option(
         None, "--copy", metavar="NAME FILE", help="Write a shipped protocol to a file, to be changed."
@@ -96,6 +100,8 @@ def init(
         raise typer.BadParameter("give a study's name and --protocol, or --list, or --copy")
     if from_reports and as_json:
         raise typer.BadParameter("--json tells of the study alone; use: calipers import reports … --json")
+    if from_reports:
+        refuse_source(from_reports, layout)
     made = _make_study(study, protocol, seed)
     if as_json:
         print_json(made)
@@ -106,13 +112,26 @@ def init(
 
         say_next(database(), study)
     else:
-        from annotation.importing.layouts import AUTO
-        from app.commands.reports import import_reports
+        _bring_in(from_reports, layout, study, allow_empty=allow_empty, allow_missing=allow_missing)
 
+
+def _bring_in(folder: Path, layout: str, study: str, **allowed: bool) -> None:
+    """The reports of the study that was just made; where they are refused, that it stands, and what to run then."""
+    from shlex import quote
+
+    from annotation.errors import ImportingError
+    from app.commands.reports import import_reports
+
+    try:
         import_reports(
-            from_reports, AUTO, study, columns="", system=None, keep_columns=False, encoding="utf-8",
-            allow_empty=False, allow_missing=False, new_version=False, dry_run=False, as_json=False,
+            folder, layout, study, columns="", system=None, keep_columns=False, encoding="utf-8", new_version=False,
+            dry_run=False, as_json=False, **allowed,
         )  # fmt: skip
+    except ImportingError as error:
+        again = f"calipers import reports {quote(str(folder))} --layout {layout} --study {quote(study)}"
+        raise ImportingError(
+            f"{error}\nthe study {study!r} stands, without these reports; once that is mended: {again}"
+        ) from None
 
 
 def _make_study(study: str, protocol: str, seed: int) -> dict[str, Any]:

@@ -21,6 +21,9 @@ from app.screens.report_page import WHERE, empty, section, study_head
 from app.screens.waiting import computed
 from app.settings import database
 from db.connect import reading, transaction
+from exports.words.grammar import counted
+
+MAY = "Keep: its words are content. Mask: it is shown as [system]. Exclude: the whole report is left out."
 
 
 def show(principal: Principal) -> None:
@@ -105,14 +108,18 @@ def _scrolling(name: str, text: str) -> str:
 
 
 def _flags(principal: Principal, view: ReportView) -> None:
+    if view.line.open_flags:
+        section(f'<p class="c-soft">{MAY}</p>')
     for number, flag in enumerate(view.flags):
         if flag.get("resolution"):
             continue
         words, keep, mask, leave_out = st.columns([5, 1, 1, 1], vertical_alignment="center")
-        words.text(f"{flag['kind']}: {flag['text']}")
+        told = words.empty()
+        told.text(f"{flag['kind']}: {flag['text']}")
         for column, resolution in ((keep, "keep"), (mask, "mask"), (leave_out, "exclude")):
             # no callback: that would act for whoever drew the page, who may be signed out by now
             if column.button(resolution.capitalize(), key=f"flag{number}{resolution}", width="stretch"):
+                told.text(f"{flag['kind']}: {flag['text']} – {resolution}, being stored")  # all else is read anew first
                 _do(principal, resolve_flag, view.line.id, number, resolution)
                 st.rerun()
 
@@ -168,5 +175,5 @@ def _systems(found: BlindingAudit, lines: list[ReportLine]) -> str:
 
 def _title(line: ReportLine) -> str:
     waiting = f" · {line.open_flags} to decide" if line.open_flags else ""
-    warned = f" · {len(line.warnings)} warnings" if line.warnings else ""
+    warned = f" · {counted(len(line.warnings), 'warning')}" if line.warnings else ""
     return f"{line.topic} · {line.system}{waiting}{warned}"

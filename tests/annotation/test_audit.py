@@ -18,6 +18,7 @@ from annotation.blinding import (
     formatting_counts,
 )
 from annotation.citations import strip_citations
+from annotation.facts.study_facts import audit_facts
 from annotation.leaks.residue import find_residue
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"
@@ -163,7 +164,10 @@ def test_gaps_name_what_is_missing_empty_twice_there_or_unequal() -> None:
         report("borealis", "c", "w", status="excluded"),
         report("handbook", "c", "v", unresolved_flags=2),
     ]
-    gaps = audit_blinding(reports, seed=7).gaps
+    audit = audit_blinding(reports, seed=7)
+    assert audit.sentence.startswith("Not blind yet: 2 passages that may name a report's maker wait for a decision.")
+    assert audit_facts(audit)["sentence"] == ""  # no checklist may claim it
+    gaps = audit.gaps
     assert gaps.missing == (("handbook", "b"),)
     assert gaps.empty == ("atlas/c",)
     assert gaps.excluded == ("borealis/c",)

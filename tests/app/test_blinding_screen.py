@@ -13,6 +13,7 @@ from annotation.people.principals import Principal, local_admin
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Report, Study
+from tests.app.drawing import html_of
 from tests.small_study import make_study, report_by
 
 
@@ -59,6 +60,8 @@ def test_a_flag_is_kept_or_masked_by_a_button(page: tuple[AppTest, Engine, int])
     assert the(engine, report_id).shown_text == "I am [system]. Tides rise."
     assert the(engine, report_id).open_flags == 0
     assert not [button for button in screen.button if button.label == "Mask"]
+    screen.selectbox[0].select(report_id).run()
+    assert "Changed by hand: mask system<" in "".join(html_of(screen))
 
 
 def test_a_text_is_changed_only_with_a_reason(page: tuple[AppTest, Engine, int]) -> None:

@@ -58,13 +58,21 @@ def test_flags_stop_a_study_from_opening_until_they_are_decided(shell: Shell) ->
     shell("init", "s", "--protocol", "small.toml")
     shell("import", "reports", "reports", "--layout", "folder")
     shell("pairs", "--design", "all", "--apply")
-    assert "1 passages in 1 reports may say who wrote them" in shell("open", exit_code=1)
+    assert "1 passage in 1 report may say who wrote them" in shell("open", exit_code=1)
     said = shell("audit")
-    assert "decide: assistant in alpha/tides: As an AI language model" in said
-    assert "label-blind, not style-blind" in said
-    assert "too few topics" in said or "not measured" in said
-    found = json.loads(shell("audit", "--resolve", "mask", "--reason", "it says what it is", "--json"))
+    assert "decide: assistant in alpha/tides: As an AI language model | " in said
+    assert "As an AI language model, I report on" in said.split(" | ")[1]
+    assert "Not blind yet: 1 passage that may name" in said
+    assert "label-blind" not in said
+    for refused in ("--report alpha/moons", "--kind product"):
+        assert "0 passages resolved as mask" in shell("audit", "--resolve", "mask", *refused.split())
+    command = next(line for line in said.splitlines() if "--report" in line)
+    assert command == "  calipers audit s --resolve mask --report alpha/tides"
+    assert "1 passage resolved as mask" in shell(*command.split()[1:], "--reason", "it says what it is")
+    found = json.loads(shell("audit", "--json"))
     assert found["open_flags"] == []
+    assert "label-blind, not style-blind" in found["sentence"]
+    assert "too few topics" in found["sentence"]
     assert "is open" in shell("open")
 
 

@@ -49,6 +49,26 @@ def test_init_brings_a_folder_of_reports_along_as_import_would(run: Run) -> None
     assert json.loads(again.stdout)["unchanged"] == 6
 
 
+def test_init_accepts_gaps_as_import_does_and_says_how_to_go_on(run: Run, tmp_path: Path) -> None:
+    put(tmp_path / "mine/atlas/tides.md", text("one"))
+    put(tmp_path / "mine/atlas/moons.md", text("two"))
+    put(tmp_path / "mine/beta/tides.md", text("three"))
+    begin = ["init", "one", "--protocol", "small.toml", "--reports", "mine"]
+    refused = str(CliRunner().invoke(app, begin).exception)
+    assert "pass --allow-missing" in refused
+    assert refused.endswith(
+        "the study 'one' stands, without these reports; once that is mended: "
+        "calipers import reports mine --layout auto --study one"
+    )
+    assert "3 reports: 3 new" in CliRunner().invoke(app, [*begin, "--allow-missing", "--layout", "folder"]).stdout
+
+
+@pytest.mark.parametrize("wrong", [("--reports", "nowhere"), ("--reports", "bench", "--layout", "odd")])
+def test_no_study_is_made_for_reports_that_cannot_be_there(run: Run, wrong: tuple[str, ...]) -> None:
+    assert CliRunner().invoke(app, ["init", "never", "--protocol", "small.toml", *wrong]).exit_code != 0
+    assert "no study called 'never'" in str(run("bench", "--layout", "auto", "--study", "never").exception)
+
+
 def test_problems_are_all_in_the_json(run: Run) -> None:
     done = run("a.jsonl", "--layout", "table", "--json")
     assert done.exit_code == 1

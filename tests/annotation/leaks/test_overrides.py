@@ -64,7 +64,7 @@ def test_a_study_with_unresolved_flags_does_not_open(flagged: tuple) -> None:
     with transaction(engine) as session:
         study = session.get_one(Study, admin.study_id)
         move_study(session, study, "paused")
-        with pytest.raises(AnnotationError, match=r"2 passages in 1 reports .* calipers audit small"):
+        with pytest.raises(AnnotationError, match=r"2 passages in 1 report .* calipers audit small"):
             move_study(session, study, "open")
         assert resolve_all(session, admin, "keep", kind="name", reason="seen") == 2
         move_study(session, study, "open")

@@ -36,6 +36,7 @@ PARTS = (
     "quoting.js",
     "history.js",
     "others.js",
+    "rule.js",
     "training.js",
     "form.js",
     "answers.js",
@@ -59,7 +60,7 @@ def _joined(*parts: str) -> str:
 
 
 SCRIPT = f"{as_script()}\n{_joined(*PARTS)}"
-STYLES = ("annotate", "reading", "sheets", "quoting", "others", "tasks", "both", "training", "scripts")
+STYLES = ("header", "annotate", "reading", "sheets", "quoting", "others", "tasks", "both", "training", "scripts")
 STYLE = _joined(*(f"{name}.css" for name in STYLES))
 
 SCRIPTS = _joined("scripts.css")  # fonts by language, for Python's own pages as well

@@ -58,6 +58,12 @@ class Answers {
     return length < this.rule.min_length ? "short_rationale" : null;
   }
 
+  /** Begun, and something is missing. */
+  isPart(id) {
+    const { choice, rationale } = this.of(id);
+    return this.missing(id) !== null && (choice !== null || typedLength(rationale) > 0);
+  }
+
   /** The refusal of a `stale` edit: {entry, current}, both shown until the person picks. */
   conflict(id) {
     const refusal = this.outbox.refused.get(`label:${id}`);
@@ -87,7 +93,8 @@ class Answers {
     const words = { no_choice: "list.choose", no_rationale: "list.say_why", short_rationale: "list.say_more" };
     return {
       answer: this.text(choice),
-      done: missing === null ? "yes" : choice === null ? "no" : "part",
+      done: missing === null ? "yes" : this.isPart(id) ? "part" : "no",
+      lacks: this.isPart(id) ? tell(words[missing]) : null,
       need: this.conflict(id) ? tell("list.two_versions") : this.asked.has(id) && missing ? tell(words[missing]) : null,
       save: this.outbox.state(`label:${id}`),
     };

@@ -1,5 +1,7 @@
 // Arriving at an item: skeleton, one fetch, then the item at the place where the person left it.
 
+const SAID_MS = 6000; // how long a short sentence stays
+
 class Arriving {
   constructor(page) {
     this.page = page;
@@ -36,6 +38,20 @@ class Arriving {
         });
       await pause(Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** attempt));
     }
+  }
+
+  /** What was just handed in, for a while; on somebody's first item, how work goes here, until the first answer. */
+  greet() {
+    const { page } = this;
+    if (page.handedIn) {
+      const said = { text: tell("page.handed_in", { n: page.handedIn }), quiet: true };
+      page.notices.set("handed_in", said);
+      setTimeout(() => page.notices.get("handed_in") === said && page.notices.delete("handed_in") && page.refresh(), SAID_MS);
+    }
+    page.handedIn = null;
+    const number = page.item.training?.item ?? (page.position?.done ?? 0) + 1;
+    if (number === 1 && page.writable && !page.answers.begun)
+      page.notices.set("first", { text: tell("page.first_item"), quiet: true });
   }
 
   unavailable(status, reply) {
@@ -83,6 +99,7 @@ class Arriving {
     );
     if (page.note) page.notices.set("note", { text: page.note, tone: "amber" });
     page.note = null;
+    this.greet();
     page.shell.phase("item");
     page.refresh();
     if (item.training?.feedback) page.training.show(item.training.feedback);

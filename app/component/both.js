@@ -44,6 +44,7 @@ function combined(rows) {
     answer: given.some((one) => one !== null) ? given.map((one) => one ?? "–").join(" · ") : null,
     told: told.join(", "),
     done: is("yes") ? "yes" : is("no") ? "no" : "part",
+    lacks: rows.find(({ now }) => now.lacks)?.now.lacks ?? null,
     need: rows.find(({ now }) => now.need)?.now.need ?? null,
     save: rows.find(({ now }) => now.save !== "saved")?.now.save ?? "saved",
   };

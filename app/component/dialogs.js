@@ -48,8 +48,10 @@ class Dialogs {
       onchange: (event) => preferences.choose({ keys: event.target.checked }),
     });
     single.checked = preferences.values.keys;
-    const line = ({ shown, does }) =>
-      make("tr", {}, make("th", { scope: "row" }, ...shown.map((key) => make("kbd", {}, key))), make("td", {}, tell(does)));
+    const line = ({ shown, does, narrowed = (all) => all }) => {
+      const keys = narrowed(shown, item).map((key) => make("kbd", {}, key));
+      return make("tr", {}, make("th", { scope: "row" }, ...keys), make("td", {}, tell(does)));
+    };
     this.show(
       tell("dialog.help"),
       make(
@@ -81,29 +83,30 @@ class Dialogs {
     );
   }
 
-  /** One text with Send; `kinds` are radio buttons above it. */
+  /** One text with Send; `kinds` are radio buttons above it, of which one must be chosen. */
   ask(title, { explain, kinds = [], name, needText, send, confirm }) {
-    const text = make("textarea", { rows: 4, maxlength: 2000, "aria-label": name });
+    const text = make("textarea", { rows: 4, maxlength: 2000 });
     const problem = make("p", { class: "problem", role: "alert" });
-    const options = kinds.map(([id, words], n) => {
+    const options = kinds.map(([id, words]) => {
       const radio = make("input", { type: "radio", name: "kind", value: id });
-      radio.checked = n === 0;
       return [radio, make("label", { class: "switch" }, radio, ` ${words}`)];
     });
     const go = () => {
-      if (needText && !text.value.trim()) {
-        problem.textContent = tell("dialog.needed", { name });
-        text.focus();
+      const kind = options.find(([radio]) => radio.checked)?.[0].value;
+      const lacks = kinds.length && !kind ? options[0][0] : needText && !text.value.trim() ? text : null;
+      if (lacks) {
+        problem.textContent = lacks === text ? tell("dialog.needed", { name }) : tell("dialog.choose");
+        lacks.focus();
         return;
       }
       this.close();
-      send(text.value.trim(), options.find(([radio]) => radio.checked)?.[0].value);
+      send(text.value.trim(), kind);
     };
     this.show(
       title,
       make("p", {}, explain),
       ...options.map(([, label]) => label),
-      text,
+      make("label", { class: "field" }, name, text),
       problem,
       make("button", { type: "button", class: "submit ready", onclick: go }, confirm),
     );

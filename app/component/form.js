@@ -24,11 +24,12 @@ class Form {
     this.quotes = new Quotes(page);
     this.others = new Others(page);
     this.whyReport = make("span", { class: "why-report" }); // of which report, where two are rated
-    this.hint = make("span", { class: "hint", id: "rationale-hint" });
+    this.rule = new RationaleRule(page);
     this.saved = make("span", { class: "answer-save" });
     this.noticeText = make("p", { class: "notice-text", role: "alert" });
     this.noticeAction = make("button", { type: "button", class: "quiet", hidden: true });
-    this.notice = make("div", { class: "notice" }, this.noticeText, this.noticeAction);
+    this.noticeSaid = make("p", { class: "notice-text", role: "status" }); // what need not interrupt a screen reader
+    this.notice = make("div", { class: "notice" }, this.noticeText, this.noticeSaid, this.noticeAction);
     this.rescue = make(
       "button",
       { type: "button", class: "quiet rescue", hidden: true, onclick: () => page.rescue.download() },
@@ -87,16 +88,18 @@ class Form {
     this.why = make(
       "section",
       { class: "why", "aria-label": tell("form.rationale") },
-      make("div", { class: "why-top" }, make("span", {}, tell("form.rationale")), this.whyReport, this.hint, page.history.button, this.saved),
+      make("div", { class: "why-top" }, make("span", {}, tell("form.rationale")), this.whyReport, this.rule.hint, page.history.button, this.saved),
       this.boxes,
       this.quotes.root,
+      this.rule.next,
     );
     root.append(
       this.ask,
       this.others.root,
       this.why,
       this.listRoot,
-      make("footer", { class: "foot" }, this.notice, this.rescue, this.ways, make("div", { class: "foot-row" }, this.left, this.submit)),
+      this.notice,
+      make("footer", { class: "foot" }, this.rescue, this.ways, make("div", { class: "foot-row" }, this.left, this.submit)),
     );
   }
 
@@ -228,24 +231,17 @@ class Form {
     box.readOnly = fixed;
     this.quotes.show(id);
     this.page.history.show(id);
-    this.hint.textContent = this.ruleText(answer.rationale);
-    this.hint.dataset.need = this.page.answers.asked.has(id) && this.page.answers.missing(id) ? "yes" : "no";
+    const needs = this.page.answers.asked.has(id) ? this.page.answers.missing(id) : null;
+    this.rule.show(id, needs);
+    this.answering.root.dataset.need = needs === "no_choice" ? "yes" : "no";
     this.saved.textContent = answer.rev || save !== "saved" ? tell(`save.${save}`) : "";
     this.saved.dataset.save = save;
   }
 
-  ruleText(text) {
-    const { required, min_length: least } = this.item.rationale ?? {};
-    if (!required) return tell("form.optional");
-    const length = typedLength(text);
-    if (least <= 1) return tell("form.required");
-    if (length >= least) return ""; // room for what else stands there
-    return tell(length ? "form.length" : "form.least", { length, n: least });
-  }
-
-  say({ text, tone = "plain", action } = {}) {
+  say({ text = "", tone = "plain", action, quiet = false } = {}) {
     this.notice.dataset.tone = tone;
-    if (this.noticeText.textContent !== (text ?? "")) this.noticeText.textContent = text ?? "";
+    for (const [node, words] of [[this.noticeText, quiet ? "" : text], [this.noticeSaid, quiet ? text : ""]])
+      if (node.textContent !== words) node.textContent = words;
     this.noticeAction.hidden = !action;
     this.noticeAction.textContent = action?.text ?? "";
     this.noticeAction.onclick = action?.run ?? null;

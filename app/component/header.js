@@ -13,11 +13,13 @@ class Header {
       make("i", { class: "dot" }),
       this.saveText,
     );
-    this.topicTitle = make("span", {});
+    this.topicTitle = make("span", { class: "topic-title" });
+    this.topicPrompt = make("span", { class: "topic-prompt" });
     this.topic = make(
       "button",
       { type: "button", class: "topic", title: tell("header.show_topic"), onclick: () => page.dialogs.topic() },
       this.topicTitle,
+      this.topicPrompt,
     );
     this.simulated = make(
       "span",
@@ -120,9 +122,7 @@ class Header {
     this.done.textContent = item ? tell("header.answered", { n: complete, of: all }) : "";
     this.showTime(item && page.activeTime);
     this.progress.style.setProperty("inline-size", all ? `${(100 * complete) / all}%` : "0");
-    this.topic.hidden = !item;
-    this.topicTitle.textContent = item?.topic.title ?? "";
-    Object.assign(this.topicTitle, { lang: item?.topic.language ?? "", dir: item?.topic.dir ?? "" });
+    this.showTopic(item?.topic);
     this.simulated.hidden = !(item?.study ?? page.data?.study)?.simulated;
     this.showSync(page.reading.together);
     this.find.setAttribute("aria-expanded", String(page.find.isOpen));
@@ -130,6 +130,17 @@ class Header {
     this.theme.setAttribute("aria-label", this.theme.title);
     if (item) this.showPanes(item.panes);
     this.showSave();
+  }
+
+  /** Its title, and below it as much of what was asked as there is room for. */
+  showTopic(topic) {
+    this.topic.hidden = !topic;
+    const { title = "", prompt, language: lang = "", dir = "" } = topic ?? {};
+    const asked = prompt && prompt !== title ? prompt : "";
+    for (const [node, words] of [[this.topicTitle, title], [this.topicPrompt, asked]]) {
+      if (node.textContent !== words) node.textContent = words;
+      Object.assign(node, { lang, dir });
+    }
   }
 
   /** Which of two panes one reads; with one there is nothing to switch or to scroll together. */
@@ -196,7 +207,7 @@ class Header {
         entry(tell("menu.larger"), () => page.preferences.font(1), "+", "narrow"),
         entry(tell("menu.smaller"), () => page.preferences.font(-1), "-", "narrow"),
         entry(tell("header.theme", { theme: tell(`header.theme_${theme}`) }), () => page.preferences.next("theme"), null, "narrow"),
-        page.writable && make("hr"),
+        page.writable && make("hr", { class: "narrow" }),
         entry(tell("menu.form", { place: tell(`menu.form_${form}`) }), () =>
           page.preferences.next("form"),
         ),

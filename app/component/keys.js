@@ -1,13 +1,17 @@
 // The keyboard. Single keys act only outside text, without a modifier, once per press, when the item is on screen.
 
-// shown, does: the line of the help sheet, does as the key of a text (none: not listed); keys: event.key; run(page, key)
+// shown, does: the line of the help sheet, does as the key of a text (none: not listed), where `asked` says so; `narrowed`:
+// those that an item has; keys: event.key; run(page, key)
 const KEYS = [
   {
     shown: ["1", "2", "3", "4"],
     does: "keys.choose",
+    asked: (item) => item?.task_type !== "pointwise_rating",
+    narrowed: (shown, item) => (item ? item.choices.map((_, n) => String(n + 1)) : shown),
     keys: [..."0123456789"],
     run: (page, key) => page.digit(key),
   },
+  { shown: ["0–9"], does: "keys.score", asked: (item) => item?.task_type === "pointwise_rating" },
   {
     shown: ["j", "k"],
     does: "keys.criterion",

@@ -2,6 +2,12 @@
 
 const SUBMIT_TRIES = 4;
 
+/** Of which the criteria that a submit was refused for are in want: answers, rationales, or some of either. */
+function lacking(missing) {
+  const answers = missing.filter(({ reason }) => reason === "no_choice").length;
+  return answers === missing.length ? "lack_answers" : answers ? "incomplete" : "lack_rationales";
+}
+
 class Leaving {
   constructor(page) {
     this.page = page;
@@ -73,6 +79,8 @@ class Leaving {
 
   left(outcome, item, reply) {
     const { page } = this;
+    const { done } = page.position ?? {};
+    page.handedIn = outcome === "submit" && !item.training && done !== undefined ? done + 1 : null;
     page.position = reply.position ?? page.position;
     page.outbox.clear();
     this.busy = false;
@@ -95,14 +103,44 @@ class Leaving {
     page.answers.asked = new Set(missing.map((one) => page.answers.rowOf(one)));
     page.form.list.filter(page.answers.asked);
     page.notices.set("submit", {
-      text: tell("leaving.incomplete", { n: missing.length }),
+      text: tell(`leaving.${lacking(missing)}`, { n: missing.length }),
       tone: "amber",
-      action: { text: tell("leaving.show_all"), run: () => page.showAll() },
+      action: { text: tell("leaving.show_all"), run: () => this.showAll() },
     });
     page.go(page.answers.rowOf(missing[0]));
     page.refresh();
-    if (missing[0].reason === "no_choice") page.form.focusChoices();
-    else page.form.focusRationale();
+    this.toWhatIsMissing(missing[0].reason);
+  }
+
+  /** The list is whole again; what is missing stays marked. */
+  showAll() {
+    const { page } = this;
+    page.form.list.filter(null);
+    page.notices.set("submit", { ...page.notices.get("submit"), action: null });
+    page.refresh();
+  }
+
+  /** Nothing that was asked for is missing any more. */
+  allGiven() {
+    const { page } = this;
+    page.answers.asked = new Set();
+    page.form.list.filter(null);
+    page.notices.delete("submit");
+  }
+
+  /** The open criterion was begun: say what it lacks before it is left. */
+  notYet() {
+    const { page } = this;
+    const missing = page.answers.missing(page.current);
+    page.answers.asked.add(page.current);
+    page.notices.set("unfinished", { text: tell(`unfinished.${missing}`), tone: "amber" });
+    page.refresh();
+    this.toWhatIsMissing(missing);
+  }
+
+  toWhatIsMissing(reason) {
+    if (reason === "no_choice") this.page.form.focusChoices();
+    else this.page.form.focusRationale();
   }
 
   /** Something stored is newer than what this page shows: show what is stored, and let the person submit that. */
@@ -140,7 +178,8 @@ class Leaving {
       return;
     }
     if (page.turn?.mine) page.outbox?.clear(); // another tab may still hold unsaved answers there
+    const waits = keptEntries(page.data.person).some(({ kind }) => WORK.has(kind)); // of another tab, or lost knowingly
     page.preferences.forget();
-    location.assign("/");
+    location.assign(n || waits ? "/?out=left" : "/?out=saved");
   }
 }

@@ -1,7 +1,7 @@
 // The list of criteria: groups with counts, one line each with its answer, one tab stop for all.
 
 class CriteriaList {
-  /** open(id) when a line is chosen; describe(id) -> {answer, done: no|part|yes, need, save}. */
+  /** open(id) when a line is chosen; describe(id) -> {answer, done: no|part|yes, lacks, need, save}; `need` is shown, `lacks` told. */
   constructor({ root, open, describe }) {
     this.root = root;
     this.open = open;
@@ -67,7 +67,7 @@ class CriteriaList {
   refreshRow(id) {
     const row = this.rows.get(id);
     const now = this.describe(id);
-    const parts = [now.told ?? now.answer ?? tell("list.no_answer"), now.need, now.save === "saved" ? null : tell(`save.${now.save}`)];
+    const parts = [now.told ?? now.answer ?? tell("list.no_answer"), now.need ?? now.lacks, now.save === "saved" ? null : tell(`save.${now.save}`)];
     const told = tell("list.row", { label: row.label, state: parts.filter(Boolean).join(", ") });
     if (row.told === `${now.done} ${told}`) return now.done; // thousands of needless changes while somebody types
     row.told = `${now.done} ${told}`;

@@ -176,18 +176,10 @@ class Page {
   }
 
   edited() {
-    this.notices.delete("remark");
-    this.notices.delete("note");
+    for (const over of ["remark", "note", "first", "unfinished"]) this.notices.delete(over);
     if (!this.answers.asked.size) this.notices.delete("submit");
-    else if (![...this.answers.asked].some((id) => this.answers.missing(id))) this.showAll();
+    else if (![...this.answers.asked].some((id) => this.answers.missing(id))) this.leaving.allGiven();
     this.placeMoved();
-    this.refresh();
-  }
-
-  showAll() {
-    this.answers.asked = new Set();
-    this.form.list.filter(null);
-    this.notices.delete("submit");
     this.refresh();
   }
 
@@ -201,6 +193,7 @@ class Page {
     if (this.current !== id) {
       this.outbox.flush("text");
       this.wasComplete = !this.answers.missing(id);
+      this.notices.delete("unfinished");
     }
     this.current = id;
     this.form.activate(id);
@@ -222,8 +215,12 @@ class Page {
     if (follow) this.form.focusChoices();
   }
 
-  /** Ctrl+Enter: on to the next open criterion; the one that completes the item also submits it. */
+  /**
+   * Ctrl+Enter: on to the next open criterion; the one that completes the item also submits it. One that was begun and
+   * lacks something is left at the second press.
+   */
   accept() {
+    if (this.writable && this.answers.isPart(this.current) && !this.notices.has("unfinished")) return void this.leaving.notYet();
     const next = this.answers.nextOpen(this.current);
     if (!next) {
       if (this.wasComplete || !this.writable) this.form.submit.focus();

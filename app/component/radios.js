@@ -1,4 +1,5 @@
-// A group of large buttons that is a radio group: one tab stop, arrows move and choose.
+// A group of large buttons that is a radio group: one tab stop, arrows move and choose. While none is chosen the group
+// itself is focused, so that the first space of a text that is typed on chooses nothing.
 
 const BY_POINTER = { touch: "touch", mouse: "mouse", pen: "mouse" }; // none: pressed by key
 
@@ -6,8 +7,8 @@ class Radios {
   /** choose(value, by): by is key, mouse, touch or arrow. */
   constructor({ attributes, choose }) {
     this.choose = choose;
-    this.root = make("div", { role: "radiogroup", ...attributes });
-    this.root.addEventListener("keydown", (event) => this.arrows(event));
+    this.root = make("div", { role: "radiogroup", tabindex: -1, ...attributes });
+    this.root.addEventListener("keydown", (event) => this.pressed(event));
   }
 
   /** options: [{id, content, key?}]; `before` are nodes that precede the buttons. */
@@ -40,17 +41,19 @@ class Radios {
     }
   }
 
-  arrows(event) {
+  pressed(event) {
+    if (event.key === " " && event.target === this.root) event.preventDefault(); // nor does it scroll
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
     const at = this.buttons.indexOf(event.composedPath()[0]);
-    const next = this.buttons[(at + step + this.buttons.length) % this.buttons.length];
+    const next = this.buttons.at(at < 0 && step < 0 ? -1 : (at + step) % this.buttons.length);
     this.choose(next.dataset.choice, "arrow");
     next.focus({ preventScroll: true });
   }
 
   focus() {
-    this.buttons.find(({ tabIndex }) => tabIndex === 0)?.focus({ preventScroll: true });
+    const chosen = this.buttons.find(({ ariaChecked }) => ariaChecked === "true");
+    (chosen ?? this.root).focus({ preventScroll: true });
   }
 }

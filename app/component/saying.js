@@ -97,7 +97,8 @@ function notice(page) {
     };
   if (outbox.trouble && outbox.failures >= TROUBLE_AFTER)
     return { text: sentence({ text: outbox.trouble }, "notice.trouble"), tone: "amber" };
-  return notices.get("submit") ?? notices.get("remark") ?? notices.get("note") ?? notices.get("leftovers") ?? {};
+  const shown = ["unfinished", "submit", "remark", "note", "leftovers", "handed_in", "first"].find((kind) => notices.has(kind));
+  return notices.get(shown) ?? {};
 }
 
 /** Where to go from an item that can only be read: [{text, href}]. */

@@ -34,6 +34,7 @@ class SignOut {
   }
 
   async leave() {
+    const left = this.unsaved.length ? "left" : "saved";
     const { csrf, person } = this.data;
     try {
       const answer = await fetch("/api/logout", {
@@ -49,7 +50,7 @@ class SignOut {
       return;
     }
     for (const key of storage.keys(`calipers:${person}:`)) storage.remove(key);
-    location.assign("/");
+    location.assign(`/?out=${left}`);
   }
 }
 

@@ -11,6 +11,7 @@ from annotation.people.sign_ins import sign_out, who
 from annotation.people.signing_out import sign_out_everywhere
 from annotation.studies import protocol_of
 from app.screens.look import attributes, style
+from app.screens.signed_out import LEFT
 from app.settings import database
 from app.texts import ENGLISH, Texts, texts_for
 from db.connect import reading, transaction
@@ -58,3 +59,4 @@ def _leave(cookie: str, everywhere: bool) -> None:
             sign_out_everywhere(session, principal)
         else:
             sign_out(session, cookie)
+    st.session_state[LEFT] = True

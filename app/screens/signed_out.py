@@ -10,6 +10,7 @@ from annotation.people.sign_ins import who
 from app.screens.look import attributes, style
 from app.texts import texts_for
 
+LEFT = "logged_out"  # in the session of whoever logged out on a page of Streamlit's own
 DECLINED = "consent_declined"  # in the session of whoever did not agree just now
 
 
@@ -17,10 +18,20 @@ def show() -> None:
     """Say how to get in."""
     style()
     words = texts_for(st.context.locale or "")
-    key = "screens.signed_out.not_agreed" if st.session_state.get(DECLINED) else "screens.signed_out.open_link"
+    key = f"screens.signed_out.{_why()}"
     st.html(
         f'<main class="c-empty" {attributes(words)}><h1>{words.tell(key)}</h1><p>{words.tell(f"{key}_text")}</p></main>'
     )
+
+
+def _why() -> str:
+    """`saved` only where the page that was left said so: the server cannot know what a browser still holds."""
+    if st.session_state.get(DECLINED):
+        return "not_agreed"
+    told = st.query_params.get("out")
+    if told == "saved":
+        return "saved"
+    return "left" if told == "left" or st.session_state.get(LEFT) else "open_link"
 
 
 def send_away(session: Session, principal: Principal, cookie: str) -> None:

@@ -49,6 +49,84 @@ def test_one_pair_of_eight_criteria_takes_sixteen_keystrokes_beside_the_text(
     assert [row[0] for row in stored if row[1]] == ["left"] * 8
 
 
+def test_a_sentence_typed_on_after_ctrl_enter_chooses_nothing_by_its_spaces(
+    opened: Callable[..., Any], server: Any
+) -> None:
+    page, study_id = opened(EIGHT)
+    answered_first(page)
+    page.keyboard.type("this has all details, and it says when and where ")
+    page.keyboard.press("Space")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("heading", name="Criterion 2")).to_be_visible()
+    expect(page.get_by_role("radiogroup", name="Criterion 2").get_by_role("radio", checked=True)).to_have_count(0)
+    saved(page)
+    assert {row[2] for row in server.labels(study_id)} == {"c1"}
+
+
+@pytest.mark.parametrize(("key", "chosen"), [("ArrowDown", "Left"), ("ArrowLeft", "Tie")])
+def test_arrows_from_the_group_choose_its_first_or_its_last(opened: Callable[..., Any], key: str, chosen: str) -> None:
+    page, _ = opened(EIGHT)
+    answered_first(page)
+    page.keyboard.press(key)
+    expect(page.get_by_role("radio", name=chosen)).to_be_checked()
+    expect(page.get_by_role("radio", name=chosen)).to_be_focused()
+
+
+def answered_first(page: Any) -> None:
+    """The first criterion is answered, and the second waits for its choice."""
+    page.keyboard.press("1")
+    page.keyboard.insert_text("it says so at once")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("radiogroup", name="Criterion 2")).to_be_focused()
+
+
+@pytest.mark.parametrize(
+    ("choice", "text", "focus", "says", "told"),
+    [
+        ("1", "", "textbox", "The rationale is missing", "Criterion 1: Left, say why"),
+        ("1", "It", "textbox", "The rationale is too short", "Criterion 1: Left, say more"),
+        ("Enter", "it says so", "radiogroup", "An answer is not chosen", "Criterion 1: no answer, choose"),
+    ],
+)
+def test_an_answer_that_was_begun_is_left_unfinished_only_at_the_second_ctrl_enter(
+    opened: Callable[..., Any], choice: str, text: str, focus: Any, says: str, told: str
+) -> None:
+    page, _ = opened(EIGHT)
+    page.keyboard.press(choice)
+    page.keyboard.insert_text(text)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Criterion 1")).to_be_visible()
+    expect(page.get_by_role("alert").first).to_contain_text(says)
+    expect(page.get_by_role(focus, name="Criterion 1")).to_be_focused()
+    saved(page)
+    assert rows(page)[0] == told
+    expect(page.locator(".list .row").first).to_have_attribute("data-done", "part")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="Criterion 2")).to_be_visible()
+    expect(page.get_by_role("alert").first).to_be_empty()
+    page.keyboard.press("Control+Enter")  # a blank one is passed over
+    expect(page.get_by_role("heading", name="Criterion 3")).to_be_visible()
+
+
+def test_the_way_on_is_shown_once_the_rationale_is_long_enough(opened: Callable[..., Any]) -> None:
+    page, _ = opened(EIGHT)
+    onward = page.get_by_role("button", name="Next Ctrl Enter")
+    page.keyboard.press("1")
+    page.keyboard.insert_text("it")
+    expect(onward).to_have_count(0)
+    page.keyboard.insert_text(" says so")
+    onward.click()
+    expect(page.get_by_role("radiogroup", name="Criterion 2")).to_be_focused()
+
+
+def test_the_sheet_of_keys_lists_the_choices_there_are(opened: Callable[..., Any]) -> None:
+    page, _ = opened(EIGHT)
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Help").get_by_role("row").all_inner_texts()
+    assert [key.split("\t")[0] for key in keys][:2] == ["123", "jk"]
+    assert "score" not in " ".join(keys)
+
+
 def test_without_a_rationale_it_takes_nine(opened: Callable[..., Any], server: Any) -> None:
     page, study_id = opened(NO_RATIONALE)
     for key in ("2", "1", "3", "2", "1", "3", "2", "1", "Control+Enter"):
@@ -259,4 +337,6 @@ def test_tab_goes_in_reading_order_and_the_focus_is_always_visible(
     skip = "Skip to the criteria"
     page.get_by_role("button", name=skip).focus()
     page.keyboard.press("Enter")
+    expect(page.get_by_role("radiogroup", name="Criterion 2")).to_be_focused()
+    page.keyboard.press("Tab")
     expect(page.get_by_role("radio", name="Left")).to_be_focused()

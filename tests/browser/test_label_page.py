@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
+from sqlalchemy import update
 
-from tests.browser.driving import new_tab, saved, until
+from db.connect import transaction
+from db.tables import Topic
+from tests.browser.driving import item_number, new_tab, ready, rows, saved, until
 
 pytestmark = pytest.mark.browser
 
@@ -16,9 +19,46 @@ def test_an_incomplete_submit_names_what_is_missing_and_goes_there(page: Page, s
     page.get_by_role("button", name="Criterion 3:").click()
     page.get_by_role("radio", name="Left").click()
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("8 criteria need an answer or a rationale")
+    refusal = page.get_by_role("alert").first
+    expect(refusal).to_have_text("Not submitted: 8 criteria are unfinished; some need an answer, some a rationale.")
     expect(page.get_by_role("textbox", name="Rationale: Criterion 1")).to_be_visible()
+    page.get_by_role("button", name="List all criteria").click()
+    expect(page.get_by_role("button", name="List all criteria")).to_have_count(0)
+    expect(refusal).to_contain_text("Not submitted")
+    lacking = ("1: no answer, choose", "2: no answer, choose", "3: Left, say why")
+    assert rows(page)[:3] == [f"Criterion {each}" for each in lacking]
     assert server.labels(study_id)[0][0] == "left"
+
+
+@pytest.mark.parametrize("width", [1440, 1024])
+def test_the_first_item_says_how_work_goes_and_every_item_what_was_asked(
+    page: Page, server: Any, study_id: int, width: int
+) -> None:
+    page.set_viewport_size({"width": width, "height": 768})
+    with transaction(server.engine) as session:
+        session.execute(update(Topic).where(Topic.study_id == study_id).values(prompt="Why do the tides rise? " * 20))
+    page.reload()
+    ready(page)
+    how = page.get_by_text("Press ? for the task and all keys.")
+    expect(how).to_be_visible()
+    asked = page.get_by_text("Why do the tides rise?")
+    expect(asked).to_be_in_viewport()
+    box = asked.bounding_box()
+    assert box is not None
+    assert box["width"] > 400
+    asked.click()
+    expect(page.get_by_role("dialog").get_by_text("Why do the tides rise?").last).to_be_visible()
+    page.keyboard.press("Escape")
+    for number in range(8):
+        page.keyboard.press("1")
+        page.keyboard.insert_text("it says so at once")
+        if not number:
+            expect(how).to_have_count(0)
+        page.keyboard.press("Control+Enter")
+    item_number(page, 2, 9)
+    told = page.get_by_text("Item 1 handed in.")
+    expect(told).to_be_visible()
+    expect(told).to_have_count(0)
 
 
 def test_the_evaluator_sees_the_answer_and_the_signed_out_a_next_step(
@@ -37,7 +77,10 @@ def test_flag_comment_and_skip_reach_the_server_and_work_goes_on(page: Page, ser
     page.get_by_role("button", name="More", exact=True).or_(page.get_by_role("button", name="Menu", exact=True)).click()
     page.get_by_text("Flag a problem").click()
     dialog = page.get_by_role("dialog").last
-    dialog.get_by_role("textbox").fill("the second table is cut off")
+    dialog.get_by_label("Description").fill("the second table is cut off")
+    dialog.get_by_role("button", name="Send").click()
+    expect(dialog.get_by_role("alert")).to_have_text("Choose what kind of problem it is.")
+    dialog.get_by_role("radio", name="The text is broken").check()
     dialog.get_by_role("button", name="Send").click()
     until(lambda: ("flag", "the second table is cut off") in server.events(study_id))
     page.keyboard.press("m")
@@ -57,5 +100,5 @@ def test_signing_out_empties_the_browser_and_closes_the_door(page: Page, server:
     saved(page)
     page.get_by_role("button", name="More", exact=True).or_(page.get_by_role("button", name="Menu", exact=True)).click()
     page.get_by_text("Log out").click()
-    expect(page.get_by_text("Open your invitation link")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("heading", name="You are signed out; everything is saved")).to_be_visible(timeout=15_000)
     assert page.context.request.post(f"{server.address}/api/take").status == 401

@@ -102,7 +102,7 @@ def test_every_word_of_the_label_page_is_the_catalogues(
     page.keyboard.press("Escape")
     root.focus()
     page.keyboard.press("Control+Shift+Enter")  # refused: nothing is answered
-    expect(page.locator(".notice-text")).to_contain_text("⟦")
+    expect(page.locator(".notice")).to_contain_text("⟦")
     assert not_told(page) == []
     page.keyboard.press("1")
     box_of(page).fill("μακρύς λόγος")
@@ -123,11 +123,11 @@ def test_every_word_of_a_submitted_and_of_a_read_only_item_is_the_catalogues(
     page = opened(new_tab(context), server, study)
     other = new_tab(context)  # a second tab: read-only
     other.goto(server.address)
-    expect(other.locator(".notice-text")).to_contain_text("⟦")
+    expect(other.locator(".notice")).to_contain_text("⟦")
     assert not_told(other) == []
     other.close()
     page.goto(f"{server.address}/?open=unknown-item")
-    expect(page.locator(".notice-text")).to_contain_text("⟦")
+    expect(page.locator(".notice")).to_contain_text("⟦")
     assert not_told(page) == []
     context.set_offline(True)
     page.locator(".calipers").focus()

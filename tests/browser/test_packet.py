@@ -250,7 +250,7 @@ def test_a_ballot_goes_on_elsewhere_and_says_when_it_is_needed(
     fill(page, answers_of(at_home.made.data["items"][0])[:3])
     expect(page.get_by_text("No ballot saved yet")).to_be_visible()
     page.get_by_role("button", name="Submit").click()
-    expect(page.get_by_role("alert").first).to_contain_text("36 criteria need an answer or a rationale")
+    expect(page.get_by_role("alert").first).to_contain_text("36 criteria need an answer.")
     page.get_by_role("button", name="Item 3:").click()
     expect(page.locator(".position")).to_have_text("Item 3 of 10")
     ready(page)

@@ -181,7 +181,7 @@ def test_p_says_so_where_nothing_is_alike(reader: Page) -> None:
     reader.reload()
     ready(reader)
     reader.keyboard.press("p")
-    expect(reader.get_by_text("No alike passage")).to_be_visible()
+    expect(reader.get_by_text("No matching passage")).to_be_visible()
 
 
 def without_passages(route: Any) -> Any:
@@ -197,18 +197,18 @@ def set_sync(page: Page, words: str) -> None:
 
 def test_s_goes_round_off_in_proportion_and_by_passages_and_is_kept(reader: Page) -> None:
     button = reader.get_by_role("button", name="Scroll both reports together")
-    for words in ("in proportion", "by alike passages", "off", "in proportion", "by alike passages"):
+    for words in ("in proportion", "by matching passages", "off", "in proportion", "by matching passages"):
         reader.keyboard.press("s")
         expect(button).to_have_attribute("aria-label", f"Scroll both reports together: {words}")
     expect(reader.get_by_role("status").first).to_have_text("Saved")
     reader.evaluate("localStorage.clear()")
     reader.reload()
     ready(reader)
-    expect(button).to_have_attribute("aria-label", "Scroll both reports together: by alike passages")
+    expect(button).to_have_attribute("aria-label", "Scroll both reports together: by matching passages")
 
 
 def test_scrolling_by_passages_brings_up_the_same_section_on_the_other_side(reader: Page) -> None:
-    set_sync(reader, "by alike passages")
+    set_sync(reader, "by matching passages")
     for heading in list(SECTIONS):
         scroll_to(reader, "Left", heading)
         reader.mouse.wheel(0, 40)  # the section is under the reading line now
@@ -217,7 +217,7 @@ def test_scrolling_by_passages_brings_up_the_same_section_on_the_other_side(read
         assert -250 < top < 400, (heading, top)
 
 
-@pytest.mark.parametrize("how", ["in proportion", "by alike passages"])
+@pytest.mark.parametrize("how", ["in proportion", "by matching passages"])
 def test_panes_that_scroll_together_do_not_drive_each_other(reader: Page, how: str) -> None:
     set_sync(reader, how)
     pane(reader, "Left").hover()

@@ -45,7 +45,7 @@ def write_report(
     presets: Sequence[str] = (),
     advance: Callable[[int, int], None] = lambda done, of: None,
 ) -> list[Path]:
-    """The paper pack in `out`; returns the files written.
+    """The paper pack in `out`; returns the files written, and the plan where `with_kept_plan` keeps it there.
 
     Files of an earlier report that this one does not have are removed, so that a folder holds one report.
     """
@@ -55,7 +55,7 @@ def write_report(
         (out / stale).unlink(missing_ok=True)
     for name, content in files.items():
         (out / name).write_bytes(content)
-    return [out / name for name in files]
+    return [out / name for name in (*files, *[PLAN] * (out / PLAN).exists())]
 
 
 def zipped_pack(found: Calibrated, presets: Sequence[str] = ()) -> bytes:

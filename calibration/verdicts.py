@@ -23,6 +23,12 @@ PAIRWISE = ("A", "tie", "B")  # this order, so that renaming A and B is reading 
 STATUSES = ("ok", "invalid", "missing", "refused")
 BOTH_ORDERS = " [both orders]"
 SYSTEM_PAIR = "systems: "  # opens the `category` of an estimate of one pair of systems
+NO_SCORE = "write A, B or tie; for a score of one report leave system_b empty"
+PAIRED_LABELS = (
+    "write A where it means system_a, B where system_b, or tie or not_applicable; left, right or first are not "
+    "unblinded verdicts"
+)
+SIDES_UNKNOWN = "tie stands beside it, so a pair is meant: add system_a and system_b, and write A, B or tie"
 RESERVED_RATERS = ("each_annotator", "majority", "others", "all", "")
 
 
@@ -102,7 +108,7 @@ def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | 
         doubled,
         "duplicate_verdict",
         "this rater already answered this criterion of this item in run {run}, presentation '{presentation}'",
-        "keep one row, or number repeats in the column run",
+        "keep one row; give each pair its own item_id if this one holds several; or number repeats in the column run",
     )
     out["label"] = as_category(out["label"])
     return out.sort_values(KEY, kind="stable", ignore_index=True)
@@ -218,7 +224,7 @@ def _check_items(out: pd.DataFrame) -> None:
             "systems_conflict" if is_system else f"{name}_conflict",
             f"{name} is '{{{name}}}' here and another value above for the same item",
             f"{name} is constant within an item"
-            + (": canonicalise the pair first" if is_system else "; correct one of them"),
+            + (": give each pair its own item_id, such as topic and both systems" if is_system else "; correct one"),
         )
 
 
@@ -263,9 +269,10 @@ def _check_labels(out: pd.DataFrame, scales: Mapping[str, tuple[str, ...]]) -> N
                 "the label '{label}' stands among labels of another type",
                 "a criterion has numbers or words, not both",
             )
-        if paired and not number.all():
-            bad = ~label.isin(PAIRWISE)
-            advice = "write A, B, tie or not_applicable; left, right or first are not unblinded verdicts"
+        scored = number & rows["system_b"].ne("")
+        refuse(out, scored, "unknown_label", "the number {label} is no verdict on {system_a} and {system_b}", NO_SCORE)
+        if not number.all() and (paired or label.eq("tie").any()):
+            bad, advice = ~label.isin(PAIRWISE), PAIRED_LABELS if paired else SIDES_UNKNOWN
             refuse(out, bad, "unknown_label", "the label '{label}' is not a verdict on a pair", advice)
 
 

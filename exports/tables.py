@@ -126,7 +126,10 @@ def _reading(report: CalibrationReport, headline: str) -> Iterator[str]:
     )
     yield label_agreement(report, next(ties for ties, name in HEADLINE.items() if name == headline))
     if "pairwise" in report.data["criteria"].values():
-        yield "Correlations and κ use verdicts, never sides; for correlations A = 1, tie = .5, B = 0."
+        yield (
+            "Correlations and κ use verdicts, never sides; for correlations A = 1, tie = .5, B = 0. κ, symmetrised, "
+            "does not depend on which system is called A."
+        )
     if report.settings.not_applicable == "drop" and any(
         "not_applicable" in labels for labels in report.data["marginals"].values()
     ):
@@ -142,4 +145,6 @@ def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
             best = max(constant, key=lambda one: one.value)
             parts.append(f"{rater} {shown(best)[0]} and {shown(found['chance_agreement'])[0]}")
     if parts:
-        yield f"Agreement of the best constant answer, and expected by chance: {'; '.join(parts)}."
+        by_system = any(BASELINES[1] in found for _, found in rows)
+        best_of = " (for judges the best for each pair of systems, where that is more)" if by_system else ""
+        yield f"Agreement of the best constant answer{best_of}, and expected by chance: {'; '.join(parts)}."

@@ -128,13 +128,21 @@ def working(what: str) -> Iterator[Any]:
 
 
 def listed(written: Sequence[Path]) -> str:
-    """`calibration-report.json, agreement criteria (.tex .md), …`: names that have the same forms stand together."""
-    stems: dict[str, list[str]] = {}
-    for path in written:
-        stems.setdefault(path.suffix, []).append(path.stem)
-    alone = [f"{name}{suffix}" for suffix, name in ((".json", "calibration-report"), (".md", "captions"))]
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for suffix, names in stems.items():
-        kept = tuple(sorted(name for name in names if f"{name}{suffix}" not in alone))
-        groups.setdefault(kept, []).append(suffix)
-    return "; ".join([*alone, *(f"{' '.join(names)} ({' '.join(forms)})" for names, forms in groups.items() if names)])
+    """How many files, and what a reader looks for among them: a line for each kind, each name once."""
+    names = {path.name for path in written}
+    figures = sorted(name for name in names if name.endswith(".svg") and not name.endswith("_column.svg"))
+    tables = sorted(name for name in names if name.endswith(".csv"))
+    stems = {name.removesuffix("_column") for name in (*map(_stem, figures), *map(_stem, tables))}
+    others = sorted(name for name in names if _stem(name).removesuffix("_column") not in stems)
+    lines = [f"{len(names)} files"]
+    for kind, found, forms in (
+        ("tables", tables, ".tex .md .csv .json"),
+        ("figures", figures, ".pdf .svg .png, and narrow as _column"),
+    ):
+        if found:
+            lines.append(f"{len(found)} {kind} ({forms}): {' '.join(map(_stem, found))}")
+    return "\n  ".join([*lines, f"besides: {' '.join(others)}"])
+
+
+def _stem(name: str) -> str:
+    return Path(name).stem

@@ -78,7 +78,10 @@ class Choice:
 
 
 def closest(candidates: Sequence[Candidate]) -> Candidate | None:
-    """The best standing, and of these the smallest gap to the reference; None where no gap is known."""
+    """The best standing, and of these the smallest gap to the reference; None where no gap is known.
+
+    Of several that are level the first by name: see `as_close`.
+    """
     known = [one for one in candidates if one.claim and not math.isnan(one.claim.test.difference.value)]
     standings: tuple[Standing, ...] = ("adequate", "open", "ruled_out")
 
@@ -87,6 +90,16 @@ def closest(candidates: Sequence[Candidate]) -> Candidate | None:
         return standings.index(one.standing), gap, one.judge
 
     return min(known, key=distance, default=None)
+
+
+def as_close(one: Candidate, candidates: Sequence[Candidate]) -> list[str]:
+    """The judges of its standing with its very agreement and gap, itself among them, by name."""
+
+    def reached(other: Candidate) -> tuple[Standing, float, float]:
+        gap = other.claim.test.difference.value if other.claim else math.nan
+        return other.standing, other.agreement.value, gap
+
+    return sorted(other.judge for other in candidates if other is one or reached(other) == reached(one))
 
 
 def gate(choice: Choice, judge: str = "") -> Status:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from calibration.choosing.choice import Candidate, Choice, Status, closest, open_candidates
+from calibration.choosing.choice import Candidate, Choice, Status, as_close, closest, open_candidates
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.engine.bounding import FEW_CLUSTERS
 
@@ -89,7 +89,7 @@ def short_sentence(choice: Choice) -> str:
         return f"{first} shown to fall {below} ({seen}; {usd(one.cost_per_item)})."
     if one.standing == "adequate":
         return f"{one.judge} is shown to fall {below} ({seen}), but its cost is unknown."
-    closest_one, margin = f"{one.judge} comes closest ({seen})", f"margin {_points(plan.margin)}"
+    closest_one, margin = f"{_comes_closest(one, choice.candidates)} ({seen})", f"margin {_points(plan.margin)}"
     if choice.status == "none_adequate":
         return (
             f"None{of} is adequate ({margin}); {closest_one}."
@@ -121,17 +121,26 @@ def _found(
     if nearest is None or nearest.claim is None:
         lead = f"Whether {tried} can replace an annotator cannot be told:"
         return lead, "too few labels have a reference beside them."
-    told = f"it agrees with {_agreement(nearest, word)}, and {_gap(nearest.claim, plan, word)}."
+    who = "it agrees" if len(as_close(nearest, candidates)) == 1 else "each agrees"
+    told = f"{who} with {_agreement(nearest, word)}, and {_gap(nearest.claim, plan, word)}."
     if nearest.standing == "adequate":
         lead = f"{nearest.judge} is adequate, but nobody can say whether it is the cheapest, for its cost is unknown"
         return f"{lead} (fill cost_usd):", told
     alone = len(candidates) == 1
     which, end = (f"{nearest.judge}, the one judge tried,", ":") if alone else (tried, ".")
-    told = told if alone else f"{nearest.judge} comes closest: {told}"
+    told = told if alone else f"{_comes_closest(nearest, candidates)}: {told}"
     if status == "none_adequate":
         return f"{which} is not adequate:" if alone else f"None of {tried} is adequate.", told
     seen = _counted(nearest.claim.test.difference.clusters, word)
     return f"Cannot tell from {seen} whether {which} can replace an annotator{end}", told
+
+
+def _comes_closest(one: Candidate, candidates: Sequence[Candidate]) -> str:
+    """`small comes closest`, or by name all that are level with it."""
+    level = as_close(one, candidates)
+    if len(level) == 1:
+        return f"{one.judge} comes closest"
+    return f"{', '.join(level[:-1])} and {level[-1]} come closest, level with each other"
 
 
 def _agreement(one: Candidate, word: str) -> str:

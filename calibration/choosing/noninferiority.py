@@ -231,11 +231,12 @@ def _nan_first(value: float) -> float:
 
 
 def _steps(p: Array) -> Array:
-    """By how much Holm multiplies each p: the level at which it is tested once the smaller ones are rejected."""
-    order = np.argsort(np.where(np.isnan(p), np.inf, p), kind="stable")
-    steps = np.empty(len(p))
-    steps[order] = np.maximum(1, np.count_nonzero(~np.isnan(p)) - np.arange(len(p)))
-    return steps
+    """By how much Holm multiplies each p: the level at which it is tested once the smaller ones are rejected.
+
+    Equal ones get the larger step, as in the adjusted p: which judge is named first decides nothing.
+    """
+    known = p[~np.isnan(p)]
+    return np.array([max(1, len(known) - np.count_nonzero(known < one)) for one in p])
 
 
 def _outcome(lower: float, upper: float, margin: float) -> Outcome:

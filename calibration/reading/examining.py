@@ -20,9 +20,10 @@ from calibration.reading.findings import (
     orientation,
     repeats,
 )
-from calibration.reading.roles import Column, as_text, columns_of, roles_of, verdict_columns
+from calibration.reading.named_sides import named_sides
+from calibration.reading.roles import ALIASES, Column, as_text, columns_of, is_number, roles_of, verdict_columns
 from calibration.reading.supporting import Support, supports
-from calibration.verdicts import REQUIRED, check_verdicts
+from calibration.verdicts import PAIRWISE, REQUIRED, check_verdicts
 
 HOLDS = {
     "item_id": "one pair, report or probe",
@@ -40,7 +41,7 @@ class Examination:
     may be done and need not.
 
     `refusal`: what `check_verdicts` would say once the proposed names stand, "" where it accepts or cannot look yet.
-    `ready`: calibration accepts the table as it is, and two raters share an answer.
+    `ready`: calibration accepts the table as it is, two raters share an answer, and labels are no names of the sides.
     """
 
     rows: int
@@ -75,14 +76,17 @@ def examine(frame: pd.DataFrame) -> Examination:
     steps = [f"column {name!r} appears twice; rename or remove one" for name in twice]
     steps += _steps(table, columns, absent, clusters, verdict_columns(table, roles))
     comparable = any(one.supported for one in answers[:2])
+    words = odd_words(named)
     if refusal:
-        steps.append(refusal)
+        steps += [refusal, *_further(words)]
+    elif not absent and (unlike := _named_sides(named)):
+        steps.append(unlike)
     elif not absent and not comparable:
         steps.append("no two raters share an answer: have the same items and criteria answered by two of them")
     return Examination(
         rows=len(table),
         columns=columns,
-        words=odd_words(named),
+        words=words,
         repeats=repeats(named),
         clusterings=clusters,
         joins=joined,
@@ -101,6 +105,19 @@ def _refusal(named: pd.DataFrame) -> str:
     except CalibrationError as error:
         return error.text
     return ""
+
+
+def _further(words: Sequence[OddWord]) -> Iterator[str]:
+    """A refusal names one cell; where words of several columns are unknown, all these columns."""
+    columns = list(dict.fromkeys(one.column for one in words if not one.accepted))
+    if len(columns) > 1:
+        yield f"mend every word listed above, in the columns {' and '.join(columns)}: calibration names the first only"
+
+
+def _named_sides(named: pd.DataFrame) -> str:
+    """About labels without systems that are words: whether they name the two sides of each item."""
+    words = ~named["label"].isin([*PAIRWISE, *ALIASES, "not_applicable", ""]) & ~is_number(named["label"])
+    return named_sides(named[words])
 
 
 def _steps(

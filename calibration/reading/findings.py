@@ -6,6 +6,7 @@ Every function takes the table as text, its columns named by role; a role that t
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ UNIT = ["item_id", "criterion"]
 NEVER_CLUSTERS = ("rater_id", "rater_kind", "criterion", "label", "presentation", "run", "status", "rationale")
 NO_CLUSTERS = (*NEVER_CLUSTERS, "system_a", "system_b", "len_a", "len_b", "seconds", "cost_usd")
 SIDES = ("left", "right", "first", "second")
+MEANT = re.compile(
+    r"(?:model|system|assistant|report|answer|response)[ _-]?(?P<side>[ab12])|(?P<tie>tie\b.*|draw|both|equal)"
+)
 LEANS = 0.9  # share of pairs with the stronger system as A from which kappa depends on who is called A
 
 
@@ -181,6 +185,8 @@ def _remedy(word: str, systems: set[str]) -> str:
     plain = word.strip().lower()
     if plain in ("a", "b", "tie"):
         return f"write {plain if plain == 'tie' else plain.upper()}"
+    if meant := MEANT.fullmatch(plain):
+        return f"write {'tie' if meant['tie'] else 'A' if meant['side'] in 'a1' else 'B'}, if that is what it means"
     if word in systems:
         return "a system's name: write A where it is system_a's, B where system_b's"
     if plain in SIDES:

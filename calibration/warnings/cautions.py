@@ -18,6 +18,7 @@ from calibration.engine.crossing import shared_units
 from calibration.engine.joining import MANY_LABELS, Study, scale_of
 from calibration.estimates import Estimate, ReportWarning
 from calibration.people.panel_sensitivity import PanelSensitivity
+from calibration.reading.named_sides import named_sides
 from calibration.settings import CalibrationSettings
 from calibration.warnings.comparison_cautions import choice_cautions, reference_cautions, system_cautions
 from calibration.warnings.judge_cautions import constant_answers, lost_answers, nested_labels
@@ -33,7 +34,8 @@ def cautions(
     panel: PanelSensitivity | None = None,
 ) -> tuple[ReportWarning, ...]:
     """Every warning that applies, the general ones first; those of one rater in the order of the report's raters."""
-    out = [*_few(study, settings), *_kinds(study, settings), *_people(study), *_mirrored(study)]
+    out = [*_few(study, settings), *_kinds(study, settings), *_named(study, settings), *_people(study)]
+    out += _mirrored(study)
     for judge in study.judges:
         out += [
             *nested_labels(study, judge),
@@ -77,6 +79,14 @@ def _kinds(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarnin
                 "code the answers into fewer labels",
                 criterion=name,
             )
+
+
+def _named(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    frame = study.frame
+    free = study.of_kind(frame, "probe") & ~frame["criterion"].isin(list(settings.scales))
+    said = free & frame["status"].eq("ok") & frame["label"].ne("not_applicable")
+    if text := named_sides(frame.loc[said, ["item_id", "label"]]):
+        yield ReportWarning("named_sides", text)
 
 
 def _people(study: Study) -> Iterator[ReportWarning]:

@@ -64,8 +64,8 @@ def wlc_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
 
 def _reading(report: CalibrationReport, kept: Collection[str]) -> tuple[str, ...]:
     return (
-        "PAR is label agreement (percent_agreement), in percent: the share of all labels where judge = annotator, not "
-        "of pairs of reports in the same order. Ties (three_class): a tie is a label like another.",
+        "PAR is label agreement, in percent: the share of all labels where judge = annotator, not "
+        "of pairs of reports in the same order. Ties: a tie is a label like another.",
         "The paper prints neither intervals nor agreement of people, and does not say how its annotators' labels "
         "overlap; here every annotator's label counts. Its code turns an unreadable or missing answer into a tie, "
         "which is then wrong; here PAR leaves such answers out"

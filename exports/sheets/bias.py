@@ -156,7 +156,7 @@ def _rationales(report: CalibrationReport) -> Iterator[Asked]:
 def _reading(report: CalibrationReport) -> Iterator[str]:
     yield (
         "Effect: measured minus what it is measured against, the value of a rater without this bias; its interval is "
-        "one of whole clusters. Floor: an effect below it does not matter, fixed beforehand. Smallest detectable: the "
+        "one of whole clusters. Floor: an effect below it is taken not to matter. Smallest detectable: the "
         "true effect that 80 of 100 such studies would find."
     )
     yield (

@@ -9,6 +9,7 @@ from calibration.results import CalibrationReport, ReportWarning
 from exports.words.sentences import about
 
 FIRST = (  # what can make a number wrong, then what makes it say less than it seems, then what it rests on
+    "named_sides",
     "join_loss", "mirrored_items", "duplicate_raters", "copied_rationale", "examples_in_reference", "out_of_range",
     "changed_after_labels", "revealed", "missing_answers", "labels_dropped", "baseline_not_beaten", "skewed_reference",
     "pooled_criteria", "unlike_references", "position_bias", "order_inconsistent", "unbalanced_order", "own_family",

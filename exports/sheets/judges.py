@@ -14,7 +14,7 @@ from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability, number
 from exports.tables import Column, Table, per_thousand
-from exports.words.notes import agreement_key, label_agreement, methods, origin, remarks
+from exports.words.notes import agreement_key, is_of_study, label_agreement, methods, origin, remarks
 
 RULED_OUT = {"inferior": "gap above the margin", "no_reference": "no reference"}
 ADEQUATE = {
@@ -105,7 +105,8 @@ def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     family = f"p: one-sided, of a gap of at least the margin, by Holm over {count} judges" if count > 1 else (
         "p: one-sided, of a gap of at least the margin; there is one judge, and nothing to adjust for"
     )  # fmt: skip
-    yield f"{family}. Margin, judges and rules are those of the plan with sha256 {plan.plan_sha256[:12]}."
+    those = "the plan with" if is_of_study(report) else "this run; they have the"
+    yield f"{family}. Margin, judges and rules are those of {those} sha256 {plan.plan_sha256[:12]}."
     wrong = " An answer that could not be used counts as disagreement." if plan.missing_as_wrong else ""
     yield label_agreement(report, plan.ties) + wrong
     gaps = [gap_of(one.claim, plan) for one in choice.candidates if one.claim]

@@ -38,7 +38,7 @@ def summary_table(report: CalibrationReport) -> Table:
     read = [(*row[:at], None, *row[at + 1 :]) for row in cells]
     notes = (
         "n counts comparisons of a judge with one annotator's label on the same item and criterion; constant: the best "
-        "answer that is always the same, without an interval.",
+        "answer that is always the same, in a judge's row also the best for each pair of systems; without an interval.",
         label_agreement(report),
         *methods([cell for row in cells for cell in row if isinstance(cell, Estimate)], report),
         *remarks([column.title for column in columns], read),

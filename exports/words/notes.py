@@ -39,14 +39,14 @@ def agreement_key(report: CalibrationReport, rule: str = "") -> str:
 def label_agreement(report: CalibrationReport, rule: str = "") -> str:
     """Which of the three pairwise agreements a table prints, and what it did with ties: two sentences."""
     rule = rule or report.settings.ties
-    said = f"Ties ({rule}): {TIE_RULES[rule]}." if _knows_ties(report) else "These labels know no tie."
-    return f"Agreement is label agreement ({agreement_key(report, rule)}), not of orders of reports. {said}"
+    said = f"Ties: {TIE_RULES[rule]}." if _knows_ties(report) else "These labels know no tie."
+    return f"Agreement is label agreement, the share of equal labels, not of orders of reports. {said}"
 
 
 def label_agreement_in_caption(report: CalibrationReport) -> str:
     """The same as the last part of a caption's one sentence."""
-    said = f", {TIE_RULES[report.settings.ties]}" if _knows_ties(report) else "; these labels know no tie"
-    return f"; agreement is label agreement ({agreement_key(report)}{said})"
+    said = TIE_RULES[report.settings.ties] if _knows_ties(report) else "these labels know no tie"
+    return f"; agreement is label agreement ({said})"
 
 
 def _knows_ties(report: CalibrationReport) -> bool:
@@ -99,6 +99,11 @@ def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:
         f"{title} in every row" if count == asked[title] else f"{title} in {count} of {asked[title]} rows"
         for title, count in counts.items()
     )
+
+
+def is_of_study(report: CalibrationReport) -> bool:
+    """Whether a study of the database stands behind it, which planned before anyone answered, and no file of labels."""
+    return "plan_root" in report.data
 
 
 def origin(report: CalibrationReport) -> str:

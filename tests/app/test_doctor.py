@@ -159,7 +159,11 @@ def test_warnings_of_one_kind_are_said_once(labels: Path) -> None:
 
 def test_calibrate_writes_tables_and_figures_and_clears_those_of_an_earlier_report(labels: Path) -> None:
     out = labels.parent / "report"
-    assert calipers("calibrate", labels, "--resamples", 99, "--out", out).exit_code == 0
+    said = calipers("calibrate", labels, "--resamples", 99, "--out", out)
+    assert said.exit_code == 0
+    told = said.stdout.partition(f"Written to {out}: ")[2]
+    assert told.startswith(f"{len(list(out.iterdir()))} files\n")
+    assert set(told.split()) >= {"report.html", "comparison-plan.json", "agreement", "answers"}  # the plan is a file too
     first = {path.name for path in out.iterdir()}
     assert {"criteria.tex", "criteria.pdf", "criteria_column.svg", "annotators.md", "answers.png"} <= first
     assert {"judges.tex", "bias.csv", "bias_column.pdf"} <= first

@@ -12,7 +12,7 @@ import pytest
 
 from calibration.choose import cheapest_adequate_judge
 from calibration.choosing.choice import Candidate, Choice, gate
-from calibration.choosing.choice_words import in_two
+from calibration.choosing.choice_words import in_two, short_sentence
 from calibration.choosing.deciding import power
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
@@ -175,6 +175,16 @@ def test_open_judges_that_the_same_would_decide_stand_together() -> None:
     )
 
 
+def test_two_judges_with_the_very_same_answers_are_level_in_number_and_sentence() -> None:
+    frame = priced({"one": (0.7, 0.003)}, pairs=20, seed=1)
+    frame = pd.concat([frame, frame[frame["rater_id"] == "one"].assign(rater_id="two")])
+    choice = cheapest_adequate_judge(frame, CalibrationSettings(margin=0.2, resamples=499))
+    one, two = choice.candidates
+    assert one.clusters_needed == two.clusters_needed is not None
+    assert "one and two come closest, level with each other: each agrees with the annotators in" in choice.sentence
+    assert "one and two come closest, level with each other (agreement" in short_sentence(choice)
+
+
 def test_an_annotator_surely_behind_the_judge_agrees_at_least_so_much_less() -> None:
     choice = cheapest_adequate_judge(priced({"better": (1.0, 0.001)}), SETTINGS)
     assert re.search(r"agrees [\d.]+ points less \(at least [\d.]+ points less, by the one-sided", choice.sentence)
@@ -330,7 +340,7 @@ def test_the_gate_asks_the_choice_or_one_named_judge(eight: Choice) -> None:
 
 
 def test_criteria_without_a_common_scale_are_refused() -> None:
-    frame = priced({"one": (0.9, 0.001)}, pairs=5)
+    frame = priced({"one": (0.9, 0.001)}, pairs=5).drop(columns=["system_a", "system_b"], errors="ignore")
     frame.loc[frame["criterion"] == "c0", "label"] = "7"
     with pytest.raises(CalibrationError) as refused:
         cheapest_adequate_judge(frame, SETTINGS)

@@ -31,6 +31,19 @@ REFUSED = [
     ("bad_status", [{"status": "truncated"}], "written as invalid"),
     ("empty_label", [{"label": "", "status": "ok"}], "row 1"),
     ("unknown_label", [{}, {"rater_id": "bo", "label": "left"}], "row 2 (item 'p1', rater 'bo', criterion 'clarity')"),
+    (
+        "unknown_label",
+        [{"label": "1"}],
+        "the number 1 is no verdict on atlas and borealis; write A, B or tie; for a score",
+    ),
+    (
+        "unknown_label",
+        [
+            {"system_a": "", "system_b": "", "label": word, "rater_id": f"r{word}"}
+            for word in ("tie", "atlas", "cirrus")
+        ],
+        "row 2 (item 'p1', rater 'ratlas', criterion 'clarity'): the label 'atlas' is not a verdict on a pair; tie",
+    ),
     ("mixed_label_types", [{}, {"rater_id": "bo", "label": "B"}, {"rater_id": "cy", "label": "7"}], "row 3"),
     ("duplicate_verdict", [{}, {}], "row 2"),
     ("item_in_two_clusters", [{}, {"rater_id": "bo", "cluster_id": "t2"}], "row 2"),

@@ -19,6 +19,7 @@ from exports.as_markdown import as_markdown
 from exports.cells import number, shown
 from exports.errors import ExportError
 from exports.tables import Table, agreement_table
+from exports.words.notes import TIE_RULES
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import NAN, WILSON, toy_estimate, toy_report
 
@@ -90,7 +91,8 @@ def test_a_bare_number_is_not_printed(bare):
 def test_the_agreement_column_follows_the_tie_rule_and_says_so(ties, column):
     table = agreement_table(toy_report(ties))
     assert table.columns[1].key == column
-    assert any(ties in note for note in table.notes)
+    assert any(f"Ties: {TIE_RULES[ties]}." in note for note in table.notes)
+    assert not any("percent_agreement" in note or f"({ties})" in note for note in table.notes)  # words, no settings
 
 
 def test_a_spreadsheet_runs_no_cell_and_loses_no_digit():

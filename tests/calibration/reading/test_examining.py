@@ -118,6 +118,8 @@ def test_who_is_called_a_is_watched():
         ("TIE", "write tie", False),
         ("left", "a side, not a verdict", False),
         ("atlas", "a system's name", False),
+        ("model_b", "write B, if that is what it means", False),
+        ("tie (bothbad)", "write tie, if that is what it means", False),
         ("A wins", "write A, B, tie or not_applicable", False),
     ],
 )
@@ -135,6 +137,15 @@ def test_a_wrong_rater_kind_is_shown_and_not_repaired():
         ("rater_kind", "Human", "write human or judge")
     ]
     assert not found.ready
+
+
+def test_a_file_of_an_arena_is_told_all_its_columns_at_once_and_an_item_of_several_pairs_its_remedy():
+    arena = made_pairs().replace({"rater_kind": {"human": "expert"}, "label": {"A": "model_a", "B": "model_b"}})
+    assert examine(arena).steps[1].startswith("mend every word listed above, in the columns rater_kind and label")
+    topics = made_pairs().assign(item_id="t1", cluster_id="t1")
+    assert "give each pair its own item_id if this one holds several" in examine(topics).refusal
+    topics.loc[5:, "system_a"] = "cirrus"
+    assert examine(topics).refusal.endswith("give each pair its own item_id, such as topic and both systems")
 
 
 def test_another_tool_s_names_are_recognised_and_only_proposed():

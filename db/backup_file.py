@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import sqlalchemy as sa
+from pydantic import TypeAdapter
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
@@ -72,7 +73,7 @@ def read_manifest(connection: Connection, file: Path) -> Manifest:
         said = json.loads(connection.scalar(sa.select(MANIFEST.c.manifest)) or "")
         if said["format"] != FORMAT:
             raise DatabaseError(f"{file}: format {said['format']!r} is of another calipers; install a newer version")
-        return Manifest(**(said | {"tables": tuple(TableSum(**table) for table in said["tables"])}))
+        return TypeAdapter(Manifest).validate_python(said)
     except (ValueError, KeyError, TypeError):
         raise DatabaseError(f"{file}: its manifest cannot be read; {DAMAGED}") from None
 

@@ -388,6 +388,10 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a manifest of nonsense": (
         lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = '[]'"), "its manifest cannot be read",
     ),
+    "a manifest of another shape": (
+        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0007\"', '[]')"),
+        "its manifest cannot be read",
+    ),
     "another format": (
         lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, 'backup/1', 'backup/2')"),
         "format 'calipers-backup/2' is of another calipers",

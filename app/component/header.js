@@ -199,6 +199,7 @@ class Header {
         page.writable && entry(tell("menu.flag"), () => page.dialogs.flag(), "f"),
         page.writable && entry(tell("menu.comment"), () => page.dialogs.comment(), "m"),
         page.writable && !page.desk && !training && entry(tell("menu.skip"), () => page.dialogs.skip(), "x"),
+        page.item && page.shell.root.dataset.layout === "single" && entry(tell("header.show_topic"), () => page.dialogs.topic()),
         page.item && entry(tell("menu.outline"), () => page.outline.open(), "o"),
         page.item && entry(tell("menu.find"), () => page.find.open(), "/"),
         page.reading.alike && entry(tell("menu.alike"), () => page.reading.showAlike(), "p"),

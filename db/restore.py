@@ -56,7 +56,7 @@ def restore_backup(engine: Engine, file: Path, manifest: Manifest, advance: Adva
         try:
             with transaction(engine) as session:
                 return _load(source, session.connection(), datetime.fromisoformat(manifest.made_at), advance)
-        except (DataError, IntegrityError, ValueError) as error:  # a ValueError: a time that is none
+        except (DataError, IntegrityError, ValueError, TypeError) as error:  # the last two: a time that is none
             reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
             named = engine.url.render_as_string()
             raise DatabaseError(f"{named}: cannot keep a value of {file}: {reason}; nothing was restored") from error

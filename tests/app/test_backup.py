@@ -11,7 +11,7 @@ import stat
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ from app.command_line import app
 from app.settings import database, settings
 from db import migrations
 from db.backup import Backup, write_backup
-from db.backup_file import readable, seal, sum_file, table_sums, writable
+from db.backup_file import read_manifest, readable, seal, sum_file, table_sums, writable
 from db.connect import open_database, reading, transaction
 from db.errors import DatabaseError, DiskFull
 from db.judge_tables import Judge, JudgeCall, JudgeConfig
@@ -370,7 +370,7 @@ def test_a_full_disk_is_named_and_nothing_is_left(
 
 def rewritten(file: Path, *statements: str) -> None:
     """The file as somebody changed it, without the sum of the whole."""
-    sum_file(file).unlink()
+    sum_file(file).unlink(missing_ok=True)
     with sqlite3.connect(file) as connection:
         for statement in statements:
             connection.execute(statement)
@@ -492,6 +492,21 @@ def test_what_an_older_calipers_wrote_is_brought_up_to_date(
         session.add(Study(name="new", protocol_text="", protocol_sha256="", seed=1))
         session.flush()
         assert session.scalars(select(Study.id).where(Study.name == "new")).one() == 8
+
+
+@pytest.mark.parametrize("time", ["X'00'", "7", "'soon'"])
+def test_a_time_that_is_none_is_said_and_nothing_is_kept(
+    empty: Callable[[str], Engine], written: Path, tmp_path: Path, time: str
+) -> None:
+    rewritten(written, f"UPDATE studies SET created_at = {time}")
+    with readable(written) as connection:
+        told = replace(read_manifest(connection, written), tables=table_sums(connection, quietly))
+    rewritten(written, f"UPDATE calipers_backup SET manifest = '{json.dumps(asdict(told))}'")
+    engine = empty("sqlite")
+    with pytest.raises(DatabaseError, match="cannot keep a value of .*; nothing was restored"):
+        restore(engine, written)
+    with reading(engine) as session:
+        assert session.scalar(select(func.count(Study.id))) == 0
 
 
 def test_what_postgres_cannot_keep_is_said_and_nothing_is_kept(

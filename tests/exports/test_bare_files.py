@@ -19,7 +19,7 @@ PLANNED = "Margin, judges and rules are those of the plan with sha256"
 @pytest.mark.parametrize("is_of_study", [True, False])
 def test_a_plan_and_the_naming_of_sides_are_told_of_a_study_only(is_of_study: bool) -> None:
     report = toy_choice()
-    report = replace(report, data=report.data | ({"plan_root": "ef" * 32} if is_of_study else {}))
+    report = replace(report, data={**report.data, **({"plan_root": "ef" * 32} if is_of_study else {})})
     drawn, table = answers(report), judges_table(report)
     assert drawn is not None
     assert table is not None

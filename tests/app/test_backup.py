@@ -503,7 +503,7 @@ def test_a_time_that_is_none_is_said_and_nothing_is_kept(
         told = replace(read_manifest(connection, written), tables=table_sums(connection, quietly))
     rewritten(written, f"UPDATE calipers_backup SET manifest = '{json.dumps(asdict(told))}'")
     engine = empty("sqlite")
-    with pytest.raises(DatabaseError, match="cannot keep a value of .*; nothing was restored"):
+    with pytest.raises(DatabaseError, match=r"cannot keep a value of .*; nothing was restored"):
         restore(engine, written)
     with reading(engine) as session:
         assert session.scalar(select(func.count(Study.id))) == 0

@@ -25,8 +25,8 @@ BOTH_ORDERS = " [both orders]"
 SYSTEM_PAIR = "systems: "  # opens the `category` of an estimate of one pair of systems
 NO_SCORE = "write A, B or tie; for a score of one report leave system_b empty"
 PAIRED_LABELS = (
-    "write A where it means system_a, B where system_b, or tie or not_applicable; left, right or first are not "
-    "unblinded verdicts"
+    "write A, B, tie or not_applicable, A for system_a and B for system_b; left, right or first are not unblinded "
+    "verdicts"
 )
 SIDES_UNKNOWN = "tie stands beside it, so a pair is meant: add system_a and system_b, and write A, B or tie"
 RESERVED_RATERS = ("each_annotator", "majority", "others", "all", "")

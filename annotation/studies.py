@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.protocol import Protocol, parse_protocol, protocol_sha256
-from db.tables import Assignment, Criterion, Event, Label, Report, Study
+from db.people_tables import Enrollment
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Report, Study
 from db.types import now
 
 NAME_MAX = 60  # characters
@@ -40,7 +41,7 @@ def find_study(session: Session, name: str | None) -> Study:
         if study.name == name:
             return study
     if name is None:
-        raise AnnotationError("unknown_study", f"which study? name one with --study (there are: {names})")
+        raise AnnotationError("unnamed_study", f"which study? (there are: {names})")
     raise AnnotationError("unknown_study", f"no study called {name!r} (there are: {names})")
 
 
@@ -96,6 +97,23 @@ def has_labels(session: Session, study: Study) -> bool:
     """Whether anybody has answered anything in this study."""
     found = select(Label.id).join(Assignment, Assignment.id == Label.assignment_id)
     return session.scalar(found.where(Assignment.study_id == study.id).limit(1)) is not None
+
+
+def has_work(session: Session, study: Study) -> bool:
+    """Whether a person has handed in anything."""
+    handed_in = Assignment.status.in_(HANDED_IN), Assignment.source != "judge"
+    return session.scalar(select(Assignment.id).where(Assignment.study_id == study.id, *handed_in).limit(1)) is not None
+
+
+def no_work_yet(session: Session, study: Study) -> AnnotationError:
+    """The refusal of what rests on labels: whom to wait for, or that nobody is invited yet."""
+    invited = Enrollment.role == "annotator", Enrollment.status != "withdrawn"
+    count = session.scalar(select(func.count(Enrollment.id)).where(Enrollment.study_id == study.id, *invited)) or 0
+    waiting = "1 annotator is invited" if count == 1 else f"{count} annotators are invited"
+    return AnnotationError(
+        "no_labels",
+        f"nobody has handed in work in study {study.name!r} yet; {waiting if count else 'invite annotators'}",
+    )
 
 
 def _has_reports(session: Session, study: Study) -> bool:

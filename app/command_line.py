@@ -86,7 +86,7 @@ def run(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:  # noqa: BLE001  # whatever it is, nobody is shown a traceback
-        text, code = told(error)
+        text, code = told(error, list(sys.argv[1:] if words is None else words))
         if text:
             print(f"calipers: {refusal(text)}", file=sys.stderr)
         return code

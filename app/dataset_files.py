@@ -6,12 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.errors import AnnotationError
 from annotation.facts.kept_exports import keep_export
 from annotation.facts.label_rows import count_label_rows, criterion_rows, label_rows, report_rows
 from annotation.facts.study_facts import study_facts
 from annotation.leaks.redaction import redactor_of
-from annotation.studies import find_study
+from annotation.studies import find_study, no_work_yet
 from annotation.verdicts import require_revealed
 from app.commands.database import opened
 from db.connect import reading, transaction
@@ -36,7 +35,7 @@ def write_dataset_of(
         require_revealed(study)
         of = count_label_rows(session, study)
         if of == 0:
-            raise AnnotationError("no_labels", f"nobody has labelled in study {study.name!r} yet; invite annotators")
+            raise no_work_yet(session, study)
         redact = redactor_of(session, study)
         rows = write_dataset(
             label_rows(session, study, redact), report_rows(session, study, texts=texts),

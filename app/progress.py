@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from shlex import quote
 from typing import Any
 
 from sqlalchemy import and_, case, func, not_, or_, select
@@ -83,6 +84,18 @@ def far(progress: StudyProgress) -> str:
         return f"Labels of people were imported, for {progress.items:,} items; nobody was asked here."
     share = f" ({100 * progress.submitted / progress.slots:.0f} %)" if progress.slots else ""
     return f"{progress.submitted:,} of {progress.slots:,} slots are handed in{share}."
+
+
+def short_of_people(progress: StudyProgress) -> str:
+    """`3 annotators an item, 2 invited`, and what to do; empty where they suffice, or nothing is planned."""
+    asked = max((part.slots for part in progress.by_item), default=0)
+    people = sum(one.kind == "human" and one.status != "withdrawn" for one in progress.raters)
+    if people >= asked:
+        return ""
+    return (
+        f"{asked} annotators an item, {people} invited: {asked - people} more must come before every item can be done "
+        f"(calipers invite {quote(progress.study)} NAME)"
+    )
 
 
 def study_progress(session: Session, principal: Principal) -> StudyProgress:

@@ -18,7 +18,7 @@ from annotation.people.principals import Principal, local_admin, study_for
 from annotation.planning.comparison_plans import keep_plan, kept_plans
 from annotation.planning.plan_root import keep_plan_root
 from annotation.protocol import Protocol, read_protocol
-from annotation.studies import find_study, newest_act, protocol_of
+from annotation.studies import find_study, newest_act, no_work_yet, protocol_of
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
 from app.answer_settings import answer_settings
 from app.label_files import FILE_SUFFIXES, publishable, read_labels
@@ -86,7 +86,7 @@ def study_report(
     protocol = protocol_of(study)
     verdicts = load_verdicts(session, study)
     if verdicts.empty:
-        raise AnnotationError("no_labels", f"nobody has handed in work in study {study.name!r} yet; invite annotators")
+        raise no_work_yet(session, study)
     _refuse_unknown(overrides.get("families", {}), verdicts)
     if overrides.get("per_criterion", False) is None:
         overrides["per_criterion"] = len(verdicts) <= MANY_ROWS and protocol.criteria_from == "protocol"

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from annotation.importing.import_report import no_prompt
 from annotation.people.principals import Principal, study_for
 from annotation.studies import has_labels, protocol_of
 from db.people_tables import Enrollment
@@ -37,6 +38,7 @@ class SetUp:
     items: int
     slots: int
     annotators: int
+    without_prompt: int = 0  # topics
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,7 @@ def set_up_of(session: Session, principal: Principal) -> SetUp:
         count(Topic.id, Topic.study_id == study.id), count(Report.id, *shown),
         undecided if protocol.reports.unresolved_flags == "refuse" else 0, count(Item.id, *items),
         count(Assignment.id, *slots), count(Enrollment.id, *people),
+        count(Topic.id, Topic.study_id == study.id, Topic.prompt == ""),
     )  # fmt: skip
 
 
@@ -103,7 +106,7 @@ def _said(found: SetUp) -> tuple[tuple[bool, Step], ...]:
     return (
         (True, _step("Choose the protocol", f"{found.protocol}: {_n(found.questions, 'question')}", "")),
         (found.reports > 0, _step(
-            "Import the reports", f"{_n(found.reports, 'report')} on {_n(found.topics, 'topic')}" if found.reports
+            "Import the reports", _imported(found) if found.reports
             else "none yet; a folder holds one folder for each system, with one file for each topic",
             f"calipers import reports FOLDER --layout auto --study {name}",
         )),
@@ -121,6 +124,11 @@ def _said(found: SetUp) -> tuple[tuple[bool, Step], ...]:
 
 def _step(title: str, told: str, command: str, page: tuple[str, str] | None = None) -> Step:
     return Step(title, "later", told, command, page)
+
+
+def _imported(found: SetUp) -> str:
+    told = f"{_n(found.reports, 'report')} on {_n(found.topics, 'topic')}"
+    return f"{told}. {no_prompt(found.without_prompt, 'folder')}" if found.without_prompt else told
 
 
 def _undecided(found: SetUp) -> str:

@@ -62,6 +62,20 @@ class Settings:
         return f"{self.base_url.rstrip('/')}/invite/{token}"
 
 
+def leads_elsewhere(base_url: str, port: int) -> str:
+    """Where invitations lead while this machine serves on `port`, and how to change that; empty where they lead here.
+
+    `base_url`: of another host is a proxy's, which may stand before any port.
+    """
+    known = urlsplit(base_url)
+    if known.hostname not in ("127.0.0.1", "localhost") or known.port == port:
+        return ""
+    return (
+        f"invitations lead to {base_url}, not to port {port}; to print links that lead here: "
+        f"CALIPERS_BASE_URL=http://127.0.0.1:{port} calipers invite …"
+    )
+
+
 def server_options(chosen: Settings, address: str) -> list[str]:
     """Streamlit's flags: SERVER_OPTIONS, its theme, where to listen, and the names it may be reached by."""
     host = urlsplit(chosen.base_url).hostname or "127.0.0.1"

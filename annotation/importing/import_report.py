@@ -39,6 +39,7 @@ class ImportReport:
     nfd_names: int
     singletons: tuple[str, ...] = ()  # categories with one topic: nothing varies within them
     notes: tuple[str, ...] = ()  # what the layout's reader decided or left aside
+    without_prompt: int = 0  # topics
     criteria: dict[str, int] = field(default_factory=dict)  # of the topics: how many new, unchanged, reworded, …
 
     def as_json(self) -> dict[str, Any]:
@@ -68,6 +69,7 @@ class ImportReport:
             *(f"{what} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),
             *([f"criteria {', '.join(f'{n} {what}' for what, n in self.criteria.items())}"] if self.criteria else []),
             *self.notes[:LISTED],
+            *([no_prompt(self.without_prompt, self.layout)] if self.without_prompt else []),
             *([f"stripping warnings on {len(self.warned)} reports; all of them with --json"] if self.warned else []),
         ]
 
@@ -101,7 +103,18 @@ def what_came_in(
         nfd_names=parsed.nfd_names,
         singletons=_singletons(parsed.topics),
         notes=(*parsed.notes, *notes),
+        without_prompt=sum(not topic.prompt for topic in parsed.topics),
     )
+
+
+def no_prompt(topics: int, layout: str) -> str:
+    """What is amiss where nobody said what the systems were asked, and how the layout can say it."""
+    remedy = {
+        "folder": "; add topics.csv (topic, title, prompt, category, language) to the folder and import it again",
+        "table": "; name its column with --map prompt=COLUMN and import it again",
+    }
+    have = "1 topic has" if topics == 1 else f"{topics:,} topics have"
+    return f"{have} no prompt: annotators are asked about a question they cannot see{remedy.get(layout, '')}"
 
 
 def missing_reports(parsed: Parsed) -> dict[str, tuple[str, ...]]:

@@ -9,6 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.importing.records import Parsed, ReportRecord, TopicRecord
+from annotation.studies import has_labels
 from db.tables import Item, Report, Study, System, Topic
 
 LISTED = 20
@@ -38,7 +39,8 @@ def news_of(report: ReportRecord, stored: Stored) -> Literal["new", "unchanged",
 def topics_kept(session: Session, study: Study, parsed: Parsed) -> tuple[str, ...]:
     """A note on topics that are told otherwise than before: they stay as they came first."""
     standing = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
-    other = [one.key for one in parsed.topics if one.key in standing and _differs(one, standing[one.key])]
+    gains = may_gain_prompt(session, study)
+    other = [one.key for one in parsed.topics if one.key in standing and _differs(one, standing[one.key], gains)]
     if not other:
         return ()
     more = f", and {len(other) - LISTED} more" if len(other) > LISTED else ""
@@ -46,11 +48,17 @@ def topics_kept(session: Session, study: Study, parsed: Parsed) -> tuple[str, ..
     return (f"topics told otherwise than before {len(other)} ({named}{more}): they stay as they came first",)
 
 
-def _differs(told: TopicRecord, standing: Topic) -> bool:
-    """What this import leaves out, or only made up from the topic's key, is no other word."""
+def may_gain_prompt(session: Session, study: Study) -> bool:
+    """Whether a topic that came without a prompt may be given one: until somebody has answered without it."""
+    return study.status == "draft" and not has_labels(session, study)
+
+
+def _differs(told: TopicRecord, standing: Topic, gains: bool) -> bool:
+    """What this import leaves out, gives for the first time, or only made up from the topic's key, is no other word."""
     by_key = told.title in (told.key, told.key.replace("_", " "))
     said = {name: getattr(told, name) for name in ("prompt", "category", "language", "features")}
     said |= {} if by_key else {"title": told.title}
+    said |= {"prompt": ""} if gains and not standing.prompt else {}
     return any(value and value != getattr(standing, name) for name, value in said.items())
 
 

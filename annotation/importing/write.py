@@ -15,7 +15,7 @@ from annotation.importing.import_report import ImportReport, missing_reports, wh
 from annotation.importing.matching import number_hint
 from annotation.importing.prepare import Prepared, prepare_report
 from annotation.importing.records import Parsed, ReportRecord, some_of, storable
-from annotation.importing.standing import Stored, late_references, news_of, stored_reports, topics_kept
+from annotation.importing.standing import Stored, late_references, may_gain_prompt, news_of, stored_reports, topics_kept
 from annotation.people.principals import Principal, study_for
 from annotation.planning.newest_reports import retire_outdated
 from annotation.planning.plan_root import keep_changed_root
@@ -152,12 +152,14 @@ def _write(
 def _enter_topics(session: Session, study: Study, parsed: Parsed) -> dict[str, Topic]:
     """Every topic of the study by its key, those that came in now among them."""
     topics = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
-    own_language = protocol_of(study).language
+    own_language, gains = protocol_of(study).language, may_gain_prompt(session, study)
     for topic in parsed.topics:
         if topic.key not in topics:
             told = asdict(topic) | {"language": topic.language or own_language}
             topics[topic.key] = Topic(study_id=study.id, **told)
             session.add(topics[topic.key])
+        elif gains:
+            topics[topic.key].prompt = topics[topic.key].prompt or topic.prompt
     return topics
 
 

@@ -70,7 +70,7 @@ def restore(
 
     with progress_bar("checking") as advance:
         manifest = check_backup(file, sha256, advance)
-    engine = opened()
+    engine = opened(begins=True)
     with progress_bar("restoring") as advance:
         rows = restore_backup(engine, file, manifest, advance)
     with reading(engine) as session:

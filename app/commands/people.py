@@ -77,6 +77,7 @@ def invite(
     else:
         for name, link in links.items():
             typer.echo(link if len(links) == 1 else f"{link}  {name}")
+        typer.echo(f"they lead to {settings().base_url}; to another address: set CALIPERS_BASE_URL first", err=True)
     if not as_json:
         say_next(opened(), study)
 

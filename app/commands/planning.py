@@ -136,7 +136,7 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
     from annotation.errors import AnnotationError
     from annotation.people.principals import local_admin, study_for
     from annotation.protocol import read_protocol
-    from annotation.studies import find_study, protocol_of
+    from annotation.studies import find_study, no_work_yet, protocol_of
     from annotation.verdicts import load_verdicts
     from app.commands.database import opened
     from app.label_files import FILE_SUFFIXES, read_labels
@@ -153,7 +153,7 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
         study = study_for(session, local_admin(named), "evaluator")
         verdicts = load_verdicts(session, study)
         if verdicts.empty:
-            raise AnnotationError("no_labels", f"nobody has handed in work in study {what!r} yet; invite annotators")
+            raise no_work_yet(session, named)
         return verdicts, settings_of(protocol_of(study), study.seed)
 
 

@@ -50,11 +50,13 @@ def status(
 
 def print_status(progress: StudyProgress) -> None:
     """The counts, one line a rater, stale claims and remarks."""
-    from app.progress import far
+    from app.progress import far, short_of_people
+    from exports.words.grammar import counted
 
-    typer.echo(
-        f"{progress.study}: {progress.status}, {progress.reports} reports, {progress.items} items. {far(progress)}"
-    )
+    there = f"{counted(progress.reports, 'report')}, {counted(progress.items, 'item')}"
+    typer.echo(f"{progress.study}: {progress.status}, {there}. {far(progress)}")
+    if short := short_of_people(progress):
+        typer.echo(short)
     rows = [
         (r.rater, r.kind, r.submitted, r.in_work, r.quota, None if r.cost_usd is None else f"{r.cost_usd:.4f}")
         for r in progress.raters

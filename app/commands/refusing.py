@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -26,8 +28,8 @@ REMEDIES = {
 OWN_MISTAKE = 70  # what no user can mend; 1 and 2 stay for what they can
 
 
-def told(error: Exception) -> tuple[str, int]:
-    """The sentence and the exit code; no sentence where help was printed instead."""
+def told(error: Exception, words: Sequence[str]) -> tuple[str, int]:
+    """The sentence and the exit code; no sentence where help was printed instead. `words`: what was typed."""
     match error:
         case typer.TyperException():
             return _in_use(error), error.exit_code
@@ -39,6 +41,10 @@ def told(error: Exception) -> tuple[str, int]:
             return f"{error}; install calipers again with all it needs: pip install --force-reinstall calipers", 1
         case CalibrationError(code="missing_column"):
             return f"{error}; what a file holds says: calipers doctor FILE", 1
+        case AnnotationError(code="unnamed_study"):
+            return f"{error}; name one {'with --study' if words[:1] == ['import'] else 'after the command'}", 1
+        case AnnotationError(code="unknown_study"):
+            return f"{error} in {_looked_in()}", 1
         case _ if isinstance(error, REFUSALS):
             return str(error), 1
     from app.logs import where
@@ -56,6 +62,16 @@ def _in_use(error: Any) -> str:
     meant = f"; did you mean {' or '.join(known)}?" if known else "" if said.endswith("?") else ";"
     text = said[:1].lower() + said[1:] + meant
     return f"{text} see: {error.ctx.command_path if error.ctx else 'calipers'} --help"
+
+
+def _looked_in() -> str:
+    """The database that was asked, a file by its whole path, for another may have been meant."""
+    from app.settings import database
+    from db.connect import SECRETS
+
+    url = database().url
+    file = url.database if url.get_backend_name() == "sqlite" else None
+    return str(Path(file).resolve()) if file else url.difference_update_query(SECRETS).render_as_string()
 
 
 def _remedy(error: OSError) -> str:

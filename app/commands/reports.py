@@ -36,7 +36,7 @@ def import_reports(
     ),
     study: str = STUDY,
     columns: str = typer.Option("", "--map", help="table: FIELD=COLUMN,... such as topic=id,text=response."),
-    system: str = typer.Option(None, help="table: the system that wrote every row."),
+    system: str | None = typer.Option(None, help="table: the system that wrote every row."),
     keep_columns: bool = typer.Option(False, help="table: keep the other columns as features of the topic."),
     encoding: str = typer.Option("utf-8", help="Your decision, stored; never guessed."),
     allow_empty: bool = ALLOW_EMPTY,

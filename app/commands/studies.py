@@ -44,7 +44,7 @@ def demo(as_json: bool = JSON) -> None:
     from app.settings import settings
     from db.people_tables import ROLES
 
-    engine = opened()
+    engine = opened(begins=True)
     for what, make in (("with reports", make_demo), ("with labels only", make_labels_demo)):
         with progress_bar(f"building the study {what}") as advance:
             make(engine, advance)
@@ -145,7 +145,7 @@ def _make_study(study: str, protocol: str, seed: int) -> dict[str, Any]:
 
     parsed, text = read_protocol(protocol)
     settings_of(parsed)  # a statistic's setting that cannot work is refused now, not after months of labels
-    with transaction(opened()) as session:
+    with transaction(opened(begins=True)) as session:
         made = init_study(session, study, text, seed)
         keep_changed_root(session, made)
         late = made.protocol_version > 1 and has_labels(session, made)
@@ -226,12 +226,15 @@ def serve(
     import sys
 
     from app.commands.database import opened
-    from app.settings import server_options, settings
+    from app.settings import leads_elsewhere, server_options, settings
 
     _refuse_taken(address, port)
+    elsewhere = leads_elsewhere(settings().base_url, port)
+    if elsewhere:
+        typer.echo(elsewhere, err=True)
     os.environ.setdefault("CALIPERS_BASE_URL", f"http://127.0.0.1:{port}")
     settings.cache_clear()
-    opened()
+    opened(begins=True)
     # only our own rule decides which proxy may say where a request came from (CALIPERS_TRUSTED_PROXIES)
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     main = Path(__file__).resolve().parent.parent / "main.py"
@@ -266,11 +269,13 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
         from annotation.studies import find_study
         from annotation.study_status import set_status
         from app.commands.database import opened
+        from app.progress import short_of_people, study_progress
         from db.connect import transaction
 
         with transaction(opened()) as session:
-            found = set_status(session, local_admin(find_study(session, study)), target)
-            root = found.plan_root
+            admin = local_admin(find_study(session, study))
+            found = set_status(session, admin, target)
+            root, short = found.plan_root, short_of_people(study_progress(session, admin))
         if as_json:
             print_json({"study": found.name, "status": target, "plan_root": root})
             return
@@ -278,6 +283,8 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
         if target == "open":
             typer.echo(f"plan root {root}: quote it in a preregistration; every export prints it")
             typer.echo("the links of `calipers invite` work while `calipers serve` runs")
+            if short:
+                typer.echo(short)
             say_next(opened(), found.name)
 
     return move

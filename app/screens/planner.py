@@ -39,7 +39,8 @@ def show(principal: Principal) -> None:
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
         study_head(study)
-        settings, version = settings_of(protocol_of(study), study.seed), label_version(session, study)
+        protocol = protocol_of(study)
+        settings, version = settings_of(protocol, study.seed), label_version(session, study)
     beside, said = st.columns([3, 8], gap="large")
     with beside:
         basis = st.radio("Rests on", [ASSUMED, OWN], key="plan_basis")
@@ -47,7 +48,7 @@ def show(principal: Principal) -> None:
         with beside:
             pilot = _chosen_pilot(version, principal) if basis == OWN else None
             goals, topics = _goals(settings, pilot)
-            assumed = DEFAULTS if pilot else _assumptions()
+            assumed = DEFAULTS if pilot else _assumptions(len(protocol.criterion))
             prices = _prices()
         with said:
             _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
@@ -76,12 +77,13 @@ def _goals(settings: CalibrationSettings, pilot: Pilot | None) -> tuple[Goals, i
     return Goals(half_width, margin, difference, settings.level, power, tried), topics
 
 
-def _assumptions() -> dict[str, float]:
+def _assumptions(criteria: int) -> dict[str, float]:
+    """`criteria`: of this study, for the next one is likely to ask them too; 0 where each topic has its own."""
     section("<h2>What is assumed</h2>")
     return DEFAULTS | {
         "agreement": st.slider("Agreement", 50, 95, 80, format="%d %%", key="plan_agreement") / 100,
         "icc": st.slider("ICC: how alike labels of a topic are", 0.0, 0.6, 0.1, 0.01, key="plan_icc"),
-        "criteria": st.slider("Criteria", 1, 60, 39, key="plan_criteria"),
+        "criteria": st.slider("Criteria", 1, 60, min(60, criteria or int(DEFAULTS["criteria"])), key="plan_criteria"),
         "annotators": st.slider("Annotators of each pair", 1, 6, 1, key="plan_annotators"),
         "pairs_per_topic": st.slider("Pairs of a topic", 1, 10, 1, key="plan_pairs"),
         "true_gap": _points("How much worse the judge truly is", 0.0, "true_gap", low=0.0),

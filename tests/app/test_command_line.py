@@ -43,11 +43,12 @@ def test_a_study_from_init_to_labels(shell: Shell) -> None:
     plan = json.loads(shell("pairs", "--design", "all", "--overlap", "2", "--apply", "--json"))
     assert (plan["pairs"], plan["new_slots"], plan["applied"]) == (9, 18, True)
     assert json.loads(shell("pairs", "--design", "all", "--overlap", "2", "--json"))["new_slots"] == 0
-    assert "is open" in shell("open")
+    assert "2 annotators an item, 0 invited: 2 more must" in shell("open")
     assert shell("invite", "s", "Ada").startswith("http://127.0.0.1:8501/invite/")
     (ada,) = json.loads(shell("people", "--json"))
     assert (ada["name"], ada["pseudonym"], ada["role"], ada["links"]) == ("Ada", "annotator-01", "annotator", 1)
     assert json.loads(shell("status", "s", "--json"))["slots"] == 18
+    assert "2 annotators an item, 1 invited: 1 more must come before every item can be done" in shell("status", "s")
     assert "nobody has handed in work" in shell("calibrate", "s", exit_code=1)
     assert "0 labels written" in shell("export", "labels", "--out", "labels.csv")
 

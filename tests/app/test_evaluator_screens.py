@@ -183,6 +183,8 @@ def test_biases_are_counted_in_a_sentence_that_says_what_cannot_be_told(
 
 def test_a_slider_changes_the_plan_and_the_study_can_be_its_pilot(engine_here: Engine, priced_judges: int) -> None:
     screen = page(engine_here, priced_judges, "planner")
+    assert screen.slider(key="plan_criteria").value == 2  # of this study
+    screen.slider(key="plan_criteria").set_value(39).run()
     # STATISTICS.md: 39 criteria, an ICC of .1, agreement of .8
     assert "It takes 33 topics to know agreement to" in shown(screen)
     drawn(screen.slider(key="plan_half_width").set_value(10.0).run())

@@ -7,10 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select
 from typer.testing import CliRunner, Result
 
 from annotation.errors import ImportingError
 from app.command_line import app
+from app.settings import database
+from db.connect import reading
+from db.tables import Topic
 from tests.annotation.layout_trees import bench_tree, json_lines, put, text
 from tests.small_study import PROTOCOL
 
@@ -49,10 +53,24 @@ def test_init_brings_a_folder_of_reports_along_as_import_would(run: Run) -> None
     assert json.loads(again.stdout)["unchanged"] == 6
 
 
+def test_a_prompt_that_was_missing_is_said_and_may_follow(run: Run, tmp_path: Path) -> None:
+    put(tmp_path / "plain/atlas/tides.md", text("one"))
+    assert CliRunner().invoke(app, ["init", "asked", "--protocol", "small.toml"]).exit_code == 0
+    again = ("plain", "--layout", "folder", "--study", "asked")
+    said = "1 topic has no prompt: annotators are asked about a question they cannot see; add topics.csv (topic, title"
+    assert said in run(*again).stdout
+    put(tmp_path / "plain/topics.csv", "topic,prompt\ntides,Why do they rise?\n")
+    after = run(*again).stdout
+    assert "no prompt" not in after
+    assert "stay as they came" not in after
+    with reading(database()) as session:
+        assert session.scalars(select(Topic.prompt).where(Topic.key == "tides")).one() == "Why do they rise?"
+
+
 def test_init_accepts_gaps_as_import_does_and_says_how_to_go_on(run: Run, tmp_path: Path) -> None:
-    put(tmp_path / "mine/atlas/tides.md", text("one"))
+    put(tmp_path / "mine/atlas/rivers.md", text("one"))
     put(tmp_path / "mine/atlas/moons.md", text("two"))
-    put(tmp_path / "mine/beta/tides.md", text("three"))
+    put(tmp_path / "mine/beta/rivers.md", text("three"))
     begin = ["init", "one", "--protocol", "small.toml", "--reports", "mine"]
     refused = str(CliRunner().invoke(app, begin).exception)
     assert "pass --allow-missing" in refused

@@ -14,6 +14,7 @@ from annotation.people.open_links import open_link, revoke_open_link
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import who
 from annotation.work.positions import position
+from app.settings import leads_elsewhere
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, OpenLink
 from db.tables import Assignment, Label, Study
@@ -49,6 +50,20 @@ def test_a_link_for_single_use_shows_a_button_to_whoever_looks_and_is_used_up_by
     assert (pressed.status_code, pressed.headers["location"]) == (303, "/")
     assert post(ada, "/api/take", {}).status_code == 200
     assert [site.visitor().post(f"/invite/{token}", headers={"Origin": ORIGIN}).status_code, scanner.get(f"/invite/{token}").status_code] == [404, 404]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("base", "port", "says"),
+    [
+        ("http://127.0.0.1:8501", 8501, ""),
+        ("http://127.0.0.1:8501", 8613, "CALIPERS_BASE_URL=http://127.0.0.1:8613 calipers invite"),
+        ("http://localhost:8000", 8501, "invitations lead to http://localhost:8000, not to port 8501"),
+        ("https://calipers.example.org", 8613, ""),  # a proxy's
+    ],
+)
+def test_a_server_says_where_invitations_lead_that_do_not_lead_to_it(base: str, port: int, says: str) -> None:
+    assert says in (told := leads_elsewhere(base, port))
+    assert bool(told) == bool(says)
 
 
 def test_a_button_on_another_page_does_not_use_a_link_up(site: Site) -> None:

@@ -90,7 +90,7 @@ judge batches s --attach x                       | give both, or neither
 serve --port 99999999                            | '--port': Input should be less than or equal to 65535
 """
 REFUSED = """
-status nope                                      | no study called 'nope' (there are: s)
+status nope                                      | no study called 'nope' (there are: s) in /
 calibrate nope                                   | no study called 'nope' (there are: s)
 judge run nope                                   | no study called 'nope' (there are: s)
 export dataset nope --out d                      | no study called 'nope' (there are: s)
@@ -126,7 +126,7 @@ invite s Ada --role king                         | no role 'king'; choose one of
 people s --pause Nobody                          | nobody called 'Nobody' in 's'; see: calipers people s
 people s --pay small.toml                        | small.toml exists already; name another file
 packet s --withdraw zzz                          | no packet 'zzz'; see: calipers packet s --list
-calibrate s                                      | nobody has handed in work in study 's' yet; invite annotators
+calibrate s                                      | nobody has handed in work in study 's' yet; 1 annotator is invited
 calibrate nowhere.csv                            | nowhere.csv: No such file or directory; give the path of a labels file
 calibrate empty.csv                              | empty.csv: the file is empty; give it a header
 calibrate binary.csv                             | binary.csv: byte 0xff at 0 is not UTF-8
@@ -194,6 +194,30 @@ def test_a_database_that_cannot_be_used_is_named_with_what_to_do(
     said = capsys.readouterr().err
     assert says in said
     assert "secret" not in said
+
+
+def test_which_study_is_asked_with_the_words_of_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["init", "other", "--protocol", "small.toml"]) == 0
+    for words, how in (("status", "after the command"), ("import reports reports --layout folder", "with --study")):
+        assert run(words.split()) == 1
+        assert f"which study? (there are: s, other); name one {how}" in capsys.readouterr().err
+
+
+def test_a_command_that_reads_makes_no_database(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "none.db"
+    with monkeypatch.context() as patch:
+        patch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{file}")
+        settings.cache_clear()
+        database.cache_clear()
+        assert run(["status"]) == 1
+    settings.cache_clear()
+    database.cache_clear()
+    assert f"{file}: there is no database yet; begin one with: calipers demo, or calipers init" in (
+        capsys.readouterr().err
+    )
+    assert not file.exists()
 
 
 def test_a_port_in_use_is_said_before_the_server_starts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

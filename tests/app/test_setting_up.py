@@ -47,6 +47,11 @@ def test_the_first_step_that_is_not_done_is_next(found: SetUp, done: int, after:
     assert all(one.command.startswith("calipers ") for one in taken if one.state != "done")
 
 
+def test_topics_that_nobody_can_see_the_question_of_are_said() -> None:
+    told = {one.title: one.told for one in steps(replace(IMPORTED, without_prompt=1))}["Import the reports"]
+    assert told.startswith("18 reports on 6 topics. 1 topic has no prompt: annotators are asked about a question they")
+
+
 @pytest.mark.parametrize("task", ["pointwise_rating", "probe_label"])
 def test_a_design_of_pairs_is_asked_for_only_where_pairs_are_compared(task: str) -> None:
     with_items = replace(IMPORTED, task_type=task, items=6)  # probes are items as soon as they are imported

@@ -127,7 +127,7 @@ def test_a_blind_study_and_one_without_labels_give_none(tmp_path: Path, run: Run
     blind = PROTOCOL.replace('blind_until = "open"', 'blind_until = "closed"')
     make_study(engine, tmp_path / "reports", protocol=blind, name="blind")
     make_study(engine, tmp_path / "reports", name="empty")
-    for name, words in (("blind", "calipers reveal blind"), ("empty", "nobody has labelled")):
+    for name, words in (("blind", "calipers reveal blind"), ("empty", "nobody has handed in work")):
         with pytest.raises(AnnotationError, match=words):
             run(name, "--out", str(tmp_path / "set"))
     assert not (tmp_path / "set").exists()

@@ -230,11 +230,11 @@ def serve(
 
     _refuse_taken(address, port)
     elsewhere = leads_elsewhere(settings().base_url, port)
-    if elsewhere:
-        typer.echo(elsewhere, err=True)
     os.environ.setdefault("CALIPERS_BASE_URL", f"http://127.0.0.1:{port}")
     settings.cache_clear()
     opened(begins=True)
+    if elsewhere:
+        typer.echo(elsewhere, err=True)
     # only our own rule decides which proxy may say where a request came from (CALIPERS_TRUSTED_PROXIES)
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     main = Path(__file__).resolve().parent.parent / "main.py"

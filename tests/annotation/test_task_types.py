@@ -251,7 +251,7 @@ def test_a_study_does_not_open_while_a_shown_reference_awaits_a_decision(engine:
         study = session.get_one(Study, study_id)
         move_study(session, study, "paused")
         session.get_one(Report, session.scalars(select(Item.reference_id)).first()).open_flags = 2
-        with pytest.raises(AnnotationError, match="2 passages in 1 reports"):
+        with pytest.raises(AnnotationError, match="2 passages in 1 report may"):
             move_study(session, study, "open")
 
 

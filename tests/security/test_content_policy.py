@@ -64,7 +64,7 @@ def test_an_annotators_pages_break_nothing_and_fetch_nothing_from_elsewhere(
     page.get_by_role("button", name="In every browser").wait_for()
     assert violations(page) == []
     page.get_by_role("button", name="In every browser").click()
-    expect(page.get_by_role("heading")).to_have_text("Open your invitation link")
+    expect(page.get_by_role("heading")).to_have_text("You are signed out")
     found["signed out"] = refused(page)
     page.goto(link(server, study_id, "Adm", "admin"))
     for path in ("people", "progress", "disputes", "judges", "blinding", "paper", "log_out"):

@@ -163,7 +163,12 @@ def test_calibrate_writes_tables_and_figures_and_clears_those_of_an_earlier_repo
     assert said.exit_code == 0
     told = said.stdout.partition(f"Written to {out}: ")[2]
     assert told.startswith(f"{len(list(out.iterdir()))} files\n")
-    assert set(told.split()) >= {"report.html", "comparison-plan.json", "agreement", "answers"}  # the plan is a file too
+    assert set(told.split()) >= {
+        "report.html",
+        "comparison-plan.json",
+        "agreement",
+        "answers",
+    }  # the plan is a file too
     first = {path.name for path in out.iterdir()}
     assert {"criteria.tex", "criteria.pdf", "criteria_column.svg", "annotators.md", "answers.png"} <= first
     assert {"judges.tex", "bias.csv", "bias_column.pdf"} <= first

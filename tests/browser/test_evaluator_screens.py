@@ -104,10 +104,10 @@ def test_a_plot_comes_as_a_file_for_the_paper(tab: Page, server: Server, form: s
 def test_a_slider_changes_what_the_plan_asks_for(tab: Page, server: Server) -> None:
     opened(tab, server, "planner")
     answer = tab.locator(".c-answer")
-    expect(answer).to_contain_text("It takes 33 topics to know agreement to ±5 points")
+    expect(answer).to_contain_text("It takes 72 topics to know agreement to ±5 points")
     tab.get_by_role("slider", name="Half-width of the interval").focus()
     tab.keyboard.press("ArrowRight")
-    expect(answer).to_contain_text("It takes 28 topics to know agreement to ±5.5 points")
+    expect(answer).to_contain_text("It takes 60 topics to know agreement to ±5.5 points")
     expect(tab.get_by_role("figure", name="Half-width of the 95 % interval")).to_be_visible()
 
 

@@ -55,7 +55,7 @@ def test_dashboard_and_log_take_the_same_few_queries_however_many_people_there_a
 ) -> None:
     queries = []
     for count in (2, 4):
-        name = f"of {count}"
+        name = f"of-{count}"
         study_id = make_planted(engine, tmp_path / name, (Person(),) * count, pairs=3, criteria=2, name=name)
         with reading(engine) as session:
             admin = local_admin(session.get_one(Study, study_id))

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.command_line import run
+from app.settings import database, settings
 from tests.small_study import PROTOCOL, write_reports
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 class Shell:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    """Commands within this process, in a folder whose database is not there before the first of them."""
+
+    def __init__(self, folder: Path, captured: pytest.CaptureFixture[str]) -> None:
+        self.folder, self._captured = folder, captured
 
     def __call__(self, *words: str, exit_code: int = 0) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "app.command_line", *words], cwd=self.folder, text=True, capture_output=True, check=False,
-            env={"PATH": "", "PYTHONPATH": str(ROOT), "CALIPERS_DATABASE_URL": f"sqlite:///{self.folder}/x.db"},
-        )  # fmt: skip
-        assert done.returncode == exit_code, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
-        return done.stdout if exit_code == 0 else done.stderr
+        """What one command prints to stdout; its errors where it is meant to fail."""
+        ended = run(words)
+        said = self._captured.readouterr()
+        assert ended == exit_code, said.out + said.err
+        assert "Traceback" not in said.err
+        return said.out if exit_code == 0 else said.err
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Shell]:
     (tmp_path / "small.toml").write_text(PROTOCOL)
     write_reports(tmp_path / "reports")
-    return Shell(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{tmp_path}/x.db")
+    settings.cache_clear()
+    database.cache_clear()
+    yield Shell(tmp_path, capsys)
+    settings.cache_clear()
+    database.cache_clear()
 
 
 def test_a_study_from_init_to_labels(shell: Shell) -> None:
@@ -83,16 +89,11 @@ def test_a_dry_run_writes_nothing(shell: Shell) -> None:
     assert json.loads(shell("status", "--json"))["reports"] == 0
 
 
-def test_import_problems_as_json(shell: Shell) -> None:
+def test_import_problems_as_json(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
     (shell.folder / "reports" / "alpha" / "tides.md").write_text("")
     shell("init", "s", "--protocol", "small.toml")
-    done = subprocess.run(
-        [sys.executable, "-m", "app.command_line", "import", "reports", "reports", "--layout", "folder", "--json"],
-        cwd=shell.folder, text=True, capture_output=True, check=False,
-        env={"PATH": "", "PYTHONPATH": str(ROOT), "CALIPERS_DATABASE_URL": f"sqlite:///{shell.folder}/x.db"},
-    )  # fmt: skip
-    assert done.returncode == 1
-    assert "alpha/tides.md: holds no text" in json.loads(done.stdout)["problems"][0]
+    assert run(["import", "reports", "reports", "--layout", "folder", "--json"]) == 1
+    assert "alpha/tides.md: holds no text" in json.loads(capsys.readouterr().out)["problems"][0]
 
 
 def test_a_changed_protocol_enters_as_a_new_version(shell: Shell) -> None:

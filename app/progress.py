@@ -82,8 +82,12 @@ def far(progress: StudyProgress) -> str:
     """How far the work is, in one sentence."""
     if not progress.slots and any(one.submitted for one in progress.raters if one.kind == "human"):
         return f"Labels of people were imported, for {progress.items:,} items; nobody was asked here."
-    share = f" ({100 * progress.submitted / progress.slots:.0f} %)" if progress.slots else ""
-    return f"{progress.submitted:,} of {progress.slots:,} slots are handed in{share}."
+    return handed_in(progress.slots, progress.submitted)
+
+
+def handed_in(slots: int, submitted: int) -> str:
+    share = f" ({100 * submitted / slots:.0f} %)" if slots else ""
+    return f"{submitted:,} of {slots:,} slots are handed in{share}."
 
 
 def short_of_people(progress: StudyProgress) -> str:
@@ -104,14 +108,16 @@ def study_progress(session: Session, principal: Principal) -> StudyProgress:
     Training, attention, retest and adjudication are nobody's slot and count nowhere.
     """
     study = study_for(session, principal, "evaluator")
-    slots, submitted = _slots(session, study)
-    counts = [session.scalar(select(func.count()).where(rows.study_id == study.id)) or 0 for rows in (Report, Item)]
+    slots, submitted = label_slots(session, study)
+    # by way of the topics: an index of theirs holds every report, whose own rows are as long as their texts
+    reports = select(func.count(Report.id)).join(Topic, Topic.id == Report.topic_id).where(Topic.study_id == study.id)
+    items = select(func.count(Item.id)).where(Item.study_id == study.id)
     by_item = _by(session, study, Item.id, {})
     return StudyProgress(
         study=study.name,
         status=study.status,
-        reports=counts[0],
-        items=counts[1] - _not_labelled(session, study),
+        reports=session.scalar(reports) or 0,
+        items=(session.scalar(items) or 0) - _not_labelled(session, study),
         slots=slots,
         submitted=submitted,
         raters=(*_people(session, study), *_judges(session, study)),
@@ -127,11 +133,12 @@ def study_parts(session: Session, principal: Principal) -> StudyParts:
     return StudyParts(
         by_topic=_by(session, study, Topic.key, {Topic: Topic.id == Item.topic_id}),
         by_system=_by_system(session, study),
-        by_criterion=_by_criterion(session, study, _slots(session, study)[0]),
+        by_criterion=_by_criterion(session, study, label_slots(session, study)[0]),
     )
 
 
-def _slots(session: Session, study: Study) -> tuple[int, int]:
+def label_slots(session: Session, study: Study) -> tuple[int, int]:
+    """All that are wanted, and those handed in: the quickest of the counts."""
     rows = select(func.count(), N_DONE).select_from(Assignment).join(Item, Item.id == Assignment.item_id)
     every, done = session.execute(rows.where(*_standing(study))).one()
     return every, done or 0

@@ -200,6 +200,9 @@ def painted(kind: str, url: str, folder: Path) -> Iterator[Figure]:
                 page.get_by_text("slots are handed in").wait_for(timeout=60_000)
                 took = time.perf_counter() - started
                 yield Figure(f"{kind}Progress in a browser, {when}", took, "s", high=PAINT_S)
+                page.get_by_text("Items and their slots").wait_for(timeout=60_000)
+                took = time.perf_counter() - started
+                yield Figure(f"{kind}Progress with its tables, {when}", took, "s")
             browser.close()
     finally:
         server.stop()

@@ -68,12 +68,11 @@ def remarks_of(session: Session, principal: Principal) -> tuple[Remark, ...]:
 def answers_to(session: Session, study: Study) -> tuple[dict[int, list[Reply]], set[int]]:
     """Replies by the remark they answer, the oldest first, and the remarks that are dealt with."""
     replies, dealt_with = defaultdict[int, list[Reply]](list), set[int]()
-    rows = session.scalars(
-        select(Event)
-        .where(Event.study_id == study.id, Event.kind == "comment", Event.what.in_((REPLY, DEALT_WITH)))
-        .order_by(Event.id)
+    given = select(Event).where(
+        Event.study_id == study.id, Event.kind == "comment", Event.what.in_((REPLY, DEALT_WITH))
     )
-    for event in rows:
+    # sorted here: asked for an order, SQLite reads every event there is
+    for event in sorted(session.scalars(given), key=lambda event: event.id):
         if event.what == REPLY:
             replies[event.data["answers"]].append(Reply(event.created_at, event.data["text"]))
         else:
@@ -123,7 +122,9 @@ def _append(session: Session, principal: Principal, remark: int, what: str, **da
 def _skips(session: Session, study: Study) -> Iterator[tuple[Event, str, int]]:
     """The audit lines of work given back with a reason, their rater's pseudonym and the item."""
     skipped = select(Assignment.id, Assignment.item_id).where(
-        Assignment.study_id == study.id, Assignment.returned == "skipped"
+        Assignment.study_id == study.id,
+        Assignment.status.in_(("returned", "void")),
+        Assignment.returned == "skipped",
     )
     item_of = dict(session.execute(skipped).all())
     rows = session.execute(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from html import escape
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, study_for
 from annotation.work.remarks import Remark, deal_with, remarks_of, reply
 from app.kept import Version
 from app.plot_words import of_speed, of_steps, of_work
-from app.progress import StudyProgress, far, study_parts, study_progress
+from app.progress import StudyProgress, far, handed_in, label_slots, study_parts, study_progress
 from app.quality import StudyQuality
 from app.quality_words import more_pairs, trust
 from app.reporting import label_version
@@ -39,6 +40,7 @@ from db.connect import reading, transaction
 from exports.plots.quality_figures import agreement_steps, annotators_at_work, speed_by_agreement
 
 EVERY = 30  # seconds between two looks
+NEW = "progress_is_new"  # the page was opened; not: its numbers moved
 AIMS = {"±3 points": 0.03, "±5 points": 0.05, "±10 points": 0.1}
 FLAGS = {"broken_text": "the text is broken", "reveals_author": "the text reveals who wrote it", "other": "other"}
 
@@ -49,16 +51,20 @@ def show(principal: Principal, cookie: str) -> None:
     st.html(f"<style>{CSS}</style>")
     with reading(database()) as session:
         study_head(study_for(session, principal, "evaluator"))
+    st.session_state[NEW] = True
     _live(principal, cookie)
     _remarks(principal, cookie)
 
 
 @st.fragment(run_every=EVERY)
 def _live(principal: Principal, cookie: str) -> None:
-    """Everything that moves by itself."""
+    """Everything that moves by itself. How far the work is stands at once; in a large study the rest takes a second."""
+    head = st.empty()
     with reading(database()) as session:
         send_away(session, principal, cookie)
         study = study_for(session, principal, "evaluator")
+        if st.session_state.pop(NEW, False):
+            _at_once(head, *label_slots(session, study))
         progress, study_id, version = study_progress(session, principal), study.id, label_version(session, study)
     if not progress.items:
         empty(
@@ -67,7 +73,6 @@ def _live(principal: Principal, cookie: str) -> None:
             f"<p><code>calipers pairs {escape(progress.study)} --apply</code></p>",
         )
         return
-    head = st.container()
     try:
         kept = computed("quality", principal, version, doing="Computing intervals")
     except (AnnotationError, CalibrationError) as error:
@@ -89,6 +94,12 @@ def _live(principal: Principal, cookie: str) -> None:
         _agreement(found, study_id, kept.version)
         _people(found, study_id, kept.version)
     _by(principal, found)
+
+
+def _at_once(head: DeltaGenerator, slots: int, submitted: int) -> None:
+    if slots:
+        with head:
+            answer(handed_in(slots, submitted))
 
 
 def waiting(progress: StudyProgress) -> str:

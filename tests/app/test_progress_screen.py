@@ -17,7 +17,7 @@ from annotation.people.invites import revoke
 from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from annotation.work.remarks import remarks_of
-from app.progress import RaterProgress
+from app.progress import RaterProgress, StudyProgress, study_progress
 from app.screens.progress_parts import bars_html
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Study
@@ -62,6 +62,21 @@ def test_it_says_how_far_the_study_is_who_needs_a_second_look_and_why(engine_her
     assert "&lt;img src=x" in words
     assert EVIL not in words
     assert "1 remark waits for an answer" in words
+
+
+def test_how_far_it_is_stands_before_what_takes_longer_is_counted(
+    engine_here: Engine, planted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    order = list[str]()
+
+    def counted(*given: Any) -> StudyProgress:
+        order.append("all counts")
+        return study_progress(*given)
+
+    monkeypatch.setattr(app.screens.progress, "answer", lambda sentence, *more: order.append(sentence))
+    monkeypatch.setattr(app.screens.progress, "study_progress", counted)
+    page(engine_here, planted, "progress")
+    assert order[:2] == ["32 of 32 slots are handed in (100 %).", "all counts"]
 
 
 def test_no_label_stands_beside_a_system_while_the_study_is_blind(engine_here: Engine, planted: int) -> None:

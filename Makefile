@@ -40,9 +40,10 @@ check: install
 bench: install
 	$(BIN)/python -m benchmarks $(ONLY)
 
-# Processes killed, disks filled, networks cut: the seed is printed, CALIPERS_FAULT_SEED repeats it
+# Processes killed, disks filled, networks cut, machines under load: half an hour. Each test has servers, databases and
+# disks of its own. The seed is printed; CALIPERS_FAULT_SEED repeats it
 faults: install
-	$(BIN)/pytest tests/faults -q
+	$(BIN)/pytest tests/faults -q -n 2 --dist loadscope
 
 # A thousand requests a route and a thousand files an import; `make test` runs a few dozen of each
 fuzz: install

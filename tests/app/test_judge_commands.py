@@ -5,17 +5,18 @@ from __future__ import annotations
 import csv
 import json
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.judges.requests import request_run
+from annotation.judges import requests
+from annotation.judges.requests import next_request, request_run
 from app.command_line import main
+from app.commands.judge_workers import shares
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction
 from db.judge_tables import JudgeRequest
@@ -191,17 +192,23 @@ def test_a_judge_that_always_says_first_is_named_in_words_and_its_panel_is_a_rat
     assert "one [panel] is derived from its members' votes" in words
 
 
-def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging) -> None:
+def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And ends by Ctrl-C; the process itself is told to end in tests/faults/test_judge_unit.py."""
     with transaction(judging.engine) as session:
         request_run(session, a_person(session, judging.study, "Eva", "evaluator"), ["mini"])
-    command = [sys.executable, "-m", "app.command_line", "judge", "resume", "small", "--wait"]
-    with subprocess.Popen(command, cwd=judging.folder, env=judging.environment, stderr=subprocess.PIPE) as worker:
-        ends = time.monotonic() + 60
-        while time.monotonic() < ends and not done(judging.engine):
-            time.sleep(0.1)
-        worker.send_signal(signal.SIGINT)
-        worker.communicate(timeout=30)
-    assert worker.returncode == 130
+
+    def none_is_left(*given: Any) -> Any:
+        found = next_request(*given)
+        if found is None:
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(requests, "next_request", none_is_left)
+    usual = signal.getsignal(signal.SIGTERM)
+    try:
+        judging("judge", "resume", "small", "--wait", exit_code=130)
+    finally:
+        signal.signal(signal.SIGTERM, usual)
     assert done(judging.engine)
     assert json.loads(judging("judge", "status", "small", "--json"))[0]["done"] == 12
 
@@ -209,3 +216,11 @@ def test_a_waiting_worker_carries_out_what_the_app_asks_for(judging: Judging) ->
 def done(engine: Engine) -> bool:
     with reading(engine) as session:
         return all(session.scalars(select(JudgeRequest.done_at)))
+
+
+@pytest.mark.parametrize(
+    ("limit", "workers", "each"),
+    [(None, 2, [None, None]), (5, 2, [3, 2]), (2, 4, [1, 1]), (4, 4, [1, 1, 1, 1])],
+)
+def test_a_limit_is_shared_out_to_workers(limit: int | None, workers: int, each: list[int | None]) -> None:
+    assert shares(limit, workers) == each

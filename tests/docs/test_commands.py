@@ -37,7 +37,7 @@ NOT_RUN = {
     "useradd": "changes the machine", "git": "fetches this repository", "install": "writes into /etc",
     "cp": "writes into /etc", "systemctl": "needs a running systemd; tests/machines checks the units",
     "nginx": "needs root; tests/machines runs its configuration", "docker": "no container runs where tests run",
-    "for": "restarts services; tests/machines restarts processes one by one", "until": "of that loop", "done": "of it",
+    "for": "restarts services; tests/faults restarts processes one by one", "until": "of that loop", "done": "of it",
     "python": "a folder of the reader's own; tests/app/test_texts.py asks the same of what is shipped",
 }  # fmt: skip
 ALL = [one for page in PAGES for one in commands(page)]

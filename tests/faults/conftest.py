@@ -1,4 +1,5 @@
-"""Faults at random moments. The seed is printed; `CALIPERS_FAULT_SEED` repeats a run's moments."""
+"""What takes minutes: faults at random moments, several processes under load, and those proofs once more that one
+process gives in `make test`. The seed is printed; `CALIPERS_FAULT_SEED` repeats a run's moments."""
 
 from __future__ import annotations
 
@@ -15,13 +16,17 @@ import pytest
 from db.connect import open_database
 from db.migrations import upgrade
 from tests.annotation.judges import conftest as provider
+from tests.browser import conftest as chromium
 from tests.browser.conftest import Server
 from tests.faults.own_postgres import OwnPostgres
 from tests.faults.small_disk import may_mount
 from tests.faults.wire import Wire
+from tests.machines import conftest as machines
 
 fake, fake_process = provider.fake, provider.fake_process
-SEED = os.environ.get("CALIPERS_FAULT_SEED") or secrets.token_hex(4)
+browser, warm = chromium.browser, chromium.warm
+url, processes, fleet = machines.url, machines.processes, machines.fleet
+SEED = os.environ.setdefault("CALIPERS_FAULT_SEED", secrets.token_hex(4))  # the same in every worker of xdist
 
 
 class Database:

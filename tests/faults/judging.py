@@ -9,15 +9,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import psutil
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
+from db.connect import transaction
+from db.judge_tables import JudgeCall
+from db.types import now
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import PRICE, call_states
-from tests.app.test_judge_workers import out_of_time
 from tests.faults.crowd import calipers
 
 CONCURRENCY = 4
@@ -79,3 +82,10 @@ class Judging:
         assert doctor.returncode == 0, doctor.stdout + doctor.stderr
         found: dict[str, Any] = json.loads(doctor.stdout)["provider"]
         return found
+
+
+def out_of_time(engine: Engine) -> None:
+    """The minute passes in which a dead worker's calls are still its own; a living one never takes its own again."""
+    with transaction(engine) as session:
+        leased = update(JudgeCall).where(JudgeCall.state == "leased")
+        session.execute(leased.values(lease_until=now() - timedelta(hours=1)))

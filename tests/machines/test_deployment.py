@@ -23,13 +23,8 @@ import yaml
 
 import app.settings
 from app import command_line
-from db.connect import open_database
-from tests.annotation.judges import conftest as provider
-from tests.annotation.judges.conftest import Fake
-from tests.annotation.judges.judged_study import PRICE, call_states, make_study
 from tests.machines.proxy import SITE, UPSTREAM, free_port
 
-fake, fake_process = provider.fake, provider.fake_process
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "deployment"
 GUIDE = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")
@@ -117,28 +112,6 @@ def test_the_app_unit_and_the_health_check_of_compose_work_as_written(
     assert time.monotonic() - started_at < 10
 
 
-def test_the_judge_unit_works_through_its_study_and_ends_when_asked(
-    url: str, tmp_path: Path, fake: Fake, processes: list[subprocess.Popen[bytes]]
-) -> None:
-    engine = open_database(url)
-    make_study(engine, 3)
-    judge = f'[[judge]]\nname = "j"\nmodel = "openai/fake"\napi_base = "{fake.base}"\n{PRICE}\n'
-    (tmp_path / "judges.toml").write_text(judge, encoding="utf-8")
-    text = unit("calipers-judge@.service", i="small", etc=str(tmp_path))
-    settings = environment(url, 1)
-    words = shlex.split(setting(text, "ExecStart"))
-    run = [*words[:2], "run", *words[3:-1], "--limit", "1"]  # plans, as a person does once
-    subprocess.run(run, env=settings, cwd=tmp_path, check=False, capture_output=True, timeout=180)
-    process = started(text, settings, tmp_path / "state")
-    processes.append(process)
-    until(lambda: call_states(engine) == {"done": 6}, process)
-    until(lambda: "waiting for requests" in (tmp_path / "state" / "log").read_text(), process)
-    process.send_signal(signal.SIGTERM)
-    assert str(process.wait(timeout=60)) == setting(text, "SuccessExitStatus")
-    assert fake.stats()["dup_billed"] == 0
-    engine.dispose()
-
-
 if shutil.which("systemd-analyze"):
 
     def test_systemd_finds_nothing_wrong_with_the_units(tmp_path: Path) -> None:
@@ -205,6 +178,7 @@ def test_every_command_of_the_guide_is_one_that_calipers_takes() -> None:
         r"`(calipers [^`]* -[^`]*)`", GUIDE
     )
     assert len(written) >= 3
+    written.append(setting(unit("calipers-judge@.service"), "ExecStart"))
     for line in written:
         _, *words = shlex.split(line, comments=True)
         taken: Any = typer.main.get_command(command_line.app)

@@ -1,4 +1,7 @@
-"""docs/deployment/nginx.conf, as a real nginx reads it, before two processes on one Postgres."""
+"""docs/deployment/nginx.conf, as a real nginx reads it, before two processes on one Postgres.
+
+The whole role matrix, the whole blinding proof and the hostile reports behind it: tests/faults.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ from playwright.sync_api import BrowserContext
 from websockets.sync.client import connect
 
 from annotation.people.sign_ins import csrf_token
+from tests.browser.blinded import blind_study
 from tests.browser.conftest import Server
 from tests.machines.fleet import Fleet
 from tests.machines.proxy import Proxy, free_port, site_before
@@ -61,6 +65,23 @@ def processes_of(fleet: Fleet, path: str, at_least: int = 1) -> Counter[str]:
         if found.total() >= at_least:
             return found
         assert time.monotonic() < deadline, f"{found} after ten seconds"
+
+
+def test_an_item_reads_the_same_at_both_processes_names_nothing_and_a_sign_in_ends_at_both(
+    fleet: Fleet, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """The first of this file: its study gives every later row a number that stands nowhere else."""
+    blind = blind_study(fleet, tmp_path_factory.mktemp("zpath-hovel"))
+    cookie = sign_in(fleet, fleet.link(blind.study_id, "Dan"))
+    aid = json.loads(ask(fleet, "/api/take", cookie, b"{}")[1])["next"]
+    pages = [ask(server, f"/api/assignment/{aid}", cookie)[:2] for server in fleet.servers]
+    assert [status for status, _ in pages] == [200, 200]
+    assert pages[0] == pages[1]
+    assert not [word for word in blind.sentinels if word.casefold() in pages[0][1].decode().casefold()]
+    stranger = sign_in(fleet, fleet.link(blind.study_id, "Eli"))
+    assert [ask(server, f"/api/assignment/{aid}", stranger)[0] for server in fleet.servers] == [404, 404]
+    assert ask(fleet, "/api/logout", cookie, b"{}")[0] == 200
+    assert [ask(server, f"/api/assignment/{aid}", cookie)[0] for server in fleet.servers] == [401, 401]
 
 
 def test_everybody_stays_with_one_process_and_both_have_work(fleet: Fleet) -> None:

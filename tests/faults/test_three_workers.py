@@ -22,7 +22,6 @@ from annotation.facts.soundness import find_faults
 from annotation.judges.plan import plan_judges
 from db.connect import open_database, reading
 from db.judge_tables import JudgeCall
-from tests.annotation.judges import conftest as provider
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import (
     PRICE,
@@ -34,7 +33,6 @@ from tests.annotation.judges.judged_study import (
     make_study,
 )
 
-fake, fake_process = provider.fake, provider.fake_process
 PAIRS, CALLS, CONCURRENCY = 40, 80, 4
 USD = {"in": 0.15e-6, "out": 0.60e-6}  # per token, as in PRICE
 

@@ -10,34 +10,20 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, update
+from sqlalchemy import Engine
 
 from annotation.judges.judge_file import parse_judges
 from annotation.judges.run import run_judges
 from annotation.protocol import parse_protocol
-from app.commands.judge_workers import shares
-from db.connect import transaction
-from db.judge_tables import JudgeCall
-from db.types import now
-from tests.annotation.judges import conftest as provider
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import PRICE, attempts, call_states, make_study, protocol_text
+from tests.faults.judging import out_of_time
 
-fake, fake_process = provider.fake, provider.fake_process
 CONCURRENCY = 4
-
-
-@pytest.mark.parametrize(
-    ("limit", "workers", "each"),
-    [(None, 2, [None, None]), (5, 2, [3, 2]), (2, 4, [1, 1]), (4, 4, [1, 1, 1, 1])],
-)
-def test_a_limit_is_shared_out(limit: int | None, workers: int, each: list[int | None]) -> None:
-    assert shares(limit, workers) == each
 
 
 @contextmanager
@@ -65,7 +51,7 @@ def toml(fake: Fake) -> str:
     return f"{judge}concurrency = {CONCURRENCY}\n{PRICE}\n"
 
 
-@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)  # three workers on Postgres: tests/machines
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)  # on Postgres: three machines, beside this file
 def test_two_processes_share_the_work_and_a_ctrl_c_ends_both_in_good_order(
     engine: Engine, database_url: str, tmp_path: Path, fake: Fake
 ) -> None:
@@ -109,10 +95,3 @@ def test_a_worker_that_is_killed_is_told_of_and_the_other_finishes_its_calls(
     billed_once = {line["key"]: line for line in bill}.values()
     assert sum(one.tokens_in or 0 for one in replies) == sum(line["in"] for line in billed_once)
     assert sum(one.tokens_out or 0 for one in replies) == sum(line["out"] for line in billed_once)
-
-
-def out_of_time(engine: Engine) -> None:
-    """The minute passes in which a dead worker's calls are still its own; a living one never takes its own again."""
-    with transaction(engine) as session:
-        leased = update(JudgeCall).where(JudgeCall.state == "leased")
-        session.execute(leased.values(lease_until=now() - timedelta(hours=1)))

@@ -10,6 +10,7 @@ import streamlit as st
 from sqlalchemy import Engine
 
 from app.settings import database, settings
+from tests.app.drawing import draw_only
 from tests.app.visiting import ORIGIN, Site
 from tests.small_study import make_study
 
@@ -39,3 +40,9 @@ def site(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     database().dispose()
     settings.cache_clear()
     database.cache_clear()
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packs without figures."""
+    draw_only(monkeypatch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
@@ -51,3 +52,9 @@ def shown(screen: AppTest) -> str:
 def html_of(screen: AppTest) -> list[str]:
     """The parts of the page that are HTML of our own."""
     return [str(element.proto.body) for element in screen.main if element.type == "html"]
+
+
+def draw_only(patch: pytest.MonkeyPatch, *figures: object) -> None:
+    """A pack holds these figures; all of them take seconds, and tests/exports draws them."""
+    for module in ("pack.FIGURES", "printing_again.DRAWINGS"):
+        patch.setattr(f"exports.{module}", figures)

@@ -16,6 +16,9 @@ from annotation.errors import AnnotationError, ImportingError
 from app.command_line import app
 from app.label_files import read_labels
 from calibration.reading.examining import examine
+from exports.plots.answers import answers
+from exports.plots.criteria_map import criteria_map
+from tests.app.drawing import draw_only
 from tests.calibration.studies import made_pairs
 
 LABELS = Path(__file__).resolve().parents[3] / "shared" / "data" / "labels"
@@ -157,7 +160,10 @@ def test_warnings_of_one_kind_are_said_once(labels: Path) -> None:
     assert said.index("few_clusters") < said.index("nested_labels") < said.index("thin_criteria")
 
 
-def test_calibrate_writes_tables_and_figures_and_clears_those_of_an_earlier_report(labels: Path) -> None:
+def test_calibrate_writes_tables_and_figures_and_clears_those_of_an_earlier_report(
+    labels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw_only(monkeypatch, criteria_map, answers)
     out = labels.parent / "report"
     said = calipers("calibrate", labels, "--resamples", 99, "--out", out)
     assert said.exit_code == 0
@@ -170,8 +176,15 @@ def test_calibrate_writes_tables_and_figures_and_clears_those_of_an_earlier_repo
         "answers",
     }  # the plan is a file too
     first = {path.name for path in out.iterdir()}
-    assert {"criteria.tex", "criteria.pdf", "criteria_column.svg", "annotators.md", "answers.png"} <= first
-    assert {"judges.tex", "bias.csv", "bias_column.pdf"} <= first
+    assert {
+        "criteria.tex",
+        "criteria.pdf",
+        "criteria_column.svg",
+        "annotators.md",
+        "answers.png",
+        "answers_column.pdf",
+    } <= first
+    assert {"judges.tex", "bias.csv"} <= first
     (out / "paper.tex").write_text("mine")
     made_pairs(criteria=1, annotators=1).to_csv(labels, index=False)
     assert calipers("calibrate", labels, "--resamples", 99, "--out", out).exit_code == 0

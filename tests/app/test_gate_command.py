@@ -74,6 +74,7 @@ def test_what_cannot_be_decided_at_all_breaks_and_does_not_decide(tmp_path: Path
     assert "there are mini" in str(unknown.exception)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_plan_is_kept_before_the_first_result_and_a_later_change_is_said(tmp_path: Path) -> None:
     out = tmp_path / "report"
     assert calibrated(tmp_path, priced(GOOD, pairs=12), "--out", str(out)).exit_code == 0

@@ -6,12 +6,14 @@ import io
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
 from app.report_files import zipped_pack
 from app.reporting import shown_report
-from tests.app.drawing import evaluator, html_of, page, shown
+from exports.plots.ranking_figure import ranking_figure
+from tests.app.drawing import draw_only, evaluator, html_of, page, shown
 from tests.disputed_study import SYSTEMS, make_disputed
 
 
@@ -31,7 +33,10 @@ def test_the_page_offers_the_pack_and_shows_what_the_methods_section_says(engine
     assert labels_button(screen)
 
 
-def test_before_a_reveal_neither_page_nor_pack_names_a_system(engine_here: Engine, tmp_path: Path) -> None:
+def test_before_a_reveal_neither_page_nor_pack_names_a_system(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw_only(monkeypatch, ranking_figure)  # which names systems, where it may
     study = make_disputed(engine_here, tmp_path / "reports", blind_until="closed")
     screen = page(engine_here, study, "paper")
     assert not labels_button(screen)
@@ -40,6 +45,13 @@ def test_before_a_reveal_neither_page_nor_pack_names_a_system(engine_here: Engin
     packed = zipped_pack(shown_report(engine_here, evaluator(engine_here, study)[0]), ("wlc",))
     with ZipFile(io.BytesIO(packed)) as archive:
         names = {*archive.namelist()}
-        assert {"agreement.tex", "report.html", "methods.tex", "references.bib", "preset_wlc.md"} <= names
+        assert {
+            "agreement.tex",
+            "report.html",
+            "methods.tex",
+            "references.bib",
+            "preset_wlc.md",
+            "ranking.svg",
+        } <= names
         for name in names:
             assert not any(system.encode() in archive.read(name) for system in SYSTEMS), name

@@ -18,12 +18,14 @@ from annotation.work.page import assignment_page, shown_reports
 from db.connect import transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment
+from tests.prepared import prepared
 from tests.small_study import PROTOCOL, a_person, answer, make_study
 
 ANN, BEN, CYD = "Ann Ashworth", "Ben Barlow", "Cyd Carver"
 UNLIKE = {ANN: {"clear": "A", "deep": "A"}, BEN: {"clear": "B", "deep": "A"}, CYD: {"clear": "tie", "deep": "A"}}
 
 
+@prepared
 def make_adjudicated(
     engine: Engine, root: Path, said: Mapping[str, Mapping[str, str]] = UNLIKE, *, protocol: str = PROTOCOL, **more: Any
 ) -> int:

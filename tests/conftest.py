@@ -23,6 +23,7 @@ from sqlalchemy.util import LRUCache
 from db.connect import open_database
 from db.migrations import upgrade
 from tests.migrated import new_sqlite
+from tests.prepared import forget_all
 
 # The same examples on every machine, so that a failure can be had again; `explore` draws new ones, 2,000 a law.
 settings.register_profile("same", max_examples=25, derandomize=True, deadline=None)
@@ -157,6 +158,7 @@ def postgres(postgres_url: str) -> Iterator[tuple[sa.URL, Engine, str]]:
         connection.execute(sa.text(f"CREATE DATABASE {template}"))
     upgrade(server.set(database=template).render_as_string(hide_password=False))
     yield server, admin, template
+    forget_all()
     with admin.connect() as connection:
         connection.execute(sa.text(f"DROP DATABASE {template} WITH (FORCE)"))
     admin.dispose()

@@ -17,6 +17,7 @@ from annotation.work.evidence import plain_text
 from annotation.work.page import assignment_page, shown_reports
 from db.connect import transaction
 from tests.annotation.judges.judged_study import PRICE, Stub, describe, judges, judgments
+from tests.prepared import prepared
 from tests.small_study import PROTOCOL, a_person, answer, make_study
 
 TOPICS, SYSTEMS = ("tides", "bread"), ("atlas-9000", "borealis-77")
@@ -26,6 +27,7 @@ QUOTE = "The moon does it."
 CHOICES = {"Ada": {"clear": "left", "deep": "left"}, "Ben": {"clear": "right", "deep": "tie"}}
 
 
+@prepared
 def make_disputed(
     engine: Engine, root: Path, *, blind_until: str = "open", judged: bool = True, people: bool = True
 ) -> int:

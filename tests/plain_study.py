@@ -17,6 +17,7 @@ from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Import, Item, Report, Study, System, Topic
+from tests.prepared import prepared
 from tests.small_study import answer
 
 PROTOCOL = """
@@ -35,6 +36,7 @@ text = "Which is better?"
 """
 
 
+@prepared
 def plain_study(
     engine: Engine, items: int, overlap: int, *, name: str = "plain", protocol: str = PROTOCOL, per_topic: int = 10
 ) -> int:

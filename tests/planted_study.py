@@ -17,6 +17,7 @@ from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.tables import Assignment, Event
 from tests.calibration.planted import Person, planted_study
+from tests.prepared import prepared
 from tests.small_study import PROTOCOL, a_person, answer, make_study, uuids, write_reports
 
 BEGUN = datetime(2026, 11, 1, 8, tzinfo=UTC)
@@ -24,6 +25,7 @@ NAMES = ("Ada", "Ben", "Cleo", "Dan", "Eva", "Fay", "Gus")
 CRITERION = '[[criterion]]\nid = "{code}"\nlabel = "Question {code}"\ntext = "Which is better in {code}?"\n'
 
 
+@prepared
 def make_planted(
     engine: Engine, root: Path, people: tuple[Person, ...], *, pairs: int = 10, criteria: int = 39, seed: int = 1,
     done: Mapping[str, int] | None = None, blind_until: str = "closed", name: str = "planted",

@@ -23,6 +23,7 @@ from annotation.work.page import assignment_page
 from db.connect import transaction
 from db.people_tables import Rater
 from db.tables import Item, Report, Study
+from tests.prepared import prepared
 
 PROTOCOL = """
 format = "calipers-protocol/1"
@@ -120,6 +121,7 @@ def with_reference(root: Path, reference: str = "gamma") -> Path:
     return root
 
 
+@prepared
 def make_study(
     engine: Engine, root: Path, *, overlap: int = 1, protocol: str = PROTOCOL, seed: int = 7, name: str = "small",
     compared: bool = False,

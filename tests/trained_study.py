@@ -19,6 +19,7 @@ from annotation.studies import init_study
 from annotation.study_status import move_study
 from annotation.work.page import assignment_page
 from db.connect import transaction
+from tests.prepared import prepared
 from tests.small_study import PROTOCOL, answer, write_reports
 
 CONSENT = "You may **stop** at any time.\n\nYour answers are published without your name."
@@ -42,6 +43,7 @@ def gold_file(path: Path, lines: Sequence[Sequence[str]], head: Sequence[str] = 
     return path
 
 
+@prepared
 def make_trained_study(engine: Engine, root: Path, *, protocol: str = TRAINED, name: str = "small") -> int:
     """Everything imported, gold before the plan, and open; the study's id."""
     with transaction(engine) as session:

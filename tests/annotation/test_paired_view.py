@@ -40,8 +40,8 @@ from app.progress import study_parts, study_progress
 from db.connect import transaction
 from db.tables import LIVE, Assignment, Event, Item, Report, Study, System
 from db.types import now
-from tests.annotation.test_taking_races import Door, at_once
 from tests.annotation.work.test_stale_work import days_pass
+from tests.racing import Door, at_once
 from tests.small_study import BESIDE, BOTH, a_person, answer, make_study, with_reference, write_reports
 
 PAGES = 9  # three topics with three systems: every two of them

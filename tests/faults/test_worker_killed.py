@@ -1,6 +1,6 @@
 """kill -9 of judge workers at random moments, at a provider that fails too: the ledger stays equal to the bill.
 
-How often a kill may pay twice is measured in tests/annotation/judges/test_killed.py; here the command line, its
+How often a kill may pay twice is measured in tests/faults/test_judges_killed.py; here the command line, its
 workers and the doctor are the real ones.
 """
 

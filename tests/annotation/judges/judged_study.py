@@ -24,6 +24,7 @@ from annotation.verdicts import unblind
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.tables import Assignment, Criterion, Import, Item, Label, Report, Study, System, Topic
+from tests.prepared import prepared
 
 CODES = ("c_one", "c_two", "d_one")
 PRICE = "price = {input = 0.15, output = 0.60, cached = 0.075}"
@@ -45,6 +46,7 @@ def protocol_text(
     )
 
 
+@prepared
 def make_study(
     engine: Engine,
     pairs: int = 4,

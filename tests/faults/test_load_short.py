@@ -11,6 +11,7 @@ import pytest
 
 from annotation.facts.soundness import find_faults
 from db.connect import reading
+from tests import annotators
 from tests.annotators import Annotator, Tally, sign_in
 from tests.browser.conftest import EIGHT
 from tests.machines.fleet import Fleet
@@ -23,8 +24,9 @@ TOPICS = tuple(f"topic{number:02}" for number in range(40))
 
 
 def test_no_acknowledged_label_is_lost_or_doubled_when_one_of_two_processes_is_killed(
-    fleet: Fleet, tmp_path: Path
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(annotators, "GRACE_S", 60.0)  # a machine that does other work too is slow, not wrong
     study = make_study(fleet.engine, write_reports(tmp_path, TOPICS), overlap=3, protocol=EIGHT)
     tally = Tally()
 

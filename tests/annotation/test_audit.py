@@ -27,6 +27,12 @@ TOPICS = tuple(f"topic-{number}" for number in range(8))
 WORDS = ("harbour", "silt", "tide", "quay", "crane", "pilot", "toll", "rope", "lamp", "board", "wharf", "depth")
 
 
+@pytest.fixture(autouse=True)
+def _a_small_forest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What 200 trees can tell apart, 40 can: a planted style, and none."""
+    monkeypatch.setattr("annotation.blinding.TREES", 40)
+
+
 def report(system: str, topic: str, text: str, **changes: object) -> AuditedReport:
     known = {"original": text, "stripped": text, "shown": text, "removed_characters": 0}
     return AuditedReport(f"{system}/{topic}", topic, system, system == "handbook", **known | changes)  # type: ignore[arg-type]

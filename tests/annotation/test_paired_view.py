@@ -9,6 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
@@ -205,6 +206,7 @@ def test_scores_are_filed_under_the_report_that_was_rated_whichever_side_it_stoo
         assert find_faults(session) == []
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)  # each act is told to Postgres elsewhere
 @pytest.mark.parametrize("seed", range(2))
 def test_whatever_happens_in_whatever_order_twins_never_part(engine: Engine, tmp_path: Path, seed: int) -> None:
     study_id = make_study(engine, tmp_path, overlap=2, protocol=BOTH)
@@ -269,7 +271,8 @@ def test_whatever_happens_in_whatever_order_twins_never_part(engine: Engine, tmp
     often = ["take"] * 4 + ["answer"] * 3 + ["submit"] * 4 + ["skip", "reopen", "reopen", "stale"]
     seldom = ["void", "leave", "close", "reserve", "release", "quota"]
     refused = Counter[str]()
-    for _ in range(120):
+    steps = 2 * settings().max_examples  # 50, and 4,000 with --hypothesis-profile=explore
+    for step in range(steps):
         what = draw.choice(often if draw.random() < 0.85 else seldom)
         try:
             with transaction(engine) as session:
@@ -278,8 +281,9 @@ def test_whatever_happens_in_whatever_order_twins_never_part(engine: Engine, tmp
             refused[error.code] += 1
         except AssertionError:  # a save that was refused, because the work went back
             refused["save"] += 1
-        with transaction(engine) as session:
-            assert find_faults(session) == [], (seed, what)
+        if step % 3 == 2:
+            with transaction(engine) as session:
+                assert find_faults(session) == [], (seed, step)
     with transaction(engine) as session:
         rows = session.scalars(select(Assignment).where(Assignment.status.in_(LIVE))).all()
         assert len(rows) == 2 * PAGES * 2
@@ -289,7 +293,7 @@ def test_whatever_happens_in_whatever_order_twins_never_part(engine: Engine, tmp
             assert {one.status for one in twin} == {row.status}
             assert {one.rater_id for one in twin} == {row.rater_id}
             assert Counter(one.left for one in twin) == {"A": 1, "B": 1}
-    assert sum(refused.values()) < 100  # most of it did something
+    assert sum(refused.values()) < 0.8 * steps  # some of it did something
 
 
 def test_many_at_once_fill_every_page_exactly_and_never_half(engine: Engine, tmp_path: Path) -> None:

@@ -14,22 +14,18 @@ from db.tables import Study
 from tests.calibration.planted import ALWAYS_LEFT, RANDOM_AND_FAST, Person
 from tests.planted_study import make_planted
 
-GOOD = (Person(0.80), Person(0.82), Person(0.85))
+PEOPLE = (Person(0.80), Person(0.82), Person(0.85), ALWAYS_LEFT, RANDOM_AND_FAST)
 REASONS = {"annotator-04": {"side", "same_answer"}, "annotator-05": {"speed", "agreement"}}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("others", "reasons"), [((ALWAYS_LEFT, RANDOM_AND_FAST), REASONS), ((Person(0.80), Person(0.84)), {})],
-    ids=["planted", "careful"],
-)  # fmt: skip
-def test_in_a_labelled_study_the_two_planted_annotators_are_flagged_and_careful_ones_never(
-    engine_here: Engine, tmp_path: Path, others: tuple[Person, ...], reasons: dict[str, set[str]]
+def test_in_a_labelled_study_the_two_planted_annotators_are_flagged_and_careful_ones_are_not(
+    engine_here: Engine, tmp_path: Path
 ) -> None:
-    study = make_planted(engine_here, tmp_path / "reports", (*GOOD, *others))
+    study = make_planted(engine_here, tmp_path / "reports", PEOPLE)
     with reading(engine_here) as session:
         found = study_quality(session, local_admin(session.get_one(Study, study)), resamples=99)
     flags = {one.rater: {flag.name for flag in one.flags} for one in found.annotators if one.flags}
-    assert set(flags) == set(reasons)
-    assert all(reasons[rater] <= flags[rater] for rater in reasons)
+    assert set(flags) == set(REASONS)
+    assert all(REASONS[rater] <= flags[rater] for rater in REASONS)
     assert [one.items for one in found.annotators] == [10] * 5

@@ -61,6 +61,7 @@ def at_the_fake(patch: pytest.MonkeyPatch, fake: Fake) -> None:
     patch.setenv("OPENAI_API_KEY", "none")
     for module in ("pack.FIGURES", "printing_again.DRAWINGS"):
         patch.setattr(f"exports.{module}", ())  # tests/exports draws them
+    patch.setattr("annotation.blinding.TREES", 5)  # tests/annotation has all
 
 
 @pytest.mark.parametrize("page", HERE)

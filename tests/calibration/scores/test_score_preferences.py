@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,20 @@ from tests.calibration.studies import made_gym, made_pairs, made_ratings
 from tests.exports.toy_studies import gym_study
 
 FRAME = made_gym()
-FOUND = {(one.judge, one.score): one for one in preference_agreement(FRAME, FEW)}
-CASES = list(FOUND)
+CASES = [(judge, score) for score in ("clarity", "recall") for judge in ("large", "mini")]
+
+
+@cache
+def all_found() -> tuple[PreferenceAgreement, ...]:
+    return preference_agreement(FRAME, FEW)
+
+
+def found_in(judge: str, score: str) -> PreferenceAgreement:
+    return next(one for one in all_found() if (one.judge, one.score) == (judge, score))
+
+
+def test_every_judge_and_score_is_a_case() -> None:
+    assert [(one.judge, one.score) for one in all_found()] == CASES
 
 
 def joined(judge: str, score: str) -> pd.DataFrame:
@@ -53,7 +66,7 @@ def test_ten_of_thirteen_preferences_by_hand() -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
 def test_kappas_and_their_intervals_are_those_of_explicit_resampling(case: tuple[str, str]) -> None:
-    rows, found = joined(*case), FOUND[case]
+    rows, found = joined(*case), found_in(*case)
     clusters = sorted(FRAME["cluster_id"].unique())
     for estimate, statistic in ((found.kappa, kappa), (found.symmetrised, mirrored_kappa)):
         draws = explicit(rows, clusters, statistic)
@@ -65,7 +78,7 @@ def test_kappas_and_their_intervals_are_those_of_explicit_resampling(case: tuple
 
 @pytest.mark.parametrize("case", CASES, ids=" ".join)
 def test_the_kept_share_is_of_all_that_people_said(case: tuple[str, str]) -> None:
-    rows, found = joined(*case), FOUND[case]
+    rows, found = joined(*case), found_in(*case)
     people = FRAME[FRAME["rater_kind"] == "human"].groupby("cluster_id").size()
     kept = rows.groupby("cluster").size().reindex(people.index, fill_value=0)
     assert (found.kept.value, found.kept.n) == (pytest.approx(len(rows) / people.sum()), people.sum())
@@ -84,7 +97,7 @@ def test_naming_a_pair_the_other_way_leaves_the_symmetrised_kappa_alone() -> Non
     other = (turned["rater_kind"] == "human") & turned["cluster_id"].isin(["t03", "t07", "t11", "t20"])
     turned.loc[other, ["system_a", "system_b"]] = turned.loc[other, ["system_b", "system_a"]].to_numpy()
     turned.loc[other, "label"] = turned.loc[other, "label"].replace({"A": "B", "B": "A"})
-    for before, after in zip(FOUND.values(), preference_agreement(turned, FEW), strict=True):
+    for before, after in zip(all_found(), preference_agreement(turned, FEW), strict=True):
         assert (after.symmetrised, after.kept, after.tied) == (before.symmetrised, before.kept, before.tied)
 
 
@@ -92,7 +105,7 @@ def test_only_the_order_of_a_judges_scores_counts() -> None:
     frame = FRAME.copy()
     judged = frame["rater_kind"] == "judge"
     frame.loc[judged, "label"] = frame.loc[judged, "label"].astype(int).pow(3).add(1).astype(str)
-    assert preference_agreement(frame, FEW) == tuple(FOUND.values())
+    assert preference_agreement(frame, FEW) == all_found()
 
 
 def test_two_runs_of_a_judge_count_one_half_each() -> None:

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import pickle
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import streamlit as st
 from sqlalchemy import Engine
 
-import app.reporting
 from app.settings import database, settings
-from calibration.choosing.cascades import calibrate_with_cascades
 from tests.app.drawing import draw_only
 from tests.app.visiting import ORIGIN, Site
+from tests.calibrated_once import calibrate_once
 from tests.small_study import make_study
-
-_calibrated: dict[bytes, Any] = {}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def same_labels_are_calibrated_once() -> Iterator[None]:
-    """Many screens show the report of the same study; what is in it is what tests/calibration is about."""
-
-    def once(*given: Any) -> Any:
-        key = hashlib.sha256(pickle.dumps(given)).digest()
-        if key not in _calibrated:
-            _calibrated[key] = calibrate_with_cascades(*given)
-        return _calibrated[key]
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app.reporting, "calibrate_with_cascades", once)
+        calibrate_once(patch)
         yield
 
 

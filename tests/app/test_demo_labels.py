@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
 
 from annotation.people.principals import local_admin
+from annotation.verdicts import load_verdicts
 from app.commands.quality import print_status
 from app.commands.terminal import print_report
 from app.demo_labels import NAME, make_labels_demo
@@ -28,6 +30,7 @@ from exports.as_markdown import as_markdown
 from exports.sheets.bias import headlines
 from exports.tables import PEOPLE, agreement_table
 from tests.conftest import new_postgres
+from tests.migrated import new_sqlite
 
 MARGIN = 0.05
 
@@ -48,20 +51,9 @@ class Found:
         return {row.question: row.outcome for row in self.report.card if row.judge == judge}
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def found(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
-    if request.param == "postgres":
-        with new_postgres(request.getfixturevalue("postgres")) as url:
-            yield from looked_at(url)
-        return
-    path = tmp_path_factory.mktemp("demo") / "demo.db"
-    migrated: Path = request.getfixturevalue("migrated_sqlite")
-    path.write_bytes(migrated.read_bytes())
-    yield from looked_at(f"sqlite:///{path}")
-
-
-def looked_at(url: str) -> Iterator[Found]:
-    engine = open_database(url)
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Found]:
+    engine = open_database(new_sqlite(tmp_path_factory.mktemp("demo") / "demo.db"))
     assert make_labels_demo(engine)
     with reading(engine) as session:
         study = session.scalars(select(Study).where(Study.name == NAME)).one()
@@ -69,6 +61,23 @@ def looked_at(url: str) -> Iterator[Found]:
         yield Found(engine, study, study_report(session, admin, resamples=199).report,
                     study_quality(session, admin, resamples=199), study_progress(session, admin))  # fmt: skip
     engine.dispose()
+
+
+def answers(engine: Engine) -> list[tuple[object, ...]]:
+    """Whatever is calibrated, in an order of its own."""
+    with reading(engine) as session:
+        verdicts = load_verdicts(session, session.scalars(select(Study).where(Study.name == NAME)).one())
+    return sorted(
+        map(tuple, verdicts[["cluster_id", "rater_id", "criterion", "presentation", "label"]].to_numpy()), key=repr
+    )
+
+
+def test_on_postgres_it_holds_the_same_answers(found: Found, postgres: Any) -> None:
+    with new_postgres(postgres) as url:
+        engine = open_database(url)
+        assert make_labels_demo(engine)
+        assert answers(engine) == answers(found.engine)
+        engine.dispose()
 
 
 def test_the_good_cheap_judge_is_chosen_clearly_within_the_margin_and_whoever_is_left_out(found: Found) -> None:

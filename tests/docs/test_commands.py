@@ -14,6 +14,7 @@ import typer
 from app.command_line import app
 from tests.annotation.judges import conftest as provider
 from tests.annotation.judges.conftest import Fake
+from tests.calibrated_once import calibrate_once
 from tests.docs.made import begins_empty, done, lay_out, made
 from tests.docs.shell import LOOKS_RUN, PAGES, ROOT, Command, commands, fences
 from tests.studies.desk import a_desk
@@ -61,6 +62,7 @@ def at_the_fake(patch: pytest.MonkeyPatch, fake: Fake) -> None:
     patch.setenv("OPENAI_API_KEY", "none")
     for module in ("pack.FIGURES", "printing_again.DRAWINGS"):
         patch.setattr(f"exports.{module}", ())  # tests/exports draws them
+    calibrate_once(patch)
     patch.setattr("annotation.blinding.TREES", 5)  # tests/annotation has all
 
 

@@ -44,6 +44,7 @@ def pytest_configure(config: pytest.Config) -> None:
     share_statements(pytest.MonkeyPatch())
     config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
     config.addinivalue_line("markers", "every_case: its cases differ in what the database does; each runs on both")
+    config.addinivalue_line("markers", "databases: where it runs; others send its statements elsewhere")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -75,18 +76,20 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def further_cases(items: list[pytest.Item]) -> set[pytest.Item]:
-    """Of a test with several cases, the second and further ones on Postgres: the first takes the same statements there.
+    """What is left out on Postgres, for it asks there what another test asks; everything runs on SQLite.
 
-    All its cases run on SQLite. `every_case` marks the tests whose cases differ in what the database does.
+    Of a test with several cases, the second and further ones; `every_case` marks the tests whose cases differ in what
+    the database does. `databases("sqlite")` marks a test, or the rest of a file, whose statements others send.
     """
     seen: set[str] = set()
     found = set()
     for item in items:
         case = getattr(item, "callspec", None)
-        if case is None or case.params.get("database_url") != "postgres" or item.get_closest_marker("every_case"):
+        if case is None or case.params.get("database_url") != "postgres":
             continue
-        test = item.nodeid.partition("[")[0]
-        if test in seen:
+        wanted, test = item.get_closest_marker("databases"), item.nodeid.partition("[")[0]
+        is_further = test in seen and not item.get_closest_marker("every_case")
+        if is_further or (wanted is not None and "postgres" not in wanted.args):
             found.add(item)
         seen.add(test)
     return found

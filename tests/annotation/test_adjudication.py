@@ -48,6 +48,7 @@ def all_labels(session: Session) -> list[tuple[Any, ...]]:
     return [tuple(row) for row in session.execute(rows)]
 
 
+@pytest.mark.databases("sqlite")
 def test_disputes_come_one_after_another_and_only_what_is_in_dispute_is_asked(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path, TWO)
     with transaction(engine) as session:
@@ -98,6 +99,7 @@ def system_of(session: Session, report: int | None) -> str:
     return str(session.get_one(Report, report).system_id)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_changed_verdict_opens_its_dispute_again_and_changed_words_do_not(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path, TWO)
     with transaction(engine) as session:
@@ -171,6 +173,7 @@ def test_whoever_may_not_adjudicate_gets_no_dispute(engine: Engine, tmp_path: Pa
         take_dispute(session, a_person(session, study, "Eve", role))
 
 
+@pytest.mark.databases("sqlite")
 def test_nobody_settles_what_they_annotated(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path, overlap=2, protocol=MAY_ALL)
     with transaction(engine) as session:
@@ -256,6 +259,7 @@ def test_closing_leaves_an_adjudication_in_work_and_locking_takes_it_back(engine
         assert states(session, study) == {"settled": 1, "open": 8}
 
 
+@pytest.mark.databases("sqlite")
 def test_an_evaluator_sees_how_many_disputes_of_which_kind_are_left(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path, protocol=PROTOCOL.replace('blind_until = "open"', ""))
     with transaction(engine) as session:

@@ -103,6 +103,7 @@ def test_a_claim_with_two_sources_counts_once_from_the_database_to_the_number(en
     assert values == {"any": (1.0, 2), "all": (0.5, 2)}
 
 
+@pytest.mark.databases("sqlite")
 def test_ratings_of_one_view_name_each_other_and_bring_the_weights_of_their_questions(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -138,6 +139,7 @@ def test_ratings_of_one_view_name_each_other_and_bring_the_weights_of_their_ques
     }
 
 
+@pytest.mark.databases("sqlite")
 def test_a_study_without_any_of_them_keeps_its_columns(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports")
     bring_results(engine, study, labels_file(tmp_path / "labels.csv", [{"confidence": ""}]), "labels", kind="labels")

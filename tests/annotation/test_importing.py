@@ -262,6 +262,7 @@ def test_a_damaged_wiki_live_challenge_tree_is_refused(
 
 if SHARED.is_dir():
 
+    @pytest.mark.databases("sqlite")
     def test_the_whole_sample_of_the_wiki_live_challenge_comes_in(engine: Engine) -> None:
         outcome = bring_in(engine, SHARED, read_wlc)
         assert (outcome.topics, outcome.systems, outcome.references, outcome.reports) == (12, 12, 1, 144)

@@ -97,6 +97,7 @@ def test_a_page_is_two_items_and_one_coin(engine: Engine, tmp_path: Path) -> Non
         assert find_faults(session) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_a_plan_with_a_reference_rates_each_target_beside_it_and_counts_a_page_once(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -124,6 +125,7 @@ def test_a_plan_with_a_reference_rates_each_target_beside_it_and_counts_a_page_o
         assert find_faults(session) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_items_of_another_view_are_not_planned_on(engine: Engine, tmp_path: Path) -> None:
     with_reference(tmp_path)
     study_id = make_study(engine, tmp_path, protocol=BESIDE)
@@ -173,6 +175,7 @@ def test_one_person_takes_both_and_rates_both_or_nothing_is_handed_in(engine: En
         assert find_faults(session) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_scores_are_filed_under_the_report_that_was_rated_whichever_side_it_stood(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -327,6 +330,7 @@ def test_many_at_once_fill_every_page_exactly_and_never_half(engine: Engine, tmp
         assert find_faults(session) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_a_skipped_page_goes_to_somebody_else_with_the_same_sides(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, protocol=BOTH)
     with transaction(engine) as session:
@@ -377,6 +381,7 @@ def test_work_is_counted_by_pages_on_every_list(engine: Engine, tmp_path: Path) 
         assert set_priority(session, admin, [items[-1].item], 5) == items[-1].open
 
 
+@pytest.mark.databases("sqlite")
 def test_quotas_and_topics_count_a_page_once(engine: Engine, tmp_path: Path) -> None:
     once = BOTH.replace("topic_once = false", "topic_once = true")
     study_id = make_study(engine, tmp_path, protocol=once)
@@ -438,6 +443,7 @@ def test_a_second_reading_repeats_both(engine: Engine, tmp_path: Path) -> None:
         assert find_faults(session) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_nothing_in_the_page_tells_which_is_the_reference(engine: Engine, tmp_path: Path) -> None:
     with_reference(tmp_path)
     study_id = make_study(engine, tmp_path, protocol=BOTH)
@@ -458,6 +464,7 @@ def test_nothing_in_the_page_tells_which_is_the_reference(engine: Engine, tmp_pa
         assert own_is_reference == {True, False}  # the page's own part is now the one, now the other
 
 
+@pytest.mark.databases("sqlite")
 def test_what_two_reports_in_one_view_cannot_have_is_refused_in_a_sentence(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, protocol=BOTH)
     with transaction(engine) as session:
@@ -529,6 +536,7 @@ def test_a_dispute_is_settled_for_one_report_beside_the_other(engine: Engine, tm
         assert find_faults(session) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_a_list_names_the_pages_and_which_come_first(engine: Engine, tmp_path: Path) -> None:
     from annotation.planning.listed_pairs import read_list
 
@@ -545,6 +553,7 @@ def test_a_list_names_the_pages_and_which_come_first(engine: Engine, tmp_path: P
         assert find_faults(session) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_a_broken_couple_is_found(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, protocol=BOTH)
     with transaction(engine) as session:
@@ -559,6 +568,7 @@ def test_a_broken_couple_is_found(engine: Engine, tmp_path: Path) -> None:
         session.rollback()
 
 
+@pytest.mark.databases("sqlite")
 def test_asking_for_pairs_is_asking_for_pages(engine: Engine, tmp_path: Path) -> None:
     assert Asked("all", per_topic=1).amount == {"per_topic": 1, "per_category": None, "total": None}
     from annotation.importing.folder import read_folder

@@ -246,6 +246,7 @@ def test_a_participants_code_comes_with_the_last_item_stays_the_same_and_is_thei
     assert code(one) is None
 
 
+@pytest.mark.databases("sqlite")
 def test_nobody_earns_the_code_by_skipping_all_but_one_item(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path)  # nine items
     with transaction(engine) as session:

@@ -213,6 +213,7 @@ def test_a_probe_label_counts_until_its_report_or_sources_change(engine: Engine,
         assert load_verdicts(session, study).empty
 
 
+@pytest.mark.databases("sqlite")
 def test_the_probes_of_one_report_come_one_after_another(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, protocol=PROBES)
     person, page = begin(engine, study_id)
@@ -255,6 +256,7 @@ def test_a_study_does_not_open_while_a_shown_reference_awaits_a_decision(engine:
             move_study(session, study, "open")
 
 
+@pytest.mark.databases("sqlite")
 def test_one_person_rates_the_systems_evenly(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, protocol=RATING)
     person, page = begin(engine, study_id)

@@ -95,6 +95,7 @@ def _study_on(engine: Engine, root: Path) -> int:
         return study.id
 
 
+@pytest.mark.databases("sqlite")
 def test_four_hundred_labels_with_independent_orders_give_back_exactly_what_was_meant(four_hundred: tuple) -> None:
     engine, study_id, known = four_hundred
     with reading(engine) as session:
@@ -117,6 +118,7 @@ def test_four_hundred_labels_with_independent_orders_give_back_exactly_what_was_
     assert cohen_kappa(choices[:half], choices[half:]) < 0.35 < cohen_kappa(one, two)
 
 
+@pytest.mark.databases("sqlite")
 def test_symmetrised_kappa_is_the_same_whichever_report_was_called_a(four_hundred: tuple) -> None:
     engine, study_id, _ = four_hundred
     with reading(engine) as session:

@@ -25,6 +25,8 @@ from tests.annotation.result_trees import bring_results, labels_file
 from tests.disputed_study import EVIL, QUOTE, SYSTEMS, make_disputed
 from tests.small_study import make_study
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 
 def verdicts(*answers: tuple[str, str], **columns: Any) -> pd.DataFrame:
     """One question; each answer by whom (a name in capitals is a judge) and what."""
@@ -148,6 +150,7 @@ def test_all_answers_stand_in_one_order_under_pseudonyms(engine: Engine, dispute
     assert not any(tag in pane.html for pane in one.panes for tag in ("<img", "<a ", "src="))
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_the_prompt_that_was_sent_is_built_again_and_proved(engine: Engine, disputed: int) -> None:
     evaluator = Principal(disputed, "evaluator")
     with reading(engine) as session:
@@ -177,6 +180,7 @@ def test_only_evaluators_may_look_and_what_is_gone_is_said_to_be_gone(engine: En
         assert refusal(Principal(disputed, "admin"), looking) == "not_found"
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_answers_made_elsewhere_are_shown_beside_each_other_though_nobody_proved_their_texts(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -128,6 +128,7 @@ def test_an_item_takes_part_once_nobody_is_still_to_hand_it_in(engine: Engine, t
     assert found(engine, study) == [], "an answer to a text that was replaced is no answer to the new one"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_slot_that_nobody_took_holds_the_item_back_until_the_study_is_closed(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path, overlap=3)
     for name in (ANN, BEN):
@@ -142,6 +143,7 @@ def test_a_slot_that_nobody_took_holds_the_item_back_until_the_study_is_closed(e
     assert len(found(engine, study)) == 9
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("protocol", "one", "other", "expected"),
     [

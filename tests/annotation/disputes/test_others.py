@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
@@ -26,6 +27,7 @@ from tests.adjudicated_study import ANN, BEN, CYD, UNLIKE, decide, make_adjudica
 from tests.small_study import a_person, make_study
 
 
+@pytest.mark.databases("sqlite")
 def test_the_page_turns_everybodys_answers_to_its_own_sides_and_names_nobody(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path)
     with transaction(engine) as session:

@@ -113,6 +113,7 @@ def test_the_rows_have_the_columns_of_a_dataset_and_make_a_chain(engine: Engine,
     assert all(len(row["text"]) == row["characters"] for row in texts)
 
 
+@pytest.mark.databases("sqlite")
 def test_the_current_rows_of_work_handed_in_are_the_labels_that_count(engine: Engine, answered: int) -> None:
     with reading(engine) as session:
         study = session.get_one(Study, answered)
@@ -140,6 +141,7 @@ def test_nothing_says_who_gave_a_label(engine: Engine, answered: int) -> None:
     assert "Lovelace" not in verdicts.to_csv()
 
 
+@pytest.mark.databases("sqlite")
 def test_a_question_asked_in_other_words_since_has_no_current_answer(engine: Engine, answered: int) -> None:
     with transaction(engine) as session:
         init_study(session, "small", PROTOCOL.replace("Which is clearer?", "Which reads better?"), 7)
@@ -151,6 +153,7 @@ def test_a_question_asked_in_other_words_since_has_no_current_answer(engine: Eng
     assert [one["is_asked"] for one in asked if one["criterion"] == "clear"] == [False, True]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("purpose", ["training", "attention", "retest", "adjudicate"])
 def test_what_statistics_leave_out_is_there_with_its_purpose(engine: Engine, answered: int, purpose: str) -> None:
     with transaction(engine) as session:
@@ -197,6 +200,7 @@ def test_a_claim_stands_beside_its_answer_and_its_sources_among_the_texts(engine
     assert len([one for one in texts.values() if one["kind"] == "sources"]) == 3
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("read", [label_rows, lambda *of: report_rows(*of, texts=False)])
 def test_nothing_leaves_a_study_that_is_still_blind(engine: Engine, answered: int, read) -> None:  # type: ignore[no-untyped-def]
     with transaction(engine) as session:

@@ -41,6 +41,7 @@ def disputed(engine: Engine, tmp_path: Path) -> int:
     return make_disputed(engine, tmp_path / "reports")
 
 
+@pytest.mark.databases("sqlite")
 def test_the_names_are_those_that_the_methods_section_knows(engine: Engine, disputed: int) -> None:
     found = facts(engine, disputed)
     assert {*found} == {one.name for one in dataclasses.fields(StudyFacts)}
@@ -48,6 +49,7 @@ def test_the_names_are_those_that_the_methods_section_knows(engine: Engine, disp
     assert dataclasses.asdict(facts_of(found))["judges"][0]["name"] == "always-first"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_study_is_counted_as_it_stands(engine: Engine, disputed: int) -> None:
     found = facts(engine, disputed)
     expected = {
@@ -70,6 +72,7 @@ def test_a_study_is_counted_as_it_stands(engine: Engine, disputed: int) -> None:
     assert found["first_label"] == found["last_label"] == f"{now():%Y-%m-%d}"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_judge_is_told_as_it_was_asked(engine: Engine, disputed: int) -> None:
     first = facts(engine, disputed)["judges"][0]
     assert first["model"] == "openai/always-first"
@@ -157,6 +160,7 @@ def test_whoever_only_settled_disputes_is_no_annotator(engine: Engine, disputed:
     assert (found["annotators"], found["staff_labelled"], found["purposes"]) == (2, 0, {"adjudicate": 1, "label": 8})
 
 
+@pytest.mark.databases("sqlite")
 def test_a_plan_that_changed_after_its_root_was_kept_says_how_often(engine: Engine, disputed: int) -> None:
     before = facts(engine, disputed)["plan_roots"]
     with transaction(engine) as session:
@@ -213,6 +217,7 @@ def test_active_hours_and_pay_follow_the_protocol(engine: Engine, disputed: int)
     assert found["pay_total"] == pytest.approx(4 * 9 / 60 * 12)
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("protocol", "kind"), [(RATING, "pointwise_rating"), (PROBES, "probe_label")])
 def test_items_that_are_no_pairs_have_no_sides(engine: Engine, tmp_path: Path, protocol: str, kind: str) -> None:
     found = facts(engine, make_study(engine, tmp_path, protocol=protocol))
@@ -305,6 +310,7 @@ def test_more_labels_cost_no_more_statements(engine: Engine, disputed: int) -> N
     assert not any("labels.rationale" in one and "count" not in one for one in after), "rows of labels are never read"
 
 
+@pytest.mark.databases("sqlite")
 def test_judges_are_told_in_the_order_of_their_names(engine: Engine, disputed: int) -> None:
     with reading(engine) as session:
         assert [one["name"] for one in judge_facts(session, session.get_one(Study, disputed))] == [

@@ -26,6 +26,7 @@ def systems(parsed: Parsed) -> list[str]:
     return [system.key for system in parsed.systems]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_wikipedia_title_with_a_slash_finds_its_file_and_is_shown_as_it_is_spelled(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -142,6 +143,7 @@ def test_the_import_report_counts_first_and_then_names_at_most_twenty(engine: En
     assert next(line for line in lines if line.startswith("short")).startswith("short (< 50 words) 50 (")
 
 
+@pytest.mark.databases("sqlite")
 def test_ids_of_one_tree_that_differ_by_zeros_are_two_topics_and_the_error_says_so(
     engine: Engine, tmp_path: Path
 ) -> None:

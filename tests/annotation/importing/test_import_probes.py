@@ -76,6 +76,7 @@ def test_texts_and_passages_come_back_whole_from_every_kind_of_table(said: list[
     assert [(probe.text, probe.context) for probe in parsed.probes] == said
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_long_text_is_never_cut(engine: Engine, tmp_path: Path, kind: str) -> None:
     study = study_of(engine, tmp_path / "reports", SOURCES)
@@ -100,6 +101,7 @@ def test_a_probe_without_a_system_is_about_every_report_of_its_topic_and_with_on
         assert session.scalars(select(Event.data).where(Event.what == "import_probes")).one()["new"] == 3
 
 
+@pytest.mark.databases("sqlite")
 def test_with_sources_alone_a_probe_without_a_system_is_one_item_and_missing_passages_are_told(
     engine: Engine, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_with_sources_alone_a_probe_without_a_system_is_one_item_and_missing_pas
     assert "without source passages: raters see the probe alone 1" in report.lines()
 
 
+@pytest.mark.databases("sqlite")
 def test_importing_again_changes_nothing_and_leaves_no_trace(engine: Engine, tmp_path: Path) -> None:
     study = study_of(engine, tmp_path / "reports")
     path = put(tmp_path / "claims.csv", table(ROWS))
@@ -174,6 +177,7 @@ def test_a_changed_probe_is_taken_only_on_request_and_never_once_somebody_has_be
     assert items_of(engine, study)["tides", "beta", "k1"].tag == "files"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_probe_that_is_taken_at_that_moment_is_not_changed(engine: Engine, tmp_path: Path) -> None:
     study = study_of(engine, tmp_path / "reports")
     bring_probes(engine, study, put(tmp_path / "claims.csv", table(ROWS)))
@@ -257,6 +261,7 @@ def inserts(engine: Engine, study: int, path: Path, stop_at: int | None) -> int:
     return seen
 
 
+@pytest.mark.databases("sqlite")
 def test_an_error_before_any_insert_leaves_every_row_of_every_table_as_it_was(engine: Engine, tmp_path: Path) -> None:
     study = study_of(engine, tmp_path / "reports")
     path = put(tmp_path / "claims.csv", table(ROWS))
@@ -313,6 +318,7 @@ def test_a_process_that_dies_after_writing_the_items_leaves_none(database_url: s
     engine.dispose()
 
 
+@pytest.mark.databases("sqlite")
 def test_a_probe_that_names_its_system_is_told(engine: Engine, tmp_path: Path) -> None:
     study = study_of(engine, tmp_path / "reports", systems=("alpha", "Gemini 2.5"))
     rows = [ROWS[0], ROWS[0] | {"probe_id": "k3", "text": "As Gemini 2.5, I found tides."}]

@@ -29,6 +29,8 @@ from tests.annotation.probe_trees import (
 )
 from tests.small_study import PROBES
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 CLAIMS = asking("claim", "sources")
 STATEMENTS = asking("statement", "sources")
 NOT_CITED = STATEMENTS.replace('    {id = "source_unavailable", text = "The source did not load", weight = 0.0},\n', "")
@@ -36,6 +38,7 @@ TREES = {"deepresearchgym": gym_probes, "dr3_eval": task_probes, "wlc": wiki_pro
 LINE = "Fall_River_New_Bedford_Line"
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_key_points_are_about_every_report_of_their_query_by_their_number(engine: Engine, tmp_path: Path) -> None:
     study = study_of(engine, tmp_path / "x", asking("key point"), topics=("12", "7"), systems=("alpha", "b_custom"))
     report = bring_probes(engine, study, gym_probes(tmp_path / "gym"), "deepresearchgym")

@@ -52,6 +52,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "here"
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("changes", "says"), ROWS)
 def test_a_row_is_refused_by_file_and_line_and_nothing_is_written(
     engine: Engine, tmp_path: Path, here: Path, changes: dict[str, str], says: str
@@ -76,6 +77,7 @@ def test_every_problem_is_told_at_once(engine: Engine, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 def test_a_true_answer_needs_one_question(engine: Engine, tmp_path: Path) -> None:
     study = study_of(engine, tmp_path / "reports", TWO_QUESTIONS)
     with pytest.raises(ImportingError, match="a true answer, but 2 questions are asked; leave it out"):

@@ -42,6 +42,7 @@ def test_the_reference_may_be_named_later_and_stays_named(engine: Engine, tmp_pa
     assert references(engine) == ["beta"]
 
 
+@pytest.mark.databases("sqlite")
 def test_once_items_are_made_a_new_reference_is_refused(engine: Engine, tmp_path: Path) -> None:
     root = tmp_path / "reports"
     make_study(engine, root, name="late")

@@ -147,6 +147,7 @@ REFUSED: list[tuple[str, Damage, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("layout", "damage", "says"), REFUSED, ids=[f"{n}-{case[0]}" for n, case in enumerate(REFUSED)]
 )
@@ -182,6 +183,7 @@ def test_a_tree_without_its_landmark_is_refused_at_once(tmp_path: Path, layout: 
         LAYOUTS[layout].read(root, "utf-8")
 
 
+@pytest.mark.databases("sqlite")
 def test_all_problems_of_all_files_are_told_and_twenty_are_printed(tmp_path: Path, engine: Engine) -> None:
     lines = "".join(f'{{"topic": "{number}", "system": "s"}}\n' for number in range(25))
     path = put(tmp_path / "a.jsonl", lines + '{"topic": "x", "system": "s", "text": "a"}\n{"text": ')

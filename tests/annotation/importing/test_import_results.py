@@ -25,6 +25,8 @@ from tests.annotation.layout_trees import everything
 from tests.annotation.result_trees import bring_results, labels_file, pairs, stored, verdicts, winners
 from tests.small_study import TOPICS, make_study, write_reports
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 CAFE = unicodedata.normalize("NFD", "café")
 
 
@@ -59,6 +61,7 @@ def test_a_winner_stays_the_winner_whichever_report_this_study_calls_a(engine: E
         assert (row.rater_id, row.rater_kind, row.status) == ("mini", "judge", "ok")
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_an_unknown_order_is_stored_as_none_and_the_choice_as_a_or_b(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports")
     both = [{"presentation": ""}, {"presentation": "AB", "criterion": "deep", "item_id": "x2", "cluster_id": "bread"}]
@@ -99,6 +102,7 @@ def test_from_the_file_to_a_report_that_says_the_order_is_unknown(engine: Engine
     assert "order_unknown" in {warning.code for warning in result.warnings}
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_importing_twice_adds_nothing_to_any_table(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports")
     rows = [{"presentation": "AB"}, {"presentation": "BA", "label": "B"}, {"criterion": "deep", "presentation": "AB"}]
@@ -110,6 +114,7 @@ def test_importing_twice_adds_nothing_to_any_table(engine: Engine, tmp_path: Pat
     assert everything(engine) == before
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_an_answer_that_differs_is_refused_unless_it_is_to_be_a_new_revision(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports")
     bring_results(engine, study, labels_file(tmp_path / "labels.csv", [{}, {"criterion": "deep"}]), "labels")
@@ -251,6 +256,7 @@ def test_a_price_that_is_no_amount_is_refused_by_its_line(
         bring_results(engine, study, labels_file(tmp_path / "labels.csv", [{name: value}]), "labels")
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_persons_pseudonym_that_studies_give_out_becomes_another_name(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports")
     path = labels_file(tmp_path / "labels.csv", [{"rater_id": "annotator-01", "rater_kind": "human"}])

@@ -38,6 +38,8 @@ from tests.annotation.result_trees import (
 )
 from tests.small_study import PROBES, PROTOCOL, make_study, write_reports
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 WLC = {"layout": "wlc", "judge": "gemini-2.5-pro", "system": "alpha"}
 SCORED = {"topic": "tides", "system": "alpha"}
 PAIR = {"topic": "tides", "system_a": "alpha", "system_b": "beta"}
@@ -168,6 +170,7 @@ def test_a_persons_choice_is_the_file_that_remains(engine: Engine, tmp_path: Pat
     assert report.order_unknown == 5
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_key_points_are_found_by_number(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports", protocol=KEY_POINTS)
     number_probes(engine)
@@ -198,6 +201,7 @@ def test_race_dimensions_come_in_as_shares_and_failed_lines_stay_missing(engine:
     assert report.notes == ("overall_score left out 1: it is worked out from the four",)
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_shares_are_never_taken_for_ratings_of_another_scale(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports", protocol=SHARES.replace("max = 1", "max = 10"))
     with pytest.raises(
@@ -206,6 +210,7 @@ def test_shares_are_never_taken_for_ratings_of_another_scale(engine: Engine, tmp
         bring_results(engine, study, race_file(tmp_path / "results"), "race", judge="gemini")
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_votes_keep_six_apart_and_a_false_vote_that_is_an_exception_is_invalid(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, write_reports(tmp_path / "reports", ("2312.04861",)), protocol=VOTES)
     says = "It rises twice a day."
@@ -294,6 +299,7 @@ def test_promptfoo_may_have_asked_the_judge_itself(engine: Engine, tmp_path: Pat
     assert winners(engine, study, "openai:o3") == {("tides", "deep"): "beta"}
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_deepeval_metrics_come_in_under_their_own_names(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports", protocol=RATED)
     metrics = [

@@ -24,6 +24,8 @@ from tests.annotation.result_trees import (
 )
 from tests.small_study import make_study, write_reports
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 LONG = "The valley's reservoirs lost a third of their volume between 1994 and 2019, mostly to sediment, and the rest"
 WHOLE, TWIN = f"{LONG} to evaporation.", f"{LONG} to leaks."
 
@@ -61,6 +63,7 @@ def answers(engine: Engine, study: int) -> list[tuple[str, str | None]]:
     ]
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_the_newest_file_of_each_metric_is_read_and_their_two_totals_are_not(engine: Engine, tmp_path: Path) -> None:
     study, results = shipped(engine, tmp_path / "reports", "dr3_total"), tmp_path / "results"
     dr3_file(results, "overall_quality", 40.0, dr3_depth(40), stamp="")
@@ -143,6 +146,7 @@ def test_insights_keep_their_half_scores_and_an_unanswered_one_is_missing(engine
     )
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_claims_that_begin_alike_are_not_told_apart_by_100_characters(engine: Engine, tmp_path: Path) -> None:
     study = probed(engine, tmp_path / "reports", "dr3_factual", {"one": WHOLE, "two": TWIN, "three": "Short."})
     checked = [

@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pandas as pd
+import pytest
 from sqlalchemy import Engine
 
 from annotation.importing.folder import read_folder
@@ -51,6 +52,7 @@ def order_of(row: pd.Series) -> str:
 
 if VOTES.exists():
 
+    @pytest.mark.databases("sqlite")
     def test_published_votes_come_in_with_their_counts_and_out_as_equal_rows(engine: Engine, tmp_path: Path) -> None:
         votes = pd.read_csv(VOTES, dtype="str", keep_default_na=False)
         for system in {*votes.system_a, *votes.system_b}:

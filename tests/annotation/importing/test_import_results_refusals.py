@@ -134,6 +134,7 @@ REFUSED: list[tuple[str, str, Make, dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("layout", "protocol", "make", "options", "says"),
     REFUSED,
@@ -198,6 +199,7 @@ class PowerCut(Exception):
     pass
 
 
+@pytest.mark.databases("sqlite")
 def test_an_error_before_any_insert_leaves_every_row_as_it_was(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports")
     path = labels_file(tmp_path / "labels.csv", [{}, {"criterion": "deep"}, {"rater_id": "ann", "rater_kind": "human"}])

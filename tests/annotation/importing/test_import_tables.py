@@ -198,6 +198,7 @@ def test_a_file_of_another_kind_and_a_folder_are_refused(tmp_path: Path) -> None
         read_table(tmp_path)
 
 
+@pytest.mark.databases("sqlite")
 def test_the_same_text_by_two_systems_is_told_as_a_forced_tie(engine: Engine, tmp_path: Path) -> None:
     path = write_table(
         tmp_path / "a.jsonl", [{"topic": "1", "system": system, "text": text("same")} for system in "ab"]

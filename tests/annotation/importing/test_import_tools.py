@@ -274,6 +274,7 @@ def test_a_folder_without_annotations_is_refused(tmp_path: Path) -> None:
         read("potato", tmp_path)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_genuine_export_becomes_labels_of_a_study(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path / "reports")
     first = annotation(result("clear", "choices", choices=["A"]), result("Deep", "choices", choices=["tie"]))

@@ -41,6 +41,7 @@ def test_requests_are_carried_out_in_order_by_whoever_knows_their_judges(engine:
         assert (row.started_at, row.done_at) == (None, None)
 
 
+@pytest.mark.databases("sqlite")
 def test_who_may_not_see_the_study_may_not_start_its_judges(engine: Engine) -> None:
     study = make_study(engine, 1)
     with pytest.raises(AnnotationError, match="needs the role evaluator"):
@@ -51,6 +52,7 @@ def test_who_may_not_see_the_study_may_not_start_its_judges(engine: Engine) -> N
         request_run(session, Principal(study, "annotator", 1))
 
 
+@pytest.mark.databases("sqlite")
 def test_only_judges_with_a_plan_can_go_on(engine: Engine) -> None:
     study = make_study(engine, 1)
     both = judges(STUB_JUDGE, STUB_JUDGE.replace("mini", "haiku"))

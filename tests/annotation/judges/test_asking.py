@@ -47,6 +47,7 @@ def edit_a_text(engine: Engine) -> None:
         report.shown_sha256 = hashlib.sha256(report.shown_text.encode()).hexdigest()
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     "how", ['order = "both"', 'order = "random"', 'order = "both"\nrepeats = 2', 'batching = "by_category"']
 )
@@ -79,6 +80,7 @@ def test_calls_that_stand_planned_are_part_of_it_and_nothing_is_written(engine: 
     assert len(attempts(engine)) == 3
 
 
+@pytest.mark.databases("sqlite")
 def test_settings_and_repeats_of_the_last_run_count(engine: Engine, study: int) -> None:
     run(engine, study)
     run(engine, study, MINI + "params = {temperature = 1}\nrepeats = 2", limit=1)

@@ -37,7 +37,10 @@ from tests.annotation.judges.judged_study import (
 )
 from tests.migrated import new_sqlite
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
 
+
+@pytest.mark.databases("sqlite", "postgres")
 def test_the_ledger_is_the_providers_at_the_price_of_batches(engine: Engine, fake: Fake) -> None:
     study = make_study(engine, 6)
     first = run(engine, study, judge(fake))
@@ -63,6 +66,7 @@ def test_the_ledger_is_the_providers_at_the_price_of_batches(engine: Engine, fak
     assert fake.stats()["dup_billed"] == 0
 
 
+@pytest.mark.databases("sqlite", "postgres")
 @pytest.mark.parametrize(
     "moment",
     ["before upload", "after upload", "before create", "after create", "before retrieve", "before content"],

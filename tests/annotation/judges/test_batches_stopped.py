@@ -46,6 +46,7 @@ def by_batch(engine: Engine) -> dict[str | None, int]:
         return {batch: count for batch, count in rows}
 
 
+@pytest.mark.databases("sqlite")
 def test_no_batch_is_sent_that_the_budget_could_not_pay(engine: Engine, fake: Fake) -> None:
     study = make_study(engine, 6)
     stopped = run(engine, study, judge(fake, "max_cost = 0.002"))
@@ -104,6 +105,7 @@ def test_a_line_that_fits_nowhere_is_a_batch_of_its_own(
     assert len(run(sqlite, study, judge(fake)).batches) == 2
 
 
+@pytest.mark.databases("sqlite")
 def test_a_created_batch_whose_answer_was_lost_is_found_again(engine: Engine, fake: Fake) -> None:
     fake.reset(batch_create="lost")
     study = make_study(engine, 2)
@@ -150,6 +152,7 @@ def test_a_batch_is_not_created_once_somebody_plans_its_calls_again(sqlite: Engi
     assert (fake.stats()["creates"], call_states(sqlite)) == (0, {"planned": 4})
 
 
+@pytest.mark.databases("sqlite")
 def test_where_nothing_can_be_listed_a_person_says_what_became_of_it(engine: Engine, fake: Fake) -> None:
     fake.reset(batch_create="lost", batch_listing=0)
     study = make_study(engine, 2)
@@ -245,6 +248,7 @@ def test_a_text_that_changed_meanwhile_leaves_no_label_and_a_true_hash(engine: E
         rebuilt_prompt(session, attempts(engine)[0].call_id, 1)
 
 
+@pytest.mark.databases("sqlite")
 def test_what_was_sent_with_other_settings_is_fetched_all_the_same(engine: Engine, fake: Fake) -> None:
     study = make_study(engine, 2)
     run(engine, study, judge(fake))

@@ -26,6 +26,8 @@ from tests.disputed_study import CHOICES, annotate, judge, make_disputed
 from tests.small_study import PROBES, RATING, a_person, answer
 from tests.small_study import make_study as small_study
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 MINI = f"{STUB_JUDGE}items_per_call = 2\n"
 
 
@@ -82,6 +84,7 @@ def test_other_parameters_are_another_run_and_named(engine: Engine, study: int) 
     assert (error.code, "mini@1, mini@2" in error.text) == ("several_runs", True)
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_new_snapshot_under_the_same_name_is_seen_in_the_replies(engine: Engine, study: int) -> None:
     judge(engine, study, "mini", says("first"))
     judge(engine, study, "mini", says("second", "x-2026-06"), more="repeats = 2")
@@ -164,6 +167,7 @@ def test_replaced_reports_before_the_same_judge_are_named(engine: Engine, tmp_pa
     assert measured(found).difference.n == found.labels == 4
 
 
+@pytest.mark.databases("sqlite", "postgres")
 @pytest.mark.parametrize(
     ("protocol", "field", "answers", "agreement"),
     [
@@ -196,6 +200,7 @@ def test_scores_and_probe_answers_are_compared_alike(
     assert said.difference.n == said.labels == found.labels > 0
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_before_any_judge_has_run_it_says_so(engine: Engine, study: int) -> None:
     assert runs(engine, study) == ()
     assert "run a judge first" in refused(engine, study, "theirs", "mini").text

@@ -29,6 +29,8 @@ from tests.annotation.judges.judged_study import (
     run_stub,
 )
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 
 def test_the_raw_reply_is_committed_before_it_is_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     study = make_study(engine, 1)
@@ -120,6 +122,7 @@ def test_the_first_ctrl_c_finishes_what_is_in_flight_the_second_gives_it_up(engi
     assert len(again.requests) == (12 if signals == 1 else 16), "nothing that was done is billed again"
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_dead_workers_calls_are_taken_over_and_counted(engine: Engine) -> None:
     study = make_study(engine, 3)
     definitions = judges(STUB_JUDGE + 'order = "random"\n')
@@ -152,6 +155,7 @@ def test_a_dead_workers_calls_are_taken_over_and_counted(engine: Engine) -> None
     assert row.spent > 0.5
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_call_held_by_a_living_worker_is_waited_for(engine: Engine) -> None:
     study = make_study(engine, 1)
     definitions = judges(STUB_JUDGE + 'order = "random"\n')
@@ -167,6 +171,7 @@ def test_a_call_held_by_a_living_worker_is_waited_for(engine: Engine) -> None:
     assert summary.judges[0].complete
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_lease_is_kept_alive_while_a_call_is_out(engine: Engine) -> None:
     study = make_study(engine, 1)
     stub = Stub(seconds=1.2)
@@ -175,6 +180,7 @@ def test_a_lease_is_kept_alive_while_a_call_is_out(engine: Engine) -> None:
     assert {a.kind for a in attempts(engine)} == {"first"}
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_reply_that_comes_after_the_lease_was_lost_is_kept_and_used(engine: Engine) -> None:
     study = make_study(engine, 1)
     definitions = judges(STUB_JUDGE + 'order = "random"\n')

@@ -29,6 +29,8 @@ from tests.annotation.judges.judged_study import (
     study_row,
 )
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 ONE_ORDER = STUB_JUDGE + 'order = "random"\n'
 USED = Usage(10_000, 4_000, 1_000, 300)
 COST = (6_000 * 0.15 + 4_000 * 0.075 + 1_000 * 0.60) / 1e6  # JUDGES.md section 6: 0.0018 USD
@@ -133,6 +135,7 @@ def test_a_try_of_unknown_cost_is_counted_and_in_no_sum(engine: Engine, monkeypa
     assert money.waste_share == 0.0
 
 
+@pytest.mark.databases("sqlite", "postgres")
 @pytest.mark.parametrize("opening", ["=", "+", "-", "@", "\t=", "\r\n="])
 def test_what_a_provider_says_cannot_start_a_formula(engine: Engine, opening: str) -> None:
     study = make_study(engine, 1)
@@ -143,6 +146,7 @@ def test_what_a_provider_says_cannot_start_a_formula(engine: Engine, opening: st
         assert row["system_fingerprint"].startswith("'")
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_judge_that_was_asked_nothing_has_no_numbers(engine: Engine) -> None:
     study = make_study(engine, 1)
     run_stub(engine, study, Stub(), ONE_ORDER, limit=1)

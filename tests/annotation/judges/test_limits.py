@@ -26,6 +26,8 @@ from tests.annotation.judges.judged_study import (
     run_stub,
 )
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 
 def test_the_ledger_is_stored_with_tokens_cost_and_the_raw_reply(engine: Engine) -> None:
     study = make_study(engine, 2)
@@ -130,6 +132,7 @@ def test_the_ladder_is_stepped_down_once_and_remembered(engine: Engine) -> None:
     assert (summary.done, summary.stopped) == (0, "format_rejected"), "no step is left: every call would be rejected"
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_the_budget_is_never_exceeded_and_a_larger_one_goes_on(engine: Engine) -> None:
     study = make_study(engine, 6)
     plan_judges(engine, study, judges(STUB_JUDGE), describe=describe)

@@ -27,6 +27,8 @@ from tests.annotation.judges.judged_study import (
     run_stub,
 )
 
+pytestmark = pytest.mark.databases("sqlite")  # but where a test says otherwise
+
 ONE_ORDER = STUB_JUDGE + 'order = "random"\n'
 
 
@@ -48,6 +50,7 @@ def newer_parser(monkeypatch: pytest.MonkeyPatch, word: str = "prose") -> None:
     monkeypatch.setattr("annotation.judges.parsing.PARSER_VERSION", "next")
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_better_parser_never_pays_again_and_says_what_changed(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +107,7 @@ def test_a_reply_about_a_replaced_text_is_not_read_again(engine: Engine, monkeyp
     assert count(engine) == stored
 
 
+@pytest.mark.databases("sqlite", "postgres")
 def test_a_locked_study_keeps_every_label(engine: Engine) -> None:
     study = make_study(engine, 1)
     with transaction(engine) as session:

@@ -82,6 +82,7 @@ def test_a_probe_asks_the_same_pairs_orders_and_criteria_and_leaves_no_label(eng
     assert all(one.own == one.probed for one in found)
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("kind", ["padding", "authority"])
 def test_only_the_drawn_side_changes_and_it_is_the_same_in_both_orders(engine: Engine, kind: str) -> None:
     study = make_study(engine, 4, text=text)
@@ -128,6 +129,7 @@ def test_a_run_and_a_probe_work_on_their_own_calls_alone(engine: Engine) -> None
     assert (standing.planned, standing.done, standing.unfinished) == (4, 4, 0)
 
 
+@pytest.mark.databases("sqlite")
 def test_a_paraphrase_changes_the_prompt_alone_and_leaves_the_judges_settings_current(engine: Engine) -> None:
     study = make_study(engine, 2, text=text)
     own, again = Stub(), Stub()
@@ -176,6 +178,7 @@ def test_a_probe_on_a_text_that_was_replaced_is_not_sent_and_not_compared(engine
     assert verdicts(engine, study, "padding") == []
 
 
+@pytest.mark.databases("sqlite")
 def test_a_judge_that_likes_length_is_seen_to(engine: Engine) -> None:
     study = make_study(engine, 6, text=text)
 
@@ -193,6 +196,7 @@ def longer(asked: str) -> str:
     return "first" if len(reports[1]) > len(reports[2]) else "second"
 
 
+@pytest.mark.databases("sqlite")
 def test_without_repeats_a_paraphrase_cannot_tell_change_from_noise(engine: Engine) -> None:
     study = make_study(engine, 3, text=text)
     run_stub(engine, study, Stub())
@@ -202,6 +206,7 @@ def test_without_repeats_a_paraphrase_cannot_tell_change_from_noise(engine: Engi
     assert sum(scores.probed) == len(scores.probed) / 2  # always right before, always first now
 
 
+@pytest.mark.databases("sqlite")
 def test_with_repeats_the_judges_own_noise_is_taken_off(engine: Engine) -> None:
     study = make_study(engine, 3, text=text)
     toml = STUB_JUDGE + "repeats = 2\n"
@@ -249,6 +254,7 @@ def test_probes_are_paid_from_the_judges_budget_and_stand_in_its_ledger(engine: 
     assert judge.spent == pytest.approx(sum(row.cost or 0.0 for row in rows))
 
 
+@pytest.mark.databases("sqlite")
 def test_a_probe_with_no_usable_reply_is_no_verdict(engine: Engine) -> None:
     study = make_study(engine, 1, text=text)
     run_stub(engine, study, Stub())

@@ -19,6 +19,7 @@ from tests.small_study import PROBES, RATING, make_study
 from tests.topic_questions import BOTH, add_views, bench_tree, bring_in
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize("kind", ["padding", "paraphrase", "authority"])
 def test_a_rating_is_compared_in_shares_of_its_own_scale(engine: Engine, tmp_path: Path, kind: str) -> None:
     study = make_study(engine, tmp_path, protocol=RATING)
@@ -35,6 +36,7 @@ def test_a_rating_is_compared_in_shares_of_its_own_scale(engine: Engine, tmp_pat
     assert {round(x - y, 9) for x, y in zip(scores.probed, scores.unprobed, strict=True)} == {0.1}
 
 
+@pytest.mark.databases("sqlite")
 def test_statements_of_one_call_stay_together_and_are_compared_one_by_one(engine: Engine, tmp_path: Path) -> None:
     study = make_study(engine, tmp_path, protocol=PROBES)
     toml = STUB_JUDGE + "items_per_call = 3\n"

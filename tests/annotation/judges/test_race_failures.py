@@ -117,6 +117,7 @@ def test_six_against_six_is_a_half_or_nothing(sqlite: Engine, tmp_path: Path, la
     }
 
 
+@pytest.mark.databases("sqlite")
 def test_scores_of_every_criterion_are_kept_with_their_weights(engine: Engine, tmp_path: Path) -> None:
     bring_in(engine, bench_tree(tmp_path / "tree", systems=("atlas",)), RACE)
     add_views(engine)

@@ -112,6 +112,7 @@ def test_one_call_rates_both_reports_on_every_question_of_their_topic(engine: En
     assert asked == {topic: set(weights) for topic, weights in ROW_WEIGHTS.items()}
 
 
+@pytest.mark.databases("sqlite")
 def test_the_prompt_asks_each_question_of_each_report_and_names_neither(engine: Engine, study: int) -> None:
     stub = Stub(rates(lambda code, system: 5))
     run(engine, stub)
@@ -191,6 +192,7 @@ def test_an_order_that_needs_one_reference_is_refused_without_one(engine: Engine
     assert refused.value.code == "no_reference"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_call_is_paid_once_and_each_label_bears_its_share(engine: Engine, study: int) -> None:
     run(engine, Stub(rates(lambda code, system: SCORES[system])))
     with reading(engine) as session:
@@ -203,6 +205,7 @@ def test_a_call_is_paid_once_and_each_label_bears_its_share(engine: Engine, stud
     assert one_view.groupby("item_id")["cost_usd"].sum().nunique() == 1, "half of the call each"
 
 
+@pytest.mark.databases("sqlite")
 def test_planning_parsing_showing_and_estimating_again_change_nothing(engine: Engine, study: int) -> None:
     definitions = judges(STUB_JUDGE)
     (told,) = plan_judges(engine, 1, definitions, describe=describe, write=False)

@@ -63,6 +63,7 @@ def test_a_better_reply_is_a_later_revision_and_nothing_is_lost(engine: Engine) 
     assert retried(engine, study, judgments) == 0, "what is usable is not asked again"
 
 
+@pytest.mark.databases("sqlite")
 def test_a_worse_reply_changes_nothing(engine: Engine) -> None:
     study = make_study(engine, 1)
     run_stub(engine, study, Stub(lambda text, number: judgments(text.replace("criterion: d_one", ""))), ONE_ORDER)
@@ -74,6 +75,7 @@ def test_a_worse_reply_changes_nothing(engine: Engine) -> None:
     assert call_states(engine) == {"done": 1}
 
 
+@pytest.mark.databases("sqlite")
 def test_a_retry_that_gets_no_reply_keeps_what_stood(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.0)
     study = make_study(engine, 1)

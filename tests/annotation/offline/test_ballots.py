@@ -110,6 +110,7 @@ def test_a_whole_ballot_is_stored_as_its_persons_and_handed_in_and_twice_writes_
     assert home.rows() == before
 
 
+@pytest.mark.databases("sqlite")
 def test_every_byte_of_a_ballot_counts(home: Home) -> None:
     raw, secret = home.filling.ballot(), home.made.secret
     ballot, signed = read_ballot(raw)
@@ -239,6 +240,7 @@ def wrong_entries(home: Home) -> list[tuple[dict[str, Any], str]]:
     ]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_bad_entry_is_refused_alone(home: Home) -> None:
     wrong = wrong_entries(home)
     entries = home.filling.entries[:2] + home.filling.entries[3:]  # the first item is not said to be done
@@ -272,6 +274,7 @@ def test_a_ballot_nested_without_end_is_refused_like_any_forged_one(home: Home) 
     assert [(entry.outcome, entry.aid) for entry in home.bring(raw).entries] == [("refused", "")]
 
 
+@pytest.mark.databases("sqlite")
 def test_a_half_filled_item_stays_in_work_and_is_listed(home: Home) -> None:
     filling = Filling(home.made)
     filling.answer(home.first, "clear")
@@ -321,6 +324,7 @@ def test_a_later_ballot_takes_up_what_was_handed_in_and_an_earlier_one_changes_n
     assert home.status(home.first) == "submitted"
 
 
+@pytest.mark.databases("sqlite")
 def test_time_at_home_counts_by_its_own_clock_and_says_so(home: Home) -> None:
     minute = {"criterion": "clear", "start": "2026-11-20T10:00:00.000Z", "end": "2026-11-20T10:01:00.000Z"}
     with transaction(home.engine) as session:
@@ -334,6 +338,7 @@ def test_time_at_home_counts_by_its_own_clock_and_says_so(home: Home) -> None:
         assert event.data["clock"] == "client"
 
 
+@pytest.mark.databases("sqlite")
 def test_consent_given_in_the_packet_counts_before_any_answer(engine: Engine, tmp_path: Path) -> None:
     home = at_home(engine, tmp_path, PROTOCOL.replace("[study]", '[study]\nconsent = "Labels are published."'))
     outcome = home.bring()

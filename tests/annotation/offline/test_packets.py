@@ -56,6 +56,7 @@ def test_a_packet_holds_exactly_the_items_asked_for_and_they_are_nobody_elses(en
             reserve_packet(session, admin_of(session, study_id), "Bob", 1)
 
 
+@pytest.mark.databases("sqlite")
 def test_what_a_packet_cannot_be_had_for_is_said_and_nothing_is_taken(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, overlap=1)
     with transaction(engine) as session:

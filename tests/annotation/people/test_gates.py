@@ -178,6 +178,7 @@ def test_training_comes_first_says_what_was_agreed_and_opens_the_gate(engine: En
     ]
 
 
+@pytest.mark.databases("sqlite")
 def test_after_the_last_attempt_only_an_admin_opens_the_gate_with_a_reason(engine: Engine, study_id: int) -> None:
     with transaction(engine) as session:
         ada = a_person(session, study_id)

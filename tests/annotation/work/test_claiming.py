@@ -72,6 +72,7 @@ def test_no_topic_twice_for_one_person_unless_asked(engine: Engine, tmp_path: Pa
     assert sorted(topics) == sorted(set(topics))
 
 
+@pytest.mark.databases("sqlite")
 def test_a_person_sees_each_system_left_as_often_as_right(engine: Engine, tmp_path: Path) -> None:
     study_id = make_study(engine, tmp_path, overlap=2)
     with transaction(engine) as session:

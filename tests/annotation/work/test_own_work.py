@@ -100,6 +100,7 @@ def test_progress_states_and_answers_are_told_newest_first(engine: Engine, tmp_p
     assert (work.title, work.status, work.guidance) == ("A small study", "open", "Read **both**.")
 
 
+@pytest.mark.databases("sqlite")
 def test_closing_and_locking_show_in_every_item(engine: Engine, tmp_path: Path) -> None:
     study_id, ada = begin(engine, tmp_path)
     hand_in(engine, ada)
@@ -119,6 +120,7 @@ def test_closing_and_locking_show_in_every_item(engine: Engine, tmp_path: Path) 
     assert [(i.state, i.may_reopen) for i in work_of(engine, ada).items] == [("returned", False), ("locked", False)]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("protocol", "pay"), [(PAID, Pay(rate=10.0, currency="EUR", amount=2.5)), (PROTOCOL, None)], ids=["paid", "unpaid"]
 )
@@ -149,6 +151,7 @@ def test_what_two_tabs_report_at_once_counts_once_also_over_two_items(engine: En
     assert page["active_s"] == {"item": pytest.approx(120, abs=1), "study": pytest.approx(600, abs=1)}
 
 
+@pytest.mark.databases("sqlite")
 def test_one_persons_time_is_not_cut_by_anothers(engine: Engine, tmp_path: Path) -> None:
     study_id, ada = begin(engine, tmp_path, overlap=2)
     with transaction(engine) as session:
@@ -175,6 +178,7 @@ def test_own_flags_and_comments_are_shown_with_their_item(engine: Engine, tmp_pa
     ]
 
 
+@pytest.mark.databases("sqlite")
 def test_nothing_of_others_no_system_no_purpose_and_no_row_number_is_in_it(engine: Engine, tmp_path: Path) -> None:
     study_id, ada = begin(engine, tmp_path, overlap=2)
     with transaction(engine) as session:
@@ -218,6 +222,7 @@ def queries(engine: Engine, ask: Any) -> int:
     return len([one for one in seen if one.lstrip().upper().startswith("SELECT")])
 
 
+@pytest.mark.databases("sqlite")
 def test_ten_items_ask_the_database_no_more_often_than_one(engine: Engine, tmp_path: Path) -> None:
     study_id, ada = begin(engine, tmp_path)
 

@@ -92,6 +92,7 @@ def test_a_reply_reaches_its_annotator_alone_and_stands_beside_what_it_answers(
     assert trail == ["remark_reply", "remark_reply", "remark_dealt_with"]
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(
     ("text", "number", "code"),
     [

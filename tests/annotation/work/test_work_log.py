@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Engine, event, select, update
 
 from annotation.people.principals import local_admin, study_for
@@ -50,6 +51,7 @@ def test_the_log_has_who_what_when_how_long_and_how_many_words(engine: Engine, t
     assert set(log["attention"]) == {""}
 
 
+@pytest.mark.databases("sqlite")
 def test_dashboard_and_log_take_the_same_few_queries_however_many_people_there_are(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -153,6 +153,7 @@ def a_link(engine: Engine) -> str:
         return invite(session, local_admin(session.scalars(select(Study)).one()), "Bea", "annotator")
 
 
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 @pytest.mark.usefixtures("cookie")
 def test_rows_go_through_both_kinds_of_database_and_stay_the_same(
     engine: Engine, empty: Callable[[str], Engine], tmp_path: Path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Engine, select
 
 from annotation.judges.judge_file import JudgeDefinition, JudgeFile
@@ -22,6 +23,7 @@ def admin_of(engine: Engine) -> Principal:
         return local_admin(session.scalars(select(Study)).one())
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_report_of_a_blind_study_names_no_system(engine: Engine, tmp_path: Path) -> None:
     make_disputed(engine, tmp_path / "reports", blind_until="closed")
     blind = shown_report(engine, admin_of(engine), resamples=99).report
@@ -37,6 +39,7 @@ def test_a_report_of_a_blind_study_names_no_system(engine: Engine, tmp_path: Pat
     assert named.choice.sentence == blind.choice.sentence
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_families_tell_no_system_while_the_study_is_blind(engine: Engine, tmp_path: Path) -> None:
     make_disputed(engine, tmp_path / "reports", blind_until="closed")
     families = {SYSTEMS[0]: "x", "steady": "x"}
@@ -50,6 +53,7 @@ def test_families_tell_no_system_while_the_study_is_blind(engine: Engine, tmp_pa
     assert "still_blind" not in [one.code for one in named.warnings]
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_no_estimate_of_a_judge_rests_on_its_own_examples(engine: Engine, tmp_path: Path) -> None:
     make_disputed(engine, tmp_path / "reports")
     principal = admin_of(engine)

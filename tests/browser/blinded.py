@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Engine, select
 
 from db.connect import reading, transaction
-from db.people_tables import Rater
+from db.people_tables import Enrollment, Rater
 from db.restore import set_sequences
 from db.tables import Assignment, Criterion, Import, Item, Label, Report, Study, System, Topic
 from tests.small_study import PROTOCOL, make_study
@@ -19,7 +19,15 @@ from tests.small_study import PROTOCOL, make_study
 SYSTEMS = {"zsys-quorl": "Zpub Quorlax 9", "zsys-brenth": "Zpub Brenthor", "zsys-vimmo": "Zpub Vimmoline"}
 TOPICS = {"ztopic-mirle": "Tides", "ztopic-daspen": "Bread", "ztopic-okul": "Noise"}
 ROWS = (Study, Topic, System, Import, Report, Criterion, Item, Assignment, Rater, Label)
-HIDDEN_ROWS = (Topic, System, Import, Report, Item, Assignment, Rater)  # whose numbers no browser may know
+HIDDEN_ROWS = (
+    Topic.id,
+    System.id,
+    Import.id,
+    Report.id,
+    Item.id,
+    Assignment.id,
+    Enrollment.rater_id,
+)  # whose numbers no browser may know
 
 
 @dataclass(frozen=True)
@@ -71,13 +79,14 @@ def blind_study(server: Any, root: Path) -> Blind:
     lines = "".join(f"{key},{title},Write about it.\n" for key, title in TOPICS.items())
     (root / "topics.csv").write_text(f"topic,title,prompt\n{lines}", encoding="utf-8")
     study_id = make_study(server.engine, root, overlap=2, protocol=PROTOCOL, name=f"zstudy-{uuid.uuid4().hex}")
+    link = server.link(study_id, "Ada")
     hidden = [*SYSTEMS, *SYSTEMS.values(), *TOPICS, "zfam-ottle", "zsource-plim", "zpath-hovel", "utm_source"]
     with reading(server.engine) as session:
         for report in session.scalars(select(Report).where(Report.study_id == study_id)):
             for digest in (report.shown_sha256, report.original_sha256):
                 hidden += [digest[:12], base64.b64encode(bytes.fromhex(digest)).decode()[:16]]
-        for table in HIDDEN_ROWS:
-            ids = session.scalars(select(table.id)).all()
-            assert min(ids) >= 830_000_000 or table is Rater
-            hidden += [str(one) for one in ids if one >= 830_000_000]
-    return Blind(study_id, frozenset(hidden), server.link(study_id, "Ada"))
+        for column in HIDDEN_ROWS:
+            ids = session.scalars(select(column).where(column.class_.study_id == study_id)).all()
+            assert all(one >= 830_000_000 for one in ids)
+            hidden += [str(one) for one in ids]
+    return Blind(study_id, frozenset(hidden), link)

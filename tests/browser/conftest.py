@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import socket
@@ -24,7 +25,7 @@ from annotation.people.principals import local_admin
 from db.connect import open_database, reading, transaction
 from db.migrations import upgrade
 from db.tables import Criterion, Event, Label, Study
-from tests.browser.driving import close_tabs, new_tab, parked, ready
+from tests.browser.driving import VIEWPORT, new_tab, parked, put_away, ready
 from tests.conftest import chromium
 from tests.small_study import PROTOCOL, make_study, write_reports
 
@@ -97,12 +98,34 @@ class Server:
             return list(session.execute(rows.where(Criterion.study_id == study_id).order_by(Label.id)))
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
+RUNNING = pytest.StashKey[tuple[Browser, asyncio.AbstractEventLoop]]()
+WARM = pytest.StashKey[BrowserContext]()
+
+
+def chromium_of_the_run(config: pytest.Config) -> tuple[Browser, asyncio.AbstractEventLoop]:
+    """One Chromium for every folder of tests in this process, and the loop that Playwright runs for it in this thread."""
+    if RUNNING not in config.stash:
+        playwright = sync_playwright().start()
+        loop = asyncio.get_running_loop()
         browser = playwright.chromium.launch(executable_path=chromium(), args=list(FLAGS))
-        yield browser
-        browser.close()
+
+        def stop() -> None:
+            asyncio._set_running_loop(loop)
+            browser.close()
+            playwright.stop()
+
+        config.add_cleanup(stop)
+        config.stash[RUNNING] = browser, loop
+    return config.stash[RUNNING]
+
+
+@pytest.fixture(scope="module")
+def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
+    """The run's one Chromium. Between two modules that use it its loop is not the thread's: others have their own."""
+    browser, loop = chromium_of_the_run(request.config)
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
 
 
 @contextmanager
@@ -137,25 +160,29 @@ def study_id(server: Server, tmp_path: Path) -> int:
 
 
 @pytest.fixture(scope="module")
-def warm(browser: Browser) -> Iterator[BrowserContext]:
-    """One context for a whole module: the app's files are fetched and compiled once."""
-    context = browser.new_context(viewport={"width": 1440, "height": 757})
-    context.set_default_timeout(20_000)
-    yield context
-    context.close()
+def warm(browser: Browser, request: pytest.FixtureRequest) -> BrowserContext:
+    """One context for the whole run: the app's files are fetched and compiled once."""
+    if WARM not in request.config.stash:
+        request.config.stash[WARM] = context = browser.new_context(viewport=VIEWPORT)
+        context.set_default_timeout(20_000)
+    return request.config.stash[WARM]
 
 
 @pytest.fixture
 def context(warm: BrowserContext, server: Server) -> Iterator[BrowserContext]:
-    """The module's context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
-    stays = parked(warm, server.address)
+    """The run's context as a browser that nobody signed in with: no cookie, nothing kept, no page open."""
+    parked(warm, server.address)
     yield warm
-    warm.set_offline(False)
-    close_tabs(warm)
-    warm.clear_cookies()
-    devtools = warm.new_cdp_session(stays)
-    devtools.send("Storage.clearDataForOrigin", {"origin": server.address, "storageTypes": "local_storage,indexeddb"})
-    devtools.detach()
+    put_away(warm, server.address)
+
+
+@pytest.fixture
+def own_context(browser: Browser) -> Iterator[BrowserContext]:
+    """Another computer; or one whose clock is set, which cannot be taken back."""
+    context = browser.new_context(viewport=VIEWPORT)
+    context.set_default_timeout(20_000)
+    yield context
+    context.close()
 
 
 @pytest.fixture
@@ -168,18 +195,16 @@ def page(context: BrowserContext, server: Server, study_id: int) -> Page:
 
 
 @pytest.fixture
-def opened(warm: BrowserContext, server: Any, tmp_path: Path) -> Iterator[Callable[[str], tuple[Page, int]]]:
+def opened(context: BrowserContext, server: Any, tmp_path: Path) -> Callable[[str], tuple[Page, int]]:
     """open(protocol) -> Ada's first item on screen, and the study's id."""
 
     def open_first(protocol: str) -> tuple[Page, int]:
         study_id = make_study(
             server.engine, write_reports(tmp_path / "reports"), protocol=protocol, name=uuid.uuid4().hex
         )
-        parked(warm, server.address)
-        page = new_tab(warm)
+        page = new_tab(context)
         page.goto(server.link(study_id, "Ada"))
         ready(page)
         return page, study_id
 
-    yield open_first
-    close_tabs(warm)
+    return open_first

@@ -3,47 +3,84 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Error as PlaywrightError
 
 import annotation
 
 PARKED = "/_stcore/health"  # an address of the app's own site that shows and keeps nothing
+FREE = f"{PARKED}#free"  # where a tab waits for the next test
+VIEWPORT: ViewportSize = {"width": 1440, "height": 757}
 THIRTY_NINE = (Path(annotation.__file__).parent / "protocols" / "wlc_writing_39.toml").read_text(encoding="utf-8")
 
 
 def parked(context: BrowserContext, address: str) -> Page:
     """The tab that stays, so that the process which compiled the app's files stays too; made where there is none."""
-    if (stays := _stays(context)) is not None:
+    if (stays := _at(context, PARKED)) is not None:
         return stays
     page = context.new_page()
     page.goto(address + PARKED)
     return page
 
 
-def _stays(context: BrowserContext) -> Page | None:
-    return next((page for page in context.pages if page.url.endswith(PARKED)), None)
+def _at(context: BrowserContext, place: str) -> Page | None:
+    return next((page for page in context.pages if page.url.endswith(place)), None)
 
 
 def new_tab(context: BrowserContext) -> Page:
-    """A fresh tab, in the process of the one that stays if there is one: the app's page opens at half the cost."""
-    stays = _stays(context)
-    if stays is None:
+    """An empty tab: the one a former test left, or else a fresh one in the process of the tab that stays, if there is
+    one. The app's page opens in the first at half the cost. What a test listens to it takes away again (`listening`).
+    """
+    if (free := _at(context, FREE)) is not None:
+        return free
+    if (stays := _at(context, PARKED)) is None:
         return context.new_page()
     with stays.expect_popup() as popup:
         stays.evaluate("() => void open('about:blank')")
     return popup.value
 
 
-def close_tabs(context: BrowserContext) -> None:
-    """All but the one that stays."""
-    stays = _stays(context)
+@contextmanager
+def listening(page: Page, event: Any, told: Callable[..., Any]) -> Iterator[None]:
+    """Until the block ends: a tab may serve other tests as well."""
+    page.on(event, told)
+    yield
+    page.remove_listener(event, told)
+
+
+def put_away(context: BrowserContext, address: str) -> None:
+    """A browser that nobody signed in with: no cookie, nothing kept; of the tabs one stays, and one of `new_tab` waits."""
+    context.set_offline(False)
+    stays, kept = _at(context, PARKED), None
     for page in context.pages:
-        if page is not stays:
+        if page is stays:
+            continue
+        if kept is None and page.opener() is stays:
+            kept = _emptied(page, address)
+        if page is not kept:
             page.close()
+    context.clear_cookies()
+    if kept is not None:  # whatever page it showed has written what it wanted to keep by now
+        kept.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+
+
+def _emptied(page: Page, address: str) -> Page | None:
+    """The tab without anything of a test's; None where it crashed."""
+    try:
+        page.unroute_all(behavior="ignoreErrors")
+        page.goto(address + FREE)
+    except PlaywrightError:
+        return None
+    page.emulate_media(media="null", color_scheme="null", reduced_motion="null", forced_colors="null")
+    if page.viewport_size != VIEWPORT:
+        page.set_viewport_size(VIEWPORT)
+    page.mouse.move(0, 0)
+    return page
 
 
 def saved(page: Page) -> None:

@@ -69,11 +69,6 @@ def dispute(server: Any, study_id: int) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def server(own_server: Any) -> Any:
-    return own_server
-
-
-@pytest.fixture(scope="module")
 def disputed(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Disputed:
     blind = blind_study(server, tmp_path_factory.mktemp("zpath-hovel"))
     named = dispute(server, blind.study_id)

@@ -24,11 +24,6 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def server(own_server: Any) -> Any:
-    return own_server
-
-
-@pytest.fixture(scope="module")
 def blind(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Blind:
     return blind_study(server, tmp_path_factory.mktemp("zpath-hovel"))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -16,11 +15,6 @@ from tests.browser.driving import new_tab
 from tests.browser.test_judge_screens import choose
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture(scope="module")
-def server(own_server: Any) -> Any:
-    return own_server
 
 
 COMPUTED = 90_000  # milliseconds until a report stands, on a machine that does other work too

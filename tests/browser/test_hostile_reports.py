@@ -9,9 +9,8 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from annotation.rendering import TAGS, render_report
-from tests.browser.conftest import EIGHT
-from tests.browser.driving import new_tab
-from tests.small_study import make_study
+from tests.browser.driving import item_number, listening, new_tab
+from tests.small_study import PROTOCOL, make_study
 
 pytestmark = pytest.mark.browser
 
@@ -38,55 +37,56 @@ def test_there_are_forty_of_them() -> None:
     assert len(HOSTILE) == len(set(HOSTILE)) == 40
 
 
+QUICK = PROTOCOL.replace("rationale = {required = true, min_length = 5}\n", "").rsplit("[[criterion]]", 1)[0]
+PUT = """html => {
+    const host = document.createElement('div');
+    document.body.append(host);
+    const root = host.attachShadow({mode: 'open'});
+    const pane = document.createElement('div');
+    root.append(pane);
+    pane.innerHTML = html;
+    return {
+        tags: [...pane.querySelectorAll('*')].map(e => e.tagName.toLowerCase()),
+        attributes: [...pane.querySelectorAll('*')].flatMap(e => e.getAttributeNames()),
+        text: pane.textContent,
+    };
+}"""
+
+
 def test_no_hostile_report_runs_asks_or_changes_the_page(context: BrowserContext, server: Any, tmp_path: Path) -> None:
     outside: list[str] = []
-    context.on("request", lambda r: outside.append(r.url) if "outside.test" in r.url else None)
-    # half of them travel the whole road: file, import, stripping, storage, route, component
-    topics = tuple(f"t{number:02d}" for number in range(20))
-    root = tmp_path / "reports"
-    for system, texts in (("alpha", HOSTILE[:20]), ("beta", HOSTILE[20:])):
-        (root / system).mkdir(parents=True)
-        for topic, text in zip(topics, texts, strict=True):
-            (root / system / f"{topic}.md").write_text(
-                f"# Before\n\nbefore it\n\n{text}\n\nafter it\n", encoding="utf-8"
-            )
-    protocol = EIGHT.replace("[answers]", 'reports = {unresolved_flags = "allow"}\n[answers]')
-    protocol = protocol.replace("[study]", "[study]\nretest_share = 0.0")
-    study_id = make_study(server.engine, root, protocol=protocol, name="hostile")
     page = new_tab(context)
-    page.goto(server.link(study_id, "Ada"))
-    for number in range(1, 4):
-        expect(page.get_by_text(f"Item {number} of 20")).to_be_visible()
-        for side in ("Left", "Right"):
-            expect(page.get_by_role("region", name=f"{side} report")).to_contain_text("after it")
-        page.locator('.calipers[data-ready="true"]').wait_for()  # keys are dead until the new item stands
-        for _ in range(8):
+    # half of them travel the whole road: file, import, stripping, storage, route, component
+    with listening(page, "request", lambda r: outside.append(r.url) if "outside.test" in r.url else None):
+        page.goto(server.link(study_of(server, tmp_path / "reports"), "Ada"))
+        for number in range(1, 4):
+            item_number(page, number, 20)
+            for side in ("Left", "Right"):
+                expect(page.get_by_role("region", name=f"{side} report")).to_contain_text("after it")
             page.keyboard.press("1")
-            page.keyboard.insert_text("it is inert")
             page.keyboard.press("Control+Enter")
-    # and each of the forty is put where the component puts it, in this page under its policy
-    for text in HOSTILE:
-        shown = page.evaluate(
-            """html => {
-                const host = document.createElement('div');
-                document.body.append(host);
-                const root = host.attachShadow({mode: 'open'});
-                const pane = document.createElement('div');
-                root.append(pane);
-                pane.innerHTML = html;
-                return {
-                    tags: [...pane.querySelectorAll('*')].map(e => e.tagName.toLowerCase()),
-                    attributes: [...pane.querySelectorAll('*')].flatMap(e => e.getAttributeNames()),
-                    text: pane.textContent,
-                };
-            }""",
-            render_report(f"before it\n\n{text}\n\nafter it"),
-        )
-        assert set(shown["tags"]) <= TAGS
-        assert set(shown["attributes"]) <= {"style", "start"}
-        assert "before it" in shown["text"]
-        assert "after it" in shown["text"]
-    page.wait_for_timeout(500)
+        item_number(page, 4, 20)
+        # and each of the forty is put where the component puts it, in this page under its policy
+        for text in HOSTILE:
+            shown = page.evaluate(PUT, render_report(f"before it\n\n{text}\n\nafter it"))
+            assert set(shown["tags"]) <= TAGS
+            assert set(shown["attributes"]) <= {"style", "start"}
+            assert "before it" in shown["text"]
+            assert "after it" in shown["text"]
+        page.wait_for_timeout(500)
     assert page.evaluate("window.pwned") is None
     assert outside == []
     page.get_by_role("radio", name="Left").click()
+
+
+def study_of(server: Any, root: Path) -> int:
+    """Two systems on twenty topics, each report a hostile one; its id."""
+    for system, texts in (("alpha", HOSTILE[:20]), ("beta", HOSTILE[20:])):
+        (root / system).mkdir(parents=True)
+        for number, text in enumerate(texts):
+            (root / system / f"t{number:02d}.md").write_text(
+                f"# Before\n\nbefore it\n\n{text}\n\nafter it\n", encoding="utf-8"
+            )
+    protocol = QUICK.replace("[answers]", 'reports = {unresolved_flags = "allow"}\n[answers]')
+    protocol = protocol.replace("[study]", "[study]\nretest_share = 0.0")
+    return make_study(server.engine, root, protocol=protocol, name=root.parent.name)

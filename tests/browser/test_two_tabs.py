@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from sqlalchemy import select
 
 from db.connect import reading
 from db.tables import Assignment, Label
-from tests.browser.driving import box_of, close_tabs, item_number, new_tab, ready, saved
+from tests.browser.driving import box_of, item_number, listening, new_tab, ready, saved
 from tests.small_study import PROTOCOL, make_study, write_reports
 
 pytestmark = pytest.mark.browser
@@ -21,15 +20,14 @@ ONE_QUICK = PROTOCOL.replace("rationale = {required = true, min_length = 5}\n", 
 
 
 @pytest.fixture
-def first(warm: BrowserContext, server: Any, tmp_path: Path) -> Iterator[tuple[Page, int]]:
+def first(context: BrowserContext, server: Any, tmp_path: Path) -> tuple[Page, int]:
     """Ada's first tab with her first item of nine, one criterion each, and the study's id."""
     root = write_reports(tmp_path / "reports")
     study_id = make_study(server.engine, root, protocol=ONE_QUICK, name=uuid.uuid4().hex)
-    page = new_tab(warm)
+    page = new_tab(context)
     page.goto(server.link(study_id, "Ada"))
     ready(page)
-    yield page, study_id
-    close_tabs(warm)
+    return page, study_id
 
 
 def answers(server: Any, study_id: int) -> list[tuple[str, list[tuple[str, str]]]]:
@@ -42,9 +40,9 @@ def answers(server: Any, study_id: int) -> list[tuple[str, list[tuple[str, str]]
     return list(found.values())
 
 
-def test_a_second_tab_never_labels_another_item(first: tuple[Page, int], server: Any, warm: BrowserContext) -> None:
+def test_a_second_tab_never_labels_another_item(first: tuple[Page, int], server: Any, context: BrowserContext) -> None:
     page, study_id = first
-    second = new_tab(warm)
+    second = new_tab(context)
     second.goto(server.address)
     ready(second)
     expect(second.get_by_role("button", name="Take over")).to_be_visible()
@@ -85,10 +83,10 @@ def test_on_another_computer_an_item_that_was_handed_in_meanwhile_takes_no_answe
 def test_an_answer_sent_for_another_item_than_the_page_shows_is_refused(first: tuple[Page, int], server: Any) -> None:
     page, study_id = first
     sent: list[Any] = []
-    page.on("request", lambda one: sent.append(one) if one.url.endswith("/api/labels") else None)
-    page.keyboard.press("1")
-    page.keyboard.press("Control+Enter")
-    item_number(page, 2, 9)
+    with listening(page, "request", lambda one: sent.append(one) if one.url.endswith("/api/labels") else None):
+        page.keyboard.press("1")
+        page.keyboard.press("Control+Enter")
+        item_number(page, 2, 9)
     old = next(one for one in sent if one.post_data_json["entries"][0]["kind"] == "label")
     with reading(server.engine) as session:
         taken = session.scalars(
@@ -108,14 +106,14 @@ def own_headers(request: Any, server: Any) -> dict[str, str]:
 
 
 def test_a_second_tab_takes_over_what_the_first_could_not_send_and_drops_no_character(
-    first: tuple[Page, int], server: Any, warm: BrowserContext
+    first: tuple[Page, int], server: Any, context: BrowserContext
 ) -> None:
     page, study_id = first
     page.route("**/api/labels", lambda route: route.abort())
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.keyboard.type("typed where nothing was sent")
-    second = new_tab(warm)
+    second = new_tab(context)
     second.goto(server.address)
     ready(second)
     second.get_by_role("button", name="Take over").click()

@@ -14,8 +14,8 @@ document.addEventListener('securitypolicyviolation', e => window.refused.push(`$
 TOLERATED = "script-src wasm-eval"
 
 
-def watch(context: BrowserContext, address: str) -> list[str]:
-    """From now on every page of the context notes what was refused; the list fills with addresses from elsewhere."""
+def watch(context: BrowserContext | Page, address: str) -> list[str]:
+    """From now on every page that is loaded there notes what was refused; the list fills with addresses from elsewhere."""
     elsewhere: list[str] = []
     own = (address, f"blob:{address}", "data:", address.replace("http", "ws", 1))
     context.add_init_script(WATCH)

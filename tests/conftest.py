@@ -138,7 +138,8 @@ def forget_power_cuts(url: str) -> None:
     """A server that is deleted with the run need not outlive the machine; a killed process still loses nothing."""
     admin = sa.create_engine(url, isolation_level="AUTOCOMMIT")
     with admin.connect() as connection:
-        for setting in ("fsync", "full_page_writes"):
+        # nor is there time to gain by looking after tables that are dropped within a second
+        for setting in ("fsync", "full_page_writes", "synchronous_commit", "autovacuum", "jit"):
             connection.execute(sa.text(f"ALTER SYSTEM SET {setting} = off"))
         connection.execute(sa.text("SELECT pg_reload_conf()"))
     admin.dispose()

@@ -193,13 +193,16 @@ if SAMPLE.is_dir():
     REPORTS = sorted(SAMPLE.glob("test_data/*/md_data/*.md"))
     ARTICLES = sorted((SAMPLE / "wiki_data" / "cleaned_data" / "article").glob("*.md"))
 
-    @pytest.mark.parametrize("path", REPORTS, ids=lambda path: f"{path.parts[-3]}/{path.stem}")
-    def test_no_address_and_no_number_is_left_in_a_real_report(path: Path) -> None:
-        report = path.read_text(encoding="utf-8")
-        stripped = strip_citations(report)
-        assert_only_deleted(report, stripped)
-        assert strip_citations(stripped.text).text == stripped.text
-        assert not [text for text in stripped.warnings if "addresses left" in text or "numbers left" in text]
+    @pytest.mark.parametrize("system", sorted({path.parts[-3] for path in REPORTS}))
+    def test_no_address_and_no_number_is_left_in_a_real_report(system: str) -> None:
+        for path in REPORTS:
+            if path.parts[-3] == system:
+                report = path.read_text(encoding="utf-8")
+                stripped = strip_citations(report)
+                assert_only_deleted(report, stripped)
+                assert strip_citations(stripped.text).text == stripped.text, path
+                left = [text for text in stripped.warnings if "addresses left" in text or "numbers left" in text]
+                assert not left, path
 
     @pytest.mark.parametrize("path", ARTICLES, ids=lambda path: path.stem)
     def test_a_human_article_keeps_everything(path: Path) -> None:

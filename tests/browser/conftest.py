@@ -99,7 +99,7 @@ class Server:
 
 
 RUNNING = pytest.StashKey[tuple[Browser, asyncio.AbstractEventLoop]]()
-WARM = pytest.StashKey[BrowserContext]()
+WARM, ELSEWHERE = pytest.StashKey[BrowserContext](), pytest.StashKey[BrowserContext]()
 
 
 def chromium_of_the_run(config: pytest.Config) -> tuple[Browser, asyncio.AbstractEventLoop]:
@@ -159,13 +159,19 @@ def study_id(server: Server, tmp_path: Path) -> int:
     return make_study(server.engine, tmp_path / "reports", overlap=2, protocol=EIGHT, name=uuid.uuid4().hex)
 
 
+def kept_context(
+    request: pytest.FixtureRequest, browser: Browser, key: pytest.StashKey[BrowserContext]
+) -> BrowserContext:
+    """A context for the whole run: the app's files are fetched and compiled once."""
+    if key not in request.config.stash:
+        request.config.stash[key] = context = browser.new_context(viewport=VIEWPORT)
+        context.set_default_timeout(20_000)
+    return request.config.stash[key]
+
+
 @pytest.fixture(scope="module")
 def warm(browser: Browser, request: pytest.FixtureRequest) -> BrowserContext:
-    """One context for the whole run: the app's files are fetched and compiled once."""
-    if WARM not in request.config.stash:
-        request.config.stash[WARM] = context = browser.new_context(viewport=VIEWPORT)
-        context.set_default_timeout(20_000)
-    return request.config.stash[WARM]
+    return kept_context(request, browser, WARM)
 
 
 @pytest.fixture
@@ -177,8 +183,17 @@ def context(warm: BrowserContext, server: Server) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
+def elsewhere(browser: Browser, request: pytest.FixtureRequest, server: Server) -> Iterator[BrowserContext]:
+    """Another computer."""
+    context = kept_context(request, browser, ELSEWHERE)
+    parked(context, server.address)
+    yield context
+    put_away(context, server.address)
+
+
+@pytest.fixture
 def own_context(browser: Browser) -> Iterator[BrowserContext]:
-    """Another computer; or one whose clock is set, which cannot be taken back."""
+    """For a test that sets the clock, which cannot be taken back."""
     context = browser.new_context(viewport=VIEWPORT)
     context.set_default_timeout(20_000)
     yield context

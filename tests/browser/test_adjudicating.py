@@ -119,12 +119,13 @@ def test_an_adjudicators_session_shows_neither_systems_nor_people(
     assert {("body", "Rater 2"), ("text", "Rater 2"), ("text", "This rater saw the sides swapped")} <= shown
 
 
-@pytest.mark.parametrize("leak", ["Zann Orbeck", "annotator-02", "zsys-quorl"])
-def test_a_leak_planted_among_the_raters_answers_is_seen(capture: Capture, disputed: Disputed, leak: str) -> None:
+def test_a_leak_planted_among_the_raters_answers_is_seen(capture: Capture, disputed: Disputed) -> None:
+    leaks = ("Zann Orbeck", "annotator-02", "zsys-quorl")
+
     def plant(route: Route) -> None:
         told = route.fetch().json()
         for said in (told.get("others") or {}).values():
-            said[0]["rationale"] += f" {leak}"
+            said[0]["rationale"] += " ".join(("", *leaks))
         route.fulfill(json=told)
 
     page = new_tab(capture.context)
@@ -133,7 +134,7 @@ def test_a_leak_planted_among_the_raters_answers_is_seen(capture: Capture, dispu
     ready(page)
     expect(page.locator(".other")).to_have_count(2)
     capture.look(page)
-    assert ("text", leak) in capture.found(disputed.sentinels)
+    assert {("text", leak) for leak in leaks} <= capture.found(disputed.sentinels)
 
 
 @pytest.fixture

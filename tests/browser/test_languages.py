@@ -56,11 +56,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             yield server
 
 
-@pytest.fixture(params=[PSEUDO, FROM_RIGHT])
-def pseudo(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def not_told(page: Page) -> list[str]:
     """Latin letters on screen that no text of the catalogue said."""
     said = [unwrapped(text) for text in page.evaluate(SAID) if text not in STREAMLIT]
@@ -74,13 +69,13 @@ def opened(page: Page, server: Server, study: int, name: str = "Ada") -> Page:
 
 
 def test_every_word_of_the_label_page_is_the_catalogues(
-    context: BrowserContext, server: Server, tmp_path: Path, pseudo: str
+    context: BrowserContext, server: Server, tmp_path: Path
 ) -> None:
-    study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(pseudo), name=f"label-{pseudo}")
+    study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(FROM_RIGHT), name="label")
     page = opened(new_tab(context), server, study)
     root = page.locator(".calipers")
-    expect(root).to_have_attribute("lang", pseudo)
-    expect(root).to_have_attribute("dir", "rtl" if pseudo == FROM_RIGHT else "ltr")
+    expect(root).to_have_attribute("lang", FROM_RIGHT)
+    expect(root).to_have_attribute("dir", "rtl")
     assert not_told(page) == []
     hint = page.locator(".hint")
     said = hint.text_content()
@@ -117,9 +112,9 @@ def test_every_word_of_the_label_page_is_the_catalogues(
 
 
 def test_every_word_of_a_submitted_and_of_a_read_only_item_is_the_catalogues(
-    context: BrowserContext, server: Server, tmp_path: Path, pseudo: str
+    context: BrowserContext, server: Server, tmp_path: Path
 ) -> None:
-    study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(pseudo), name=f"again-{pseudo}")
+    study = make_study(server.engine, tmp_path, protocol=pseudo_protocol(PSEUDO), name="again")
     page = opened(new_tab(context), server, study)
     other = new_tab(context)  # a second tab: read-only
     other.goto(server.address)
@@ -141,11 +136,11 @@ def test_every_word_of_a_submitted_and_of_a_read_only_item_is_the_catalogues(
 
 
 def test_every_word_of_consent_and_training_is_the_catalogues(
-    context: BrowserContext, server: Server, tmp_path: Path, pseudo: str
+    context: BrowserContext, server: Server, tmp_path: Path
 ) -> None:
     greek = 'consent = "Συγκατάθεση."\ntraining = {items = 3, pass_mark = 0.7, attempts = 2}\npay = {rate = 10.0, currency = "USD"}\n'
-    trained = pseudo_protocol(pseudo, PROTOCOL.replace("[study]\n", f"[study]\n{greek}retest_share = 0.0\n"))
-    study = make_trained_study(server.engine, tmp_path, protocol=trained, name=f"trained-{pseudo}")
+    trained = pseudo_protocol(FROM_RIGHT, PROTOCOL.replace("[study]\n", f"[study]\n{greek}retest_share = 0.0\n"))
+    study = make_trained_study(server.engine, tmp_path, protocol=trained, name="trained")
     page = new_tab(context)
     page.goto(server.link(study, "Ada"))
     agree = page.locator(".st-key-agree button")
@@ -164,9 +159,9 @@ def test_every_word_of_consent_and_training_is_the_catalogues(
 
 
 def test_every_word_of_a_packet_is_the_catalogues(
-    browser: Browser, server: Server, tmp_path: Path, pseudo: str, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = make_study(server.engine, tmp_path / "reports", protocol=pseudo_protocol(pseudo), name=f"packet-{pseudo}")
+    study = make_study(server.engine, tmp_path / "reports", protocol=pseudo_protocol(PSEUDO), name="packet")
     with transaction(server.engine) as session:
         a_person(session, study, "Ada")
         packet = reserve_packet(session, local_admin(session.get_one(Study, study)), "Ada", 2)
@@ -239,7 +234,7 @@ def test_a_study_in_arabic_speaks_english_around_texts_from_the_right(
 
 
 def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method(
-    context: BrowserContext, server: Server, tmp_path: Path
+    request: pytest.FixtureRequest, context: BrowserContext, server: Server, tmp_path: Path
 ) -> None:
     study = make_study(server.engine, write_reports(tmp_path / "zh", "zh"), protocol=CHINESE, name="chinese")
     page = new_tab(context)
@@ -248,6 +243,7 @@ def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method(
     ready(page)
     expect(page.locator(".question.open")).to_contain_text("证据质量")
     typing = context.new_cdp_session(page)
+    request.addfinalizer(typing.detach)
     page.keyboard.press("1")
     expect(box_of(page)).to_be_focused()
     # half a word: letters of the input method, whose keys must not act on the page, nor Enter, which takes it over

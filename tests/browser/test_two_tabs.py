@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
 from db.connect import reading
@@ -65,19 +65,18 @@ def test_a_second_tab_never_labels_another_item(first: tuple[Page, int], server:
 
 
 def test_on_another_computer_an_item_that_was_handed_in_meanwhile_takes_no_answer_and_passes_none_on(
-    first: tuple[Page, int], server: Any, browser: Browser
+    first: tuple[Page, int], server: Any, elsewhere: BrowserContext
 ) -> None:
     page, study_id = first
-    elsewhere = browser.new_context(viewport={"width": 1440, "height": 757}).new_page()
-    elsewhere.goto(server.link(study_id, "Ada"))
-    ready(elsewhere)
+    there = new_tab(elsewhere)
+    there.goto(server.link(study_id, "Ada"))
+    ready(there)
     page.keyboard.press("1")
     page.keyboard.press("Control+Enter")
     item_number(page, 2, 9)
-    elsewhere.keyboard.press("2")
-    expect(elsewhere.get_by_role("alert").first).to_contain_text("reopen it to change an answer", timeout=15_000)
+    there.keyboard.press("2")
+    expect(there.get_by_role("alert").first).to_contain_text("reopen it to change an answer", timeout=15_000)
     assert answers(server, study_id) == [("submitted", [("left", "")])]
-    elsewhere.context.close()
 
 
 def test_an_answer_sent_for_another_item_than_the_page_shows_is_refused(first: tuple[Page, int], server: Any) -> None:
@@ -112,7 +111,7 @@ def test_a_second_tab_takes_over_what_the_first_could_not_send_and_drops_no_char
     page.route("**/api/labels", lambda route: route.abort())
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    page.keyboard.type("typed where nothing was sent")
+    page.keyboard.insert_text("typed where nothing was sent")
     second = new_tab(context)
     second.goto(server.address)
     ready(second)
@@ -121,7 +120,7 @@ def test_a_second_tab_takes_over_what_the_first_could_not_send_and_drops_no_char
     expect(box_of(second)).to_have_value("typed where nothing was sent")
     ready(second)
     second.keyboard.press("Enter")
-    second.keyboard.type(", and then some")
+    second.keyboard.insert_text(", and then some")
     saved(second)
     expect(page.get_by_role("button", name="Take over")).to_be_visible()
     page.unroute("**/api/labels")
@@ -135,23 +134,22 @@ def test_a_second_tab_takes_over_what_the_first_could_not_send_and_drops_no_char
 
 
 def test_a_newer_answer_of_another_computer_is_never_replaced_unseen(
-    first: tuple[Page, int], server: Any, browser: Browser
+    first: tuple[Page, int], server: Any, elsewhere: BrowserContext
 ) -> None:
     page, study_id = first
-    elsewhere = browser.new_context(viewport={"width": 1440, "height": 757}).new_page()
-    elsewhere.goto(server.link(study_id, "Ada"))
-    ready(elsewhere)
+    there = new_tab(elsewhere)
+    there.goto(server.link(study_id, "Ada"))
+    ready(there)
     page.keyboard.press("1")
     saved(page)
-    elsewhere.keyboard.press("2")
-    versions = elsewhere.get_by_role("group", name="Two versions of this answer")
+    there.keyboard.press("2")
+    versions = there.get_by_role("group", name="Two versions of this answer")
     expect(versions).to_contain_text("Stored: Left")
     expect(versions).to_contain_text("Here: Right")
-    elsewhere.keyboard.press("Control+Enter")
-    expect(elsewhere.get_by_role("alert").first).to_contain_text("two versions")
+    there.keyboard.press("Control+Enter")
+    expect(there.get_by_role("alert").first).to_contain_text("two versions")
     assert answers(server, study_id) == [("taken", [("left", "")])]
-    elsewhere.get_by_role("button", name="Keep stored").click()
-    expect(elsewhere.get_by_role("radio", name="Left")).to_have_attribute("aria-checked", "true")
-    saved(elsewhere)
+    there.get_by_role("button", name="Keep stored").click()
+    expect(there.get_by_role("radio", name="Left")).to_have_attribute("aria-checked", "true")
+    saved(there)
     assert answers(server, study_id) == [("taken", [("left", "")])]
-    elsewhere.context.close()

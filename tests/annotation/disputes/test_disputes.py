@@ -24,7 +24,7 @@ from db.connect import reading, transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Event, Report, Study
 from tests.adjudicated_study import ANN, BEN, UNLIKE, decide, make_adjudicated
-from tests.small_study import PROBES, PROTOCOL, RATING, a_person, make_study
+from tests.small_study import PROBES, PROTOCOL, RATING, a_person, make_study, write_reports
 
 ONLY_DEEP, NO_MAJORITY = (
     PROTOCOL.replace("[study]", f"[study]\nadjudicate = {rule}") for rule in ('["deep"]', '"no_majority"')
@@ -158,6 +158,7 @@ def test_a_slot_that_nobody_took_holds_the_item_back_until_the_study_is_closed(e
 def test_scores_and_probes_are_compared_on_their_own_scale(
     engine: Engine, tmp_path: Path, protocol: str, one: dict[str, str], other: dict[str, str], expected: set[str]
 ) -> None:
+    write_reports(tmp_path, ("tides",), ("alpha", "beta"))
     study = make_adjudicated(engine, tmp_path, {ANN: one, BEN: other}, protocol=protocol)
     assert {criterion for criterion, _, _ in found(engine, study)} == expected
 

@@ -302,6 +302,7 @@ bring_probes(engine, int(sys.argv[2]), Path(sys.argv[3]))
 """
 
 
+@pytest.mark.databases("sqlite")
 def test_a_process_that_dies_after_writing_the_items_leaves_none(database_url: str, tmp_path: Path) -> None:
     engine = open_database(database_url)
     study = study_of(engine, tmp_path / "reports")

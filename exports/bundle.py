@@ -26,8 +26,8 @@ ABOUT, SUMS, INPUTS, FACTS, LABELS, HISTORY, PLAN, PRINTED = (
     "report",
 )  # fmt: skip
 NEEDED = (
-    "jinja2", "markdown-it-py", "markupsafe", "matplotlib", "numpy", "pandas", "pyarrow",
-    "scipy", "threadpoolctl",
+    "fonttools", "jinja2", "markdown-it-py", "markupsafe", "matplotlib", "numpy", "pandas", "pyarrow", "scipy",
+    "threadpoolctl",
 )  # fmt: skip
 CODE = ("calibration", "exports")
 LINE = re.compile(r"([0-9a-f]{64})  (.+)")

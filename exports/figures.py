@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from calibration.results import Estimate
 from exports.cells import shown
 from exports.plots.fitting import fitted, width_of
-from exports.plots.fonts import advice
+from exports.plots.fonts import advice, cut_to_glyphs
 from exports.plots.theme import INK, INK_SOFT, TEXT, themed
 from exports.tables import refuse_bare
 
@@ -64,7 +65,7 @@ class Figure:
     def saved(self, form: str) -> bytes:
         """Drawn anew, as `as_bytes` says."""
         out = io.BytesIO()
-        with themed():
+        with themed(), cut_to_glyphs() if form == "pdf" else nullcontext():
             self.canvas.savefig(out, format=form, **FORMATS[form])
         return out.getvalue()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,6 +18,8 @@ FAMILIES = (
 )  # fmt: skip
 PACKAGES = {"Chinese, Japanese or Korean": "fonts-noto-cjk", "emoji": "fonts-noto-color-emoji"}  # of Debian and Ubuntu
 OTHER = "fonts-noto-core"
+# how letters are put together: a PDF names every glyph and its place, and to cut these takes a third of a pack's time
+LAYOUT = ("GSUB", "GPOS", "GDEF", "BASE", "MATH", "kern")
 
 
 @lru_cache(maxsize=1)
@@ -33,6 +36,25 @@ def families() -> tuple[str, ...]:
             known.addfont(path)
     installed = {font.name for font in known.ttflist}
     return tuple(name for name in FAMILIES if name in installed)
+
+
+@contextmanager
+def cut_to_glyphs() -> Iterator[None]:
+    """Inside the block a PDF's fonts keep the glyphs that are drawn. Only within `themed`: one thread at a time."""
+    from fontTools import subset
+
+    usual = subset.Options
+
+    class Glyphs(usual):  # type: ignore[misc, valid-type]  # fontTools says nothing of its types
+        def __init__(self, **asked: object) -> None:
+            super().__init__(**asked)
+            self.drop_tables += LAYOUT
+
+    subset.Options = Glyphs  # matplotlib asks for it when it writes
+    try:
+        yield
+    finally:
+        subset.Options = usual
 
 
 def boxed(texts: Iterable[str]) -> list[str]:

@@ -3,118 +3,29 @@
 from __future__ import annotations
 
 import ast
-import json
-import random
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from calibration.results import CalibrationSettings
-from exports.bundle import SUMS, listed, read_sums, root_of, sha256_of, write_bundle
-from exports.datasets.label_chain import canonical_sha256, chained
+from exports.bundle import SUMS, read_sums
 from exports.errors import ExportError
-from exports.facts import facts_of
-from exports.pack import pack
-from exports.recomputing import Inputs, inputs_json, read_inputs, report_from
-from exports.spreadsheets import guarded
+from exports.recomputing import Inputs, inputs_json, read_inputs
 from exports.verifying import changed_files, describe, verify
+from tests.exports.bundled import HOSTILE, INPUTS, edit, made_labels, make_bundle, seal_again
 
-HOSTILE = '=cmd(), "x" & 50 % \\input{a}_b, Ærø ½'  # other scripts: see test_chinese, whose fonts take long to draw
-PLAN = {"format": "calipers-plan/1", "items": [], "slots": []}
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
-FACTS = replace(facts_of(), title=HOSTILE, annotators=3)
-BESIDE = {"plan.json": json.dumps(PLAN), "facts.json": json.dumps(asdict(FACTS))}
-INPUTS = Inputs(
-    CalibrationSettings(resamples=199, seed=3, per_criterion=True),
-    cascades=("mini then large",),
-    data={"plan_root": canonical_sha256(PLAN)},
-)
-
-QUICK = replace(INPUTS, settings=replace(INPUTS.settings, resamples=19, per_criterion=False))
-
-
-def made_labels() -> pd.DataFrame:
-    """Three annotators and two judges on eight topics; a rater, a criterion and a system with hostile names."""
-    draw, rows = random.Random(7), []
-    for topic in range(8):
-        for criterion in ("clear", HOSTILE):
-            truth = draw.choice("AB")
-            raters = [("Ada", "human", 0.9), (HOSTILE, "human", 0.8), ("Cem", "human", 0.85)]
-            raters += [("mini", "judge", 0.7), ("large", "judge", 0.9)]
-            for rater, kind, right in raters:
-                for presentation in ("AB", "BA") if kind == "judge" else ("AB",):
-                    label = truth if draw.random() < right else {"A": "B", "B": "A"}[truth]
-                    rows.append(
-                        {
-                            "item_id": f"item-{topic:05d}", "rater_id": rater, "rater_kind": kind,
-                            "criterion": criterion, "label": label, "cluster_id": f"t{topic}",
-                            "system_a": "ours", "system_b": "@theirs", "presentation": presentation, "run": 1,
-                            "pass_no": 2 if presentation == "BA" else 1, "seconds": 3.5, "status": "ok",
-                            "cost_usd": 0.001 if rater == "mini" else 0.02 if rater == "large" else 0.5,
-                            "rationale": f"because of\n{HOSTILE}",
-                        }
-                    )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def history_of(labels: pd.DataFrame) -> list[dict[str, object]]:
-    """One assignment for each item, rater and pass; the first label of each was changed once."""
-    rows: list[dict[str, object]] = []
-    for number, ((item, rater, pass_no), part) in enumerate(
-        labels.groupby(["item_id", "rater_id", "pass_no"]), start=1
-    ):
-        about = {"assignment": f"assignment-{number:05d}", "item_id": item, "rater_id": rater, "run": 1}
-        about |= {"pass_no": pass_no, "purpose": "label", "assignment_status": "submitted"}
-        first = part.iloc[0]
-        rows.append({**about, "criterion": first["criterion"], "revision": 1, "is_current": False, "label": "tie"})
-        for place, one in enumerate(part.to_dict("records")):
-            revised = {"criterion": one["criterion"], "revision": 1 + (place == 0), "is_current": True}
-            rows.append({**about, **revised, "label": one["label"]})
-    return list(chained(rows))
-
-
-def make_bundle(folder: Path, labels: pd.DataFrame) -> str:
-    """A bundle that is quickly computed again, and its root."""
-    folder.mkdir(parents=True)
-    report, verdicts = report_from(labels, QUICK)
-
-    def write(path: Path) -> None:
-        labels.map(lambda cell: guarded(cell) if isinstance(cell, str) else cell).to_csv(path, index=False)
-
-    return write_bundle(folder, QUICK, write, pack(report, verdicts, FACTS), BESIDE, history_of(labels))
-
-
-@pytest.fixture(scope="module")
-def published(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    folder = tmp_path_factory.mktemp("bundles") / "published"
-    return folder, make_bundle(folder, made_labels())
+pytestmark = pytest.mark.usefixtures("quick_verify")
 
 
 @pytest.fixture
 def copy(published: tuple[Path, str], tmp_path: Path) -> Path:
     return Path(shutil.copytree(published[0], tmp_path / "copy"))
-
-
-def seal_again(folder: Path) -> str:
-    """What a forger would do: the sums of whatever stands there now."""
-    sums = "".join(f"{sha256_of(path)}  {name}\n" for name, path in sorted(listed(folder).items()))
-    (folder / SUMS).write_text(sums, encoding="utf-8")
-    return root_of(folder)
-
-
-def edit(folder: Path, name: str, change: Callable[[str], str]) -> None:
-    path = folder / name
-    before = path.read_text(encoding="utf-8")
-    after = change(before)
-    assert after != before
-    path.write_text(after, encoding="utf-8")
 
 
 def with_one_label_changed(text: str) -> str:
@@ -217,7 +128,7 @@ def test_missing_and_added_files_are_named(copy: Path, published: tuple[Path, st
 
 
 def test_code_and_figures_are_under_the_root(copy: Path, published: tuple[Path, str]) -> None:
-    for name in ("code/calibration/metrics.py", "report/agreement.pdf", "requirements.txt"):
+    for name in ("code/calibration/metrics.py", "report/agreement.svg", "requirements.txt"):
         assert name in read_sums(published[0])
     edit(copy, "code/calibration/metrics.py", lambda text: text + "\n")
     seal_again(copy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from calibration.biases.reliability_map import Cell, ReliabilityMap
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings, Estimate
-from exports.figures import FORMATS, as_bytes
+from exports.figures import as_bytes
 from exports.plots.bias_figure import PAGE, bias_figure
 from exports.plots.fitting import told_apart, width_of
 from exports.plots.frontier import frontier
@@ -76,47 +77,41 @@ def a_map(criteria: int, categories: int, thin: bool = False) -> ReliabilityMap:
     return ReliabilityMap("j", tuple(names[:-1]), tuple(groups[:-1]), tuple(cells))
 
 
-def figures_of(report, width):
-    return [figure for draw in DRAW if (figure := draw(report, width)) is not None]
+@pytest.fixture(scope="module")
+def figures_of(reports):
+    """A study's figures at a width, drawn once for all who look at them."""
+
+    @cache
+    def drawn(name, width):
+        return [figure for draw in DRAW if (figure := draw(reports[name], width)) is not None]
+
+    return drawn
 
 
-@pytest.mark.parametrize("form", FORMATS)
-def test_a_figure_drawn_twice_is_the_same_bytes(reports, form):
-    for draw in DRAW:
-        assert as_bytes(draw(reports["toy"]), form) == as_bytes(draw(reports["toy"]), form)
-    assert as_bytes(reliability(a_map(3, 2)), form) == as_bytes(reliability(a_map(3, 2)), form)
+def test_a_map_drawn_twice_is_the_same_bytes():
+    assert as_bytes(reliability(a_map(3, 2)), "svg") == as_bytes(reliability(a_map(3, 2)), "svg")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("name", [*STUDIES, "toy"])
-def test_nothing_leaves_the_page_no_words_touch_and_text_is_8_points(reports, name, width):
-    for figure in figures_of(reports[name], width):
+def test_nothing_leaves_the_page_no_words_touch_and_text_is_8_points(figures_of, name, width):
+    for figure in figures_of(name, width):
         assert_readable(figure, width)
 
 
-def test_a_pdf_holds_its_fonts_as_truetype_and_no_date(reports):
-    for figure in figures_of(reports["eight judges"], FULL_PAGE):
-        pdf = as_bytes(figure, "pdf")
-        assert b"/FontFile2" in pdf
-        assert b"/Type3" not in pdf
-        assert b"CreationDate" not in pdf
-
-
 @pytest.mark.parametrize("name", [*STUDIES, "toy"])
-def test_what_is_drawn_is_what_the_tables_say(reports, name):
-    for draw, make in ((frontier, judges_table), (bias_figure, bias_table), (ranking_figure, ranking_table)):
-        figure = draw(reports[name])
-        if figure is None:
-            continue
-        cells = {repr(cell) for row in make(reports[name]).rows for cell in row}
+def test_what_is_drawn_is_what_the_tables_say(reports, figures_of, name):
+    tables = {"frontier": judges_table, "bias": bias_table, "ranking": ranking_table}
+    for figure in figures_of(name, FULL_PAGE):
+        cells = {repr(cell) for row in tables[figure.name](reports[name]).rows for cell in row}
         drawn = [one for one in figure.drawn if not one.statistic.startswith("human_ceiling")]
         assert {repr(one) for one in drawn} <= cells
         assert drawn
 
 
 @pytest.mark.parametrize("name", [*STUDIES, "toy"])
-def test_a_caption_is_one_sentence(reports, name):
-    for figure in figures_of(reports[name], FULL_PAGE):
+def test_a_caption_is_one_sentence(figures_of, name):
+    for figure in figures_of(name, FULL_PAGE):
         assert figure.caption.endswith(".")
         assert ". " not in figure.caption
 

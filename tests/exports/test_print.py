@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
 import re
 import subprocess
 import sys
+import zlib
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
 
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings
@@ -25,7 +29,7 @@ from exports.plots.frontier import frontier
 from exports.plots.position_figure import position_figure
 from exports.plots.ranking_figure import ranking_figure
 from exports.plots.reliability import DARKEST
-from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, tint
+from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, tint
 from exports.plots.win_matrix import win_matrix
 from tests.calibration.priced import priced
 from tests.calibration.ranked import drawn_study
@@ -40,14 +44,14 @@ SETTINGS = CalibrationSettings(resamples=20, per_criterion=True)
 NAME = "$x$_判断_ü&%"
 
 
-def drawn(width: float = FULL_PAGE) -> list:
+def drawn() -> list:
     """Every figure once, with a name that no font here has all signs of."""
     judges = {NAME: (0.8, 0.001), "small": (0.5, 0.0002)}
     reports = [
         calibrate(frame, SETTINGS)
         for frame in (priced(judges, 24, 2), drawn_study(6, systems=("atlas", NAME, "cirrus")), made_pairs(24, 2))
     ]
-    found = {one.name: one for report in reports for draw in DRAW if (one := draw(report, width)) is not None}
+    found = {one.name: one for report in reports for draw in DRAW if (one := draw(report)) is not None}
     return list(found.values())
 
 
@@ -56,14 +60,18 @@ def figures():
     return drawn()
 
 
+@pytest.fixture(scope="module")
+def files(figures):
+    return files_of(figures)
+
+
 def test_every_figure_is_among_them(figures):
     assert len(figures) == len(DRAW)
 
 
-@pytest.mark.parametrize("width", [ONE_COLUMN, FULL_PAGE])
-def test_every_font_of_a_pdf_is_inside_it(width):
-    for figure in drawn(width):
-        objects = dict(re.findall(rb"(\d+) 0 obj\n(.*?)\nendobj", as_bytes(figure, "pdf"), re.DOTALL))
+def test_a_pdf_holds_every_font_as_truetype_and_no_date(files):
+    for figure, pdf in ((figure, content) for (figure, form), content in files.items() if form == "pdf"):
+        objects = dict(re.findall(rb"(\d+) 0 obj\n(.*?)\nendobj", pdf, re.DOTALL))
         fonts = [one for one in objects.values() if re.search(rb"/Type /Font\b(?!D)", one) and b"<<" in one[:4]]
         assert fonts, figure.name
         for font in fonts:
@@ -71,19 +79,48 @@ def test_every_font_of_a_pdf_is_inside_it(width):
                 continue  # names the font that has the outlines
             descriptor = re.search(rb"/FontDescriptor (\d+) 0 R", font)
             assert descriptor is not None, (figure.name, font[:200])
-            assert b"/FontFile" in objects[descriptor[1]]
+            assert b"/FontFile2" in objects[descriptor[1]]
+        assert b"/Type3" not in pdf
+        assert b"CreationDate" not in pdf
+        box = pdf.split(b"/MediaBox [")[1].split(b"]")[0].split()
+        assert float(box[2]) == pytest.approx(72 * FULL_PAGE, abs=0.1)
 
 
-def test_every_figure_is_the_same_bytes_in_another_process_with_other_settings(figures, tmp_path):
+def test_a_font_in_a_pdf_has_the_glyphs_that_are_drawn_and_no_rules_to_set_text_with(files):
+    pdf = next(content for (figure, form), content in files.items() if (figure.name, form) == ("agreement", "pdf"))
+    cut = [zlib.decompress(one) for one in re.findall(rb"/Length1 \d+.*?stream\n(.*?)\nendstream", pdf, re.DOTALL)]
+    assert cut
+    for one in cut:
+        tables = {*TTFont(io.BytesIO(one)).keys()}
+        assert {"glyf", "loca"} <= tables or "CFF " in tables
+        assert not tables & {"GSUB", "GPOS", "GDEF", "kern"}
+
+
+def test_an_svg_is_well_formed_and_needs_no_font(files):
+    for content in (content for (_, form), content in files.items() if form == "svg"):
+        root = ElementTree.fromstring(content)
+        assert root.tag.endswith("svg")
+        assert not list(root.iter("{http://www.w3.org/2000/svg}text"))
+
+
+def test_every_figure_is_the_same_bytes_in_another_process_with_other_settings(files, tmp_path):
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: none\nlines.linewidth: 9\n")
-    code = "import json; from tests.exports.test_print import drawn, fingerprints; print(json.dumps(fingerprints(drawn())))"
+    # drawn last first, so that a counter of the process would show
+    code = (
+        "import json; from tests.exports.test_print import *; print(json.dumps(fingerprints(files_of(drawn()[::-1]))))"
+    )
     other = {"PYTHONHASHSEED": "77", "MATPLOTLIBRC": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=other, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == fingerprints(figures)
+    assert json.loads(done.stdout) == fingerprints(files)
 
 
-def fingerprints(found: list) -> dict[str, str]:
-    return {f"{one.name}.{form}": hashlib.sha256(as_bytes(one, form)).hexdigest() for one in found for form in FORMATS}
+def files_of(figures: list) -> dict:
+    """(figure, form) -> its bytes."""
+    return {(one, form): as_bytes(one, form) for one in figures for form in FORMATS}
+
+
+def fingerprints(files: dict) -> dict[str, str]:
+    return {f"{one.name}.{form}": hashlib.sha256(content).hexdigest() for (one, form), content in files.items()}
 
 
 # Viénot, Brettel & Mollon 1999, on linear RGB; the last row of each keeps blue

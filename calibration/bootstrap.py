@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from scipy import stats
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from calibration.engine.closed_forms import Array
 from calibration.reading.columns import tally
@@ -56,6 +57,18 @@ def cluster_weights(
         yield counts
 
 
+@cache
+def _libraries() -> ThreadpoolController:
+    """Looked for once: it means to read every library that the process has loaded."""
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Products of matrices in one thread: the sums are then made in one order, and small ones are faster."""
+    limited: AbstractContextManager[object] = _libraries().limit(limits=1)
+    return limited
+
+
 def resample(
     sums: npt.ArrayLike,
     statistic: Callable[[Array], Array],
@@ -76,7 +89,7 @@ def resample(
     largest = float(np.abs(cells).sum(axis=1).max(initial=0.0))
     single = cells.astype(np.float32)
     draws, start = np.empty(0), 0
-    with threadpool_limits(1):
+    with one_thread():
         for weights in _weights(len(sums), resamples, seed, block):
             exact = whole and largest * float(weights.max()) < EXACT_FLOAT32
             left, right = (single, weights) if exact else (cells, weights.astype(float))

@@ -23,6 +23,7 @@ from calibration.verdicts import BOTH_ORDERS
 TINY = 1e-12
 PERMUTATIONS = 999
 FEWEST_PERMUTATIONS = 99
+AT_ONCE = 2**20  # errors whose correlations are worked out together
 CELLS = 50_000_000  # errors permuted in all: a larger table is permuted less often, and at last not at all
 
 
@@ -143,11 +144,13 @@ def _null(errors: Array, cluster: Codes, draws: int, seed: int) -> Array:
     sizes = tally(cluster, 0).astype(np.intp)
     starts = np.cumsum(sizes) - sizes
     out = np.empty(draws)
-    turned = np.empty_like(errors)
-    for draw in range(draws):
-        for own, target in zip(errors, turned, strict=True):
-            order = rng.permutation(len(sizes))
-            lengths = sizes[order]
-            target[:] = own[np.repeat(starts[order] - np.cumsum(lengths) + lengths, lengths) + np.arange(len(own))]
-        out[draw] = _effective(turned)[2]
+    block = max(1, AT_ONCE // errors.size)
+    for start in range(0, draws, block):
+        turned = np.empty((min(block, draws - start), *errors.shape))
+        for table in turned:
+            for own, target in zip(errors, table, strict=True):
+                order = rng.permutation(len(sizes))
+                lengths = sizes[order]
+                target[:] = own[np.repeat(starts[order] - np.cumsum(lengths) + lengths, lengths) + np.arange(len(own))]
+        out[start : start + block] = _effective(turned)[2]
     return out

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import threadpool_limits
 
-from calibration.bootstrap import EXACT_FLOAT32, cluster_weights
+from calibration.bootstrap import EXACT_FLOAT32, cluster_weights, one_thread
 from calibration.engine.closed_forms import Array, ratio
 from calibration.reading.columns import Codes, tally
 
@@ -71,7 +70,7 @@ def counts_of(matrices: Array, weights: Array) -> Array:
 
 def concordance_draws(matrices: Array, resamples: int, seed: int) -> Array:
     """`counts_of` of every resample, with the weights of `bootstrap.resample`; shape (resamples, 5)."""
-    with threadpool_limits(1):
+    with one_thread():
         blocks = cluster_weights(matrices.shape[-1], resamples, seed)
         return np.concatenate([counts_of(matrices, block.astype(float)) for block in blocks])
 

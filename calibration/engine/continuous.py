@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from calibration import bootstrap
 from calibration.biases.answering import coverage
@@ -95,7 +94,7 @@ def weighted_spearman(x: Array, y: Array, weights: Array) -> Array:
 
 def spearman_draws(one: Joined, clusters: int, resamples: int, seed: int) -> Array:
     """Spearman of every resample, each ranked anew; the weights are those of `resample`."""
-    with threadpool_limits(1):
+    with bootstrap.one_thread():
         blocks = bootstrap.cluster_weights(clusters, resamples, seed)
         return np.concatenate([weighted_spearman(one.x, one.y, block[:, one.cluster] * one.weight) for block in blocks])
 

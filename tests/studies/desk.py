@@ -26,6 +26,7 @@ from app.settings import database, settings
 from db.connect import open_database, reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Item, Report, Study, System, Topic
+from exports.figures import Figure
 from tests.migrated import new_sqlite
 from tests.small_study import answer
 
@@ -43,13 +44,18 @@ class Task:
 
 
 Decide = Callable[[Task], str]
+Draw = Callable[..., Figure | None]
 
 
 class Desk:
-    """Everything in one folder and one database, a new one where none stands; commands run within this process."""
+    """Everything in one folder and one database, a new one where none stands; commands run within this process.
 
-    def __init__(self, folder: Path, patch: pytest.MonkeyPatch) -> None:
+    `figures`: those that a report has here. To draw takes longer than all else, and is looked at in tests/exports.
+    """
+
+    def __init__(self, folder: Path, patch: pytest.MonkeyPatch, figures: Sequence[Draw] = ()) -> None:
         self.folder, self._patch = folder, patch
+        patch.setattr("exports.pack.FIGURES", figures)
         path = folder / "calipers.db"
         url = f"sqlite:///{path}" if path.exists() else new_sqlite(path)
         patch.setenv("CALIPERS_DATABASE_URL", url)
@@ -100,10 +106,10 @@ class Desk:
 
 
 @contextmanager
-def a_desk(folder: Path) -> Iterator[Desk]:
+def a_desk(folder: Path, figures: Sequence[Draw] = ()) -> Iterator[Desk]:
     """For a fixture of any scope."""
     with pytest.MonkeyPatch.context() as patch:
-        desk = Desk(folder, patch)
+        desk = Desk(folder, patch, figures)
         yield desk
         desk.close()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from exports.plots.fonts import boxed
+from exports.plots.ranking_figure import ranking_figure
 from tests.annotation.judges.conftest import Fake
 from tests.exports.test_latex_compiles import faults, has_fonts
 from tests.other_languages import CHINESE, CHINESE_TOPICS, write_reports
@@ -38,7 +39,7 @@ def better(task: Task) -> str:
 def ran(tmp_path_factory: pytest.TempPathFactory, fake_process: Fake) -> Iterator[tuple[Desk, Path]]:
     fake_process.reset(latency_ms=0)
     folder = tmp_path_factory.mktemp("chinese")
-    with a_desk(folder) as desk:
+    with a_desk(folder, [ranking_figure]) as desk:
         root = write_reports(folder / "reports", "zh", systems=SYSTEMS)
         for place, system in enumerate(SYSTEMS):
             for topic in CHINESE_TOPICS:
@@ -76,7 +77,7 @@ def test_its_reports_are_counted_in_characters(ran: tuple[Desk, Path]) -> None:
 def test_every_file_of_its_paper_is_made(ran: tuple[Desk, Path]) -> None:
     _, paper = ran
     names = {path.name for path in paper.iterdir()}
-    assert {"agreement.tex", "agreement.pdf", "methods.md", "report.html", "captions.md"} <= names
+    assert {"agreement.tex", "ranking.pdf", "methods.md", "report.html", "captions.md"} <= names
     assert "系统甲" in (paper / "ranking.md").read_text(encoding="utf-8")
     assert "深度研究报告对比研究" in (paper / "report.html").read_text(encoding="utf-8")
 

@@ -46,6 +46,7 @@ from db.restore import check_backup, restore_backup
 from db.tables import Assignment, Event, Label, Report, Study
 from db.types import now
 from tests.app.test_running_a_study import part
+from tests.migrated import new_sqlite
 from tests.small_study import answer, answer_all, make_study
 
 KINDS = ("sqlite", "postgres")
@@ -56,7 +57,10 @@ def quietly(_done: int, _of: int) -> None:
 
 
 def back_up(engine: Engine, out: Path) -> Backup:
-    return write_backup(engine, out, "1.2.3", quietly)
+    """Into a schema that is copied: only those who call `write_backup` themselves wait for its migrations."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("db.backup.upgrade", lambda url: new_sqlite(Path(str(sa.make_url(url).database))))
+        return write_backup(engine, out, "1.2.3", quietly)
 
 
 def restore(engine: Engine, file: Path, advance: Callable[[int, int], object] = quietly) -> int:
@@ -82,7 +86,7 @@ def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[
         else:
             server, admin, template = request.getfixturevalue("postgres")
             with admin.connect() as connection:
-                connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template}"))
+                connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"))
             dropped.append((admin, name))
             engines.append(open_database(server.set(database=name).render_as_string(hide_password=False)))
         return engines[-1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pandas as pd
 import pytest
@@ -15,7 +16,7 @@ from tests.app.drawing import drawn, html_of, page, shown
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.studies import made_ratings
 from tests.disputed_study import SYSTEMS, make_disputed
-from tests.small_study import PROBES, RATING, make_study
+from tests.small_study import PROBES, PROTOCOL, RATING, make_study
 
 # what a study's own rows bring beside these made ones
 OTHERS = {
@@ -55,39 +56,30 @@ def priced_judges(study_of: Callable[[pd.DataFrame], int]) -> int:
     return study_of(verdicts)
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_before_anybody_handed_in_work_a_page_says_so_and_what_to_do(
-    engine_here: Engine, tmp_path: Path, name: str
-) -> None:
-    words = shown(page(engine_here, make_study(engine_here, tmp_path / "reports"), name))
-    assert "yet</h1>" in words
-    assert "invite annotators" in words
-
-
 @pytest.mark.parametrize(
-    ("name", "said"),
-    [
-        ("choice", "No judge can be chosen yet"),
-        ("agreement", "no judge can be compared with them yet"),
-        ("reliability", "that takes a judge, and two annotators"),
-        ("bias", "No bias can be looked for yet"),
-        ("ranking", "is first: it wins"),
-    ],
-)
-def test_people_alone_are_reported_and_what_a_judge_would_add_is_said(
-    engine_here: Engine, tmp_path: Path, name: str, said: str
-) -> None:
-    study = make_disputed(engine_here, tmp_path / "reports", judged=False)
-    assert said in shown(page(engine_here, study, name))
-
-
-@pytest.mark.parametrize("protocol", [RATING, PROBES], ids=["rating", "probes"])
-def test_studies_of_scores_and_of_claims_have_the_same_pages(
-    engine_here: Engine, tmp_path: Path, protocol: str
+    ("protocol", "names"), [(PROTOCOL, PAGES), (RATING, ("choice", "ranking")), (PROBES, ("choice", "ranking"))],
+    ids=["pairs", "rating", "probes"],
+)  # fmt: skip
+def test_before_anybody_handed_in_work_a_page_says_so_and_what_to_do(
+    engine_here: Engine, tmp_path: Path, protocol: str, names: tuple[str, ...]
 ) -> None:
     study = make_study(engine_here, tmp_path / "reports", protocol=protocol)
-    for name in PAGES:
-        assert "yet</h1>" in shown(page(engine_here, study, name)), name
+    for name in names:
+        words = shown(page(engine_here, study, name))
+        assert "yet</h1>" in words, name
+        assert "invite annotators" in words, name
+
+
+def test_people_alone_are_reported_and_what_a_judge_would_add_is_said(engine_here: Engine, tmp_path: Path) -> None:
+    study = make_disputed(engine_here, tmp_path / "reports", judged=False)
+    for name, said in {
+        "choice": "No judge can be chosen yet",
+        "agreement": "no judge can be compared with them yet",
+        "reliability": "that takes a judge, and two annotators",
+        "bias": "No bias can be looked for yet",
+        "ranking": "is first: it wins",
+    }.items():
+        assert said in shown(page(engine_here, study, name)), name
 
 
 def test_scores_rank_no_system_and_every_other_page_stands(
@@ -100,11 +92,16 @@ def test_scores_rank_no_system_and_every_other_page_stands(
     assert all("What to know before you use a number" in said for said in words.values())
 
 
-def test_one_judge_is_looked_at_like_several(engine_here: Engine, study_of: Callable[[pd.DataFrame], int]) -> None:
-    study = study_of(priced({"mini": EIGHT["mini"]}, pairs=24))
-    words = {name: shown(page(engine_here, study, name)) for name in PAGES}
-    assert "mini" in words["choice"]
-    assert all("disagreements?judge=mini" in said for name, said in words.items() if name != "paper")
+def test_one_judge_is_looked_at_like_several_and_a_hostile_name_stays_text_on_every_page(
+    engine_here: Engine, study_of: Callable[[pd.DataFrame], int]
+) -> None:
+    evil = '<img src=x onerror="alert(1)">&'
+    study = study_of(priced({evil: EIGHT["mini"]}, pairs=24))
+    for name in PAGES:
+        screen = page(engine_here, study, name)
+        assert "<img src=x" not in "".join(html_of(screen)), name
+        if name != "paper":
+            assert f"disagreements?{urlencode({'judge': evil})}" in shown(screen), name
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -213,10 +210,3 @@ def test_an_address_narrows_the_disagreements_and_what_it_does_not_know_is_left_
     assert screen.selectbox(key="judge").value == "steady"
     assert "2 of 2 questions are answered differently" in shown(screen)
     assert screen.selectbox(key="kind").value == ""
-
-
-def test_a_hostile_name_stays_text_on_every_page(engine_here: Engine, study_of: Callable[[pd.DataFrame], int]) -> None:
-    evil = '<img src=x onerror="alert(1)">&'
-    study = study_of(priced({evil: EIGHT["mini"], "huge": EIGHT["huge"]}, pairs=24))
-    for name in PAGES:
-        assert "<img src=x" not in "".join(html_of(page(engine_here, study, name))), name

@@ -138,14 +138,14 @@ def test_one_attention_item_comes_in_every_five_never_two_in_a_row_and_the_count
 
 @pytest.mark.parametrize("items", [0, 1])
 def test_no_more_attention_items_are_promised_than_there_are(engine: Engine, items: int) -> None:
-    study_id = plain_study(engine, 12, 1, protocol=ATTENTION)
+    study_id = plain_study(engine, 6, 1, protocol=ATTENTION.replace("every = 5", "every = 2"))
     with transaction(engine) as session:
         attention_items(session, study_id, items)
     (ada,) = people_of(engine, study_id, 1)
     with transaction(engine) as session:
-        assert position(session, ada) == (0, 12 + items)
+        assert position(session, ada) == (0, 6 + items)
         work_through(session, ada)
-        assert position(session, ada) == (12 + items, 12 + items)
+        assert position(session, ada) == (6 + items, 6 + items)
 
 
 def test_a_quota_counts_neither_and_a_skipped_attention_item_does_not_come_again(engine: Engine) -> None:
@@ -194,9 +194,9 @@ def test_who_fails_two_and_more_than_a_third_is_noted_warned_or_paused(
     engine: Engine, policy: str, stops: bool, warned: str
 ) -> None:
     protocol = ATTENTION.replace("every = 5", f'every = 1, policy = "{policy}"')
-    study_id = plain_study(engine, 6, 2, protocol=protocol)
+    study_id = plain_study(engine, 3, 2, protocol=protocol)
     with transaction(engine) as session:
-        attention_items(session, study_id, 6)
+        attention_items(session, study_id, 3)
     careless, careful = people_of(engine, study_id, 2)
     with transaction(engine) as session:
         for person, right in ((careless, False), (careful, True)):
@@ -204,8 +204,8 @@ def test_who_fails_two_and_more_than_a_third_is_noted_warned_or_paused(
                 agreed = "left" if mine.left == "A" else "right"
                 hand_in(session, person, mine.aid, agreed if right else {"left": "right", "right": "left"}[agreed])
         results = attention_results(session, session.get_one(Study, study_id))
-        assert (results[careful.rater_id or 0].passed, results[careful.rater_id or 0].failed) == (6, 0)
-        assert results[careless.rater_id or 0].failed == (2 if stops else 6)
+        assert (results[careful.rater_id or 0].passed, results[careful.rater_id or 0].failed) == (3, 0)
+        assert results[careless.rater_id or 0].failed == (2 if stops else 3)
         assert not is_careless(session, careful)
         assert own_work(session, careless).careless == warned
         standing = session.get_one(Enrollment, careless.enrollment_id)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.driving import new_tab
+from tests.browser.driving import VIEWPORT, new_tab
 from tests.browser.test_accessibility import violations
 from tests.exports.hostile_page import HOSTILE, hostile_report, page_of
 
@@ -21,11 +21,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path.as_uri()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tab(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": 1440, "height": 757})
+    """The page, which the first test opens."""
+    page = browser.new_page(viewport=VIEWPORT)
     yield page
-    page.close()
+    page.context.close()
 
 
 def test_nothing_is_fetched_and_nothing_runs(tab: Page, address: str) -> None:
@@ -40,8 +41,7 @@ def test_nothing_is_fetched_and_nothing_runs(tab: Page, address: str) -> None:
     assert tab.locator("script, iframe, svg, object, embed, form, link").count() == 0
 
 
-def test_the_page_would_not_run_a_script_that_came_in(tab: Page, address: str) -> None:
-    tab.goto(address)
+def test_the_page_would_not_run_a_script_that_came_in(tab: Page) -> None:
     tab.evaluate(
         """() => {
           const script = document.createElement("script");
@@ -52,20 +52,28 @@ def test_the_page_would_not_run_a_script_that_came_in(tab: Page, address: str) -
     assert tab.evaluate("window.ran === undefined")
 
 
-@pytest.mark.parametrize("width", [390, 1024, 1440, 1920])
-def test_tables_scroll_in_their_box_and_the_page_never_sideways(tab: Page, address: str, width: int) -> None:
-    tab.set_viewport_size({"width": width, "height": 757})
-    tab.goto(address)
-    assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
+def test_tables_scroll_in_their_box_and_the_page_never_sideways(tab: Page) -> None:
+    for width in (390, 1024, 1920, 1440):
+        tab.set_viewport_size({"width": width, "height": 757})
+        assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
 
 
-def test_every_entry_of_the_contents_leads_to_its_part(tab: Page, address: str) -> None:
-    tab.goto(address)
+def test_every_entry_of_the_contents_leads_to_its_part(tab: Page) -> None:
     for link in tab.get_by_role("navigation", name="Contents").get_by_role("link").all():
         heading = link.inner_text()
-        link.click()
+        link.evaluate("link => link.click()")
         tab.wait_for_function("location.hash !== '' && document.querySelector(location.hash) !== null")
         assert tab.locator(f"{tab.evaluate('location.hash')} h2").inner_text() == heading
+
+
+def test_in_print_no_table_is_wider_than_the_paper(tab: Page) -> None:
+    tab.emulate_media(media="print")
+    tab.set_viewport_size({"width": 688, "height": 1000})  # A4 within its margins, at 96 pixels an inch
+    wide = tab.eval_on_selector_all(
+        "table, img", "found => found.filter(one => one.getBoundingClientRect().right > innerWidth + 1).length"
+    )
+    assert wide == 0
+    assert tab.pdf(prefer_css_page_size=True).startswith(b"%PDF")
 
 
 def test_axe_finds_nothing_in_either_theme(browser: Browser, address: str) -> None:
@@ -76,14 +84,3 @@ def test_axe_finds_nothing_in_either_theme(browser: Browser, address: str) -> No
         assert violations(page) == []
     finally:
         context.close()
-
-
-def test_in_print_no_table_is_wider_than_the_paper(tab: Page, address: str) -> None:
-    tab.emulate_media(media="print")
-    tab.set_viewport_size({"width": 688, "height": 1000})  # A4 within its margins, at 96 pixels an inch
-    tab.goto(address)
-    wide = tab.eval_on_selector_all(
-        "table, img", "found => found.filter(one => one.getBoundingClientRect().right > innerWidth + 1).length"
-    )
-    assert wide == 0
-    assert tab.pdf(prefer_css_page_size=True).startswith(b"%PDF")

@@ -132,23 +132,34 @@ def _share(
 
 def per_item(rater: str, rows: pd.DataFrame, settings: CalibrationSettings) -> Iterator[Estimate]:
     """Mean price and time of one item: the sum over its criteria, every row billed, divided by the passes over it."""
-    key = ["rater_id", "item_id"]
-    passes = rows.groupby([*key, "criterion"], observed=True).size().groupby(key, observed=True).max()
+    first, place, passes = _items(rows)
+    cluster = clusters_of(rows)[first]
+    sizes = tally(cluster, 0)
     for statistic, column, unit in (("cost_per_item", "cost_usd", "USD"), ("seconds_per_item", "seconds", "seconds")):
         known = rows[column].notna()
         if not known.any():
             continue
-        items = rows.groupby(key, observed=True).agg({column: "sum", "cluster_id": "first"})
-        each = (items[column] / passes).to_numpy()
-        cluster = clusters_of(items)
-        totals, sizes = tally(cluster, 0, each), tally(cluster, 0)
         pair, notes = Pair(rater, "", WHOLE, sizes), [f"{unit} per item, every row billed"]
         value, interval = math.nan, (math.nan, math.nan)
         if known.all():
+            each = tally(place, 0, rows[column].to_numpy(float)) / passes
             value = float(each.mean())
-            interval = cluster_t(value, se_of_sums(totals, sizes), pair.clusters, settings.level)
+            interval = cluster_t(value, se_of_sums(tally(cluster, 0, each), sizes), pair.clusters, settings.level)
             if math.isnan(interval[0]):
                 notes.append("no interval: no spread between clusters")
         else:
             notes.append(f"unknown: not given in {int((~known).sum())} of {len(rows)} rows, and unknown is not 0")
         yield made(statistic, pair, value, interval, "cluster_t", notes, settings)
+
+
+def _items(rows: pd.DataFrame) -> tuple[Codes, Codes, Array]:
+    """The first row of each rater and item, the place among these of each row, and each one's passes."""
+    rater, item, criterion = (
+        rows[name].cat.codes.to_numpy().astype(np.intp) for name in ("rater_id", "item_id", "criterion")
+    )
+    _, first, place = np.unique(rater * (item.max(initial=0) + 1) + item, return_index=True, return_inverse=True)
+    criteria = criterion.max(initial=0) + 1
+    answered, times = np.unique(place * criteria + criterion, return_counts=True)
+    passes = np.zeros(len(first))
+    np.maximum.at(passes, answered // criteria, times)
+    return first, place, passes

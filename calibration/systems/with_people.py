@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from calibration.bias import rows_of
+from calibration.bias import EVERYONE
+from calibration.engine.closed_forms import Array, ratio
 from calibration.engine.joining import Study
+from calibration.reading.columns import tally
 from calibration.scores.pairwise import SCORES
 from calibration.verdicts import PAIRWISE
 
@@ -20,28 +22,45 @@ def with_people(study: Study, rater: str) -> pd.DataFrame:
     over the rater's passes that name a winner, nan where none does), system_a, system_b, len_a, len_b. Rows stand in
     the order of units, then annotators, whatever the order of the table was.
     """
-    frame = _scored(study, study.frame)
-    own = _scored(study, rows_of(study, rater))
-    people = frame[(frame["rater_kind"] == "human") & (frame["run"] == 1) & (frame["rater_id"] != rater)]
-    mine = own.groupby("unit")["score"].mean().rename("own").to_frame()
-    mine["decided"] = own[own["score"] != 0.5].groupby("unit")["score"].mean()
-    theirs = (
-        people.groupby(["unit", "rater_id"], observed=True)["score"].mean().rename("people").reset_index("rater_id")
-    )
-    both = theirs.join(mine, how="inner").reset_index()
-    items = study.frame.drop_duplicates("unit").set_index("unit")[["item_id", "system_a", "system_b"]]
-    both = both.join(items.astype("str"), on="unit")
-    # the shown texts are the same for all, so a length that any row gives is that of all
-    lengths = study.frame.groupby("item_id", observed=True)[["len_a", "len_b"]].mean()
-    both = both.join(lengths.set_axis(lengths.index.astype("str")), on="item_id")
-    return both.assign(cluster=study.unit_cluster[both["unit"].to_numpy(np.intp)])
+    frame, score = study.frame, _scores(study)
+    unit, who = frame["unit"].to_numpy(np.intp), frame["rater_id"].cat.codes.to_numpy().astype(np.intp)
+    usable, first_run = ~np.isnan(score), (frame["run"] == 1).to_numpy()
+    human, is_rater = (frame["rater_kind"] == "human").to_numpy(), (frame["rater_id"] == rater).to_numpy()
+    mine = usable & (human if rater == EVERYONE else is_rater) & (~human | first_run)
+    own = _mean_of(unit[mine], score[mine], study.units)
+    named = mine & (score != 0.5)
+    decided = _mean_of(unit[named], score[named], study.units)
+    theirs = usable & human & first_run & ~is_rater & ~np.isnan(own[unit])
+    raters = len(frame["rater_id"].cat.categories)
+    met, place = np.unique(unit[theirs] * raters + who[theirs], return_inverse=True)
+    pair = met // raters
+    # the rows of a unit stand together
+    shown = frame[["item_id", "system_a", "system_b"]].iloc[np.searchsorted(unit, pair)].reset_index(drop=True)
+    item = shown.pop("item_id").cat.codes.to_numpy()
+    return shown.astype("str").assign(
+        unit=pair, cluster=study.unit_cluster[pair], own=own[pair], decided=decided[pair],
+        people=_mean_of(place, score[theirs], len(met)),
+        **{name: _of_items(frame, name)[item] for name in ("len_a", "len_b")},
+    )  # fmt: skip
 
 
-def _scored(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
-    label = rows["label"].astype("category").cat
+def _scores(study: Study) -> Array:
+    """The win score of A of each row, nan where it is no usable label of a pair."""
+    frame = study.frame
+    label = frame["label"].astype("category").cat
     of_category = pd.Series(label.categories.astype("str")).map(SCORE).to_numpy(float)
     score = np.append(of_category, np.nan)[label.codes]  # the code of no label is -1
-    usable = study.of_kind(rows, "pairwise") & (rows["status"] == "ok")
-    kept = np.asarray(usable, bool) & ~np.isnan(score)
-    found: pd.DataFrame = rows.loc[kept, ["unit", "rater_id", "rater_kind", "run"]]
-    return found.assign(score=score[kept])
+    usable = study.of_kind(frame, "pairwise") & (frame["status"] == "ok")
+    return np.where(usable, score, np.nan)
+
+
+def _mean_of(group: np.typing.NDArray[np.intp], values: Array, groups: int) -> Array:
+    """Of the values of each group; nan where it has none."""
+    return ratio(tally(group, groups, values), tally(group, groups))
+
+
+def _of_items(frame: pd.DataFrame, name: str) -> Array:
+    """The shown texts are the same for all, so a length that any row gives is that of all."""
+    length, item = frame[name].to_numpy(float), frame["item_id"].cat
+    known = ~np.isnan(length)
+    return _mean_of(item.codes.to_numpy().astype(np.intp)[known], length[known], len(item.categories))

@@ -27,6 +27,14 @@ def estimates(rows: list[Row], *aggregates: Aggregate, **more: Any) -> dict[tupl
     return {(one.statistic, one.rater, one.reference, one.category.removeprefix("systems: ")): one for one in found}
 
 
+def by_rule(rows: list[Row], *aggregates: Aggregate, **more: Any) -> dict[tuple[str, str, str], Estimate]:
+    """(name of the aggregate, rater, system) -> its estimate."""
+    chosen = rules(*aggregates, **more)
+    found, _ = aggregate_estimates(study_of(pd.DataFrame(rows), chosen), chosen)
+    own = (one for one in found if one.statistic == "aggregate")
+    return {(one.criterion, one.rater, one.category.removeprefix("systems: ")): one for one in own}
+
+
 def value(rows: list[Row], one: Aggregate, rater: str = PEOPLE, system: str = "x", **more: Any) -> float:
     return estimates(rows, one, **more)["aggregate", rater, "", system].value
 

@@ -6,6 +6,7 @@ import base64
 import re
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -74,6 +75,13 @@ def reports():
     }
 
 
+@pytest.fixture(scope="module")
+def page(reports):
+    """The page of a report by its name, as a browser finds it; tables and figures are made once."""
+    parts = cache(lambda name: parts_of(reports[name]))
+    return cache(lambda name, methods="": Read(report_page(reports[name], *parts(name), methods)))
+
+
 def _unknown(report):
     bare = [
         replace(one, value=NAN, low=NAN, high=NAN, method="none", note="no_items: nothing") for one in report.estimates
@@ -87,8 +95,8 @@ NAMES = (
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_fetches_nothing_runs_nothing_and_every_address_is_within(reports, name):
-    page = Read(page_of(reports[name]))
+def test_a_page_fetches_nothing_runs_nothing_and_every_address_is_within(page, name):
+    page = page(name)
     assert page.open == []
     assert {tag for tag, _ in page.found} <= TAGS
     attributes = {attribute for _, attrs in page.found for attribute in attrs}
@@ -106,8 +114,8 @@ def test_a_page_fetches_nothing_runs_nothing_and_every_address_is_within(reports
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_opens_with_the_answer_and_lists_what_it_holds(reports, name):
-    page = Read(page_of(reports[name], "One paragraph.\n\nAnother one."))
+def test_a_page_opens_with_the_answer_and_lists_what_it_holds(reports, page, name):
+    page = page(name, "One paragraph.\n\nAnother one.")
     texts = [text for tag, text in page.texts if tag not in ("style", "title")]
     assert texts[0] == TITLE
     assert opening(reports[name]).startswith(texts[1])
@@ -117,17 +125,17 @@ def test_a_page_opens_with_the_answer_and_lists_what_it_holds(reports, name):
     assert ("p", "Another one.") in page.texts
 
 
-def test_parts_stand_in_the_order_of_the_question(reports):
-    headings = [text for tag, text in Read(page_of(reports["plain"])).texts if tag == "h2"]
+def test_parts_stand_in_the_order_of_the_question(page):
+    headings = [text for tag, text in page("plain").texts if tag == "h2"]
     assert headings == [
         "Which judge to use", "Before you use a number", "Agreement", "Criterion by criterion", "Biases", "Systems",
         "Annotators", "How it was computed",
     ]  # fmt: skip
 
 
-def test_hostile_names_change_text_and_nothing_else(reports):
+def test_hostile_names_change_text_and_nothing_else(page):
     """The same tags in the same order as with plain names, in the parts that do not sort by name."""
-    hostile, plain = (Read(page_of(reports[name])) for name in ("hostile", "plain"))
+    hostile, plain = page("hostile"), page("plain")
     assert Counter(tag for tag, _ in hostile.found) == Counter(tag for tag, _ in plain.found)
     said = " ".join(text for tag, text in hostile.texts if tag != "style")
     for name in HOSTILE.values():
@@ -187,8 +195,8 @@ def test_every_table_and_figure_given_is_on_the_page_once(reports):
     assert len(page.all("src")) == len(figures)
 
 
-def test_images_are_whole_svgs_without_script_or_address(reports):
-    for source in Read(page_of(reports["hostile"])).all("src"):
+def test_images_are_whole_svgs_without_script_or_address(page):
+    for source in page("hostile").all("src"):
         root = ElementTree.fromstring(base64.b64decode(source.split(",")[1]))
         assert root.tag.endswith("svg")
         tags = {one.tag.rpartition("}")[2] for one in root.iter()}
@@ -197,20 +205,20 @@ def test_images_are_whole_svgs_without_script_or_address(reports):
         assert all(link.startswith("#") for link in links)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["hostile", "chosen", "nothing known"])
 def test_the_same_report_is_the_same_page(reports, name):
     assert page_of(reports[name]) == page_of(reports[name])
 
 
-def test_what_has_no_value_is_a_dash_and_never_nan(reports):
-    page = Read(page_of(reports["nothing known"]))
+def test_what_has_no_value_is_a_dash_and_never_nan(page):
+    page = page("nothing known")
     assert ("td", DASH) in page.texts
     assert not [text for tag, text in page.texts if tag != "style" and re.search(r"\bnan\b", text, re.IGNORECASE)]
 
 
-def test_the_page_says_how_it_was_computed(reports):
+def test_the_page_says_how_it_was_computed(reports, page):
     report = reports["chosen"]
-    facts = [text for tag, text in Read(page_of(report)).texts if tag in ("dt", "dd")]
+    facts = [text for tag, text in page("chosen").texts if tag in ("dt", "dd")]
     said = dict(zip(facts[::2], facts[1::2], strict=True))
     assert said["SHA-256 of the verdicts"] == report.data["verdicts_sha256"]
     assert said["SHA-256 of the plan"] == report.choice.plan.plan_sha256

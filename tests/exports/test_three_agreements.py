@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -33,6 +34,11 @@ TOLD = (*TIE_RULES.values(), "these labels know no tie", "a tie on either side i
 
 def settings(ties: str = "three_class") -> CalibrationSettings:
     return CalibrationSettings(resamples=99, ties=ties, per_criterion=True)
+
+
+@cache
+def pairs_report(ties: str = "three_class") -> CalibrationReport:
+    return calibrate(made_pairs(), settings(ties))
 
 
 def family_of(cell: object) -> str:
@@ -105,7 +111,7 @@ def test_every_table_and_figure_says_which_it_prints_and_what_it_did_with_ties(
 
 @pytest.mark.parametrize("ties", TIE_RULES)
 def test_columns_of_data_carry_the_name_that_holds_the_rule(ties: str) -> None:
-    report = calibrate(made_pairs(), settings(ties))
+    report = pairs_report(ties)
     statistic = {"three_class": "", "half_credit": "_half_credit", "exclude": "_exclude_ties"}[ties]
     for table in tables_of(report, made_pairs()):
         if table.name in ("agreement", "criteria", "annotators", "judges"):
@@ -114,13 +120,12 @@ def test_columns_of_data_carry_the_name_that_holds_the_rule(ties: str) -> None:
 
 @pytest.mark.parametrize("ties", TIE_RULES)
 def test_the_methods_paragraph_says_it_too(ties: str) -> None:
-    report = calibrate(made_pairs(), settings(ties))
+    report = pairs_report(ties)
     assert says(methods_paragraph(report, None).markdown, "percent_agreement")
 
 
 def test_a_table_that_said_nothing_would_be_found() -> None:
-    report = calibrate(made_pairs(), settings())
-    drawn = forest(report)
+    drawn = forest(pairs_report())
     assert drawn is not None
     assert not says("Agreement of each judge with the annotators.", "percent_agreement")
     assert says(drawn.caption, "percent_agreement")

@@ -46,29 +46,28 @@ def same(one: Estimate, witness: Estimate, single: bool) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("ties", "references", "names"),  # 25 and 25 topics of a category; 34 and 16; 17 each; 50
+    ("ties", "references", "names", "judge"),  # 25 and 25 topics of a category; 34 and 16; 17 each; 50
     [
-        ("three_class", "others_each", "hp"),
-        ("exclude", "others_each", "hhp"),
-        ("three_class", "others_majority", "hpx"),
-        ("exclude", "others_majority", "h"),
+        ("three_class", "others_each", "hp", "judge-x"),
+        ("exclude", "others_each", "hhp", "judge-x [both orders]"),
+        ("three_class", "others_majority", "hpx", "judge-x [both orders]"),
+        ("exclude", "others_majority", "h", "judge-x"),
     ],
 )
-def test_each_cell_and_margin_is_the_ceiling_of_its_own_rows(ties: str, references: str, names: str) -> None:
+def test_each_cell_and_margin_is_the_ceiling_of_its_own_rows(
+    ties: str, references: str, names: str, judge: str
+) -> None:
     frame = in_categories(made_pairs(pairs=50, missing=0.2, seed=3, both_orders=True), names)
     options = replace(FEW, ties=ties, references=references)
-    for judge in ("judge-x", "judge-x [both orders]"):
-        found = reliability_map(frame, judge, options)
-        assert len(found.cells) == 4 * (1 + len(set(names)))
-        for cell in found.cells:
-            own = frame if cell.criterion == "all" else frame[frame["criterion"] == cell.criterion]
-            own = own if cell.category == "all" else own[own["category"] == cell.category]
-            single = (cell.criterion, cell.category) != ("all", "all")
-            for one, witness in zip(
-                (cell.agreement, cell.ceiling, cell.gap), triples(own, judge, options), strict=True
-            ):
-                assert (one.criterion, one.category) == (cell.criterion, cell.category)
-                assert same(one, witness, single)
+    found = reliability_map(frame, judge, options)
+    assert len(found.cells) == 4 * (1 + len(set(names)))
+    for cell in found.cells:
+        own = frame if cell.criterion == "all" else frame[frame["criterion"] == cell.criterion]
+        own = own if cell.category == "all" else own[own["category"] == cell.category]
+        single = (cell.criterion, cell.category) != ("all", "all")
+        for one, witness in zip((cell.agreement, cell.ceiling, cell.gap), triples(own, judge, options), strict=True):
+            assert (one.criterion, one.category) == (cell.criterion, cell.category)
+            assert same(one, witness, single)
 
 
 def test_half_credits_have_the_values_of_their_own_rows_and_a_bootstrap() -> None:

@@ -60,8 +60,17 @@ def first_two(frame: pd.DataFrame, settings: CalibrationSettings) -> str:
     return " before ".join(one.system for one in win_rates(frame, None, settings).systems[:2])
 
 
-@pytest.mark.parametrize("ties", ["three_class", "exclude"])
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize(
+    ("study", "ties"),
+    [
+        ("five", "three_class"),
+        ("three", "exclude"),
+        ("one annotator", "three_class"),
+        ("both orders", "exclude"),
+        ("systems", "three_class"),
+        ("systems", "exclude"),
+    ],
+)
 def test_without_a_rater_the_headlines_are_those_of_a_study_without_that_rater(study: str, ties: str) -> None:
     frame, settings = STUDIES[study], replace(SETTINGS, ties=ties)
     choice, found = sensitivity(frame, settings)

@@ -1,4 +1,4 @@
-"""Values that SQLite keeps in a column though they do not fit it; Postgres refuses them by itself."""
+"""Values that SQLite keeps in a column though they do not fit it, and Postgres refuses."""
 
 from __future__ import annotations
 

@@ -69,9 +69,9 @@ def _load(source: Connection, target: Connection, made_at: datetime, advance: Ad
             f"{target.engine.url.render_as_string()}: holds {filled} already, and a backup goes into an empty database "
             "only; set CALIPERS_DATABASE_URL to a new one, such as sqlite:///restored.db"
         )
-    rows = copy_rows(source, target, advance)
-    if target.dialect.name == "sqlite" and (where := first_misfit(target)):
+    if where := first_misfit(source):  # a backup is SQLite, which keeps any value in any column
         raise DatabaseError(f"the backup holds a value in {where} that does not fit there; nothing was restored")
+    rows = copy_rows(source, target, advance)
     target.execute(sa.update(JudgeCall).where(JudgeCall.lease_until > made_at).values(lease_until=made_at))
     set_sequences(target)
     target.exec_driver_sql("ANALYZE")  # or the planner takes a full table for an empty one until it is told

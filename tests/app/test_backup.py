@@ -508,7 +508,7 @@ def test_a_time_that_is_none_is_said_and_nothing_is_kept(
         told = replace(read_manifest(connection, written), tables=table_sums(connection, quietly))
     rewritten(written, f"UPDATE calipers_backup SET manifest = '{json.dumps(asdict(told))}'")
     engine = empty("sqlite")
-    with pytest.raises(DatabaseError, match=r"cannot keep a value of .*; nothing was restored"):
+    with pytest.raises(DatabaseError, match=r"value .*; nothing was restored"):
         restore(engine, written)
     with reading(engine) as session:
         assert session.scalar(select(func.count(Study.id))) == 0
@@ -522,7 +522,7 @@ def test_what_postgres_cannot_keep_is_said_and_nothing_is_kept(
         session.add(Study(name="a\0b", protocol_text="", protocol_sha256="", seed=1))
     back_up(engine_here, tmp_path / "b.calipers")
     again = empty("postgres")
-    with pytest.raises(DatabaseError, match=r"cannot keep a value of .*NUL.*; nothing was restored"):
+    with pytest.raises(DatabaseError, match=r"a value in studies.name that does not fit there; nothing was restored"):
         restore(again, tmp_path / "b.calipers")
     with reading(again) as session:
         assert session.scalar(select(func.count()).select_from(Rater)) == 0

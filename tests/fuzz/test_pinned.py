@@ -137,12 +137,15 @@ def test_a_kind_of_entry_that_nobody_knows_is_quoted_in_part() -> None:
     assert refusal.value.text.isprintable()
 
 
-def test_a_backup_with_a_time_that_is_none_is_refused(folder: Path, migrated_sqlite: Path) -> None:
+@pytest.mark.parametrize("spoiled", ["studies SET created_at = 'nan'", "reports SET original = 'text for bytes'"])
+def test_a_backup_with_a_time_that_is_none_or_a_text_for_bytes_is_refused(
+    folder: Path, migrated_sqlite: Path, spoiled: str
+) -> None:
     assert calipers("backup", "monday.calipers").code == 0
     (folder / "monday.calipers.sha256").unlink()
     opened = sqlite3.connect(folder / "monday.calipers", isolation_level=None)
     (manifest,) = opened.execute(f"SELECT manifest FROM {OURS}").fetchone()
-    opened.execute("UPDATE studies SET created_at = 'nan'")
+    assert opened.execute(f"UPDATE {spoiled}").rowcount
     opened.execute(f"DROP TABLE {OURS}")
     seal_again(folder / "monday.calipers", json.loads(manifest), opened)
     database().dispose()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -38,14 +38,22 @@ def make(server: Server, root: Path, *, judged: bool) -> int:
     return study
 
 
+@pytest.fixture(scope="module")
+def disputed(server: Server, tmp_path_factory: pytest.TempPathFactory) -> int:
+    return make(server, tmp_path_factory.mktemp("disputed") / "reports", judged=True)
+
+
 @pytest.fixture
-def disputed(server: Server, tmp_path: Path) -> int:
-    return make(server, tmp_path / "reports", judged=True)
+def page(context: BrowserContext) -> Iterator[Page]:
+    """A tab that is listened to."""
+    page = new_tab(context)
+    yield page
+    page.close()
 
 
-def opened(context: BrowserContext, server: Server, study: int, path: str) -> tuple[Page, list[str]]:
-    """A page of a new evaluator, and every address outside the server that it asked for."""
-    page, outside = new_tab(context), []
+def opened(page: Page, server: Server, study: int, path: str) -> list[str]:
+    """A page of a new evaluator; every address outside the server that it asks for."""
+    outside: list[str] = []
 
     def note(request: Request) -> None:
         if not request.url.startswith((server.address, "data:", "blob:")):
@@ -54,13 +62,11 @@ def opened(context: BrowserContext, server: Server, study: int, path: str) -> tu
     page.on("request", note)
     page.goto(server.link(study, uuid.uuid4().hex, "evaluator"))
     page.goto(f"{server.address}/{path}")
-    return page, outside
+    return outside
 
 
-def test_disagreements_are_browsed_and_nothing_is_fetched(
-    context: BrowserContext, server: Server, disputed: int
-) -> None:
-    page, outside = opened(context, server, disputed, "disagreements")
+def test_disagreements_are_browsed_and_nothing_is_fetched(page: Page, server: Server, disputed: int) -> None:
+    outside = opened(page, server, disputed, "disagreements")
     expect(page.get_by_text("8 of 8 questions are answered differently")).to_be_visible(timeout=60_000)  # first imports
     page.get_by_role("combobox", name="Judge").click()
     page.get_by_role("option", name="steady").click()
@@ -79,13 +85,11 @@ def test_disagreements_are_browsed_and_nothing_is_fetched(
     assert outside == []
 
 
-def test_the_judges_page_draws_itself_again_until_all_is_done(
-    context: BrowserContext, server: Server, tmp_path: Path
-) -> None:
+def test_the_judges_page_draws_itself_again_until_all_is_done(page: Page, server: Server, tmp_path: Path) -> None:
     study = make(server, tmp_path / "reports", judged=False)
     first = Stub(lambda text, number: judgments(text, "first"))
     elsewhere(lambda: judge(server.engine, study, "mini", first, limit=1))
-    page, outside = opened(context, server, study, "judges")
+    outside = opened(page, server, study, "judges")
     expect(page.get_by_text("mini has made 1 of 4 calls")).to_be_visible(timeout=60_000)
     elsewhere(lambda: judge(server.engine, study, "mini", first))
     expect(page.get_by_text("mini has made all 4 calls")).to_be_visible(timeout=20_000)
@@ -93,13 +97,11 @@ def test_the_judges_page_draws_itself_again_until_all_is_done(
     assert outside == []
 
 
-def test_a_run_is_asked_for_and_a_prompt_read_in_the_browser(
-    context: BrowserContext, server: Server, tmp_path: Path
-) -> None:
+def test_a_run_is_asked_for_and_a_prompt_read_in_the_browser(page: Page, server: Server, tmp_path: Path) -> None:
     study = make(server, tmp_path / "reports", judged=False)
     first = Stub(lambda text, number: judgments(text, "first"))
     elsewhere(lambda: judge(server.engine, study, "mini", first, limit=2, more="concurrency = 1"))
-    page, outside = opened(context, server, study, "judges")
+    outside = opened(page, server, study, "judges")
     page.get_by_role("button", name="Estimate").click(timeout=60_000)
     expect(page.get_by_text("mini would make 2 calls (2 planned before)")).to_be_visible()
     page.get_by_role("button", name="Ask for these 2 calls").click()
@@ -111,11 +113,10 @@ def test_a_run_is_asked_for_and_a_prompt_read_in_the_browser(
     assert outside == []
 
 
-def test_axe_finds_nothing_on_either_screen(context: BrowserContext, server: Server, tmp_path: Path) -> None:
-    study = make(server, tmp_path / "reports", judged=True)
+def test_axe_finds_nothing_on_either_screen(page: Page, server: Server, disputed: int) -> None:
     declines = Stub(lambda text, number: "I cannot compare these two reports.")
-    elsewhere(lambda: judge(server.engine, study, "declines", declines, limit=1))
-    page, _ = opened(context, server, study, "judges")
+    elsewhere(lambda: judge(server.engine, disputed, "declines", declines, limit=1))
+    opened(page, server, disputed, "judges")
     expect(page.get_by_text("What went wrong")).to_be_visible(timeout=60_000)
     page.get_by_role("button", name="Estimate").click()
     page.get_by_role("button", name="Not now").wait_for()
@@ -123,13 +124,13 @@ def test_axe_finds_nothing_on_either_screen(context: BrowserContext, server: Ser
     page.get_by_text("Prompt proved by sha256").click()
     page.get_by_text("Raw reply").click()
     page.locator("summary", has_text="steady").click()
-    found = axe_at_two_widths(page, "Judges")
+    found = {"Judges": axe_where_tables_scroll(page)}
     page.goto(f"{server.address}/disagreements")
     expect(page.get_by_text("are answered differently")).to_be_visible()
     page.get_by_text("Counts by criterion").click()
     page.get_by_text("The prompt that was sent, and the reply, pass 1").click()
     page.get_by_text("Prompt proved by sha256").first.click()
-    found |= axe_at_two_widths(page, "Disagreements")
+    found["Disagreements"] = axe_where_tables_scroll(page)
     assert {state: wrong for state, wrong in found.items() if wrong} == {}
 
 
@@ -149,17 +150,12 @@ def choose(page: Page, box: str, option: int | str, shows: str = "") -> None:
     raise AssertionError(f"choosing in the list {box} never shows {shows!r}")
 
 
-def axe_at_two_widths(page: Page, name: str) -> dict[str, list[str]]:
-    """Where tables fit, and where they scroll. A page that refreshes itself comes to rest between two times."""
-    found = {}
-    for width in (900, 1440):
-        page.set_viewport_size({"width": width, "height": 757})
-        found[f"{name} at {width}"] = violations(page)
-    return found
+def axe_where_tables_scroll(page: Page) -> list[str]:
+    page.set_viewport_size({"width": 900, "height": 757})
+    return violations(page)
 
 
-def test_an_annotator_has_no_such_page(context: BrowserContext, server: Server, disputed: int) -> None:
-    page = new_tab(context)
+def test_an_annotator_has_no_such_page(page: Page, server: Server, disputed: int) -> None:
     page.goto(server.link(disputed, uuid.uuid4().hex))
     for path in ("judges", "disagreements"):
         page.goto(f"{server.address}/{path}")

@@ -40,7 +40,7 @@ from tests.small_study import a_person, answer, make_study
 
 pytestmark = pytest.mark.browser
 PROTOCOL = THIRTY_NINE.replace("topic_once = true", "topic_once = false")
-TOPICS = tuple(f"topic-{number}" for number in range(10))
+TOPICS = tuple(f"topic-{number}" for number in range(5))
 HOSTILE = "`</script><script>alert(1)</script>` and `<!-- <script>` and `]]>` and `&lt;` stand here, 中文 too"
 # one item by its keys, in one go: choose, say why, go on; the last of them hands the item in
 FILL = """([answers]) => {
@@ -107,7 +107,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def at_home(tmp_path: Path, reports: Path) -> Iterator[AtHome]:
     engine, study_id = study_at_home(tmp_path, reports)
-    yield packet_in(tmp_path, engine, study_id, 10)
+    yield packet_in(tmp_path, engine, study_id, 5)
     engine.dispose()
 
 
@@ -173,13 +173,13 @@ def same_online(folder: Path, reports: Path) -> list[tuple[Any, ...]]:
     return found
 
 
-def test_ten_pairs_with_39_criteria_done_without_a_network_give_the_verdicts_of_the_same_answers_online(
+def test_five_pairs_with_39_criteria_done_without_a_network_give_the_verdicts_of_the_same_answers_online(
     at_home: AtHome, offline: BrowserContext, reports: Path, tmp_path: Path
 ) -> None:
     page, asked = opened(offline, at_home.file)
     page.get_by_role("button", name="Begin").click()
     for number, item in enumerate(at_home.made.data["items"], 1):
-        expect(page.locator(".position")).to_have_text(f"Item {number} of 10")
+        expect(page.locator(".position")).to_have_text(f"Item {number} of 5")
         ready(page)
         said = answers_of(item)
         if number == 4:  # in the middle of an item: everything is there again, at the same place
@@ -189,14 +189,14 @@ def test_ten_pairs_with_39_criteria_done_without_a_network_give_the_verdicts_of_
             page.keyboard.insert_text("half a thought")
             page.reload()
             ready(page)
-            expect(page.locator(".position")).to_have_text("Item 4 of 10")
+            expect(page.locator(".position")).to_have_text("Item 4 of 5")
             expect(page.locator(".where")).to_contain_text("21 of 39")
             expect(page.get_by_text("20/39 answered")).to_be_visible()
             share = region.evaluate("pane => pane.scrollTop / (pane.scrollHeight - pane.clientHeight)")
             assert share == pytest.approx(0.6, abs=0.02)
             said = said[20:]
         fill(page, said)
-    expect(page.get_by_text("All done: 10 items.")).to_be_visible()
+    expect(page.get_by_text("All done: 5 items.")).to_be_visible()
     ballot = save_ballot(page)
     expect(page.get_by_text("Ballot saved")).to_be_visible()
     assert asked == [at_home.file.as_uri()] * 2, "the file itself, twice, and nothing else"
@@ -206,11 +206,11 @@ def test_ten_pairs_with_39_criteria_done_without_a_network_give_the_verdicts_of_
     outcome = at_home.bring(ballot)
     work = [entry for entry in outcome.entries if entry.kind in ("label", "submit")]
     assert {entry.outcome for entry in outcome.entries} == {"stored"}
-    assert len(work) == 400
-    assert len(outcome.handed_in) == 10
+    assert len(work) == 200
+    assert len(outcome.handed_in) == 5
     (tmp_path / "twin").mkdir()
     online = same_online(tmp_path / "twin", reports)
-    assert len(online) == 390
+    assert len(online) == 195
     assert at_home.verdicts() == online
 
 
@@ -252,7 +252,7 @@ def test_a_ballot_goes_on_elsewhere_and_says_when_it_is_needed(
     page.get_by_role("button", name="Submit").click()
     expect(page.get_by_role("alert").first).to_contain_text("36 criteria need an answer.")
     page.get_by_role("button", name="Item 3:").click()
-    expect(page.locator(".position")).to_have_text("Item 3 of 10")
+    expect(page.locator(".position")).to_have_text("Item 3 of 5")
     ready(page)
     page.keyboard.press("m")
     page.get_by_role("textbox", name="Comment").fill("said at home")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from playwright.sync_api import BrowserContext, Page, expect
-from sqlalchemy import select
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+from sqlalchemy import func, select
 
 from annotation.rendering import render_report, report_blocks
 from db.connect import reading
@@ -103,9 +103,10 @@ def frames(page: Page, count: int = 4) -> None:
     )
 
 
-def test_the_outline_names_every_heading_and_goes_there(reader: Page) -> None:
+def test_the_outline_names_every_heading_and_goes_there_and_everybody_can_use_it(reader: Page) -> None:
     reader.keyboard.press("o")
     outline = reader.get_by_role("dialog", name="Outline")
+    usable(reader, outline)
     for side in ("Left", "Right"):
         entries = outline.get_by_role("navigation", name=f"{side} report").get_by_role("button")
         expect(entries).to_have_count(6)
@@ -125,9 +126,20 @@ def test_the_outline_names_every_heading_and_goes_there(reader: Page) -> None:
     expect(pane(reader, "Right")).to_be_focused()
 
 
-def test_find_counts_in_both_reports_and_changes_neither(reader: Page) -> None:
+def usable(page: Page, opened: Locator) -> None:
+    expect(opened).to_be_visible()
+    assert violations(page, opened) == []
+    for button in opened.get_by_role("button").all():
+        box = button.bounding_box()
+        assert box is None or (box["width"] >= 24 and box["height"] >= 24)
+
+
+def test_find_counts_in_both_reports_changes_neither_and_enter_walks_the_hits_round(reader: Page) -> None:
     before = reader.locator(".reading").evaluate("root => root.innerHTML")
+    pane(reader, "Left").focus()
     reader.keyboard.press("/")
+    usable(reader, reader.get_by_role("search"))
+    status = reader.get_by_role("search").get_by_role("status")
     for words, left, right in (
         ("glaciers was looked", 6, 6),
         ("GLACIERS WAS LOOKED", 6, 6),
@@ -135,19 +147,13 @@ def test_find_counts_in_both_reports_and_changes_neither(reader: Page) -> None:
         ("Café", 1, 1),
         ("“quoted”", 1, 1),
         ("wie bitte", 0, 0),
+        ("moraines", 6, 6),
     ):
         reader.get_by_role("textbox", name="Find in both reports").fill(words)
-        expect(reader.get_by_role("search").get_by_role("status")).to_have_text(f"left {left}, right {right}")
+        expect(status).to_have_text(f"left {left}, right {right}")
         marked = reader.evaluate("[...CSS.highlights.get('found')].map(range => range.toString())")
         assert len(marked) == left + right
     assert reader.locator(".reading").evaluate("root => root.innerHTML") == before
-
-
-def test_enter_walks_the_hits_round_and_escape_closes_and_gives_the_focus_back(reader: Page) -> None:
-    pane(reader, "Left").focus()
-    reader.keyboard.press("/")
-    reader.keyboard.insert_text("moraines")
-    status = reader.get_by_role("search").get_by_role("status")
     now = "[...CSS.highlights.get('found-now')].map(range => [range.toString(), range.getBoundingClientRect().y])"
     for key, number in (("Enter", 1), ("Enter", 2), ("Shift+Enter", 1), ("Shift+Enter", 12), ("Enter", 1)):
         reader.keyboard.press(key)
@@ -207,8 +213,23 @@ def test_s_goes_round_off_in_proportion_and_by_passages_and_is_kept(reader: Page
     expect(button).to_have_attribute("aria-label", "Scroll both reports together: by matching passages")
 
 
-def test_scrolling_by_passages_brings_up_the_same_section_on_the_other_side(reader: Page) -> None:
-    set_sync(reader, "by matching passages")
+def test_panes_that_scroll_together_do_not_drive_each_other_and_by_passages_bring_up_the_same_section(
+    reader: Page,
+) -> None:
+    for how in ("in proportion", "by matching passages"):
+        set_sync(reader, how)
+        pane(reader, "Left").hover()
+        for _ in range(4):
+            reader.mouse.wheel(0, 300)
+            frames(reader, 10)
+            led = scroll_top(reader, "Left"), scroll_top(reader, "Right")
+            reader.wait_for_timeout(120)  # longer than the owner's lock: a late echo would show now
+            assert (scroll_top(reader, "Left"), scroll_top(reader, "Right")) == led
+        pane(reader, "Right").hover()
+        before = scroll_top(reader, "Left")
+        reader.mouse.wheel(0, -500)
+        frames(reader, 10)
+        assert scroll_top(reader, "Left") != before, "the other pane leads when it is scrolled"
     for heading in list(SECTIONS):
         scroll_to(reader, "Left", heading)
         reader.mouse.wheel(0, 40)  # the section is under the reading line now
@@ -217,26 +238,11 @@ def test_scrolling_by_passages_brings_up_the_same_section_on_the_other_side(read
         assert -250 < top < 400, (heading, top)
 
 
-@pytest.mark.parametrize("how", ["in proportion", "by matching passages"])
-def test_panes_that_scroll_together_do_not_drive_each_other(reader: Page, how: str) -> None:
-    set_sync(reader, how)
-    pane(reader, "Left").hover()
-    for _ in range(6):
-        reader.mouse.wheel(0, 300)
-        frames(reader, 10)
-        led = scroll_top(reader, "Left"), scroll_top(reader, "Right")
-        reader.wait_for_timeout(120)  # longer than the owner's lock: a late echo would show now
-        assert (scroll_top(reader, "Left"), scroll_top(reader, "Right")) == led
-    pane(reader, "Right").hover()
-    before = scroll_top(reader, "Left")
-    reader.mouse.wheel(0, -500)
-    frames(reader, 10)
-    assert scroll_top(reader, "Left") != before, "the other pane leads when it is scrolled"
-
-
 def places(server: Any) -> list[dict[str, Any]]:
+    """Of the newest study, which is the reader's."""
+    newest = select(func.max(Assignment.study_id)).scalar_subquery()
     with reading(server.engine) as session:
-        return [place for place in session.scalars(select(Assignment.place)) if place]
+        return [one for one in session.scalars(select(Assignment.place).where(Assignment.study_id == newest)) if one]
 
 
 def test_the_furthest_point_on_screen_is_kept_over_scrolling_back_and_reloading(reader: Page, server: Any) -> None:
@@ -274,28 +280,16 @@ def test_reading_keys_are_letters_while_one_types(reader: Page) -> None:
     expect(reader.get_by_role("radio", checked=True)).to_have_count(0)
 
 
-@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
-def test_a_shown_passage_is_marked_and_fades_only_where_motion_is_welcome(reader: Page, motion: Any) -> None:
-    reader.emulate_media(reduced_motion=motion)
-    reader.keyboard.press("p")
+def test_a_shown_passage_is_marked_and_fades_only_where_motion_is_welcome(reader: Page) -> None:
     marked = reader.locator(".pointed")
-    expect(marked).to_have_count(2)
-    block = marked.first.element_handle()
-    expect(marked).to_have_count(0)
-    duration = block.evaluate("block => getComputedStyle(block).transitionDuration")
-    assert (duration in ("0s", "")) == (motion == "reduce")
-
-
-def test_no_accessibility_violation_with_the_outline_or_the_find_box_open(reader: Page) -> None:
-    for key, opened in (("o", reader.get_by_role("dialog", name="Outline")), ("/", reader.get_by_role("search"))):
-        reader.keyboard.press(key)
-        expect(opened).to_be_visible()
-        assert violations(reader) == []
-        for button in opened.get_by_role("button").all():
-            box = button.bounding_box()
-            assert box is None or (box["width"] >= 24 and box["height"] >= 24)
-        reader.keyboard.press("Escape")
-        expect(opened).to_be_hidden()
+    for motion in ("reduce", "no-preference"):
+        reader.emulate_media(reduced_motion=motion)  # type: ignore[arg-type]
+        reader.keyboard.press("p")
+        expect(marked).to_have_count(2)
+        block = marked.first.element_handle()
+        expect(marked).to_have_count(0)
+        duration = block.evaluate("block => getComputedStyle(block).transitionDuration")
+        assert (duration in ("0s", "")) == (motion == "reduce")
 
 
 CHILDREN = """pages => pages.map(html => {

@@ -65,9 +65,10 @@ if SAMPLE.is_dir():
 
     @pytest.mark.browser
     def test_nor_in_a_browser(pages: dict[str, str], browser: Browser) -> None:
+        """Every sixth of them: that a browser shows the text looked at above needs no more."""
         tab = browser.new_page()
         tab.set_content("<main></main>")
         put = "page => { const main = document.querySelector('main'); main.innerHTML = page; return main.innerText; }"
-        lines = {path: raw_lines(tab.evaluate(put, CODE.sub("", page))) for path, page in pages.items()}
+        lines = {path: raw_lines(tab.evaluate(put, CODE.sub("", page))) for path, page in [*pages.items()][::6]}
         tab.close()
         assert {path: found for path, found in lines.items() if found} == {}

@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests import small_study
-from tests.browser.driving import new_tab
-from tests.browser.test_label_page import saved, until
+from tests.browser.driving import item_number, new_tab, saved, until
 from tests.small_study import PROBES, RATING, make_study, with_reference
 
 pytestmark = pytest.mark.browser
@@ -51,23 +50,19 @@ def choices(server: Any, study_id: int) -> dict[str, list[str | None]]:
     return stored
 
 
-def test_eight_scores_without_a_rationale_take_nine_keystrokes(opened: Callable[..., Any], server: Any) -> None:
+def test_eight_scores_without_a_rationale_take_nine_keystrokes_and_one_and_zero_in_quick_succession_are_ten(
+    opened: Callable[..., Any], server: Any
+) -> None:
     page, study_id = opened(EIGHT_SCORES)
     for key in "23456789":
         page.keyboard.press(key)
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Item 2 of 9")).to_be_visible()
+    item_number(page, 2, 9)
     assert choices(server, study_id) == {f"c{n}": [str(n + 1)] for n in range(1, 9)}
-
-
-def test_one_and_zero_in_quick_succession_are_ten_and_one_alone_moves_on(
-    opened: Callable[..., Any], server: Any
-) -> None:
-    page, study_id = opened(EIGHT_SCORES)
     page.keyboard.press("1")
     page.keyboard.press("0")
     expect(page.get_by_role("heading", name="Criterion 2")).to_be_visible()
-    page.keyboard.press("1")
+    page.keyboard.press("1")  # one alone moves on
     expect(page.get_by_role("heading", name="Criterion 3")).to_be_visible()
     page.keyboard.press("0")
     expect(page.get_by_role("heading", name="Criterion 4")).to_be_visible()
@@ -75,7 +70,8 @@ def test_one_and_zero_in_quick_succession_are_ten_and_one_alone_moves_on(
     page.keyboard.press("7")  # no 17: this one answers the next criterion
     expect(page.get_by_role("heading", name="Criterion 6")).to_be_visible()
     saved(page)
-    assert choices(server, study_id) == {"c1": ["10"], "c2": ["1"], "c3": ["0"], "c4": ["1"], "c5": ["7"]}
+    stored = {code: given[1:] for code, given in choices(server, study_id).items()}
+    assert stored == {"c1": ["10"], "c2": ["1"], "c3": ["0"], "c4": ["1"], "c5": ["7"], "c6": [], "c7": [], "c8": []}
 
 
 def test_what_is_typed_into_the_rationale_labels_nothing(opened: Callable[..., Any], server: Any) -> None:
@@ -151,20 +147,24 @@ def test_a_number_typed_and_left_in_the_field_survives_a_reload(opened: Callable
     until(lambda: choices(server, study_id).get("c1", [None])[-1] == "62")
 
 
-@pytest.mark.parametrize("width", [1440, 1920])
-def test_one_report_is_centred_and_at_most_75_characters_wide(opened: Callable[..., Any], width: int) -> None:
+def test_one_report_is_centred_and_at_most_75_characters_wide_and_a_click_stays_where_a_reason_may_be_written(
+    opened: Callable[..., Any],
+) -> None:
     page, _ = opened(EIGHT_SCORES)
-    page.set_viewport_size({"width": width, "height": 900})
-    pane, text = (
-        page.get_by_role("region", name="Report").bounding_box(),
-        page.locator(".report p").nth(1).bounding_box(),
-    )
-    assert pane is not None
-    assert text is not None
-    left, right = text["x"] - pane["x"], pane["x"] + pane["width"] - text["x"] - text["width"]
-    assert abs(left - right) <= 20  # the scrollbar's gutter
-    assert 520 <= text["width"] <= 620
-    expect(page.locator(".pane")).to_have_count(1)
+    for width in (1920, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        pane = page.get_by_role("region", name="Report").bounding_box()
+        text = page.locator(".report p").nth(1).bounding_box()
+        assert pane is not None
+        assert text is not None
+        left, right = text["x"] - pane["x"], pane["x"] + pane["width"] - text["x"] - text["width"]
+        assert abs(left - right) <= 20  # the scrollbar's gutter
+        assert 520 <= text["width"] <= 620
+        expect(page.locator(".pane")).to_have_count(1)
+    page.get_by_role("radio", name="4", exact=True).click()
+    expect(page.get_by_role("textbox", name="Rationale: Criterion 1")).to_be_visible()
+    page.keyboard.press("5")  # a key goes on
+    expect(page.get_by_role("textbox", name="Rationale: Criterion 2")).to_be_visible()
 
 
 def test_the_reference_stands_beside_with_its_title(opened: Callable[..., Any]) -> None:
@@ -175,35 +175,28 @@ def test_the_reference_stands_beside_with_its_title(opened: Callable[..., Any]) 
     assert "gamma" not in page.content()
 
 
-def test_a_probe_has_its_answers_in_order_and_two_keystrokes(opened: Callable[..., Any], server: Any) -> None:
+def test_a_probe_has_its_answers_in_order_and_two_keystrokes_and_the_next_of_its_report_keeps_text_and_place(
+    opened: Callable[..., Any], server: Any
+) -> None:
     page, study_id = opened(PROBES)
     expect(page.get_by_role("region", name="Claim")).to_contain_text("twice a day.")
     radios = page.get_by_role("radiogroup", name="Supported").get_by_role("radio")
     expect(radios).to_have_text(
         ["Fully supported1", "Supported in part, or only for some cases2", "The source did not load3"]
     )
-    page.keyboard.press("3")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Item 2 of 27")).to_be_visible()
-    assert choices(server, study_id) == {"supported": ["source_unavailable"]}
-
-
-def test_the_next_probe_of_a_report_keeps_its_text_and_its_place(opened: Callable[..., Any]) -> None:
-    page, _ = opened(PROBES)
     claims = [page.get_by_role("region", name="Claim").inner_text()]
     page.locator(".pane").evaluate("node => { node.marked = true; node.scrollTop = 400; }")
     for item in (2, 3):
-        page.keyboard.press("1")
+        page.keyboard.press("3")
         page.keyboard.press("Control+Enter")
-        expect(page.get_by_text(f"Item {item} of 27")).to_be_visible()
-        page.locator('.calipers[data-ready="true"]').wait_for()
+        item_number(page, item, 27)
         claims.append(page.get_by_role("region", name="Claim").inner_text())
         assert page.locator(".pane").evaluate("node => [node.marked, node.scrollTop]") == [True, 400]
     assert len(set(claims)) == 3
+    assert choices(server, study_id) == {"supported": ["source_unavailable"] * 2}
     page.keyboard.press("1")
     page.keyboard.press("Control+Enter")
-    expect(page.get_by_text("Item 4 of 27")).to_be_visible()
-    page.locator('.calipers[data-ready="true"]').wait_for()
+    item_number(page, 4, 27)
     assert page.locator(".pane").evaluate("node => [node.marked ?? false, node.scrollTop]") == [False, 0]
 
 
@@ -225,11 +218,3 @@ def test_a_long_probe_is_whole_and_leaves_room_for_its_context(
     text.focus()
     page.keyboard.press("End")
     until(lambda: text.evaluate("node => node.scrollTop + node.clientHeight >= node.scrollHeight - 2"))
-
-
-def test_a_click_stays_where_a_reason_may_be_written_and_a_key_goes_on(opened: Callable[..., Any]) -> None:
-    page, _ = opened(EIGHT_SCORES)
-    page.get_by_role("radio", name="4", exact=True).click()
-    expect(page.get_by_role("textbox", name="Rationale: Criterion 1")).to_be_visible()
-    page.keyboard.press("5")
-    expect(page.get_by_role("textbox", name="Rationale: Criterion 2")).to_be_visible()

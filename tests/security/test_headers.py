@@ -23,7 +23,7 @@ REPLIES = [
     ("GET", "/favicon.png", {200}), ("GET", "/static/js/none.js", {200, 404}), ("POST", "/", {405}), ("DELETE", "/", {405}),
     ("GET", "/_stcore/health", {200}), ("OPTIONS", "/_stcore/health", {204}), ("GET", "/_stcore/host-config", {200}),
     ("GET", "/_stcore/metrics", {404}), ("GET", "/_stcore/stream", {404, 400, 426, 200}), ("GET", "/health", {200}),
-    ("GET", "/ready", {200}), ("GET", "/metrics", {404}), ("GET", "/invite/unknown", {404}), ("POST", "/invite/unknown", {403}),
+    ("GET", "/ready", {200}), ("GET", "/metrics", {404}), ("GET", "/invite/unknown", {404, 429}), ("POST", "/invite/unknown", {403}),
     ("PUT", "/invite/unknown", {405}), ("GET", "/api/assignment/x", {401}), ("GET", "/api/history/x", {401}),
     ("POST", "/api/labels", {401}), ("GET", "/api/labels", {200, 405}), ("POST", "/api/submit", {401}), ("POST", "/api/logout", {401}),
     ("GET", "/media/none.png", {404}), ("PUT", "/_stcore/upload_file/a/b", {404}), ("GET", "/component/x/y", {404}),

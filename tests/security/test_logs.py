@@ -14,11 +14,14 @@ from typing import Any
 
 import pytest
 from sqlalchemy import update
+from typer.testing import CliRunner
 
 from annotation.people.invites import invite
 from annotation.people.open_links import open_link
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import csrf_token
+from app.command_line import app
+from app.settings import settings
 from db.connect import transaction
 from db.people_tables import Rater
 from db.tables import Study
@@ -158,7 +161,9 @@ def test_an_exception_is_logged_by_type_and_place_in_every_library(tmp_path: Pat
     assert json.loads(next(line for line in ran.stderr.splitlines() if line.startswith("{")))["error_id"] == "x"
 
 
-def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(tmp_path: Path) -> None:
+def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A run against a fake provider that fails in every way it can, with every log as loud as ours can be made."""
     database, key = f"sqlite:///{tmp_path}/calipers.db", "zkey-of-the-provider-0815"
     environment = os.environ | {
@@ -195,9 +200,15 @@ def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(tmp_path: Path) 
             'api_key_env = "ZPROVIDER_KEY"\nprice = {input = 0.1, output = 0.2}\nmax_cost = 5.0\n'
         )
         said = run("judge", "run", "judged", "--judges", str(judges), "--concurrency", "2")
-        said += run("judge", "check", "judged", "--judges", str(judges)) + run("judge", "status", "judged")
+        said += run("judge", "check", "judged", "--judges", str(judges))
     finally:
         fake.terminate()
         fake.wait(timeout=10)
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", database)
+    settings.cache_clear()
+    made = CliRunner().invoke(app, ["judge", "status", "judged"], catch_exceptions=False)  # what was stored of it
+    settings.cache_clear()
+    said += made.output
+    assert made.exit_code == 0
     assert "mini" in said, "it ran"
     assert [word for word in (key, REPORT) if word in said] == []

@@ -180,6 +180,7 @@ def test_scores_are_filed_under_the_report_that_was_rated_whichever_side_it_stoo
     engine: Engine, tmp_path: Path
 ) -> None:
     """Everybody gives each system its own score; the verdicts give them back, whoever stood left."""
+    write_reports(tmp_path, ("tides", "bread"))
     study_id = make_study(engine, tmp_path, overlap=2, protocol=BOTH)
     truth = {"alpha": "2", "beta": "5", "gamma": "9"}
     with transaction(engine) as session:
@@ -201,7 +202,7 @@ def test_scores_are_filed_under_the_report_that_was_rated_whichever_side_it_stoo
         study = session.get_one(Study, study_id)
         set_status(session, local_admin(study), "closed")
         frame = load_verdicts(session, study)
-        assert len(frame) == 2 * PAGES * 2 * 2
+        assert len(frame) == 2 * 6 * 2 * 2  # both reports of six pages, two criteria, two people
         assert {(row.system_a, str(float(row.label))) for row in frame.itertuples()} == {
             (system, str(float(score))) for system, score in truth.items()
         }
@@ -398,6 +399,7 @@ def test_quotas_and_topics_count_a_page_once(engine: Engine, tmp_path: Path) -> 
         assert len(set(session.scalars(topics.where(Assignment.rater_id == ada.rater_id)))) == 2
 
 
+@pytest.mark.databases("sqlite")
 def test_a_roster_gives_both_to_the_same_person_with_even_sides(engine: Engine, tmp_path: Path) -> None:
     from annotation.importing.folder import read_folder
     from annotation.importing.write import import_reports
@@ -418,6 +420,7 @@ def test_a_roster_gives_both_to_the_same_person_with_even_sides(engine: Engine, 
         assert find_faults(session) == []
 
 
+@pytest.mark.databases("sqlite")
 def test_a_second_reading_repeats_both(engine: Engine, tmp_path: Path) -> None:
     topics = tuple(f"topic{number}" for number in range(12))
     write_reports(tmp_path, topics, ("alpha", "beta"))
@@ -509,7 +512,9 @@ def test_time_is_the_pages_and_each_report_has_half_of_the_reading(engine: Engin
         assert line.items == 1
 
 
+@pytest.mark.databases("sqlite")
 def test_a_dispute_is_settled_for_one_report_beside_the_other(engine: Engine, tmp_path: Path) -> None:
+    write_reports(tmp_path, ("tides",))
     study_id = make_study(engine, tmp_path, overlap=2, protocol=BOTH)
     with transaction(engine) as session:
         people = [a_person(session, study_id, name) for name in ("Ada", "Bea")]

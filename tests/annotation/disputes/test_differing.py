@@ -40,7 +40,6 @@ def test_work_handed_in_again_is_seen_at_once_as_if_everything_had_been_read(eng
 
 
 @pytest.mark.databases("sqlite")
-@pytest.mark.databases("sqlite")
 def test_a_second_look_reads_no_label_of_people_again(engine: Engine, tmp_path: Path) -> None:
     study = make_adjudicated(engine, tmp_path, {name: UNLIKE[name] for name in (ANN, BEN)})
     found(engine, study)

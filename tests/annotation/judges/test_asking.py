@@ -107,6 +107,7 @@ def test_only_judges_that_ran_and_are_real_can_be_asked_by_an_evaluator(engine: 
             refused()
 
 
+@pytest.mark.databases("sqlite")
 def test_the_prompt_of_every_call_is_read_before_it_is_sent_and_is_the_one_that_is_sent(
     engine: Engine, study: int
 ) -> None:

@@ -60,6 +60,7 @@ def test_no_batch_is_sent_that_the_budget_could_not_pay(engine: Engine, fake: Fa
     assert only(last).done > sent
 
 
+@pytest.mark.databases("sqlite")
 @pytest.mark.parametrize(("limit", "value", "batches"), [("LINES", 5, [5, 5, 2]), ("BYTES", 20_000, None)])
 def test_a_large_batch_is_split(
     engine: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, batches: list[int] | None

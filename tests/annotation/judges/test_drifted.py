@@ -167,7 +167,6 @@ def test_replaced_reports_before_the_same_judge_are_named(engine: Engine, tmp_pa
     assert measured(found).difference.n == found.labels == 4
 
 
-@pytest.mark.databases("sqlite", "postgres")
 @pytest.mark.parametrize(
     ("protocol", "field", "answers", "agreement"),
     [

@@ -110,7 +110,6 @@ def test_a_slow_person_gets_them_in_between_and_the_count_stands_still(engine: E
         assert {one.item_id for one in own.retests} == {one.item_id for one in repeats(own, study, ada.rater_id or 0)}
 
 
-@pytest.mark.databases("sqlite", "postgres")
 def test_one_attention_item_comes_in_every_five_never_two_in_a_row_and_the_count_stands_still(engine: Engine) -> None:
     study_id = plain_study(engine, 13, 1, protocol=ATTENTION)
     with transaction(engine) as session:

@@ -238,6 +238,7 @@ def test_ten_items_ask_the_database_no_more_often_than_one(engine: Engine, tmp_p
     assert queries(engine, both) == after_one
 
 
+@pytest.mark.databases("sqlite")
 def test_skipping_needs_a_reason_and_the_item_is_never_offered_again(engine: Engine, tmp_path: Path) -> None:
     _, ada = begin(engine, tmp_path, overlap=2)
     page = taken(engine, ada)

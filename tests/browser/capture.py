@@ -15,6 +15,8 @@ from playwright.sync_api import APIResponse, BrowserContext, Page, Response
 from playwright.sync_api import Error as PlaywrightError
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from tests.browser.driving import new_tab
+
 # text, attributes, values of fields and comments of every node, into open shadow roots
 DOM = """() => {
     const said = { text: [], attribute: [] };
@@ -29,22 +31,31 @@ DOM = """() => {
     walk(document);
     return said;
 }"""
+LIBRARY = "/static/"  # files of Streamlit, the same on every machine
 STORED = "() => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, history.state, window.name])"
 
 
 class Capture:
-    """One context's bodies, headers, frames, DOM, title, addresses, storage, console and downloads."""
+    """Bodies, headers, frames, DOM, title, addresses, storage, console and downloads of one context's tab."""
 
     def __init__(self, context: BrowserContext) -> None:
         self.seen: dict[str, list[str]] = defaultdict(list)
         self.context = context
-        context.on("page", self._watch)
+        self.tabs: list[Page] = []
 
-    def _watch(self, page: Page) -> None:
+    def tab(self) -> Page:
+        """A tab that is listened to, until `close`."""
+        page = new_tab(self.context)
+        self.tabs.append(page)
         page.on("response", self.response)
         page.on("console", lambda message: self.seen["console"].append(message.text))
         page.on("pageerror", lambda error: self.seen["console"].append(str(error)))
         page.on("websocket", self._socket)
+        return page
+
+    def close(self) -> None:
+        for page in self.tabs:
+            page.close()
 
     def _socket(self, socket: Any) -> None:
         socket.on("framereceived", self._frame)
@@ -64,6 +75,8 @@ class Capture:
         """Status line, headers and body of one answer."""
         self.seen["url"].append(unquote(response.url))
         self.seen["header"].append(json.dumps(response.headers))
+        if isinstance(response, Response) and LIBRARY in response.url:
+            return
         with suppress(PlaywrightError):  # a redirect has none, and a page that is left takes its last ones along
             self.seen["body"].append(response.body().decode("utf-8", "replace"))
 

@@ -65,7 +65,8 @@ def put_away(context: BrowserContext, address: str) -> None:
         if page is not kept:
             page.close()
     context.clear_cookies()
-    if kept is not None:  # whatever page it showed has written what it wanted to keep by now
+    # whatever pages there were have written what they wanted to keep by now
+    if kept is not None or (kept := _emptied(new_tab(context), address)) is not None:
         kept.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 from sqlalchemy import select
 
 from annotation.disputes.others import turned
@@ -77,17 +77,16 @@ def disputed(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Disputed:
 
 
 @pytest.fixture
-def capture(browser: Browser) -> Iterator[Capture]:
-    context = browser.new_context(viewport={"width": 1440, "height": 757})
-    context.set_default_timeout(20_000)
-    yield Capture(context)
-    context.close()
+def capture(context: BrowserContext) -> Iterator[Capture]:
+    capture = Capture(context)
+    yield capture
+    capture.close()
 
 
 def test_an_adjudicators_session_shows_neither_systems_nor_people(
     capture: Capture, server: Any, disputed: Disputed
 ) -> None:
-    page = new_tab(capture.context)
+    page = capture.tab()
     page.goto(disputed.link)
     ready(page)
     every_sheet(page, capture)
@@ -128,7 +127,7 @@ def test_a_leak_planted_among_the_raters_answers_is_seen(capture: Capture, dispu
             said[0]["rationale"] += " ".join(("", *leaks))
         route.fulfill(json=told)
 
-    page = new_tab(capture.context)
+    page = capture.tab()
     page.route("**/api/assignment/*", plant)
     page.goto(disputed.link)
     ready(page)

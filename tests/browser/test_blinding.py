@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.blinded import Blind, blind_study
 from tests.browser.capture import Capture
-from tests.browser.driving import item_number, new_tab, ready, saved
+from tests.browser.driving import item_number, parked, put_away, ready, saved
 from tests.browser.test_quoting import SELECT
 
 pytestmark = pytest.mark.browser
@@ -22,11 +22,10 @@ def blind(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Blind:
 
 
 @pytest.fixture
-def capture(browser: Browser) -> Iterator[Capture]:
-    context = browser.new_context(viewport={"width": 1440, "height": 757})
-    context.set_default_timeout(20_000)
-    yield Capture(context)
-    context.close()
+def capture(context: BrowserContext) -> Iterator[Capture]:
+    capture = Capture(context)
+    yield capture
+    capture.close()
 
 
 def answer_and_submit(page: Page) -> None:
@@ -55,8 +54,8 @@ def test_a_whole_session_of_an_annotator_shows_no_name_path_number_or_hash(
 ) -> None:
     outside: list[str] = []
     own = (server.address, server.address.replace("http", "ws"), "blob:", "data:")
-    capture.context.on("request", lambda one: None if one.url.startswith(own) else outside.append(one.url))
-    page = new_tab(capture.context)
+    page = capture.tab()
+    page.on("request", lambda one: None if one.url.startswith(own) else outside.append(one.url))
     page.goto(blind.token)
     ready(page)
     every_sheet(page, capture)
@@ -146,19 +145,20 @@ HIDDEN_PLANT = """leak => {
 
 
 @pytest.fixture(scope="module")
-def plain(browser: Browser, server: Any) -> Iterator[tuple[Page, Capture]]:
+def plain(warm: BrowserContext, server: Any) -> Iterator[tuple[Page, Capture]]:
     """The page of somebody who is signed out, with nothing to hide."""
-    context = browser.new_context()
-    capture = Capture(context)
-    page = new_tab(context)
-    context.route("**/planted/body", lambda route: route.fulfill(body=LEAK))
-    context.route("**/planted/header", lambda route: route.fulfill(body="", headers={"x-made-by": LEAK}))
+    parked(warm, server.address)
+    capture = Capture(warm)
+    page = capture.tab()
+    page.route("**/planted/body", lambda route: route.fulfill(body=LEAK))
+    page.route("**/planted/header", lambda route: route.fulfill(body="", headers={"x-made-by": LEAK}))
     page.goto(server.address)
     page.get_by_text("Open your invitation link").wait_for()
     capture.look(page)
     assert capture.found([LEAK]) == set()
     yield page, capture
-    context.close()
+    capture.close()
+    put_away(warm, server.address)
 
 
 @pytest.mark.parametrize("channel", PLANTS)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import BrowserContext
 from sqlalchemy import Engine, select
 
 from annotation.people.sign_ins import csrf_token
@@ -29,11 +29,10 @@ def blind(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Blind:
 
 
 @pytest.fixture
-def capture(browser: Browser) -> Iterator[Capture]:
-    context = browser.new_context(viewport={"width": 1440, "height": 757})
-    context.set_default_timeout(20_000)
-    yield Capture(context)
-    context.close()
+def capture(context: BrowserContext) -> Iterator[Capture]:
+    capture = Capture(context)
+    yield capture
+    capture.close()
 
 
 TEXTS = re.compile(r"\{(\w+)\}")

@@ -20,4 +20,4 @@ def test_ten_racing_for_ten_items_fill_each_three_times(engine: Engine) -> None:
 
 
 def test_skips_and_stale_returns_in_the_race_lose_no_slot_and_give_none_twice(engine: Engine) -> None:
-    race_with_skips(engine, items=6, count=6, turns=10, quota=4)
+    race_with_skips(engine, items=6, count=8, turns=8, quota=None)

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from calibration.results import CalibrationReport, ReportWarning
+from exports import pack
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.methods import methods_paragraph
 from exports.pack import DRAWN, REPORT, texts_of
-from exports.pack import FIGURES as DRAWINGS
 from exports.page import report_page
 from exports.plots.theme import FULL_PAGE
 from exports.strict_json import loads
@@ -44,7 +44,7 @@ def printed_otherwise(
     # a study adds warnings of its own, that labels cannot tell
     report = replace(report, warnings=(*warned, *missing))
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
-    figures = [figure for draw in DRAWINGS if (figure := draw(report, FULL_PAGE)) is not None]
+    figures = [figure for draw in pack.FIGURES if (figure := draw(report, FULL_PAGE)) is not None]
     texts = {
         **texts_of(tables, report, facts), "captions.md": captions(figures), "figures.tex": figures_tex(figures),
         "report.html": report_page(report, tables, figures, methods, title),

@@ -56,5 +56,4 @@ def html_of(screen: AppTest) -> list[str]:
 
 def draw_only(patch: pytest.MonkeyPatch, *figures: object) -> None:
     """A pack holds these figures; all of them take seconds, and tests/exports draws them."""
-    for module in ("pack.FIGURES", "printing_again.DRAWINGS"):
-        patch.setattr(f"exports.{module}", figures)
+    patch.setattr("exports.pack.FIGURES", figures)

@@ -60,8 +60,6 @@ def labelled(tmp_path_factory: pytest.TempPathFactory, fake_process: Fake) -> Pa
 def at_the_fake(patch: pytest.MonkeyPatch, fake: Fake) -> None:
     patch.setenv("OPENAI_API_BASE", fake.base)
     patch.setenv("OPENAI_API_KEY", "none")
-    for module in ("pack.FIGURES", "printing_again.DRAWINGS"):
-        patch.setattr(f"exports.{module}", ())  # tests/exports draws them
     calibrate_once(patch)
     patch.setattr("annotation.blinding.TREES", 5)  # tests/annotation has all
 

@@ -129,7 +129,7 @@ ONCE = {
     "exports.recomputing.report_from": once(report_from),
     "exports.recomputing.tables_of": once(tables_of),
     "exports.printing_again.texts_of": once(texts_of),
-    "exports.printing_again.DRAWINGS": tuple(map(once, FIGURES)),
+    "exports.pack.FIGURES": tuple(map(once, FIGURES)),
 }
 
 

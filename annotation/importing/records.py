@@ -134,6 +134,8 @@ def title_of(prompt: str) -> str:
 
 def read_report(path: Path, shown: str, topic: str, system: str, encoding: str = "utf-8") -> ReportRecord:
     """The file's bytes and text. Raises ImportingError naming the byte, its offset and line; never guesses a codec."""
+    if not (topic and system):  # names are trimmed, and here nothing is left of one
+        raise ImportingError(f"{shown}: its {'topic' if system else 'system'} has a name of blanks only; rename it")
     if path.is_file() and path.stat().st_size > REPORT_MAX:
         raise ImportingError(f"{shown}: over {REPORT_MAX >> 20} MB; a report is one document, give each its own file")
     original = read_bytes(path, shown)

@@ -93,6 +93,8 @@ REFUSED: list[tuple[str, Damage, str]] = [
      "queries/sample_2.jsonl:1: id '12' has another query at queries/researchy.jsonl:2; remove one"),
     ("deepresearchgym", edit("queries/sample_2.jsonl", '"99"', '"12"'),
      "queries/sample_2.jsonl:2: id '12' has another query at queries/researchy.jsonl:2; remove one"),
+    ("deepresearchgym", write("reports/ /12.a", text("x")),
+     "reports/ /12.a: its system has a name of blanks only; rename it"),
     ("deepresearchgym", remove("reports/OpenAI_custom/12.a"),
      "OpenAI_custom: no report for 1 of 2 topics (12); add them or pass --allow-missing"),
     ("deepresearchgym", write("reports/OpenAI/12.a", b"caf\xe9"),

@@ -75,6 +75,7 @@ def test_disagreements_are_browsed_and_nothing_is_fetched(page: Page, server: Se
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_text("2 of 4", exact=True)).to_be_visible()
     expect(page.locator(".c-pane mark").first).to_have_text("The moon does it.")
+    page.wait_for_function(AT_REST)  # what is unfolded while the page is drawn anew folds again
     page.get_by_text("The prompt that was sent, and the reply, pass 1").click()
     page.get_by_text("Prompt proved by sha256").first.click()
     expect(page.get_by_text("You compare two research reports").first).to_be_visible()

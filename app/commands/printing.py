@@ -57,8 +57,12 @@ def refusal(text: str) -> str:
 
 def print_json(value: Any) -> None:
     """Machine-readable output on standard output, nothing else beside it; nan is null."""
-    text = json.dumps(_known(value), ensure_ascii=False, allow_nan=False, indent=2)
-    typer.echo(text.encode("utf-8", "backslashreplace").decode())  # half a character is its own JSON escape
+    echo_json(json.dumps(_known(value), ensure_ascii=False, allow_nan=False, indent=2))
+
+
+def echo_json(text: str) -> None:
+    """JSON as it stands, but what a terminal would obey is escaped as JSON escapes it: the same value is read."""
+    typer.echo(OBEYED.sub(lambda one: f"\\u{ord(one[0]):04x}", text.removesuffix("\n")))
 
 
 def _known(value: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import CASCADE, FAMILY, JSON, JUDGES, PRESET, PROTOCOL, WHAT, listed, working
+from app.commands.printing import CASCADE, FAMILY, JSON, JUDGES, PRESET, PROTOCOL, WHAT, echo_json, listed, working
 
 if TYPE_CHECKING:
     from calibration.results import CalibrationReport
@@ -68,7 +68,7 @@ def calibrate(
     if judge and report.choice is not None:
         decided(report.choice, judge)  # refuses a name that no judge has
     if as_json:
-        typer.echo(report_json(report), nl=False)
+        echo_json(report_json(report))
     else:
         print_report(report, judge)
         if out is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import JSON, PROTOCOL, WHAT, working
+from app.commands.printing import JSON, PROTOCOL, WHAT, echo_json, working
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,6 +144,6 @@ def _print(table: Table, as_json: bool) -> None:
     from exports.as_json import as_json as json_of
 
     if as_json:
-        typer.echo(json_of(table), nl=False)
+        echo_json(json_of(table))
     else:
         print_one(table)

@@ -14,7 +14,7 @@ from annotation.entries import read_entry
 from annotation.errors import AnnotationError
 from annotation.importing.records import storable
 from annotation.toml_text import read_toml
-from app.commands.printing import LINE_MAX, visible
+from app.commands.printing import LINE_MAX, OBEYED, print_json, visible
 from app.settings import database
 from db.backup_file import OURS
 from db.connect import open_database
@@ -80,6 +80,17 @@ def test_what_a_file_says_never_commands_a_terminal(folder: Path) -> None:
     assert (said.code, unfit(said)) == (1, [])
     assert "\\x1b[31mred" in said.err
     assert visible("two\nlines\tand\u2066 more\x85") == "two\nlines\tand\\u2066 more\\x85"
+
+
+def test_json_of_such_words_commands_no_terminal_and_is_read_as_the_same_words(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    said = {"judge": "\u202eevil\u202c\x7f\x85\u2028\ud800 é 中"}
+    print_json(said)
+    printed = capsys.readouterr().out
+    assert OBEYED.findall(printed) == []
+    assert json.loads(printed) == said
+    assert "é 中" in printed
 
 
 @pytest.mark.parametrize(

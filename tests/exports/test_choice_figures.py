@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -75,17 +74,6 @@ def a_map(criteria: int, categories: int, thin: bool = False) -> ReliabilityMap:
         for name, group in itertools.product(names, groups)
     ]
     return ReliabilityMap("j", tuple(names[:-1]), tuple(groups[:-1]), tuple(cells))
-
-
-@pytest.fixture(scope="module")
-def figures_of(reports):
-    """A study's figures at a width, drawn once for all who look at them."""
-
-    @cache
-    def drawn(name, width):
-        return [figure for draw in DRAW if (figure := draw(reports[name], width)) is not None]
-
-    return drawn
 
 
 def test_a_map_drawn_twice_is_the_same_bytes():

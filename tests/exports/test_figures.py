@@ -6,7 +6,6 @@ import math
 import subprocess
 import sys
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,17 +48,6 @@ STUDIES = {
 def reports():
     few = CalibrationSettings(resamples=50, per_criterion=True)
     return {name: calibrate(frame, few) for name, frame in STUDIES.items()} | {"toy": toy_report()}
-
-
-@pytest.fixture(scope="module")
-def figures_of(reports):
-    """A study's figures at a width, drawn once for all who look at them."""
-
-    @cache
-    def drawn(name, width):
-        return [figure for draw in DRAW if (figure := draw(reports[name], width)) is not None]
-
-    return drawn
 
 
 @pytest.mark.parametrize("width", [ONE_COLUMN, FULL_PAGE])

@@ -10,6 +10,7 @@ from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.people.annotator_signals import Signal
 from calibration.results import Estimate
 from exports.cells import shown
+from exports.words.grammar import counted
 
 TITLES = {
     "agreement": "disagrees with the others",
@@ -47,11 +48,11 @@ def reason(one: Signal) -> str:
 def listed(one: AnnotatorQuality) -> list[str]:
     """Facts beside the flags, which no test stands behind."""
     seen = one.attention_passed + one.attention_failed
-    facts = [f"failed {one.attention_failed} of {_counted(seen, 'attention item')}"] if one.attention_failed else []
+    facts = [f"failed {one.attention_failed} of {counted(seen, 'attention item')}"] if one.attention_failed else []
     if one.too_fast:
         few, more = one.too_fast[:3], len(one.too_fast) - 3
         which = f"{', '.join(few)}{f' and {more} more' if more > 0 else ''}"
-        facts.append(f"{_counted(len(one.too_fast), 'item')} in less time than reading at 600 words a minute: {which}")
+        facts.append(f"{counted(len(one.too_fast), 'item')} in less time than reading at 600 words a minute: {which}")
     return facts
 
 
@@ -82,9 +83,9 @@ def more_pairs(found: StudyQuality, half_width: float) -> str:
         return f"How many more pairs would narrow agreement to {aim} cannot be said yet: {why_unknown(needed)}."
     pairs, safe = found.cluster, found.agreement.cautious(half_width)
     if not needed.more:
-        return f"Agreement is known to {aim} or better with the {_counted(found.agreement.spread.pilot, pairs)} so far."
+        return f"Agreement is known to {aim} or better with the {counted(found.agreement.spread.pilot, pairs)} so far."
     sure = f"; {safe.more:,} more to be safe" if safe.more and safe.more > needed.more else ""
-    return f"About {_counted(needed.more, f'more {pairs}')} would narrow agreement to {aim}{sure}."
+    return f"About {counted(needed.more, f'more {pairs}')} would narrow agreement to {aim}{sure}."
 
 
 def why(one: Estimate) -> str:
@@ -114,10 +115,6 @@ def _share_of_time(one: Estimate) -> str:
 def _percent(one: Estimate) -> str:
     ends = "" if math.isnan(one.low) else f" [{100 * one.low:.0f}, {100 * one.high:.0f}]"
     return f"{100 * one.value:.0f} %{ends}"
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def _joined(names: list[str]) -> str:

@@ -15,6 +15,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.studies import has_labels, protocol_of
 from db.people_tables import Enrollment
 from db.tables import SLOT_SOURCES, Assignment, Criterion, Item, Report, Study, Topic
+from exports.words.grammar import counted
 
 State = Literal["done", "next", "later"]
 PLANS = {
@@ -102,9 +103,11 @@ def is_setting_up(session: Session, study: Study) -> bool:
 def _said(found: SetUp) -> tuple[tuple[bool, Step], ...]:
     """Whether each step is done, and its words."""
     name = quote(found.study)
-    several = f"{_n(found.items, 'item')} with {_n(found.slots, 'slot')}" if found.slots else "nothing planned yet"
+    several = (
+        f"{counted(found.items, 'item')} with {counted(found.slots, 'slot')}" if found.slots else "nothing planned yet"
+    )
     return (
-        (True, _step("Choose the protocol", f"{found.protocol}: {_n(found.questions, 'question')}", "")),
+        (True, _step("Choose the protocol", f"{found.protocol}: {counted(found.questions, 'question')}", "")),
         (found.reports > 0, _step(
             "Import the reports", _imported(found) if found.reports
             else "none yet; a folder holds one folder for each system, with one file for each topic",
@@ -115,7 +118,7 @@ def _said(found: SetUp) -> tuple[tuple[bool, Step], ...]:
         )),
         (found.slots > 0, _step("Plan what is labelled", several, _plan(found))),
         (found.annotators > 0, _step(
-            "Invite people", f"{_n(found.annotators, 'annotator')} invited" if found.annotators else "nobody yet",
+            "Invite people", f"{counted(found.annotators, 'annotator')} invited" if found.annotators else "nobody yet",
             f"calipers invite {name} Ada Ben --role annotator", ("people", "People"),
         )),
         (False, _step("Open the study", "from then on work is given out", f"calipers open {name}")),
@@ -127,14 +130,16 @@ def _step(title: str, told: str, command: str, page: tuple[str, str] | None = No
 
 
 def _imported(found: SetUp) -> str:
-    told = f"{_n(found.reports, 'report')} on {_n(found.topics, 'topic')}"
+    told = f"{counted(found.reports, 'report')} on {counted(found.topics, 'topic')}"
     return f"{told}. {no_prompt(found.without_prompt, 'folder')}" if found.without_prompt else told
 
 
 def _undecided(found: SetUp) -> str:
     if not found.reports:
         return "once reports are there, passages that may name their maker are listed"
-    return f"{_n(found.undecided, 'passage')} left to decide" if found.undecided else "no passage is left to decide"
+    return (
+        f"{counted(found.undecided, 'passage')} left to decide" if found.undecided else "no passage is left to decide"
+    )
 
 
 def _plan(found: SetUp) -> str:
@@ -142,7 +147,3 @@ def _plan(found: SetUp) -> str:
         return f"calipers import probes FILE --layout table --study {quote(found.study)}"
     words = ("calipers pairs", quote(found.study), PLANS[found.task_type], "--overlap 2 --apply")
     return " ".join(filter(None, words))
-
-
-def _n(count: int, thing: str) -> str:
-    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"

@@ -31,6 +31,7 @@ SERVER_OPTIONS = {
     "client.showErrorDetails": "none",
     "client.toolbarMode": "minimal",
     "browser.gatherUsageStats": "false",
+    "logger.hideWelcomeMessage": "true",  # its addresses lead to a page that asks for a link
 }
 
 

@@ -64,7 +64,8 @@ def _refuse_absent(frame: pd.DataFrame) -> None:
     """Raises where a column or every row is missing."""
     absent = [name for name in REQUIRED if name not in frame.columns]
     if absent:
-        told = f"the table has no column {', '.join(map(repr, absent))}; it needs {', '.join(REQUIRED)}"
+        told = f"the table has no column {', '.join(map(repr, absent))}"
+        told += f"; it needs {', '.join(REQUIRED)}" if len(absent) < len(REQUIRED) else ", which it needs"
         meant = get_close_matches(absent[0], [str(name) for name in frame.columns if name not in REQUIRED], 1)
         told += f" (is {meant[0]!r} a misspelt {absent[0]!r}?)" if meant else ""
         raise CalibrationError("missing_column", told)

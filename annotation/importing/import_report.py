@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotation.importing.prepare import SHORT, Prepared
-from annotation.importing.records import BOM, Parsed, ReportRecord, TopicRecord, some_of
+from annotation.importing.records import BOM, Parsed, ReportRecord, TopicRecord, counted, some_of
 from annotation.importing.standing import Stored, news_of
 
 LISTED = 20
@@ -49,8 +49,9 @@ class ImportReport:
     def lines(self) -> list[str]:
         """What the terminal prints: counts first, then names, at most twenty a line."""
         reference = f" ({self.references} reference)" if self.references else ""
-        versions = f"{self.new_versions} new versions, " if self.new_versions else ""
+        versions = f"{counted(self.new_versions, 'new version')}, " if self.new_versions else ""
         gaps = {topic for topics in self.missing.values() for topic in topics}
+        warned = counted(len(self.warned), "report")
         missing = [f"{system} {len(topics)} ({some_of(topics, LISTED)})" for system, topics in self.missing.items()]
         listed = {
             "empty": self.empty,
@@ -61,8 +62,9 @@ class ImportReport:
             "categories with one topic": self.singletons,
         }
         return [
-            f"{self.layout}: {self.topics} topics, {self.systems} systems{reference}, {self.reports} reports: "
-            f"{self.new} new, {self.unchanged} unchanged, {versions}{len(self.empty)} empty",
+            f"{self.layout}: {counted(self.topics, 'topic')}, {counted(self.systems, 'system')}{reference}, "
+            f"{counted(self.reports, 'report')}: {self.new} new, {self.unchanged} unchanged, {versions}"
+            f"{len(self.empty)} empty",
             f"missing {some_of(missing, LISTED, '; ') or 'none'}   "
             f"complete topics {self.topics - len(gaps)} of {self.topics}",
             f"BOM {self.bom}   CRLF {self.crlf}   NFD names {self.nfd_names}   ignored files {self.ignored}",
@@ -70,7 +72,7 @@ class ImportReport:
             *([f"criteria {', '.join(f'{n} {what}' for what, n in self.criteria.items())}"] if self.criteria else []),
             *self.notes[:LISTED],
             *([no_prompt(self.without_prompt, self.layout)] if self.without_prompt else []),
-            *([f"stripping warnings on {len(self.warned)} reports; all of them with --json"] if self.warned else []),
+            *([f"stripping warnings on {warned}; all of them with --json"] if self.warned else []),
         ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from annotation.importing.records import some_of
+from annotation.importing.records import counted, some_of
 
 LISTED = 20
 
@@ -51,8 +51,9 @@ class ProbesReport:
             "matched by fallback": self.matched_by_fallback,
         }
         return [
-            f"{self.layout}: {self.probes:,} probes ({self.kind}) on {self.topics} topics, about {self.reports} "
-            f"reports: {self.items:,} items, {self.new:,} new, {self.unchanged:,} unchanged{replaced}",
+            f"{self.layout}: {counted(self.probes, 'probe')} ({self.kind}) on {counted(self.topics, 'topic')}, about "
+            f"{counted(self.reports, 'report')}: {counted(self.items, 'item')}, {self.new:,} new, "
+            f"{self.unchanged:,} unchanged{replaced}",
             *([f"tags: {tags}"] if tags else []),
             *(f"{what} {count:,}" for what, count in counts.items() if count),
             *(f"{what} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),

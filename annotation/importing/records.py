@@ -208,6 +208,11 @@ def some_of(names: Sequence[str], most: int, between: str = ", ") -> str:
     return between.join(names[:most]) + more
 
 
+def counted(count: int, thing: str) -> str:
+    """`1 topic`, `2,400 topics`, `3 new versions`."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def storable_rows(rows: Iterable[Row], problems: list[str]) -> list[Row]:
     """The rows that a database can keep; each other one joins `problems`."""
     kept = []

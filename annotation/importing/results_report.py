@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.importing.records import some_of
+from annotation.importing.records import counted, some_of
 
 LISTED = 20
 
@@ -43,8 +43,8 @@ class ResultsReport:
         count = sum(map(len, self.unmatched.values()))
         fallback = self.matched_by_fallback
         lines = [
-            f"{self.layout}: {self.rows} answers on {self.items} items: {self.new} new, {self.unchanged} unchanged, "
-            f"{self.revised} revised, {count} unmatched",
+            f"{self.layout}: {counted(self.rows, 'answer')} on {counted(self.items, 'item')}: {self.new} new, "
+            f"{self.unchanged} unchanged, {self.revised} revised, {count} unmatched",
             "raters " + ", ".join(f"{name} {number}" for name, number in self.raters.items()),
             "status " + "   ".join(f"{name} {number}" for name, number in self.statuses.items()),
             f"order unknown {self.order_unknown}: left out of every statistic about which report comes first"

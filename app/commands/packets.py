@@ -58,7 +58,7 @@ def packet(
         if as_json:
             print_json({"packet": withdraw, "returned": returned})
         else:
-            typer.echo(f"packet {withdraw} is withdrawn; {returned} items went back to the pool")
+            typer.echo(f"packet {withdraw} is withdrawn; items back in the pool: {returned}")
         return
     if not rater or out is None:
         raise typer.BadParameter("name the person and the file: calipers packet STUDY RATER --out FILE.html")

@@ -235,6 +235,7 @@ def serve(
     opened(begins=True)
     if elsewhere:
         typer.echo(elsewhere, err=True)
+    typer.echo(f"calipers listens on {address}:{port} until Ctrl-C; people come by the links of `calipers invite`")
     # only our own rule decides which proxy may say where a request came from (CALIPERS_TRUSTED_PROXIES)
     os.environ["FORWARDED_ALLOW_IPS"] = ""
     main = Path(__file__).resolve().parent.parent / "main.py"

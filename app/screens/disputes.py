@@ -17,6 +17,7 @@ from app.settings import database
 from calibration.results import Estimate
 from db.connect import reading
 from exports.cells import shown
+from exports.words.grammar import counted
 
 COLUMNS = (
     "Criterion", "Disputes", "Open", "In work", "Settled", "Tie against a winner", "Not applicable", "Low confidence",
@@ -58,9 +59,9 @@ def sentence(found: Adjudication) -> str:
     total, states = sum(found.states.values()), found.states
     if not total:
         return "Nothing is in dispute."
-    left = f"{states['open']:,} open on {_items(found.items)}" if states["open"] else "none is open"
+    left = f"{states['open']:,} open on {counted(found.items, 'item')}" if states["open"] else "none is open"
     work = f", {states['in work']:,} in work" if states["in work"] else ""
-    return f"{_disputes(total)}: {left}{work}, {states['settled']:,} settled."
+    return f"{counted(total, 'dispute')}: {left}{work}, {states['settled']:,} settled."
 
 
 def about(found: Adjudication, protocol: Protocol) -> str:
@@ -105,11 +106,3 @@ def _estimate(one: Estimate) -> str:
 
 def _n(count: int) -> str:
     return f"{count:,}"
-
-
-def _items(n: int) -> str:
-    return f"{n} item" if n == 1 else f"{n:,} items"
-
-
-def _disputes(n: int) -> str:
-    return f"{n} dispute" if n == 1 else f"{n:,} disputes"

@@ -221,7 +221,7 @@ def _cost(found: Needed, known: _Known, prices: Prices, judges: int = 1) -> Cost
 
 def _at(known: _Known, goals: Goals, prices: Prices, topics: int) -> At:
     if topics < 2:
-        raise CalibrationError("bad_number", f"{topics} topics have no interval; use 2 or more")
+        raise CalibrationError("bad_number", f"{topics} is too few topics for an interval; use 2 or more")
     strict = 1 - (1 - goals.level) / goals.tried
     return At(
         topics,

@@ -122,7 +122,7 @@ def _mirrored(study: Study) -> Iterator[ReportWarning]:
     if found:
         yield ReportWarning(
             "mirrored_items",
-            f"{found} items have only human rows while their mirror image has only judge rows: "
+            f"on {found} of the items only people answered, and only judges on their mirror image: "
             "name A and B once per pair",
         )
 

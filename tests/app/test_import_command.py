@@ -35,7 +35,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 def test_a_table_comes_in_by_the_columns_the_user_names(run: Run) -> None:
     done = run("a.jsonl", "--layout", "table", "--map", "topic=id,system=model,text=answer", "--keep-columns")
-    assert done.stdout.splitlines()[0] == "table: 1 topics, 1 systems, 1 reports: 1 new, 0 unchanged, 0 empty"
+    assert done.stdout.splitlines()[0] == "table: 1 topic, 1 system, 1 report: 1 new, 0 unchanged, 0 empty"
     again = run("a.jsonl", "--layout", "table", "--map", "topic=id,system=model,text=answer", "--json")
     assert (json.loads(again.stdout)["unchanged"], json.loads(again.stdout)["layout"]) == (1, "table")
 

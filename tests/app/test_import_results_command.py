@@ -60,7 +60,7 @@ def test_labels_come_in_with_the_words_the_user_explains(run: Run, tmp_path: Pat
     assert (dry.exit_code, dry.stderr, labels(tmp_path)) == (0, "dry run: nothing was written\n", 0)
     done = run(*words)
     assert done.stdout.splitlines() == [
-        "labels: 2 answers on 1 items: 2 new, 0 unchanged, 0 revised, 0 unmatched",
+        "labels: 2 answers on 1 item: 2 new, 0 unchanged, 0 revised, 0 unmatched",
         "raters mini 1, ann 1",
         "status ok 2",
         "order unknown 2: left out of every statistic about which report comes first",
@@ -72,7 +72,7 @@ def test_labels_come_in_with_the_words_the_user_explains(run: Run, tmp_path: Pat
 
 def test_judge_results_come_in_by_their_layout(run: Run, tmp_path: Path) -> None:
     done = run("judge-results", "log.json", "--layout", "inspect", "--map", "topic=metadata.qid", "--first", "beta")
-    assert "inspect: 1 answers on 1 items: 1 new" in done.stdout
+    assert "inspect: 1 answer on 1 item: 1 new" in done.stdout
     assert "order known throughout" in done.stdout
     assert labels(tmp_path) == 1
 
@@ -117,6 +117,6 @@ def test_labels_of_an_annotation_tool_come_in_as_the_user_maps_them(run: Run, tm
     assert "tasks.json: task 1 annotation 1 clear: nothing at 'data.qid'" in str(refused.exception)
     done = run(*words, "topic=data.query,system_a=data.one,system_b=data.two,first=data.shown")
     assert done.exit_code == 0
-    assert "label_studio: 1 answers on 1 items: 1 new" in done.output
+    assert "label_studio: 1 answer on 1 item: 1 new" in done.output
     assert "order known throughout" in done.output
     assert labels(tmp_path) == 1

@@ -58,7 +58,7 @@ def test_a_packet_goes_out_comes_back_is_listed_and_can_be_withdrawn(engine_here
 
     [row] = json.loads(run("packet", "small", "--list", "--json").output)
     assert (row["name"], row["items"], row["handed_in"], row["withdrawn"]) == ("Ada", 2, 1, False)
-    assert "1 items went back" in run("packet", "small", "--withdraw", packet.packet_id).output
+    assert "items back in the pool: 1" in run("packet", "small", "--withdraw", packet.packet_id).output
     late = run("import", "ballots", first, "--study", "small")
     assert late.exit_code == 1
     assert "the packet was withdrawn" in late.output

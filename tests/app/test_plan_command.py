@@ -133,7 +133,7 @@ def test_a_study_is_a_pilot_too(
         (("--half-width", 0), "the half-width is 0; use a number above 0 to 1"),
         (("--power", 1), "the power is 1"),
         (("--level", 1), "the level is 1"),
-        (("--topics", 1), "1 topics have no interval; use 2 or more"),
+        (("--topics", 1), "1 is too few topics for an interval; use 2 or more"),
         (("--rate", -1), "hourly rate is -1; use a number from 0"),
         (("--true-gap", 0.9), "use a smaller difference"),
         (("--judge", "x"), "--judge is for a pilot; name a study or a labels file"),

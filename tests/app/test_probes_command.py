@@ -48,7 +48,7 @@ def test_a_table_comes_in_is_told_and_planned(run: Run) -> None:
     done = run("claims.csv", *MAP)
     assert tried.stdout == done.stdout
     assert done.stdout.splitlines() == [
-        "table: 2 probes (claim) on 1 topics, about 3 reports: 4 items, 4 new, 0 unchanged",
+        "table: 2 probes (claim) on 1 topic, about 3 reports: 4 items, 4 new, 0 unchanged",
         "columns left out 1 (note)",
     ]
     again = json.loads(run("claims.csv", *MAP, "--json").stdout)
@@ -67,7 +67,7 @@ def test_a_published_tree_comes_in_by_its_layout(run: Run, tmp_path: Path) -> No
     gym_probes(tmp_path / "gym")
     done = run("gym", "--layout", "deepresearchgym", "--study", "points")
     assert done.stdout.splitlines() == [
-        "deepresearchgym: 3 probes (key point) on 1 topics, about 1 reports: 2 items, 2 new, 0 unchanged",
+        "deepresearchgym: 3 probes (key point) on 1 topic, about 1 report: 2 items, 2 new, 0 unchanged",
         "left out, topics that the study does not have 1 (99)",
         "queries without key points 2 (7, 8)",
     ]

@@ -56,7 +56,7 @@ def test_mirrored_items() -> None:
     person = person.assign(item_id="i01", cluster_id="t01")
     judge = judge.assign(item_id="i01, named the other way", cluster_id="t01")
     mirrored = pd.concat([both, person, judge.assign(system_a="y", system_b="x")])
-    assert told(mirrored, "mirrored_items")[0].startswith("1 items have only human rows while their mirror image")
+    assert told(mirrored, "mirrored_items")[0].startswith("on 1 of the items only people answered, and only judges")
     assert not told(pd.concat([both, person, judge.assign(item_id="i01")]), "mirrored_items")
 
 

@@ -94,7 +94,7 @@ def test_a_probe_without_a_system_is_about_every_report_of_its_topic_and_with_on
     assert set(items_of(engine, study)) == {("tides", "alpha", "k1"), ("tides", "beta", "k1"), ("tides", "alpha", "k2")}
     assert (report.probes, report.items, report.topics, report.reports, report.new) == (2, 3, 1, 2, 3)
     assert report.tags == {"sandbox": 1, "user": 2}
-    assert report.lines()[0] == "table: 2 probes (claim) on 1 topics, about 2 reports: 3 items, 3 new, 0 unchanged"
+    assert report.lines()[0] == "table: 2 probes (claim) on 1 topic, about 2 reports: 3 items, 3 new, 0 unchanged"
     with reading(engine) as session:
         stored = session.scalars(select(Import).where(Import.kind == "probes")).one()
         assert (stored.layout, stored.source, stored.report["new"]) == ("table", "claims.csv", 3)

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, and_, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.disputes.disputes import Dispute, disputes
 from annotation.errors import AnnotationError
@@ -17,8 +17,9 @@ from annotation.people.principals import Principal
 from annotation.studies import audit, protocol_of
 from annotation.work.stale import return_stale
 from annotation.work.twins import rates_both
+from db.aliases import REPORT_A, REPORT_B
 from db.people_tables import Enrollment
-from db.tables import HANDED_IN, LIVE, Assignment, Item, Report, Study
+from db.tables import HANDED_IN, LIVE, Assignment, Item, Study
 from db.types import now
 
 GIVEN_OUT_WHILE = ("open", "closed")  # disputes come to light when a study is over
@@ -119,7 +120,7 @@ def _given(
 
 def _side(session: Session, study: Study, item_id: int) -> str | None:
     """Who stands left: what keeps each author's lefts and rights over all adjudications even, else a seeded coin."""
-    one, other = aliased(Report), aliased(Report)
+    one, other = REPORT_A, REPORT_B
     columns = one.system_id, other.system_id
     pairs = select(*columns).select_from(Item).join(one, one.id == Item.report_a_id)
     # beside a report that is rated stands another one, which is rated too

@@ -9,9 +9,10 @@ from sqlalchemy.orm import Session, aliased
 
 from annotation.studies import protocol_of
 from annotation.work.shown import UNPROVED
+from db.aliases import REFERENCE, REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
 from db.judge_tables import Judge
 from db.people_tables import Enrollment, Rater
-from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Study, Topic
 
 LATER = aliased(Label)  # made once: to make one costs more than to run the statement
 # the database's own view: the newest revision of every answer
@@ -97,8 +98,7 @@ def count_current(session: Session, study: Study) -> int:
 
 def shown_by_item(session: Session, study: Study, item_id: int | None = None) -> dict[int, Shown]:
     """Item -> its topic, its systems, and the sha256 and length of the texts it shows now; of one item, or of all."""
-    a, b, reference = aliased(Report), aliased(Report), aliased(Report)
-    system_a, system_b = aliased(System), aliased(System)
+    a, b, reference, system_a, system_b = REPORT_A, REPORT_B, REFERENCE, SYSTEM_A, SYSTEM_B
     rows = (
         select(
             Item.id, Item.kind, Item.probe, Item.tag, Item.excluded_at, Topic.key.label("topic"), Topic.category,

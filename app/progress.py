@@ -23,6 +23,7 @@ from db.people_tables import Enrollment
 from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study, System, Topic
 
 DONE = Assignment.status.in_(HANDED_IN)
+SHOWN = aliased(Report)
 SLOTS = Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
 N_DONE, N_IN_WORK = (func.sum(case((is_so, 1), else_=0)) for is_so in (DONE, Assignment.status == "taken"))
 
@@ -170,10 +171,9 @@ def _by(session: Session, study: Study, column: Any, joined: Mapping[Any, Any]) 
 
 def _by_system(session: Session, study: Study) -> tuple[Part, ...]:
     """A slot on a pair, or on two reports rated in one view, counts for both of its systems."""
-    report = aliased(Report)
     rated = (Item.report_a_id, Item.report_b_id, *([Item.reference_id] if rates_both(protocol_of(study)) else []))
-    shown = or_(*(report.id == one for one in rated))
-    return _by(session, study, System.key, {report: shown, System: System.id == report.system_id})
+    shown = or_(*(SHOWN.id == one for one in rated))
+    return _by(session, study, System.key, {SHOWN: shown, System: System.id == SHOWN.system_id})
 
 
 def _by_criterion(session: Session, study: Study, slots: int) -> tuple[Part, ...]:

@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
     share_statements(pytest.MonkeyPatch())
+    gc.set_threshold(50_000, 10, 100)  # a test leaves little; every 700 objects was a thirtieth of the suite
     config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
     config.addinivalue_line("markers", "every_case: its cases differ in what the database does; each runs on both")
     config.addinivalue_line("markers", "databases: where it runs; others send its statements elsewhere")

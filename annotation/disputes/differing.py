@@ -12,7 +12,7 @@ from sys import intern
 from typing import Any
 
 from sqlalchemy import RowMapping, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.current_labels import counted_labels, counts, has_seen_only
 from annotation.disputes.dispute_rules import in_dispute, reasons_of
@@ -21,8 +21,9 @@ from annotation.scores import scale_of
 from annotation.studies import newest_act, protocol_of
 from annotation.verdicts import unblind
 from annotation.work.shown import sources_sha256
+from db.aliases import REFERENCE, REPORT_A, REPORT_B
 from db.people_tables import Rater
-from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Study
 
 STUDIES_MAX = 4  # kept in one process
 AT_ONCE, CHUNK = 500, 5_000  # items a query names; answers in memory
@@ -97,7 +98,7 @@ def answers(
 
 def texts_shown(session: Session, study: Study, items: Sequence[int] | None = None) -> dict[int, RowMapping]:
     """What each item shows now, by the sha256 of its texts alone; of many items, all of the study."""
-    a, b, reference = aliased(Report), aliased(Report), aliased(Report)
+    a, b, reference = REPORT_A, REPORT_B, REFERENCE
     rows = (
         select(
             Item.id, Item.kind, Item.context, Item.excluded_at, a.shown_sha256.label("sha256_a"),

@@ -11,8 +11,9 @@ from sqlalchemy.orm import Session, aliased
 from annotation.judges.queue_rules import queue_rules
 from annotation.planning.plan_root import root_of, study_plan
 from annotation.work.twins import COUPLED
+from db.aliases import REPORT_A, REPORT_B
 from db.people_tables import Enrollment, Packet
-from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study
+from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Study
 
 SHOWN = 5
 OURS = Assignment.source.in_(SLOT_SOURCES)
@@ -123,7 +124,7 @@ def _handed_in_before() -> Select[int]:
 
 def _answer_rules() -> Rules:
     """The same for what was answered."""
-    a, b = aliased(Report), aliased(Report)
+    a, b = REPORT_A, REPORT_B
     is_a_left = Assignment.left == "A"
     left = case((is_a_left, a.shown_sha256), else_=b.shown_sha256)
     right = case((is_a_left, b.shown_sha256), else_=a.shown_sha256)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import and_, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.facts.judge_facts import judge_facts
 from annotation.facts.label_facts import day, label_counts, left_out_counts
@@ -21,6 +21,7 @@ from annotation.planning.plan_root import plan_roots
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
 from annotation.work.twins import once_a_page
+from db.aliases import REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
 from db.people_tables import Rater
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Report, Study, System, Topic
 
@@ -140,7 +141,7 @@ def _design(session: Session, study: Study) -> dict[str, Any]:
 
 
 def _pairs(session: Session, study: Study, pairs: int) -> dict[str, Any]:
-    a, b, one, other = aliased(Report), aliased(Report), aliased(System), aliased(System)
+    a, b, one, other = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     live = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label", Item.kind == "pair"
     with_reference = (
         select(func.count())

@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.importing.matching import match, number_hint
 from annotation.importing.records import nfc, shortened
 from annotation.importing.results import CUT, ResultRow
 from annotation.item_codes import item_code
-from db.tables import Criterion, Item, Report, Study, System, Topic
+from db.aliases import REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
+from db.tables import Criterion, Item, Study, System, Topic
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class StudyPlaces:
 
 
 def _items(session: Session, study: Study) -> list[StudyItem]:
-    a, b, system_a, system_b = aliased(Report), aliased(Report), aliased(System), aliased(System)
+    a, b, system_a, system_b = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     rows = session.execute(
         select(Item.id, Item.topic_id, system_a.key, system_b.key, Item.probe_key, Item.probe)
         .outerjoin(a, a.id == Item.report_a_id)

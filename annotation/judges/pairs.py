@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from annotation.errors import AnnotationError
 from annotation.judges.judge_file import JudgeDefinition
@@ -19,8 +19,9 @@ from annotation.planning.sides import OTHER
 from annotation.studies import criteria_of, protocol_of
 from annotation.work.asked import refuse_unasked
 from annotation.work.twins import rates_both, twin_items
+from db.aliases import REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
 from db.judge_tables import Judge
-from db.tables import LIVE, Assignment, Criterion, Item, Report, Study, System, Topic
+from db.tables import LIVE, Assignment, Criterion, Item, Study, Topic
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,7 @@ def labelled_pairs(session: Session, study: Study) -> list[LabelledItem]:
     """
     twins = twin_items(session, study) if rates_both(protocol_of(study)) else None
     beside = Item.report_b_id if twins is None else Item.reference_id
-    a, b = aliased(Report), aliased(Report)
-    system_a, system_b = aliased(System), aliased(System)
+    a, b, system_a, system_b = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     texts = (a.shown_text, b.shown_text, Topic.title, Topic.prompt)
     rows: Sequence[Sequence[Any]] = session.execute(
         select(

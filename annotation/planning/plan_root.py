@@ -9,12 +9,13 @@ import json
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.item_codes import item_code
 from annotation.studies import audit
 from annotation.work.shown import sources_sha256
-from db.tables import SLOT_SOURCES, Assignment, Event, Item, Report, Study, Topic
+from db.aliases import REFERENCE, REPORT_A, REPORT_B
+from db.tables import SLOT_SOURCES, Assignment, Event, Item, Study, Topic
 
 FORMAT = "calipers-plan/1"
 WHAT = "plan_root"
@@ -39,7 +40,7 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
 
 def _items(session: Session, study: Study) -> list[dict[str, Any]]:
     """What is asked about, by number."""
-    a, b, reference = aliased(Report), aliased(Report), aliased(Report)
+    a, b, reference = REPORT_A, REPORT_B, REFERENCE
     rows = session.execute(
         select(
             Item.id, Topic.key, Item.kind, Item.probe, Item.context, Item.purpose, Item.gold,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.pairing import Pair, Single, seeded
@@ -15,8 +15,9 @@ from annotation.planning.planned_items import Key, Planned, items_by_key, key_of
 from annotation.planning.rosters import Place, Work, roster, uncovered
 from annotation.planning.sides import Slot, orient_for
 from annotation.studies import protocol_of
+from db.aliases import REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
 from db.people_tables import Enrollment
-from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, System, Topic
+from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study, Topic
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def pool_warning(session: Session, study: Study, items: Sequence[Planned], overl
 
 def _works(session: Session, study: Study, items: Sequence[Planned]) -> tuple[dict[int, int], list[Work]]:
     """Item id -> number, and the work of that number: the plan's items first, then the study's other ones."""
-    a, b, one, other = aliased(Report), aliased(Report), aliased(System), aliased(System)
+    a, b, one, other = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     rows = session.execute(
         select(Item.id, Topic.key, one.key, other.key)
         .join(Topic, Topic.id == Item.topic_id)

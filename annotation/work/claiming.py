@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Row, Select, func, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.adjudication import take_dispute
 from annotation.errors import AnnotationError
@@ -26,13 +26,12 @@ from annotation.work.open_slots import open_to
 from annotation.work.returns import undo_return
 from annotation.work.stale import idle_since, return_stale
 from annotation.work.twins import once_a_page, open_twin, with_twin
+from db.aliases import REPORT_A, REPORT_B
 from db.people_tables import Enrollment
-from db.tables import Assignment, Item, Report, Study
+from db.tables import Assignment, Item, Study
 from db.types import now
 
 LOOKED_AT = 500  # open slots that are ranked, highest priority first
-# made once: to make one costs more than to run the statement
-REPORT_A, REPORT_B = aliased(Report), aliased(Report)
 
 
 def take(session: Session, principal: Principal) -> Assignment | None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.item_codes import item_code
-from db.tables import Item, Report, Study, Topic
+from db.aliases import REPORT_A, REPORT_B
+from db.tables import Item, Study, Topic
 
 
 def items_shown(session: Session, study: Study, *, texts: bool) -> list[dict[str, Any]]:
     """One row an item: `item_id, topic, sha256_a, sha256_b`, with `texts` also `text_a, text_b`; None for no report."""
-    a, b = aliased(Report), aliased(Report)
+    a, b = REPORT_A, REPORT_B
     shown = (a.shown_text, b.shown_text) if texts else ()
     rows = session.execute(
         select(Item.id, Topic.key, a.shown_sha256, b.shown_sha256, *shown)

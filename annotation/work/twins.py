@@ -16,6 +16,7 @@ from annotation.protocol import Protocol
 from annotation.studies import protocol_of
 from db.tables import Assignment, Item, Study
 
+TWIN = aliased(Item)  # made once: to make one costs more than to run the statement
 COUPLED = ("label", "retest")  # purposes whose work is given out for both items; a dispute is settled for one of them
 
 
@@ -53,14 +54,13 @@ def twin_item(session: Session, item: Item) -> Item | None:
 
 def twin_items(session: Session, study: Study, items: Iterable[int] | None = None) -> dict[int, int]:
     """item -> its twin, of the whole study or of these items; items without one are left out."""
-    one, other = aliased(Item), aliased(Item)
-    rows = select(one.id, other.id).join(
-        other, (other.report_a_id == one.reference_id) & (other.reference_id == one.report_a_id)
+    rows = select(Item.id, TWIN.id).join(
+        TWIN, (TWIN.report_a_id == Item.reference_id) & (TWIN.reference_id == Item.report_a_id)
     )
-    rows = rows.where(one.study_id == study.id, one.kind == "report", other.kind == "report")
-    rows = rows.where(one.purpose == other.purpose)
+    rows = rows.where(Item.study_id == study.id, Item.kind == "report", TWIN.kind == "report")
+    rows = rows.where(Item.purpose == TWIN.purpose)
     if items is not None:
-        rows = rows.where(one.id.in_(list(items)))
+        rows = rows.where(Item.id.in_(list(items)))
     return {item: twin for item, twin in session.execute(rows)}
 
 

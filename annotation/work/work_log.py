@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pandas as pd
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import Session
 
 from annotation.item_codes import item_code
 from annotation.people.active_time import seconds_by_assignment
 from annotation.work.attention import attention_items
 from annotation.work.twins import beside_by_id, once_a_page
+from db.aliases import REFERENCE, REPORT_A, REPORT_B
 from db.people_tables import Enrollment
-from db.tables import HANDED_IN, Assignment, Item, Report, Study
+from db.tables import HANDED_IN, Assignment, Item, Study
 
 COLUMNS = ("rater_id", "item_id", "purpose", "submitted_at", "active_s", "words", "attention")
 
@@ -23,7 +24,7 @@ def work_log(session: Session, study: Study) -> pd.DataFrame:
     packets and imported labels. `words`: of all texts shown. `attention`: `passed` or `failed` where it is one. Two
     reports rated in one view are one row.
     """
-    texts = a, b, reference = aliased(Report), aliased(Report), aliased(Report)
+    texts = a, b, reference = REPORT_A, REPORT_B, REFERENCE
     words = func.coalesce(a.words, 0) + func.coalesce(b.words, 0) + func.coalesce(reference.words, 0)
     rows = (
         select(Assignment.id, Enrollment.pseudonym, Assignment.item_id, Assignment.purpose, Assignment.submitted_at,

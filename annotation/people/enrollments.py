@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
@@ -25,6 +27,18 @@ def enroll(session: Session, study: Study, name: str, role: str, *, is_simulated
     session.add(enrollment)
     session.flush()
     return enrollment
+
+
+def lookalike_of(session: Session, study: Study, name: str) -> str | None:
+    """Somebody's name that differs from `name` in capitals, blanks or forms of the same letters only."""
+    names = session.scalars(
+        select(Rater.handle).join(Enrollment, Enrollment.rater_id == Rater.id).where(Enrollment.study_id == study.id)
+    )
+    return next((one for one in names if one != name and _folded(one) == _folded(name)), None)
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
 def find_enrollment(session: Session, study: Study, name: str) -> Enrollment | None:

@@ -13,10 +13,11 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.locks import hold_study
-from annotation.people.enrollments import enroll, enrollment_of, find_enrollment
+from annotation.people.enrollments import enroll, enrollment_of, find_enrollment, lookalike_of
 from annotation.people.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
 from db.people_tables import ROLES, Enrollment, Invite
+from db.tables import Study
 from db.types import now
 
 NAME_MAX = 200
@@ -27,18 +28,16 @@ def invite(session: Session, principal: Principal, name: str, role: str, *, new_
     """A token for `name`, shown once: only its hash is stored.
 
     A second invite for the same name is a second key; with `new_link` the older ones stop working, and every sign-in
-    with them. Raises AnnotationError `role_fixed` for another role than the person has, `withdrawn` for one who left.
+    with them. Raises AnnotationError `bad_name` for no name and for one that hardly differs from somebody's,
+    `role_fixed` for another role than the person has, `withdrawn` for one who left.
     """
     study = study_for(session, principal, "admin")
     name = name.strip()
+    _refuse_no_name(name)
     if role not in ROLES:
         raise AnnotationError("bad_role", f"no role {role!r}; choose one of {', '.join(ROLES)}")
-    if not name:
-        raise AnnotationError("bad_name", "a person needs a name; it is seen by admins only")
-    if len(name) > NAME_MAX or CONTROL.search(name):
-        raise AnnotationError("bad_name", f"{name!r:.60} is no name: one line of at most {NAME_MAX} plain characters")
     hold_study(session, study)  # of two who invite somebody new at once, one finds them here
-    enrollment = find_enrollment(session, study, name) or enroll(session, study, name, role)
+    enrollment = find_enrollment(session, study, name) or _enroll_new(session, study, name, role)
     if enrollment.role != role:
         raise AnnotationError(
             "role_fixed", f"{name!r} is already {enrollment.role} in {study.name!r}; one person holds one role a study"
@@ -60,6 +59,23 @@ def invite(session: Session, principal: Principal, name: str, role: str, *, new_
         session, study.id, principal.rater_id, "invite", enrollment=enrollment.pseudonym, role=role, new_link=new_link
     )
     return token
+
+
+def _refuse_no_name(name: str) -> None:
+    if not name:
+        raise AnnotationError("bad_name", "a person needs a name; it is seen by admins only")
+    if len(name) > NAME_MAX or CONTROL.search(name):
+        raise AnnotationError("bad_name", f"{name!r:.60} is no name: one line of at most {NAME_MAX} plain characters")
+
+
+def _enroll_new(session: Session, study: Study, name: str, role: str) -> Enrollment:
+    """One person with two places would count as two annotators who agree."""
+    if other := lookalike_of(session, study, name):
+        raise AnnotationError(
+            "bad_name",
+            f"{other!r} is in {study.name!r} already; for the same person write that, for another a fuller name",
+        )
+    return enroll(session, study, name, role)
 
 
 def invite_all(

@@ -98,6 +98,8 @@ def test_an_invitation_that_makes_no_sense_invites_none_of_them(engine: Engine, 
         ("a\0b", "annotator", "bad_name"),
         ("\x1b[31mred", "annotator", "bad_name"),
         ("A" * 201, "annotator", "bad_name"),
+        ("ADA", "annotator", "bad_name"),  # one person would count as two
+        ("\uff21da", "annotator", "bad_name"),
     ):
         assert refusal(engine, invite_all, study_id, ["Zoe", name], role) == code
     assert set(listed(engine, study_id)) == {"Ada"}

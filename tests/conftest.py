@@ -31,7 +31,7 @@ settings.register_profile("explore", max_examples=2_000, deadline=None)
 settings.load_profile("same")
 MARKERS = {"chromium": "browser", "nginx": "nginx"}
 INSTALL = {
-    "chromium": "apt-get install chromium, or name it in CHROMIUM",
+    "chromium": "apt-get install chromium-headless-shell or chromium, or name one in CHROMIUM",
     "nginx": "apt-get install nginx-light",
 }
 MEMORY = Path("/dev/shm")  # a disk that need not wait for a disk: most of what a test does is commit
@@ -108,7 +108,9 @@ def nginx() -> str | None:
 
 
 def chromium() -> str | None:
-    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    """The first that is there; the headless shell, the same browser without its windows, takes a sixth less time."""
+    names = ("chromium-headless-shell", "chromium", "chromium-browser")
+    return os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -53,6 +53,9 @@ def listed(one: AnnotatorQuality) -> list[str]:
         few, more = one.too_fast[:3], len(one.too_fast) - 3
         which = f"{', '.join(few)}{f' and {more} more' if more > 0 else ''}"
         facts.append(f"{counted(len(one.too_fast), 'item')} in less time than reading at 600 words a minute: {which}")
+    again = one.self_agreement
+    if one.flags and not math.isnan(again.value):
+        facts.append(f"on retests gave the same answer again in {_percent(again)} of {counted(again.n, 'answer')}")
     return facts
 
 

@@ -19,6 +19,7 @@ from app.demo_labels import NAME, make_labels_demo
 from app.demo_story import TOPICS, pairs, story
 from app.progress import StudyProgress, far, study_parts, study_progress
 from app.quality import StudyQuality, study_quality
+from app.quality_words import listed
 from app.reporting import study_report
 from app.screens.bias import sentence
 from app.screens.progress_parts import strip_html
@@ -121,6 +122,9 @@ def test_the_unsteady_annotator_alone_needs_a_second_look_and_changes_their_own_
     assert (
         self_agreement["simulated-cleo"] < min(self_agreement["simulated-ada"], self_agreement["simulated-ben"]) - 0.1
     )
+    facts = {one.rater: listed(one) for one in found.quality.annotators}
+    assert [name for name, said in facts.items() if said] == ["simulated-cleo"]
+    assert facts["simulated-cleo"][0].startswith("on retests gave the same answer again in 55 % [")
 
 
 def test_progress_says_that_the_labels_were_imported_and_shows_no_empty_slots(

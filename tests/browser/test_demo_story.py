@@ -47,3 +47,4 @@ def test_an_evaluator_finds_all_four_by_clicking(page: Page) -> None:
     page.get_by_role("link", name="Progress").click()
     expect(said).to_contain_text("simulated-cleo needs a second look", timeout=COMPUTED)
     expect(page.get_by_text("agrees less with the others than these do among themselves").first).to_be_visible()
+    expect(page.get_by_text("on retests gave the same answer again in").first).to_be_visible()

@@ -121,7 +121,8 @@ def _answer(session: Session, person: Principal, name: str, taken: Assignment, d
         (sheet, _answered(session, person, name, sheet, page["criteria"], decide)) for sheet in sheets
     ]
     beside = next((Beside(aid=sheet["aid"], page=sheet["page"], revs=own) for sheet, own in others), None)
-    submit(session, person, page["aid"], page["page"], f"{taken.aid}-submit", revs, beside=beside)
+    uuid = f"{taken.aid}-submit"
+    submit(session, person, page["aid"], page["page"], uuid, revs, beside=beside, onward=False)  # the next is asked for
 
 
 def _answered(

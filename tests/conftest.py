@@ -6,9 +6,11 @@ import gc
 import os
 import shutil
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -23,7 +25,7 @@ from sqlalchemy.util import LRUCache
 from db.connect import open_database
 from db.migrations import upgrade
 from tests.migrated import new_sqlite
-from tests.prepared import forget_all
+from tests.postgres_rows import emptied, shape
 
 # The same examples on every machine, so that a failure can be had again; `explore` draws new ones, 2,000 a law.
 settings.register_profile("same", max_examples=25, derandomize=True, deadline=None)
@@ -36,6 +38,8 @@ INSTALL = {
 }
 MEMORY = Path("/dev/shm")  # a disk that need not wait for a disk: most of what a test does is commit
 ROOM = 4 * 1024**3  # bytes; below that the suite stays on the disk
+SOON = 0.2  # seconds in which a closed connection is gone
+MOST_USED = 20  # tests of one Postgres database: what they deleted stays in its tables
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -122,7 +126,7 @@ def nothing_lasting_is_looked_at_again() -> None:
 
 @pytest.fixture(scope="session")
 def postgres_url() -> Iterator[str]:
-    """A real Postgres: `TEST_DATABASE_URL`, else one from pip that lives as long as this test process."""
+    """A real Postgres: `TEST_DATABASE_URL`, of a superuser, else one from pip that lives as long as this process."""
     if url := os.environ.get("TEST_DATABASE_URL"):
         yield url
         return
@@ -155,32 +159,69 @@ def migrated_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@dataclass
+class Postgres:
+    """A server, and the migrated databases that tests gave back."""
+
+    server: sa.URL
+    admin: Engine
+    template: str
+    shape: tuple[object, ...]
+    spare: dict[str, int] = field(default_factory=dict)  # name -> how often it was in use
+
+    def run(self, statement: str) -> None:
+        with self.admin.connect() as connection:
+            connection.execute(sa.text(statement))
+
+    def is_left(self, name: str) -> bool:
+        """Whether nobody is connected. A connection that was closed is seen for some milliseconds more."""
+        there = sa.text("SELECT count(*) FROM pg_stat_activity WHERE datname = :name")
+        ends = time.monotonic() + SOON
+        with self.admin.connect() as connection:
+            while connection.scalar(there, {"name": name}):
+                if time.monotonic() > ends:
+                    return False
+                time.sleep(0.002)
+        return True
+
+    def take(self, name: str) -> int:
+        """Have an empty database of this name; how often it was in use."""
+        spare, used = self.spare.popitem() if self.spare else ("", 0)
+        if spare and self.is_left(spare):
+            self.run(f"ALTER DATABASE {spare} RENAME TO {name}")
+            return used
+        if spare:
+            self.run(f"DROP DATABASE {spare} WITH (FORCE)")
+        self.run(f"CREATE DATABASE {name} TEMPLATE {self.template} STRATEGY FILE_COPY")
+        return 0
+
+    def give_back(self, name: str, used: int) -> None:
+        if used < MOST_USED and self.is_left(name) and emptied(self.server.set(database=name), self.shape):
+            self.spare[name] = used + 1
+        else:
+            self.run(f"DROP DATABASE {name} WITH (FORCE)")
+
+
 @pytest.fixture(scope="session")
-def postgres(postgres_url: str) -> Iterator[tuple[sa.URL, Engine, str]]:
-    """Server, its admin's engine, and a migrated database that new ones are copied from."""
-    server = sa.make_url(postgres_url)
-    admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
-    template = f"template_{uuid.uuid4().hex}"
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {template}"))
+def postgres(postgres_url: str) -> Iterator[Postgres]:
+    server, template = sa.make_url(postgres_url), f"template_{uuid.uuid4().hex}"
+    made = Postgres(server, sa.create_engine(server, isolation_level="AUTOCOMMIT"), template, ())
+    made.run(f"CREATE DATABASE {template}")
     upgrade(server.set(database=template).render_as_string(hide_password=False))
-    yield server, admin, template
-    forget_all()
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"DROP DATABASE {template} WITH (FORCE)"))
-    admin.dispose()
+    made.shape = shape(server.set(database=template))
+    yield made
+    for name in (*made.spare, template):
+        made.run(f"DROP DATABASE {name} WITH (FORCE)")
+    made.admin.dispose()
 
 
 @contextmanager
-def new_postgres(postgres: tuple[sa.URL, Engine, str]) -> Iterator[str]:
-    """The address of a new, empty, migrated database, gone afterwards. `postgres`: what the fixture gives."""
-    server, admin, template = postgres
+def new_postgres(postgres: Postgres) -> Iterator[str]:
+    """The address of an empty, migrated database, gone afterwards: emptied, it is another test's under another name."""
     name = f"test_{uuid.uuid4().hex}"
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"))
-    yield server.set(database=name).render_as_string(hide_password=False)
-    with admin.connect() as connection:
-        connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+    used = postgres.take(name)
+    yield postgres.server.set(database=name).render_as_string(hide_password=False)
+    postgres.give_back(name, used)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

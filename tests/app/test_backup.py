@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
 import sqlite3
 import stat
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from datetime import timedelta
 from pathlib import Path
@@ -46,6 +46,7 @@ from db.restore import check_backup, restore_backup
 from db.tables import Assignment, Event, Label, Report, Study
 from db.types import now
 from tests.app.test_running_a_study import part
+from tests.conftest import new_postgres
 from tests.migrated import new_sqlite
 from tests.small_study import answer, answer_all, make_study
 
@@ -76,27 +77,18 @@ def sums(engine: Engine, folder: Path) -> dict[str, str]:
 @pytest.fixture
 def empty(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[[str], Engine]]:
     """Makes another new database of the kind asked for."""
-    engines, dropped = [], []
+    with ExitStack() as ended:
 
-    def made(kind: str) -> Engine:
-        name = f"empty_{uuid.uuid4().hex}"
-        if kind == "sqlite":
-            shutil.copy(request.getfixturevalue("migrated_sqlite"), tmp_path / f"{name}.db")
-            engines.append(open_database(f"sqlite:///{tmp_path}/{name}.db"))
-        else:
-            server, admin, template = request.getfixturevalue("postgres")
-            with admin.connect() as connection:
-                connection.execute(sa.text(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY"))
-            dropped.append((admin, name))
-            engines.append(open_database(server.set(database=name).render_as_string(hide_password=False)))
-        return engines[-1]
+        def made(kind: str) -> Engine:
+            if kind == "sqlite":
+                url = new_sqlite(tmp_path / f"{uuid.uuid4().hex}.db")
+            else:
+                url = ended.enter_context(new_postgres(request.getfixturevalue("postgres")))
+            engine = open_database(url)
+            ended.callback(engine.dispose)
+            return engine
 
-    yield made
-    for engine in engines:
-        engine.dispose()
-    for admin, name in dropped:
-        with admin.connect() as connection:
-            connection.execute(sa.text(f"DROP DATABASE {name} WITH (FORCE)"))
+        yield made
 
 
 def hand_in(session: Session, person: Principal) -> None:

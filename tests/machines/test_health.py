@@ -26,7 +26,6 @@ from app import health, stopping
 from app.commands.studies import serve
 from app.routes import middleware, routes
 from app.settings import Settings, database, server_options, settings
-from app.stopping import STOP_S
 from db.connect import open_database
 from tests.browser.conftest import Server
 
@@ -129,21 +128,16 @@ def test_sigterm_is_said_while_everything_is_served_and_what_is_in_flight_is_ans
     with half_sent(server) as sending, told_to_end(server) as (process, since):
         while status(f"{server.address}/ready") != 503:
             assert since() < DRAIN_S
+            time.sleep(0.05)
         assert status(f"{server.address}/health") == 200
         while status(f"{server.address}/health"):
             assert since() < 2 * DRAIN_S + 1, "new requests go to the other machines"
+            time.sleep(0.05)
         assert process.poll() is None
         sending.sendall(HALVES[1])
         assert sending.recv(1_000).startswith(b"HTTP/1.1 401"), "read, looked up and answered"
         assert process.wait(timeout=5) == -signal.SIGTERM
         assert since() < 10
-
-
-def test_a_client_that_never_finishes_does_not_keep_a_process_from_ending(server: Server) -> None:
-    with half_sent(server), told_to_end(server) as (process, since):
-        assert process.wait(timeout=15) == 1
-        assert STOP_S <= since() < 10.5
-    assert '"stopped before everything was finished"' in server.log.read_text()
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """docs/deployment/nginx.conf, as a real nginx reads it, before two processes on one Postgres.
 
-The whole role matrix, the whole blinding proof and the hostile reports behind it: tests/faults.
+The whole role matrix, the whole blinding proof and the hostile reports behind it stand beside this file; what the file
+says without a process of ours in tests/machines/test_nginx_file.py.
 """
 
 from __future__ import annotations
@@ -10,11 +11,7 @@ import http.client
 import json
 import re
 import secrets
-import shutil
-import ssl
-import subprocess
 import time
-import urllib.request
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +24,6 @@ from annotation.people.sign_ins import csrf_token
 from tests.browser.blinded import blind_study
 from tests.browser.conftest import Server
 from tests.machines.fleet import Fleet
-from tests.machines.proxy import Proxy, free_port, site_before
 from tests.small_study import make_study
 
 pytestmark = pytest.mark.nginx
@@ -208,39 +204,3 @@ def test_a_download_is_found_at_whichever_process_made_it(fleet: Fleet, warm: Br
 def sign_in(fleet: Fleet, link: str) -> str:
     cookie = ask(fleet, link.removeprefix(fleet.address))[2]["set-cookie"]
     return cookie.split("=", 1)[1].split(";")[0]
-
-
-def test_the_file_as_it_stands_is_valid_and_serves_tls(fleet: Fleet, tmp_path: Path) -> None:
-    """Only ports, folders and the two certificate lines differ from what a user gets."""
-    openssl = shutil.which("openssl")
-    assert openssl, "nginx comes with it"
-    subprocess.run(
-        [openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost",
-         "-addext", "subjectAltName=DNS:localhost", "-keyout", "privkey.pem", "-out", "fullchain.pem"],
-        cwd=tmp_path, check=True, capture_output=True,
-    )  # fmt: skip
-    redirecting, secure = free_port(), free_port()
-    site = site_before([server.port for server in fleet.servers], tmp_path)
-    for written, here in {
-        "/etc/ssl/calipers/": f"{tmp_path}/", "calipers.example.org": "localhost",
-        "listen 80;": f"listen 127.0.0.1:{redirecting};", "listen 443 ssl;": f"listen 127.0.0.1:{secure} ssl;",
-    }.items():  # fmt: skip
-        assert written in site
-        site = site.replace(written, here)
-    proxy = Proxy(tmp_path, site)
-    checked = subprocess.run([*proxy.command, "-t"], capture_output=True, text=True)
-    assert checked.returncode == 0, checked.stderr
-    assert "[warn]" not in checked.stderr
-    proxy.start()
-    trusting = ssl.create_default_context(cafile=tmp_path / "fullchain.pem")
-    with urllib.request.urlopen(f"https://localhost:{secure}/health", context=trusting) as reply:
-        assert reply.read() == b"ok"
-        assert reply.headers["Strict-Transport-Security"] == "max-age=31536000"
-        assert reply.headers["X-Content-Type-Options"] == "nosniff"
-    plain = http.client.HTTPConnection("127.0.0.1", redirecting)
-    plain.request("GET", "/invite/x?participant=1", headers={"Host": "localhost"})
-    moved = plain.getresponse()
-    assert (moved.status, moved.headers["Location"]) == (308, "https://localhost/invite/x?participant=1")
-    plain.close()
-    proxy.stop()
-    assert "invite" not in (tmp_path / "default.log").read_text(), "the distribution's own log, where no other is named"

@@ -23,6 +23,14 @@ def same_labels_are_calibrated_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_packages_are_searched_for_components() -> Iterator[None]:
+    """For each screen AppTest reads what every installed package says of itself; ours are registered by our code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("streamlit.components.v2.manifest_scanner.scan_component_manifests", list)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def small_forests(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a classifier of reports finds with all its trees, tests/annotation shows."""

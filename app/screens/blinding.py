@@ -18,7 +18,7 @@ from app.screens.look import style, table
 from app.screens.marked_text import marked_original, marked_shown
 from app.screens.paging import paged
 from app.screens.report_page import WHERE, empty, section, study_head
-from app.screens.waiting import computed
+from app.screens.waiting import Version, computed
 from app.settings import database
 from db.connect import reading, transaction
 from exports.words.grammar import counted
@@ -27,7 +27,7 @@ MAY = "Keep: its words are content. Mask: it is shown as [system]. Exclude: the 
 
 
 def show(principal: Principal) -> None:
-    """The claim a paper may make, the table per system, then the reports that need a decision."""
+    """The reports that need a decision, else the claim a paper may make and the table per system; then the other."""
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
@@ -37,12 +37,25 @@ def show(principal: Principal) -> None:
     if not lines:
         _no_reports(name, imported)
         return
-    kept = computed("audit", principal, version, doing="Reading every report")
+    if waiting := sum(line.open_flags for line in lines):
+        # each decision has every report read again: that stands below, and nobody waits for it
+        _decide(principal, lines, waiting)
+        _measured(principal, lines, version, apart=True)
+    else:
+        _measured(principal, lines, version, apart=False)
+        _decide(principal, lines, waiting)
+
+
+def _measured(principal: Principal, lines: list[ReportLine], version: Version, *, apart: bool) -> None:
+    kept = computed("audit", principal, version, doing="Reading every report", apart=apart)
     if kept is not None:
         found: BlindingAudit = kept.value
-        st.html(f'<div class="c-page"><p class="c-answer">{escape(found.sentence)}</p></div>')
-        st.html(f'<div class="c-page"><h2>By system</h2>{_systems(found, lines)}</div>')
-    section(f'<h2>Reports</h2><p class="c-soft">{still_to_decide(sum(line.open_flags for line in lines))}</p>')
+        section(f'<p class="c-answer">{escape(found.sentence)}</p>')
+        section(f"<h2>By system</h2>{_systems(found, lines)}")
+
+
+def _decide(principal: Principal, lines: list[ReportLine], waiting: int) -> None:
+    section(f'<h2>Reports</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(waiting)}</p>')
     chosen = _chosen(lines)
     if chosen is not None:
         with reading(database()) as session:
@@ -83,6 +96,8 @@ def still_to_decide(waiting: int) -> str:
 
 
 def _one_report(principal: Principal, view: ReportView) -> None:
+    if principal.role == "admin":
+        _flags(principal, view)
     st.html(
         '<div class="c-page c-diff"><div><h2>As it came in</h2>'
         f"{_scrolling('As it came in', marked_original(view.original, view.removed))}</div>"
@@ -97,8 +112,7 @@ def _one_report(principal: Principal, view: ReportView) -> None:
         st.html(
             '<div class="c-page"><p class="c-soft">Labels stand on this text, so it cannot change any more.</p></div>'
         )
-    _flags(principal, view)
-    if not view.is_frozen:
+    else:
         _by_hand(principal, view)
 
 

@@ -19,14 +19,17 @@ MANY = 200_000  # answers; of fewer a page waits itself
 EVERY_S = 2
 
 
-def computed(what: str, principal: Principal, version: Version, *arguments: str, doing: str) -> Kept | None:
+def computed(
+    what: str, principal: Principal, version: Version, *arguments: str, doing: str, apart: bool = False
+) -> Kept | None:
     """What `what` names, of the labels at `version`, or of an earlier one, which the page then says by itself.
 
     None where there is nothing yet: the page has said that it comes, and draws itself again when it has. `doing`: what
-    is done meanwhile, as "Computing intervals". Raises AnnotationError or CalibrationError as the computation does.
+    is done meanwhile, as "Computing intervals". `apart`: the page stays in use meanwhile, however few labels there are.
+    Raises AnnotationError or CalibrationError as the computation does.
     """
     task = Task(what, principal, arguments)
-    if not is_large(principal, version):
+    if not apart and not is_large(principal, version):
         with st.spinner(f"{doing}…"):
             return kept(database(), task, version, apart=False)
     found = kept(database(), task, version, apart=True)
@@ -69,6 +72,6 @@ def _look_again(task: Task, found: Kept, doing: str) -> None:
         st.rerun()
     told = "" if found.made_at is None else f" {of_when(found)}"
     st.html(
-        f'<div class="c-page"><p class="c-soft" role="status">{escape(doing)} of all labels, for {seconds:.0f} s so '
+        f'<div class="c-page"><p class="c-soft" role="status">{escape(doing)}, for {seconds:.0f} s so '
         f"far. This page fills in by itself; you can leave it and come back.{escape(told)}</p></div>"
     )

@@ -54,6 +54,8 @@ def the(engine: Engine, report_id: int) -> Report:
 def test_a_flag_is_kept_or_masked_by_a_button(page: tuple[AppTest, Engine, int]) -> None:
     screen, engine, report_id = page
     assert not screen.exception
+    words = "".join(html_of(screen))
+    assert words.index("1 passage waits for a decision") < words.index("Reading every report")  # and nobody waits for it
     next(button for button in screen.button if button.label == "Mask").click()
     screen.run()
     assert not screen.exception

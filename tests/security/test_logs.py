@@ -170,9 +170,11 @@ def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(
         "CALIPERS_DATABASE_URL": database, "CALIPERS_LOG_LEVEL": "DEBUG", "ZPROVIDER_KEY": key, "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
 
-    def run(*words: str) -> str:
+    def run(*commands: list[str]) -> str:
+        """One process for all of them: to load what calls a provider takes most of its time."""
+        program = f"from app.command_line import app\nfor words in {commands}:\n    app(words, standalone_mode=False)"
         ran = subprocess.run(
-            [sys.executable, "-m", "app.command_line", *words], capture_output=True, text=True, env=environment,
+            [sys.executable, "-c", program], capture_output=True, text=True, env=environment,
             cwd=Path(__file__).parents[2], timeout=120, check=False,
         )  # fmt: skip
         return ran.stdout + ran.stderr
@@ -199,8 +201,8 @@ def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(
             f'[[judge]]\nname = "mini"\nmodel = "openai/fake-acc-0.85"\napi_base = "{address}"\n'
             'api_key_env = "ZPROVIDER_KEY"\nprice = {input = 0.1, output = 0.2}\nmax_cost = 5.0\n'
         )
-        said = run("judge", "run", "judged", "--judges", str(judges), "--concurrency", "2")
-        said += run("judge", "check", "judged", "--judges", str(judges))
+        of_judges = ["judged", "--judges", str(judges)]
+        said = run(["judge", "run", *of_judges, "--concurrency", "2"], ["judge", "check", *of_judges])
     finally:
         fake.terminate()
         fake.wait(timeout=10)

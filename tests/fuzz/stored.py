@@ -18,6 +18,7 @@ import db.judge_tables
 import db.people_tables
 import db.tables  # noqa: F401
 from annotation.facts.soundness import find_faults
+from annotation.importing.records import NO_ANSWER
 from db.connect import reading
 from db.types import Record
 
@@ -102,9 +103,9 @@ def _reports(rows: Rows) -> Iterator[str]:
             yield f"report {row['id']}: its original is not what its hash says"
         if hashlib.sha256(row["shown_text"].encode()).hexdigest() != row["shown_sha256"]:
             yield f"report {row['id']}: its shown text is not what its hash says"
-        if row["words"] < 0 or (
-            (row["status"] == "ready") != bool(row["shown_text"].strip()) and row["status"] != "excluded"
-        ):
+        text = row["shown_text"].strip()
+        is_notice = text.rstrip(".") in ("", *NO_ANSWER)  # an agent's word that it wrote nothing
+        if row["words"] < 0 or (row["status"] == "ready" and not text) or (row["status"] == "empty" and not is_notice):
             yield f"report {row['id']}: {row['status']} with {row['words']} words"
 
 

@@ -35,7 +35,7 @@ from annotation.stripping.raised_numbers import find_raised, raised_numbers
 from annotation.stripping.reference_lists import Lists, find_lists
 from annotation.stripping.source_keys import find_named_marks, find_source_keys
 from annotation.stripping.spans import GONE, Span, WorkingCopy, delete
-from annotation.stripping.table_sources import find_linked_cells, find_table_sources
+from annotation.stripping.table_sources import find_emptied_columns, find_linked_cells, find_table_sources
 from annotation.stripping.tidying import find_blanks, find_empty_lines, find_husks
 
 __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
@@ -52,7 +52,7 @@ __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 # semicolons at a line's end, source ledgers.
 # 8: cards of sources with `Opens in a new window`, names of sites with a count (`Reuters+2`), a retriever's numbers,
 # links side by side in a table's cell, images by reference; a fence of plain text without sentences is code.
-VERSION = "8"
+VERSION = "9"
 
 _NO_MARK = frozenset(("reference_heading", "reference_line", "provenance", "space", "encoding"))
 _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesting takes more
@@ -125,6 +125,7 @@ def _strip_once(text: str) -> _Pass:
     copy.claim(find_author_years(copy.text, lists.entries))
     copy.claim(find_source_keys(copy.text, lists.entries))
     copy.claim(find_table_sources(copy.text, listed))
+    copy.claim(find_emptied_columns(copy.text))
     copy.claim(find_husks(copy.text))
     if GONE in copy.text:
         copy.claim(find_empty_lines(copy.exposed()))

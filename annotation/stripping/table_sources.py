@@ -1,4 +1,4 @@
-"""Numbers that cite from inside a table: a stray row `| 4 |  |  |`, a column headed `Source`."""
+"""What cites from inside a table: a stray row `| 4 |  |  |`, the cells of a column headed `Source`, its head."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ _LINKS_CELL = re.compile(
 )
 _MARKED_CELL = re.compile(rf"[^\W\d_]{{3}}[^|\n{GONE}]*{GONE}+[\s.]*$")
 _TRAILING_NUMBER = re.compile(r"([^\s|]{2,40})[ ]([0-9]{1,3})[ \t]*$")
+_NOTHING = f" \t{GONE}-–—*_.,;"
 _NUMBERS_CELL = re.compile(r"[\s]*([0-9]{1,3}(?:[ \t]*[,;–-][ \t]*[0-9]{1,3}){0,20})[ \t.]*$")
 
 
@@ -95,17 +96,34 @@ def find_linked_cells(text: str) -> Iterator[Span]:
                 yield Span(a + len(text[a:b]) - len(text[a:b].lstrip()), a + len(text[a:b].rstrip()), "table_citation")
 
 
+def find_emptied_columns(text: str) -> Iterator[Span]:
+    """The head of a column `Source` without a word left in its cells: it would tell who had cited there."""
+    if "|" not in text:
+        return
+    for delimiter in _DELIMITER.finditer(text):
+        heads = _source_heads(text, delimiter)
+        rows = list(_rows(text, delimiter)) if heads else []
+        for column, (a, b) in heads.items() if rows else ():
+            cells = (text[slice(*row[column])] for row in rows if column < len(row))
+            if not any(cell.strip(_NOTHING) for cell in cells):
+                yield Span(a + len(text[a:b]) - len(text[a:b].lstrip()), a + len(text[a:b].rstrip()), "label")
+
+
 def _source_cells(text: str, delimiter: re.Match[str]) -> Iterator[tuple[int, int]]:
+    columns = _source_heads(text, delimiter)
+    for row in _rows(text, delimiter) if columns else ():
+        yield from (row[column] for column in columns if column < len(row))
+
+
+def _source_heads(text: str, delimiter: re.Match[str]) -> dict[int, tuple[int, int]]:
+    """column -> the cell at its head, of columns that are headed as sources."""
     head_start = (
         text.rfind("\n", 0, max(0, delimiter.start() - 1)) + 1
         if delimiter.start() - 1 < 20_000
         else max(text.rfind("\n", delimiter.start() - 5_000, delimiter.start() - 1) + 1, delimiter.start() - 5_000)
     )
-    columns = [
-        n for n, (a, b) in enumerate(_cells(text, head_start, delimiter.start() - 1)) if _SOURCE_HEAD.match(text[a:b])
-    ]
-    for row in _rows(text, delimiter) if columns else ():
-        yield from (row[column] for column in columns if column < len(row))
+    heads = enumerate(_cells(text, head_start, delimiter.start() - 1))
+    return {n: (a, b) for n, (a, b) in heads if _SOURCE_HEAD.match(text[a:b])}
 
 
 def _rows(text: str, delimiter: re.Match[str]) -> Iterator[list[tuple[int, int]]]:

@@ -284,8 +284,17 @@ def test_numbers_glued_to_a_closing_bracket_of_words_go_and_formulas_stay() -> N
     [
         ("| port | depth |\n|---|---|\n| Brill | 4 m |\n| 4 |  |  |", "| port | depth |\n|---|---|\n| Brill | 4 m |"),
         ("<table><tr><td>Brill</td><td>[4]</td></tr></table>", "<table><tr><td>Brill</td><td></td></tr></table>"),
-        ("| port | Source |\n|---|---|\n| Brill | 4 |", "| port | Source |\n|---|---|\n| Brill |  |"),
-        ("| port | Source(s) |\n|---|---|\n| Brill | 4, 5 |", "| port | Source(s) |\n|---|---|\n| Brill |  |"),
+        (
+            "| port | Source |\n|---|---|\n| Brill | 4 |\n| Veere | logs |",
+            "| port | Source |\n|---|---|\n| Brill |  |\n| Veere | logs |",
+        ),
+        # a head above nothing would tell who had cited there
+        (
+            "| port | **Source(s)** |\n|---|---|\n| Brill | 4, 5 |\n| Veere | – |",
+            "| port |  |\n|---|---|\n| Brill |  |\n| Veere | – |",
+        ),
+        ("| port | Ref. |\n|---|---|\n| Brill |  |", "| port |  |\n|---|---|\n| Brill |  |"),
+        ("| port | Toll |\n|---|---|\n| Brill |  |", "| port | Toll |\n|---|---|\n| Brill |  |"),
         ("| no. | port |\n|---|---|\n| 4 | Brill |", "| no. | port |\n|---|---|\n| 4 | Brill |"),
     ],
 )

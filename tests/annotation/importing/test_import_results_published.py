@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -40,12 +41,12 @@ text = "Which second answer is better?"
 """
 
 
-def answer_of(row: pd.Series) -> str:
+def answer_of(row: Any) -> str:
     """The winning system's name, or tie."""
     return {"A": row.system_a, "B": row.system_b}.get(row.label, "tie")
 
 
-def order_of(row: pd.Series) -> str:
+def order_of(row: Any) -> str:
     """The system shown first, empty where nobody knows."""
     return {"AB": row.system_a, "BA": row.system_b}.get(row.presentation, "")
 
@@ -73,13 +74,15 @@ if VOTES.exists():
 
         def rows(table: pd.DataFrame) -> Counter[tuple[str, ...]]:
             return Counter(
-                (row.rater_id, row.criterion, row.cluster_id, *sorted((row.system_a, row.system_b)), answer, order)
-                for row, answer, order in zip(
-                    table.itertuples(),
-                    table.apply(answer_of, axis="columns"),
-                    table.apply(order_of, axis="columns"),
-                    strict=True,
+                (
+                    row.rater_id,
+                    row.criterion,
+                    row.cluster_id,
+                    *sorted((row.system_a, row.system_b)),
+                    answer_of(row),
+                    order_of(row),
                 )
+                for row in table.itertuples()
             )
 
         assert rows(verdicts(engine, key)) == rows(votes)

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+import typer.main
+import typer.testing
 from hypothesis import settings
 from sqlalchemy import Engine
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
@@ -46,6 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if "TMPDIR" not in os.environ and MEMORY.is_dir() and shutil.disk_usage(MEMORY).free >= ROOM:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)
     share_statements(pytest.MonkeyPatch())
+    share_commands(pytest.MonkeyPatch())
     gc.set_threshold(50_000, 10, 100)  # a test leaves little; every 700 objects was a thirtieth of the suite
     config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
     config.addinivalue_line("markers", "every_case: its cases differ in what the database does; each runs on both")
@@ -64,6 +67,13 @@ def share_statements(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(dialect, "__eq__", lambda self, other: type(self) is type(other))
     shared = property(lambda engine: compiled, lambda engine, own: None)
     monkeypatch.setattr(Engine, "_compiled_cache", shared, raising=False)
+
+
+def share_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typer reads every command's signature anew each time that one is typed: longer than most of them take."""
+    read_once = cache(typer.main.get_command)
+    monkeypatch.setattr(typer.main, "get_command", read_once)
+    monkeypatch.setattr(typer.testing, "_get_command", read_once)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Locator, Page, ViewportSize, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, ViewportSize, expect
 from playwright.sync_api import Error as PlaywrightError
 
 import annotation
@@ -82,6 +82,18 @@ def _emptied(page: Page, address: str) -> Page | None:
         page.set_viewport_size(VIEWPORT)
     page.mouse.move(0, 0)
     return page
+
+
+def signed_in(page: Page, link: str) -> None:
+    """The browser has this invitation's cookie; the page stays where it is, for `goto` costs a whole page."""
+    assert page.request.get(link, max_redirects=0).status == 303
+
+
+def answered_by_us(page: Page, place: str, answer: Callable[[Route], Any]) -> None:
+    """`answer` takes every request to `place`; returns once it does, for Chromium begins a moment after it is told."""
+    page.route(place, answer)
+    page.route("**/asked-for-nothing", lambda route: route.fulfill(status=204))
+    until(lambda: page.evaluate("() => fetch('/asked-for-nothing').then(({ status }) => status)") == 204)
 
 
 def saved(page: Page) -> None:

@@ -17,7 +17,7 @@ from annotation.studies import find_study
 from db.connect import transaction
 from tests.annotation.judges.judged_study import Stub, judgments
 from tests.browser.conftest import Server
-from tests.browser.driving import new_tab
+from tests.browser.driving import new_tab, signed_in
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.disputed_study import judge, make_disputed
 
@@ -60,7 +60,7 @@ def opened(page: Page, server: Server, study: int, path: str) -> list[str]:
             outside.append(request.url)
 
     page.on("request", note)
-    page.goto(server.link(study, uuid.uuid4().hex, "evaluator"))
+    signed_in(page, server.link(study, uuid.uuid4().hex, "evaluator"))
     page.goto(f"{server.address}/{path}")
     return outside
 
@@ -157,7 +157,7 @@ def axe_where_tables_scroll(page: Page) -> list[str]:
 
 
 def test_an_annotator_has_no_such_page(page: Page, server: Server, disputed: int) -> None:
-    page.goto(server.link(disputed, uuid.uuid4().hex))
+    signed_in(page, server.link(disputed, uuid.uuid4().hex))
     for path in ("judges", "disagreements"):
         page.goto(f"{server.address}/{path}")
         page.locator(".calipers").first.wait_for()

@@ -15,7 +15,15 @@ from tests.browser.driving import item_number, new_tab, ready, rows, saved, unti
 pytestmark = pytest.mark.browser
 
 
-def test_an_incomplete_submit_names_what_is_missing_and_goes_there(page: Page, server: Any, study_id: int) -> None:
+def test_a_submit_that_lacks_something_goes_there_remarks_and_a_skip_are_stored_and_signing_out_closes_the_door(
+    page: Page, server: Any, study_id: int
+) -> None:
+    an_incomplete_submit_names_what_is_missing_and_goes_there(page, server, study_id)
+    flag_comment_and_skip_reach_the_server_and_work_goes_on(page, server, study_id)
+    signing_out_empties_the_browser_and_closes_the_door(page, server)
+
+
+def an_incomplete_submit_names_what_is_missing_and_goes_there(page: Page, server: Any, study_id: int) -> None:
     page.get_by_role("button", name="Criterion 3:").click()
     page.get_by_role("radio", name="Left").click()
     page.get_by_role("button", name="Submit").click()
@@ -73,7 +81,7 @@ def test_the_evaluator_sees_the_answer_and_the_signed_out_a_next_step(
     expect(page.get_by_text("0 of 18 slots are handed in")).to_be_visible()
 
 
-def test_flag_comment_and_skip_reach_the_server_and_work_goes_on(page: Page, server: Any, study_id: int) -> None:
+def flag_comment_and_skip_reach_the_server_and_work_goes_on(page: Page, server: Any, study_id: int) -> None:
     page.get_by_role("button", name="More", exact=True).or_(page.get_by_role("button", name="Menu", exact=True)).click()
     page.get_by_text("Flag a problem").click()
     dialog = page.get_by_role("dialog").last
@@ -92,10 +100,10 @@ def test_flag_comment_and_skip_reach_the_server_and_work_goes_on(page: Page, ser
     dialog = page.get_by_role("dialog").last
     dialog.get_by_role("textbox").fill("I wrote about this topic myself")
     dialog.get_by_role("button", name="Skip").click()
-    expect(page.get_by_text("Item 1 of 8")).to_be_visible()
+    item_number(page, 1, 8)
 
 
-def test_signing_out_empties_the_browser_and_closes_the_door(page: Page, server: Any) -> None:
+def signing_out_empties_the_browser_and_closes_the_door(page: Page, server: Any) -> None:
     page.keyboard.press("1")
     saved(page)
     page.get_by_role("button", name="More", exact=True).or_(page.get_by_role("button", name="Menu", exact=True)).click()

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from db.connect import reading
 from db.tables import Assignment, Label
 from tests.browser.conftest import EIGHT
-from tests.browser.driving import THIRTY_NINE, box_of, item_number, middle, new_tab, ready, rows, saved
+from tests.browser.driving import THIRTY_NINE, answered_by_us, box_of, item_number, middle, new_tab, ready, rows, saved
 from tests.small_study import PROTOCOL, make_study, write_reports
 
 pytestmark = pytest.mark.browser
@@ -185,7 +185,7 @@ def test_cut_off_and_empty_newest_entries_in_the_browser_resume_everything_befor
     page.keyboard.insert_text("this one is stored")
     page.keyboard.press("Control+Enter")
     saved(page)
-    page.route("**/api/labels", lambda route: route.abort())
+    answered_by_us(page, "**/api/labels", lambda route: route.abort())
     page.keyboard.press("2")
     page.keyboard.insert_text("this one is only here")
     page.goto(f"{server.address}/_stcore/health")  # our address, without our page
@@ -210,7 +210,7 @@ def test_a_refused_save_never_deletes_the_accepted_one(opened: Callable[..., Any
     saved(page)
     accepted = revisions(server, study_id)
     refusal = {"code": "invalid", "text": "not on this page"}
-    page.route("**/api/labels", lambda route: route.fulfill(status=422, json=refusal))
+    answered_by_us(page, "**/api/labels", lambda route: route.fulfill(status=422, json=refusal))
     page.keyboard.press("2")
     page.keyboard.insert_text(", and refused ones")
     expect(page.get_by_role("status").first).to_contain_text("1 not saved")

@@ -91,6 +91,7 @@ def test_the_label_page_and_everything_that_opens_over_it(tab: Page, server: Any
     tab.keyboard.insert_text("because it says so")
     saved(tab)
     tab.keyboard.press("Escape")
+    where_motion_is_unwelcome_nothing_moves_by_itself(tab)
     tab.keyboard.press("2")
     saved(tab)
     found["answered"] = violations(tab)
@@ -211,10 +212,8 @@ def test_at_twice_the_size_everything_is_reached_and_read(tab: Page, server: Any
     assert tab.get_by_role("button", name="Submit").bounding_box()["y"] <= 378 - 24  # type: ignore[index]
 
 
-def test_where_motion_is_unwelcome_nothing_moves_by_itself(tab: Page, server: Any, study: Callable[[str], int]) -> None:
+def where_motion_is_unwelcome_nothing_moves_by_itself(tab: Page) -> None:
     tab.emulate_media(reduced_motion="reduce")
-    tab.goto(server.link(study(EIGHT), "Ada"))
-    ready(tab)
     moving = """() => {
         const tree = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('.calipers')).shadowRoot;
         return [...tree.querySelectorAll('*')].filter((node) => {
@@ -227,3 +226,4 @@ def test_where_motion_is_unwelcome_nothing_moves_by_itself(tab: Page, server: An
         tab.keyboard.press(key)
         assert tab.evaluate(moving) == []
         tab.keyboard.press("Escape")
+    tab.emulate_media(reduced_motion="null")

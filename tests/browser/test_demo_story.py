@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from app.demo import demo_links
 from app.demo_labels import NAME, make_labels_demo
 from tests.browser.conftest import Server
-from tests.browser.driving import new_tab
+from tests.browser.driving import new_tab, parked, put_away
 from tests.browser.test_judge_screens import choose
 
 pytestmark = pytest.mark.browser
@@ -21,15 +21,17 @@ COMPUTED = 90_000  # milliseconds until a report stands, on a machine that does 
 
 
 @pytest.fixture(scope="module")
-def page(browser: Browser, server: Server) -> Iterator[Page]:
+def page(warm: BrowserContext, server: Server) -> Iterator[Page]:
     with ThreadPoolExecutor(1) as pool:  # Playwright's own event loop runs in this thread
         pool.submit(make_labels_demo, server.engine).result()
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(30_000)
-    page = new_tab(context)
+    parked(warm, server.address)
+    page = new_tab(warm)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.set_default_timeout(30_000)
     page.goto(f"{server.address}/invite/{demo_links(server.engine, NAME, ('evaluator',))['evaluator']}")
     yield page
-    context.close()
+    page.close()
+    put_away(warm, server.address)
 
 
 def test_an_evaluator_finds_all_four_by_clicking(page: Page) -> None:

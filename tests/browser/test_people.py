@@ -22,7 +22,7 @@ from db.people_tables import Enrollment, Invite, Rater
 from db.tables import Assignment, Event, Study
 from db.types import now
 from tests.browser.conftest import Server
-from tests.browser.driving import new_tab, saved
+from tests.browser.driving import new_tab, saved, signed_in
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.small_study import answer_all
 
@@ -130,7 +130,7 @@ def admins_page(server: Server, study_id: int, context: BrowserContext) -> Page:
         set_quota(session, admin, 12)
         open_link(session, admin, places=50, quota=5)
     page = new_tab(context)
-    page.goto(server.link(study_id, "Root", "admin"))
+    signed_in(page, server.link(study_id, "Root", "admin"))
     page.goto(f"{server.address}/people")
     expect(page.get_by_role("heading", name="One person")).to_be_visible()
     return page

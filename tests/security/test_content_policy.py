@@ -14,7 +14,7 @@ from annotation.people.principals import local_admin
 from db.connect import transaction
 from db.tables import Study
 from tests.browser.conftest import EIGHT
-from tests.browser.driving import new_tab, ready, until
+from tests.browser.driving import new_tab, ready, signed_in, until
 from tests.browser.test_accessibility import violations
 from tests.security.policy import at_rest, refused, watch
 from tests.small_study import make_study
@@ -65,7 +65,7 @@ def test_an_annotators_pages_break_nothing_and_fetch_nothing_from_elsewhere(
     page.get_by_role("button", name="In every browser").click()
     expect(page.get_by_role("heading")).to_have_text("You are signed out")
     found["signed out"] = refused(page)
-    page.goto(link(server, study_id, "Adm", "admin"))
+    signed_in(page, link(server, study_id, "Adm", "admin"))
     for path in ("people", "blinding", "log_out"):  # an evaluator's: tests/browser/test_evaluator_screens.py
         page.goto(f"{server.address}/{path}")
         at_rest(page)

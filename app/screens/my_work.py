@@ -17,6 +17,7 @@ from annotation.stripping.scripts import direction
 from annotation.work.own_work import STATES as OWN_STATES
 from annotation.work.own_work import OwnItem, OwnRemark, OwnWork, own_work
 from app.component import sign_out
+from app.screens import clock
 from app.screens.look import attributes, style, table
 from app.screens.paging import PAGE, matching, start
 from app.settings import database
@@ -161,7 +162,7 @@ def what_now(work: OwnWork) -> str:
     if work.training.status in ("failed", "unready"):
         return tell("not_given")
     if work.more_at:
-        return tell("more_at", time=f"{work.more_at:%Y-%m-%d %H:%M}")
+        return tell("more_at", time=clock.at(work.more_at))
     return tell("nothing_left") if work.submitted else tell("nothing_waits")
 
 
@@ -215,7 +216,7 @@ def _beside(find: str, at: int, of: int, words: Texts) -> str:
 
 def _row(item: OwnItem, words: Texts) -> tuple[str, ...]:
     tell = partial(_mine, words)
-    submitted = f"{item.submitted_at:%Y-%m-%d %H:%M}" if item.submitted_at else "–"
+    submitted = clock.at(item.submitted_at) if item.submitted_at else "–"
     verb = "continue" if item.state == "in work" else "open"
     name = tell(f"{verb}_item", topic=escape(item.topic))
     return (

@@ -9,6 +9,7 @@ from html import escape
 
 from annotation.people.open_links import OpenLinkLine
 from annotation.people.people_list import LABELLERS, PersonLine
+from app.screens import clock
 from app.screens.look import table
 from app.screens.my_work import duration
 from exports.cells import DASH
@@ -23,7 +24,7 @@ def people_table(listed: Sequence[PersonLine]) -> str:
         return ""
     gates = [name for name in ("consent", "training") if any(getattr(one, name) != "none" for one in listed)]
     coded = any(one.completion_code for one in listed)
-    work = "Handed in", "In work", "Active", "Links", "Last seen (UTC)"
+    work = "Handed in", "In work", "Active", "Links", "Last seen"
     heads = ("Name", "Role", *(name.title() for name in gates), *work, *(("Code",) if coded else ()))
     rows = [
         (
@@ -79,4 +80,4 @@ def _used(one: PersonLine) -> str:
 
 
 def _at(time: datetime | None) -> str:
-    return f"{time:%Y-%m-%d %H:%M}" if time else "–"
+    return clock.at(time) if time else "–"

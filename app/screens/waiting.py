@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from annotation.people.principals import Principal
 from app.computing import Task
 from app.kept import Kept, Version, kept, seconds_under_way
+from app.screens import clock
 from app.settings import database
 from db.connect import reading
 from db.tables import Criterion
@@ -52,7 +53,7 @@ def is_large(principal: Principal, version: Version) -> bool:
 def of_when(found: Kept) -> str:
     """Of which labels the numbers are."""
     assert found.made_at is not None
-    return f"These numbers are of the labels up to {found.made_at:%Y-%m-%d %H:%M} UTC; newer ones are not counted yet."
+    return f"These numbers are of the labels up to {clock.at(found.made_at)}; newer ones are not counted yet."
 
 
 def _asked(session: Session, principal: Principal) -> float:

@@ -104,7 +104,8 @@ def _reports(rows: Rows) -> Iterator[str]:
         if hashlib.sha256(row["shown_text"].encode()).hexdigest() != row["shown_sha256"]:
             yield f"report {row['id']}: its shown text is not what its hash says"
         text = row["shown_text"].strip()
-        is_notice = text.rstrip(".") in ("", *NO_ANSWER)  # an agent's word that it wrote nothing
+        last = text.rpartition("\n")[2].strip()  # below its title
+        is_notice = last.rstrip(".") in ("", *NO_ANSWER)  # an agent's word that it wrote nothing
         if row["words"] < 0 or (row["status"] == "ready" and not text) or (row["status"] == "empty" and not is_notice):
             yield f"report {row['id']}: {row['status']} with {row['words']} words"
 

@@ -121,14 +121,26 @@ def main() -> None:
     sys.excepthook = lambda *fault: logging.getLogger("calipers").error("not computed", exc_info=fault)
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no part of the answer
-    url, task = pickle.load(sys.stdin.buffer)
-    told: Told
-    try:
-        told = compute(open_database(url), task), None
-    except (AnnotationError, CalibrationError) as refused:
-        told = None, (type(refused) is CalibrationError, refused.code, refused.text)
+    told = tell(*pickle.load(sys.stdin.buffer))
     with answer:
         pickle.dump(told, answer, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def tell(url: str, task: Task) -> Told:
+    """The value, or what `hear` makes the refusal of again."""
+    try:
+        return compute(open_database(url), task), None
+    except (AnnotationError, CalibrationError) as refused:
+        return None, (type(refused) is CalibrationError, refused.code, refused.text)
+
+
+def hear(told: Told) -> tuple[Any, AnnotationError | CalibrationError | None]:
+    """What `tell` was about: a value, or the refusal for the page to raise."""
+    value, refusal = told
+    if refusal is None:
+        return value, None
+    is_calibration, code, text = refusal
+    return None, (CalibrationError if is_calibration else AnnotationError)(code, text)
 
 
 if __name__ == "__main__":

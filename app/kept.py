@@ -20,7 +20,7 @@ from typing import Any
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from app.computing import Task, Told, compute
+from app.computing import Task, compute, hear
 from calibration.errors import CalibrationError
 from db.types import now
 
@@ -151,12 +151,7 @@ def _asked_of_a_child(engine: Engine, task: Task) -> tuple[Any, AnnotationError 
             _children.discard(child)
     if child.returncode:
         raise subprocess.CalledProcessError(child.returncode, command)
-    told: Told = pickle.loads(said)  # of a process of ours
-    value, refusal = told
-    if refusal is None:
-        return value, None
-    is_calibration, code, text = refusal
-    return None, (CalibrationError if is_calibration else AnnotationError)(code, text)
+    return hear(pickle.loads(said))  # of a process of ours
 
 
 @atexit.register

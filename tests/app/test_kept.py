@@ -17,7 +17,7 @@ import app.kept
 import app.screens.waiting
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal
-from app.computing import Task, compute
+from app.computing import Task, compute, hear, tell
 from app.kept import kept, seconds_under_way
 from calibration.errors import CalibrationError
 from tests.app.drawing import page, shown
@@ -139,14 +139,24 @@ def test_a_process_of_its_own_that_breaks_down_logs_no_words(tmp_path: Path) -> 
     assert "somebody" not in str(line)
 
 
-def test_a_process_of_its_own_finds_the_same_and_refuses_the_same(engine_here: Engine, tmp_path: Path) -> None:
-    study = make_disputed(engine_here, tmp_path / "reports")
-    asked = Task("judges", Principal(study, "evaluator"))
+def test_a_process_of_its_own_finds_the_same(engine_here: Engine, tmp_path: Path) -> None:
+    asked = Task("judges", Principal(make_disputed(engine_here, tmp_path / "reports"), "evaluator"))
     assert app.kept._asked_of_a_child(engine_here, asked) == (compute(engine_here, asked), None)
-    value, refused = app.kept._asked_of_a_child(engine_here, Task("report", Principal(study, "annotator")))
+
+
+@pytest.mark.parametrize(
+    "refusal", [AnnotationError("forbidden", "not yours"), CalibrationError("bad", "row 1 is wrong")]
+)
+def test_what_a_process_of_its_own_refuses_comes_over_as_it_is(
+    engine_here: Engine, monkeypatch: pytest.MonkeyPatch, refusal: Exception
+) -> None:
+    def refuse(engine: Engine, principal: Principal) -> None:
+        raise refusal
+
+    monkeypatch.setitem(app.computing.COMPUTED, "count", refuse)
+    value, heard = hear(pickle.loads(pickle.dumps(tell(str(engine_here.url), COUNT))))
     assert value is None
-    assert isinstance(refused, AnnotationError)
-    assert refused.code == "forbidden"
+    assert (type(heard), vars(heard)) == (type(refusal), vars(refusal))
 
 
 @pytest.mark.parametrize("name", ["progress", "choice", "disagreements", "disputes", "judges", "blinding"])

@@ -48,9 +48,12 @@ def test_after_an_answer_the_keyboard_is_asked_how_sure_and_goes_on_and_nobody_h
 
 def test_it_stands_before_a_rationale_that_is_required_and_c_comes_back_to_it(opened: Any, server: Any) -> None:
     page, study_id = opened(SURE)
+    box = page.get_by_role("textbox", name="Rationale: Criterion 1")
+    page.get_by_role("radio", name="Left").click()
+    expect(box).to_be_focused()  # the mouse goes from the answer to its rationale
+    page.keyboard.press("Escape")
     page.keyboard.press("1")
     page.keyboard.press("4")
-    box = page.get_by_role("textbox", name="Rationale: Criterion 1")
     expect(box).to_be_focused()
     page.keyboard.insert_text("it says so at once")
     page.keyboard.press("Escape")
@@ -68,12 +71,6 @@ def test_it_stands_before_a_rationale_that_is_required_and_c_comes_back_to_it(op
     assert stored(server, study_id)[:1] == [("left", None)], "the confidence is taken back, the answer stays"
     page.get_by_role("button", name="History").click()
     expect(page.get_by_text("confidence 5").first).to_be_visible()
-
-
-def test_the_mouse_goes_from_the_answer_to_its_rationale(opened: Any, server: Any) -> None:
-    page, _ = opened(SURE)
-    page.get_by_role("radio", name="Left").click()
-    expect(page.get_by_role("textbox", name="Rationale: Criterion 1")).to_be_focused()
 
 
 def test_without_confidence_there_is_no_scale_and_no_key(opened: Any, server: Any) -> None:

@@ -49,11 +49,12 @@ def test_one_pair_of_eight_criteria_takes_sixteen_keystrokes_beside_the_text(
     assert [row[0] for row in stored if row[1]] == ["left"] * 8
 
 
-def test_a_sentence_typed_on_after_ctrl_enter_chooses_nothing_by_its_spaces(
+def test_the_way_on_is_shown_once_it_is_open_a_sentence_typed_on_chooses_nothing_and_arrows_the_first_or_the_last(
     opened: Callable[..., Any], server: Any
 ) -> None:
     page, study_id = opened(EIGHT)
-    answered_first(page)
+    sheet_of_keys_lists_the_choices_there_are(page)
+    way_on_is_shown_once_the_rationale_is_long_enough(page)
     page.keyboard.type("this has all details, and it says when and where ")
     page.keyboard.press("Space")
     page.keyboard.press("Escape")
@@ -61,11 +62,7 @@ def test_a_sentence_typed_on_after_ctrl_enter_chooses_nothing_by_its_spaces(
     expect(page.get_by_role("radiogroup", name="Criterion 2").get_by_role("radio", checked=True)).to_have_count(0)
     saved(page)
     assert {row[2] for row in server.labels(study_id)} == {"c1"}
-
-
-def test_arrows_from_the_group_choose_its_first_or_its_last(opened: Callable[..., Any]) -> None:
-    page, _ = opened(EIGHT)
-    answered_first(page)
+    page.get_by_role("radiogroup", name="Criterion 2").focus()
     page.keyboard.press("ArrowDown")
     chosen_and_focused(page, "Left")
     page.keyboard.press("j")
@@ -79,11 +76,21 @@ def chosen_and_focused(page: Page, name: str) -> None:
     expect(page.get_by_role("radio", name=name)).to_be_focused()
 
 
-def answered_first(page: Any) -> None:
-    """The first criterion is answered, and the second waits for its choice."""
+def sheet_of_keys_lists_the_choices_there_are(page: Page) -> None:
+    page.keyboard.press("?")
+    keys = page.get_by_role("dialog", name="Help").get_by_role("row").all_inner_texts()
+    assert [key.split("\t")[0] for key in keys][:2] == ["123", "jk"]
+    assert "score" not in " ".join(keys)
+    page.keyboard.press("Escape")
+
+
+def way_on_is_shown_once_the_rationale_is_long_enough(page: Page) -> None:
+    onward = page.get_by_role("button", name="Next Ctrl Enter")
     page.keyboard.press("1")
-    page.keyboard.insert_text("it says so at once")
-    page.keyboard.press("Control+Enter")
+    page.keyboard.insert_text("it")
+    expect(onward).to_have_count(0)
+    page.keyboard.insert_text(" says so")
+    onward.click()
     expect(page.get_by_role("radiogroup", name="Criterion 2")).to_be_focused()
 
 
@@ -110,24 +117,6 @@ def test_an_answer_that_was_begun_is_left_unfinished_only_at_the_second_ctrl_ent
         expect(page.get_by_role("alert").first).to_be_empty()
     page.keyboard.press("Control+Enter")  # a blank one is passed over
     expect(page.get_by_role("heading", name="Criterion 5")).to_be_visible()
-
-
-def test_the_sheet_of_keys_lists_the_choices_there_are_and_the_way_on_is_shown_once_the_rationale_is_long_enough(
-    opened: Callable[..., Any],
-) -> None:
-    page, _ = opened(EIGHT)
-    page.keyboard.press("?")
-    keys = page.get_by_role("dialog", name="Help").get_by_role("row").all_inner_texts()
-    assert [key.split("\t")[0] for key in keys][:2] == ["123", "jk"]
-    assert "score" not in " ".join(keys)
-    page.keyboard.press("Escape")
-    onward = page.get_by_role("button", name="Next Ctrl Enter")
-    page.keyboard.press("1")
-    page.keyboard.insert_text("it")
-    expect(onward).to_have_count(0)
-    page.keyboard.insert_text(" says so")
-    onward.click()
-    expect(page.get_by_role("radiogroup", name="Criterion 2")).to_be_focused()
 
 
 def test_without_a_rationale_it_takes_nine_and_held_down_keys_label_once_and_submit_once(
@@ -215,26 +204,7 @@ def test_a_double_click_on_submit_does_not_submit_the_next(opened: Callable[...,
     assert len(choices(server, study_id)) == 1
 
 
-def test_every_single_key_is_a_letter_inside_text(opened: Callable[..., Any], server: Any) -> None:
-    page, study_id = opened(EIGHT)
-    box = page.get_by_role("textbox", name="Rationale: Criterion 1")
-    box.click()
-    page.keyboard.type(SINGLE_KEYS)
-    expect(box).to_have_value(SINGLE_KEYS)
-    saved(page)
-    assert {row[0] for row in server.labels(study_id)} == {None}
-    page.keyboard.press("Escape")
-    for key, name in (("m", "Comment"), ("x", "Reason"), ("f", "Description")):
-        page.keyboard.press(key)
-        text = page.get_by_role("dialog").get_by_role("textbox", name=name)
-        text.click()
-        page.keyboard.type(SINGLE_KEYS)
-        expect(text).to_have_value(SINGLE_KEYS)
-        page.get_by_role("button", name="Close").click()
-    assert all(row.split(": ")[-1].startswith("no answer") for row in rows(page))
-
-
-def test_what_an_input_method_composes_is_text_and_no_command(opened: Callable[..., Any], server: Any) -> None:
+def test_what_is_composed_or_typed_is_text_and_no_command(opened: Callable[..., Any], server: Any) -> None:
     page, study_id = opened(EIGHT)
     box = page.get_by_role("textbox", name="Rationale: Criterion 1")
     box.click()
@@ -251,6 +221,19 @@ def test_what_an_input_method_composes_is_text_and_no_command(opened: Callable[.
     expect(page.get_by_role("heading", name="Criterion 1")).to_be_visible()
     saved(page)
     assert [row[:2] for row in server.labels(study_id)] == [(None, "日本")]
+    page.keyboard.type(SINGLE_KEYS)
+    expect(box).to_have_value(f"日本{SINGLE_KEYS}")
+    saved(page)
+    assert {row[0] for row in server.labels(study_id)} == {None}
+    page.keyboard.press("Escape")
+    for key, name in (("m", "Comment"), ("x", "Reason"), ("f", "Description")):
+        page.keyboard.press(key)
+        said = page.get_by_role("dialog").get_by_role("textbox", name=name)
+        said.click()
+        page.keyboard.type(SINGLE_KEYS)
+        expect(said).to_have_value(SINGLE_KEYS)
+        page.get_by_role("button", name="Close").click()
+    assert all(row.split(": ")[-1].startswith("no answer") for row in rows(page))
 
 
 # keydown events as they come while an input method composes, plain and with Ctrl
@@ -313,34 +296,41 @@ FOCUS = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("width", "height", "theme"), [(1440, 757, "light"), (720, 378, "dark")])
-def test_tab_goes_in_reading_order_and_the_focus_is_always_visible(
-    opened: Callable[..., Any], width: int, height: int, theme: Any
-) -> None:
+def test_tab_goes_in_reading_order_and_the_focus_is_always_visible(opened: Callable[..., Any]) -> None:
     page, _ = opened(EIGHT)
-    page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=theme)
-    page.keyboard.press("j")
-    stops = []
+    skip, stops = page.get_by_role("button", name="Skip to the criteria"), []
+    for number, (width, height, theme) in enumerate(((1440, 757, "light"), (720, 378, "dark")), 2):
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+        page.keyboard.press("j")
+        stops += tab_stops(page)
+        order = ["skip", "header", "left", "right", "form", "submit"]
+        regions = [stop["region"] for stop in stops]
+        assert regions == sorted(regions, key=order.index), regions
+        assert set(regions) == set(order) - ({"right"} if width < 900 else set())
+        assert regions.count("left") == 1, "one stop for a report without anything that scrolls sideways"
+        for stop in stops:
+            assert stop["style"] != "none", stop
+            assert stop["width"] >= 2, stop
+            assert stop["contrast"] >= 3, stop
+            assert stop["seen"], stop
+        skip.focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("radiogroup", name=f"Criterion {number}")).to_be_focused()
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("radio", name="Left")).to_be_focused()
+        page.get_by_role("region", name="Left report").focus()
+        skip.focus()
+        stops = [page.evaluate(FOCUS)]
+
+
+def tab_stops(page: Page) -> list[dict[str, Any]]:
+    """Where Tab leads, from the first stop after the one that has the focus until all were there."""
+    stops: list[dict[str, Any]] = []
     for _ in range(40):
         page.keyboard.press("Tab")
         stop = page.evaluate(FOCUS)
         if stop["region"] == "none" or (stops and stop["region"] == "skip"):
             break
         stops.append(stop)
-    order = ["skip", "header", "left", "right", "form", "submit"]
-    regions = [stop["region"] for stop in stops]
-    assert regions == sorted(regions, key=order.index), regions
-    assert set(regions) == set(order) - ({"right"} if width < 900 else set())
-    assert regions.count("left") == 1, "one stop for a report without anything that scrolls sideways"
-    for stop in stops:
-        assert stop["style"] != "none", stop
-        assert stop["width"] >= 2, stop
-        assert stop["contrast"] >= 3, stop
-        assert stop["seen"], stop
-    skip = "Skip to the criteria"
-    page.get_by_role("button", name=skip).focus()
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("radiogroup", name="Criterion 2")).to_be_focused()
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("radio", name="Left")).to_be_focused()
+    return stops

@@ -138,8 +138,11 @@ def test_each_report_has_its_own_score_and_its_own_rationale(opened: Callable[..
     assert scores(server, study_id)["left", "c1"][-1] == "7"
 
 
-def test_a_continuous_scale_is_a_field_a_report_and_enter_moves_on(opened: Callable[..., Any], server: Any) -> None:
+def test_a_continuous_scale_is_an_accessible_field_a_report_and_enter_moves_on(
+    opened: Callable[..., Any], server: Any
+) -> None:
     page, study_id = opened(RACE)
+    both_rows_are_on_screen_and_accessible(page)
     for number in ("7.25", "4", "8.5", "10", "0", "3.3", "6", "9.9"):
         page.keyboard.type(number)
         page.keyboard.press("Enter")
@@ -154,10 +157,11 @@ def test_a_continuous_scale_is_a_field_a_report_and_enter_moves_on(opened: Calla
     assert last["right", "c4"] == "9.9"
 
 
-def test_what_is_typed_offline_reaches_both_reports_later(
+def test_what_is_typed_offline_reaches_both_reports_later_and_both_rows_are_on_screen_and_accessible(
     opened: Callable[..., Any], server: Any, context: BrowserContext
 ) -> None:
     page, study_id = opened(FOUR)
+    both_rows_are_on_screen_and_accessible(page)
     context.set_offline(True)
     for key in "74":
         page.keyboard.press(key)
@@ -231,9 +235,7 @@ def test_nothing_on_the_page_says_which_is_the_reference(opened: Callable[..., A
     assert own == {True, False}
 
 
-@pytest.mark.parametrize("protocol", [FOUR, RACE])
-def test_both_rows_are_on_screen_and_accessible(opened: Callable[..., Any], protocol: str) -> None:
-    page, _ = opened(protocol)
+def both_rows_are_on_screen_and_accessible(page: Page) -> None:
     for width, height in ((1024, 768), (1440, 757)):
         page.set_viewport_size({"width": width, "height": height})
         boxes = [box for one in page.locator(".score-row").all() if (box := one.bounding_box())]

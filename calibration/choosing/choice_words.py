@@ -166,8 +166,8 @@ def _gap(claim: Claim, plan: ComparisonPlan, word: str) -> str:
             _most(test.lower, "least", "most") if claim.outcome == "inferior" else _most(test.upper, "most", "least")
         )
         tested = (
-            f"{bound}, by the one-sided {100 * plan.level:g} % bound; margin {_points(plan.margin)}, Holm-adjusted "
-            f"{_p(claim.p_holm)}"
+            f"{bound}, by the unadjusted one-sided {100 * plan.level:g} % bound; margin {_points(plan.margin)}, "
+            f"Holm-adjusted {_p(claim.p_holm)}"
         )
     side = "less" if gap.value < 0 else "more"
     seen = f"{_counted(gap.n, 'labels')} in {_counted(gap.clusters, word)}"

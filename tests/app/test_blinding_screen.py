@@ -55,7 +55,8 @@ def test_a_flag_is_kept_or_masked_by_a_button(page: tuple[AppTest, Engine, int])
     screen, engine, report_id = page
     assert not screen.exception
     words = "".join(html_of(screen))
-    assert words.index("1 passage waits for a decision") < words.index("Reading every report")  # and nobody waits for it
+    # nobody waits for the audit
+    assert words.index("1 passage waits for a decision") < words.index("Reading every report")
     next(button for button in screen.button if button.label == "Mask").click()
     screen.run()
     assert not screen.exception

@@ -64,7 +64,7 @@ def test_the_sentence_stands_alone_with_numbers_clusters_and_margin(eight: Choic
         f"{100 * mini.agreement.value:.1f} % of labels (95 % interval, simultaneous over all tried, "
         f"{100 * mini.agreement.low:.1f} to {100 * mini.agreement.high:.1f} %; 1,080 labels in 120 pairs), and a "
         f"left-out annotator agrees {100 * abs(gap.difference.value):.1f} points {side} (at most "
-        f"{100 * gap.upper:.1f} points more, by the one-sided 95 % bound; margin 10.0 points, Holm-adjusted p < .001; 1,080 labels in 120 pairs). "
+        f"{100 * gap.upper:.1f} points more, by the unadjusted one-sided 95 % bound; margin 10.0 points, Holm-adjusted p < .001; 1,080 labels in 120 pairs). "
         "Adequate, but of unknown cost and so not chosen: unpriced; fill cost_usd."
     )
     headline, rest = in_two(eight)
@@ -187,14 +187,16 @@ def test_two_judges_with_the_very_same_answers_are_level_in_number_and_sentence(
 
 def test_an_annotator_surely_behind_the_judge_agrees_at_least_so_much_less() -> None:
     choice = cheapest_adequate_judge(priced({"better": (1.0, 0.001)}), SETTINGS)
-    assert re.search(r"agrees [\d.]+ points less \(at least [\d.]+ points less, by the one-sided", choice.sentence)
+    assert re.search(
+        r"agrees [\d.]+ points less \(at least [\d.]+ points less, by the unadjusted one-sided", choice.sentence
+    )
 
 
 def test_when_all_judges_are_inferior_none_is_adequate() -> None:
     choice = cheapest_adequate_judge(priced({"tiny": (0.1, 0.001), "small": (0.3, 0.002)}), SETTINGS)
     assert (choice.status, choice.judge, choice.pairs_needed) == ("none_adequate", None, None)
     assert choice.sentence.startswith("None of the 2 judges tried is adequate. small comes closest")
-    assert re.search(r"at least [\d.]+ points more, by the one-sided 95 % bound; margin", choice.sentence)
+    assert re.search(r"at least [\d.]+ points more, by the unadjusted one-sided 95 % bound; margin", choice.sentence)
 
 
 def test_unknown_costs_are_listed_never_chosen_and_zero_is_a_price() -> None:

@@ -23,6 +23,7 @@ from calibration.engine.bounding import Group, Pair
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Mask, Study
 from calibration.estimates import Estimate
+from calibration.reading.typed_cells import where
 from calibration.settings import CalibrationSettings
 
 Outcome = Literal["found", "not_found", "cannot_tell"]
@@ -70,9 +71,9 @@ class Asked:
 def rows_of(study: Study, rater: str) -> pd.DataFrame:
     """All rows of a judge; of an annotator or `each_annotator` the first run, for a retest is self-agreement only."""
     frame = study.frame
-    human = frame["rater_kind"] == "human"
-    own = human if rater == EVERYONE else frame["rater_id"] == rater
-    return frame[own & (~human | (frame["run"] == 1))]
+    human = where(frame["rater_kind"], "human".__eq__)
+    own = human if rater == EVERYONE else where(frame["rater_id"], rater.__eq__)
+    return frame[own & (~human | (frame["run"] == 1).to_numpy())]
 
 
 def bias_of(asked: Asked, scores: npt.ArrayLike, clusters: npt.ArrayLike, method: str = "cluster_t") -> Bias:

@@ -119,8 +119,9 @@ def test_shrout_and_fleiss_table_4():
 
 if LABELS.is_dir():
     from calibration.calibrate import calibrate
+    from calibration.reading.checking import check_verdicts
     from calibration.results import CalibrationReport, CalibrationSettings
-    from calibration.verdicts import PAIRWISE, check_verdicts
+    from calibration.verdicts import PAIRWISE
 
     def votes(name: str) -> pd.DataFrame:
         frame = check_verdicts(pd.read_csv(LABELS / f"{name}.csv"))

@@ -17,6 +17,7 @@ from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Answers, Study, both_orders, turned
 from calibration.estimates import Estimate
 from calibration.reading.columns import Codes, tally
+from calibration.reading.typed_cells import where
 from calibration.settings import CalibrationSettings
 from calibration.verdicts import BOTH_ORDERS
 
@@ -30,7 +31,7 @@ def answering_estimates(study: Study, settings: CalibrationSettings) -> Iterator
             yield from per_item(rater, rows, settings)
             continue
         if rows["rater_kind"].iloc[0] == "judge":
-            yield _share("valid_share", rater, rows, (rows["status"] == "ok").to_numpy(), settings)
+            yield _share("valid_share", rater, rows, where(rows["status"], "ok".__eq__), settings)
         yield from _swap_consistency(study, rater, rows, settings)
         yield from per_item(rater, rows, settings)
 
@@ -82,28 +83,28 @@ def _applicability(study: Study, pair: Pair, judge: Answers, settings: Calibrati
 
 def raters(study: Study) -> Iterator[tuple[str, pd.DataFrame]]:
     """Each judge's rows, each judge's answers made of both orders, and the rows of all annotators together."""
-    judges = study.frame["rater_kind"] == "judge"
+    judges = where(study.frame["rater_kind"], "judge".__eq__)
     for rater, rows in study.frame[judges].groupby("rater_id", observed=True):
         yield str(rater), rows
         both = both_orders(rows)
         if len(both):
             yield f"{rater}{BOTH_ORDERS}", both
-    people = study.frame[~judges & (study.frame["run"] == 1)]
+    people = study.frame[~judges & (study.frame["run"] == 1).to_numpy()]
     if len(people):
         yield "each_annotator", people
 
 
 def decisive(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     """Pairwise rows that name a winner, with a known presentation, and whether the winner was shown first."""
-    pairwise = study.of_kind(rows, "pairwise")
-    ok = rows[pairwise & (rows["status"] == "ok") & rows["label"].isin(["A", "B"]) & (rows["presentation"] != "")]
-    return ok.assign(first=(ok["label"] == "A").to_numpy() == (ok["presentation"] == "AB").to_numpy())
+    named = study.of_kind(rows, "pairwise").to_numpy() & where(rows["label"], lambda text: text in ("A", "B"))
+    ok = rows[named & where(rows["status"], "ok".__eq__) & where(rows["presentation"], bool)]
+    return ok.assign(first=where(ok["label"], "A".__eq__) == where(ok["presentation"], "AB".__eq__))
 
 
 def swap_table(study: Study, rows: pd.DataFrame) -> pd.DataFrame:
     """Units and runs each rater answered ok in both orders: the row shown AB, with the columns `turned`, the label of
     the row shown BA, and `same`."""
-    ok = rows[study.of_kind(rows, "pairwise") & (rows["status"] == "ok")]
+    ok = rows[study.of_kind(rows, "pairwise").to_numpy() & where(rows["status"], "ok".__eq__)]
     first, second = turned(ok)
     label = ok["label"].array
     return ok.iloc[first].assign(turned=label[second], same=label.codes[first] == label.codes[second])

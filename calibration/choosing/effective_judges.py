@@ -146,11 +146,11 @@ def _null(errors: Array, cluster: Codes, draws: int, seed: int) -> Array:
     out = np.empty(draws)
     block = max(1, AT_ONCE // errors.size)
     for start in range(0, draws, block):
-        turned = np.empty((min(block, draws - start), *errors.shape))
-        for table in turned:
-            for own, target in zip(errors, table, strict=True):
-                order = rng.permutation(len(sizes))
-                lengths = sizes[order]
-                target[:] = own[np.repeat(starts[order] - np.cumsum(lengths) + lengths, lengths) + np.arange(len(own))]
-        out[start : start + block] = _effective(turned)[2]
+        size = min(block, draws - start), len(errors)
+        order = np.array([rng.permutation(len(sizes)) for _ in range(size[0] * size[1])])
+        lengths = sizes[order]
+        shift = starts[order] - np.cumsum(lengths, axis=1) + lengths
+        # each of these orders has all labels, so that one row of places is as long as another
+        place = np.repeat(shift.ravel(), lengths.ravel()).reshape(*size, -1) + np.arange(errors.shape[1])
+        out[start : start + block] = _effective(np.take_along_axis(errors[None], place, axis=2))[2]
     return out

@@ -5,8 +5,8 @@ Points and draws from the same closed forms, intervals of whole clusters.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -145,7 +145,7 @@ def _table_estimates(
                 reason = "maybe_transposed"
             note = by_system.coding if by_system and name.endswith("by_system") else ""
             note = note or note_of(name, scale, used, one, counts.sum(axis=0))
-            bound = perfect_bound(name, counts, used, settings) if not reason else math.nan
+            bound = partial(perfect_bound, name, counts, used, settings)
             yield drawn(name, pair, value, own, reason, settings, note, bound)
             if not reason:
                 yield from linearised(name, pair, counts, value, scale, settings)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from calibration.bootstrap import effective_of_sums, expanded_percentile, undefined_share, wilson_effective
 from calibration.engine.closed_forms import Array
@@ -55,12 +57,12 @@ class Pair:
     group: Group
     sizes: Array  # comparisons per cluster, shape (clusters,)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Comparisons."""
         return round(float(self.sizes.sum()))
 
-    @property
+    @cached_property
     def clusters(self) -> int:
         """Clusters with at least one comparison."""
         return int((self.sizes > 0).sum())
@@ -92,12 +94,12 @@ def drawn(
     reason: str,
     settings: CalibrationSettings,
     coding: str = "",
-    perfect: float = math.nan,
+    perfect: Callable[[], float] = lambda: math.nan,
 ) -> Estimate:
     """A bootstrapped statistic. `draws`: shape (resamples,). `reason`: why the value is not shown, or "".
 
-    `perfect`: the lower bound to use where every resample shows perfect agreement; there is never an interval of zero
-    width.
+    `perfect`: gives the lower bound to use where every resample shows perfect agreement; there is never an interval of
+    zero width.
     """
     notes = [coding] if coding else []
     interval = math.nan, math.nan
@@ -117,8 +119,9 @@ def drawn(
         elif undefined:
             notes.append(f"{100 * undefined:.2g} % of resamples undefined and left out")
         if math.isclose(interval[0], interval[1], abs_tol=SAME):
-            known = math.isclose(value, 1.0, abs_tol=SAME) and not math.isnan(perfect)
-            interval = (perfect, value) if known else (math.nan, math.nan)
+            bound = perfect() if math.isclose(value, 1.0, abs_tol=SAME) else math.nan
+            known = not math.isnan(bound)
+            interval = (bound, value) if known else (math.nan, math.nan)
             notes.append(
                 "perfect agreement: the bound is the Wilson bound of percent agreement"
                 if known

@@ -63,13 +63,17 @@ def refuse_lonely(study: Study) -> None:
 
 def cluster_word(frame: pd.DataFrame) -> str:
     """What a cluster is: `item` where every cluster_id is its item's own id, else `topic`."""
-    items = frame[["cluster_id", "item_id"]].drop_duplicates("item_id").astype(str)
-    return "item" if (items["cluster_id"] == items["item_id"]).all() else "topic"
+    cluster, item = frame["cluster_id"].cat, frame["item_id"].cat
+    place = {text: place for place, text in enumerate(cluster.categories)}
+    same = np.array([place.get(text, -1) for text in item.categories], np.intp)
+    return "item" if (same[item.codes] == cluster.codes.to_numpy()).all() else "topic"
 
 
 def levels_used(study: Study) -> dict[str, dict[str, int]]:
     """How many different scores each rater gave on each rated criterion."""
     frame = study.frame
+    if "rating" not in study.kinds.values():
+        return {}
     rated = frame["criterion"].map(study.kinds).astype(str) == "rating"
     rows = frame[rated & (frame["status"] == "ok") & (frame["label"] != "not_applicable")]
     found: dict[str, dict[str, int]] = {}

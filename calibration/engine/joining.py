@@ -17,10 +17,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from calibration.engine.closed_forms import Array
+from calibration.reading.checking import check_verdicts
 from calibration.reading.columns import Codes, tally
-from calibration.reading.typed_cells import as_text
+from calibration.reading.typed_cells import as_text, where, with_text
 from calibration.settings import CalibrationSettings
-from calibration.verdicts import BOTH_ORDERS, PAIRWISE, check_verdicts, kind_of, known
+from calibration.verdicts import BOTH_ORDERS, PAIRWISE, kind_of, known
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
 GIVEN = ["rater_id", "criterion", "unit", "run", "presentation", "label", "status", "seconds", "cost_usd"]  # by a rater
@@ -148,21 +149,25 @@ def code(
 
 def _kinds(frame: pd.DataFrame) -> dict[str, str]:
     """Criterion -> pairwise, rating or probe; one that nobody answered goes by its systems."""
-    paired = frame["system_b"] != ""
-    answered = frame.loc[frame["status"] == "ok", ["criterion", "label", "system_b"]]
-    kinds = {
-        str(name): kind_of(rows["label"].unique(), bool((rows["system_b"] != "").any()))
-        for name, rows in answered.groupby("criterion", observed=True)
-    }
-    for name in set(map(str, frame["criterion"].cat.categories)) - set(kinds):
-        kinds[name] = "pairwise" if paired[frame["criterion"] == name].any() else "probe"
-    return dict(sorted(kinds.items()))
+    criterion, label = (_codes(frame[name]) for name in ("criterion", "label"))
+    names, texts = _names(frame["criterion"]), _names(frame["label"])
+    ok, paired = where(frame["status"], "ok".__eq__), where(frame["system_b"], bool)
+    given = tally(criterion[ok] * len(texts) + label[ok], len(names) * len(texts)).reshape(len(names), len(texts))
+    answered, asked = (tally(criterion[rows], len(names)) > 0 for rows in (ok & paired, paired))
+    kinds = {}
+    for place, name in enumerate(names):
+        seen = [texts[one] for one in np.flatnonzero(given[place])]
+        if seen:
+            kinds[name] = kind_of(seen, bool(answered[place]))
+        else:
+            kinds[name] = "pairwise" if asked[place] else "probe"
+    return kinds
 
 
 def _annotators(frame: pd.DataFrame, settings: CalibrationSettings) -> tuple[Answers, ...]:
     people = (frame["rater_kind"] == "human") & (frame["run"] == 1)
     return tuple(
-        answers_of(str(rater), "human", rows, frame, settings.dropped)
+        answers_of(str(rater), "human", rows, settings.dropped)
         for rater, rows in frame.loc[people, GIVEN].groupby("rater_id", observed=True)
     )
 
@@ -170,14 +175,15 @@ def _annotators(frame: pd.DataFrame, settings: CalibrationSettings) -> tuple[Ans
 def _judges(frame: pd.DataFrame, kinds: Mapping[str, str], settings: CalibrationSettings) -> tuple[Answers, ...]:
     """Each judge, and after it what it says in both orders together, where it has both."""
     pairwise = [name for name, kind in kinds.items() if kind == "pairwise"]
-    judges = []
-    raters = frame["rater_id"][frame["rater_kind"] != "human"]
-    for rater in sorted(raters.unique()):  # few, with most of the rows: no copy of them all
-        rows = frame.loc[frame["rater_id"] == rater, GIVEN]
-        judges.append(answers_of(str(rater), "judge", rows, frame, settings.dropped))
-        both = both_orders(rows[rows["criterion"].isin(pairwise)])
+    judges, given, place = [], frame[GIVEN], _codes(frame["rater_id"])
+    names = _names(frame["rater_id"])
+    # few, with most of the rows: no copy of them all
+    for own in np.unique(place[where(frame["rater_kind"], "human".__ne__)]):
+        rows, rater = given[place == own], names[own]
+        judges.append(answers_of(rater, "judge", rows, settings.dropped))
+        both = both_orders(rows[where(rows["criterion"], pairwise.__contains__)])
         if len(both):
-            judges.append(answers_of(f"{rater}{BOTH_ORDERS}", "judge", both, frame, settings.dropped))
+            judges.append(answers_of(f"{rater}{BOTH_ORDERS}", "judge", both, settings.dropped))
     return tuple(judges)
 
 
@@ -200,21 +206,20 @@ def _system_pairs(units: pd.DataFrame) -> tuple[Codes, Mask]:
     return np.where(units["system_b"] == "", -1, pair).astype(np.intp), np.asarray(a > b, dtype=bool)
 
 
-def answers_of(rater: str, kind: str, rows: pd.DataFrame, frame: pd.DataFrame, drop: Collection[str]) -> Answers:
+def answers_of(rater: str, kind: str, rows: pd.DataFrame, drop: Collection[str]) -> Answers:
     """The answers of one rater's `rows` but those in `drop`. Invalid, missing and refused rows are none, never ties."""
-    ok, spared = (rows["status"] == "ok").to_numpy(), rows["label"].isin(drop).to_numpy()
+    ok, spared = where(rows["status"], "ok".__eq__), where(rows["label"], drop.__contains__)
     unit, used = rows["unit"].to_numpy().astype(np.intp), ok & ~spared
     size = int(unit.max(initial=-1)) + 1
     times = np.bincount(unit[used], minlength=size)
     asked, read, dropped = (np.bincount(unit[which], minlength=size) > 0 for which in (ok | True, ok, ok & spared))
     passes = times[unit[used]]
     scale = math.lcm(1, *np.unique(times[times > 0]).tolist())
-    labels = pd.Categorical(rows["label"][used], categories=frame["label"].cat.categories)
     return Answers(
         rater,
         kind,
         unit[used],
-        labels.codes.astype(np.intp),
+        _codes(rows["label"])[used],
         (scale // passes).astype(np.int64),
         scale,
         np.flatnonzero(asked),
@@ -229,7 +234,7 @@ def turned(rows: pd.DataFrame) -> tuple[Codes, Codes]:
     sizes = (int(rows["rater_id"].cat.codes.max() + 1), int(rows["run"].max() + 1)) if len(rows) else (1, 1)
     rater, run = rows["rater_id"].cat.codes.to_numpy().astype(np.int64), rows["run"].to_numpy()
     key = (rows["unit"].to_numpy() * sizes[0] + rater) * sizes[1] + run
-    one, other = (np.flatnonzero((rows["presentation"] == order).to_numpy()) for order in ("AB", "BA"))
+    one, other = (np.flatnonzero(where(rows["presentation"], order.__eq__)) for order in ("AB", "BA"))
     _, first, second = np.intersect1d(key[one], key[other], assume_unique=True, return_indices=True)
     return one[first].astype(np.intp), other[second].astype(np.intp)
 
@@ -243,10 +248,9 @@ def both_orders(rows: pd.DataFrame) -> pd.DataFrame:
     merged = first.copy()
     if merged.empty:
         return merged
-    one, two = first["label"].astype(str).to_numpy(), second["label"].astype(str).to_numpy()
-    merged["label"] = np.where(one == two, one, "tie")
-    readable = (first["status"] == "ok").to_numpy() & (second["status"] == "ok").to_numpy()
-    merged["status"] = np.where(readable, "ok", "invalid")
+    merged["label"] = with_text(first["label"], _codes(first["label"]) != _codes(second["label"]), "tie")
+    readable = where(first["status"], "ok".__eq__) & where(second["status"], "ok".__eq__)
+    merged["status"] = pd.Categorical.from_codes((~readable).astype(np.int8), pd.Index(["ok", "invalid"]))
     for name in ("seconds", "cost_usd"):
         merged[name] = first[name].to_numpy() + second[name].to_numpy()
     return merged

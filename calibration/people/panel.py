@@ -80,7 +80,7 @@ def _fleiss(
     draws = resample(table, closed_forms.fleiss, settings.resamples, settings.seed) if _wanted(pair) else None
     reason = "one_category" if np.isnan(value) else ""
     used = np.arange(len(scale.labels))
-    bound = perfect_bound("krippendorff_alpha_nominal", table / pooled.coincidence_scale, used, settings)
+    bound = partial(perfect_bound, "krippendorff_alpha_nominal", table / pooled.coincidence_scale, used, settings)
     note = f"{raters[0]:.0f} ratings of every unit"
     yield drawn("fleiss_kappa", pair, value, draws, reason, settings, note, bound)
 

@@ -16,6 +16,7 @@ from calibration.engine.bounding import Pair, share
 from calibration.engine.joining import Study, study_of
 from calibration.estimates import Estimate
 from calibration.reading.columns import tally
+from calibration.reading.typed_cells import where
 from calibration.settings import CalibrationSettings
 
 
@@ -44,9 +45,10 @@ def repeat_agreement(
     settings = settings or CalibrationSettings()
     study = study_of(verdicts, settings)
     frame = study.frame
-    human = frame["rater_kind"] == "human"
-    rows = frame[(human if rater == EVERYONE else frame["rater_id"] == rater) & (frame["status"] == "ok")]
-    of_either = len(rows) > 0 and bool(human[rows.index].all())
+    human = where(frame["rater_kind"], "human".__eq__)
+    own = human if rater == EVERYONE else where(frame["rater_id"], rater.__eq__)
+    own = own & where(frame["status"], "ok".__eq__)
+    rows, of_either = frame[own], bool(own.any() and human[own].all())
     key = ["rater_id", "unit"] if of_either else ["rater_id", "unit", "presentation"]
     rows = rows[rows.duplicated(key, keep=False)]
     same, sizes = _pairs_alike(rows, key)

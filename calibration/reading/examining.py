@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import pandas as pd
 
 from calibration.errors import CalibrationError
+from calibration.reading.checking import check_verdicts
 from calibration.reading.findings import (
     Clustering,
     Join,
@@ -23,7 +24,7 @@ from calibration.reading.findings import (
 from calibration.reading.named_sides import named_sides
 from calibration.reading.roles import ALIASES, Column, as_text, columns_of, is_number, roles_of, verdict_columns
 from calibration.reading.supporting import Support, supports
-from calibration.verdicts import PAIRWISE, REQUIRED, check_verdicts
+from calibration.verdicts import PAIRWISE, REQUIRED
 
 HOLDS = {
     "item_id": "one pair, report or probe",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,16 @@ def refuse(out: pd.DataFrame, bad: Any, code: str, what: str, remedy: str) -> No
     """Raises `CalibrationError` with the first `bad` row of `out`; `{name}` in `what` is its cell of that column."""
     if not bad.any():
         return
-    position = int(bad.index[np.flatnonzero(bad.to_numpy())[0]])  # `bad` may be about a part of the rows only
+    position = int(np.flatnonzero(bad)[0])
     row = out.iloc[position]
     where = f"row {position + 1} (item '{row['item_id']}', rater '{row['rater_id']}', criterion '{row['criterion']}')"
     raise CalibrationError(code, f"{where}: {what.format(**{str(key): value for key, value in row.items()})}; {remedy}")
+
+
+def where(column: pd.Series[Any], holds: Callable[[str], bool]) -> npt.NDArray[np.bool_]:
+    """Which cells of a column of categories hold, asked once for each text; shape (rows,)."""
+    found = np.array([holds(text) for text in column.cat.categories], dtype=bool)
+    return found[column.cat.codes] if found.any() else np.zeros(len(column), dtype=bool)
 
 
 def spelling(label: str) -> str:
@@ -62,7 +69,7 @@ def as_category(column: pd.Series[Any]) -> pd.Series[Any]:
     return column if kept == texts else column.cat.set_categories(kept, ordered=False)
 
 
-def with_text(column: pd.Series[Any], rows: pd.Series[bool], text: str) -> pd.Series[Any]:
+def with_text(column: pd.Series[Any], rows: npt.NDArray[np.bool_], text: str) -> pd.Series[Any]:
     """The column of categories with `text` in these rows."""
     if not rows.any():
         return column

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from calibration.errors import CalibrationError
-from calibration.verdicts import check_verdicts, kind_of
+from calibration.reading.checking import check_verdicts
+from calibration.verdicts import kind_of
 
 SAME_SCORE = 1e-9
 GIVEN = ["cluster_id", "rater_id", "criterion", "run"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -135,6 +136,6 @@ def _kappas(decided: Array, pair: Pair, settings: CalibrationSettings) -> Iterat
         draws = None
         if pair.clusters > 1 and not reason:
             draws = resample(table, closed_forms.kappa, settings.resamples, settings.seed)
-        bound = float("nan") if reason else perfect_bound(name, decided, np.arange(2), settings)
+        bound = partial(perfect_bound, name, decided, np.arange(2), settings)
         note = f"{CODING[name]}; ties dropped"
         yield drawn(f"{name}_exclude_ties", pair, value, draws, reason, settings, note, bound)

@@ -117,7 +117,7 @@ def _rule(counts: Array, ties: str) -> str:
 def _run_sd(study: Study, group: Group, scale: Scale, judge: Answers, settings: CalibrationSettings) -> Estimate | None:
     rows = study.frame[study.frame["rater_id"] == judge.rater]
     drop = settings.dropped
-    runs = [answers_of(judge.rater, "judge", own, study.frame, drop) for _, own in rows.groupby("run")]
+    runs = [answers_of(judge.rater, "judge", own, drop) for _, own in rows.groupby("run")]
     totals = totals_of(study, runs, group, scale)
     count = (~np.isnan(totals)).sum(axis=0)
     repeated = np.flatnonzero(count > 1)

@@ -19,6 +19,7 @@ from calibration.engine.joining import MANY_LABELS, Study, scale_of
 from calibration.estimates import Estimate, ReportWarning
 from calibration.people.panel_sensitivity import PanelSensitivity
 from calibration.reading.named_sides import named_sides
+from calibration.reading.typed_cells import where
 from calibration.settings import CalibrationSettings
 from calibration.warnings.comparison_cautions import choice_cautions, reference_cautions, system_cautions
 from calibration.warnings.judge_cautions import constant_answers, lost_answers, nested_labels
@@ -111,6 +112,10 @@ def _people(study: Study) -> Iterator[ReportWarning]:
 
 
 def _mirrored(study: Study) -> Iterator[ReportWarning]:
+    human, item = where(study.frame["rater_kind"], "human".__eq__), study.frame["item_id"].cat.codes.to_numpy()
+    of_people, of_judges = np.unique(item[human]), np.unique(item[~human])
+    if not len(np.setdiff1d(of_people, of_judges)) or not len(np.setdiff1d(of_judges, of_people)):
+        return
     kinds = study.frame.groupby("item_id", observed=True).agg(
         {"rater_kind": ["nunique", "first"], "cluster_id": "first", "system_a": "first", "system_b": "first"}
     )

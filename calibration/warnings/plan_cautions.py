@@ -89,6 +89,8 @@ def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWar
 def _copied(study: Study) -> Iterator[ReportWarning]:
     texts, place = study.written
     rows = np.flatnonzero((texts != "").to_numpy(bool)[place])
+    if not len(rows):
+        return
     told = study.frame[["rater_id", "rater_kind", "unit"]].iloc[rows].assign(text=numbered(texts)[place[rows]])
     people, judges = told[told["rater_kind"] == "human"], told[told["rater_kind"] == "judge"].drop_duplicates()
     written = people["rater_id"].astype(str).value_counts()

@@ -18,8 +18,9 @@ from calibration.compare import JudgePair, compare_judges
 from calibration.engine.counted import groups_of
 from calibration.engine.joining import code, scale_of
 from calibration.people.left_out import left_out_scores
+from calibration.reading.checking import check_verdicts
 from calibration.results import CalibrationSettings
-from calibration.verdicts import BOTH_ORDERS, check_verdicts
+from calibration.verdicts import BOTH_ORDERS
 from calibration.warnings.comparison_cautions import changed_plan, not_shown_equal, selected_judge, unpaired_judges
 from tests.calibration.studies import made_pairs
 

@@ -17,8 +17,9 @@ from calibration import bootstrap, correlation, metrics
 from calibration.calibrate import calibrate
 from calibration.engine import closed_forms
 from calibration.engine.joining import code
+from calibration.reading.checking import check_verdicts
 from calibration.results import CalibrationSettings
-from calibration.verdicts import check_verdicts, normalise
+from calibration.verdicts import normalise
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.calibration.witnesses import raters
 

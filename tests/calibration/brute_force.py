@@ -16,7 +16,7 @@ from statsmodels.stats.inter_rater import fleiss_kappa
 from calibration.metrics import METRICS
 from tests.calibration.witnesses import share
 
-B, SEED = 20, 7
+B, SEED = 10, 7
 SCORE = {"A": 1.0, "tie": 0.5, "B": 0.0}
 MIRROR = {"A": "B", "B": "A", "tie": "tie"}
 PROBE = {"A": "Supported", "tie": "Omitted", "B": "Contradicted"}

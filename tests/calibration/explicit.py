@@ -12,7 +12,7 @@ from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from tests.calibration.studies import made_pairs
 
-B, SEED = 60, 7
+B, SEED = 25, 7
 FEW = CalibrationSettings(resamples=B, seed=SEED)
 PEOPLE = ["ann1", "ann2", "ann3"]
 

@@ -42,7 +42,7 @@ def report_json(report: CalibrationReport) -> str:
             "data": dict(report.data),
             "settings": settings_dict(report.settings),
             "warnings": [asdict(one) for one in report.warnings],
-            "estimates": [asdict(one) for one in report.estimates],
+            "estimates": list(map(vars, report.estimates)),  # flat, and most of the report
             "choice": _choice(report.choice),
             "biases": [asdict(one) | {"effect": one.effect} for one in report.biases],
             "card": [asdict(one) for one in report.card],
@@ -64,7 +64,7 @@ def _choice(choice: Choice | None) -> dict[str, Any] | None:
 
 
 def _cell(cell: Cell) -> Any:
-    return asdict(cell) if isinstance(cell, Estimate) else cell
+    return vars(cell) if isinstance(cell, Estimate) else cell
 
 
 def _dump(value: Any) -> str:

@@ -17,6 +17,7 @@ OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "
 TEXT = 8.0  # points
 BAR = 1.2  # points, of an interval
 ONE_AT_A_TIME = RLock()  # matplotlib keeps its settings for the whole process, and pages are drawn in threads
+inside = False  # whether they are those of this theme; only who holds the lock reads or writes it
 
 RC: dict[str, Any] = {
     "font.family": ["DejaVu Sans"],
@@ -49,11 +50,29 @@ RC: dict[str, Any] = {
 
 @contextmanager
 def themed() -> Iterator[None]:
-    """Inside the block matplotlib draws in this theme, whatever a matplotlibrc on this machine says."""
+    """Inside the block matplotlib draws in this theme, whatever a matplotlibrc on this machine says.
+
+    A block within a block changes nothing: each change takes milliseconds, and every width of a name asks for one.
+    """
+    global inside
+    with ONE_AT_A_TIME:
+        if inside:
+            yield
+            return
+        inside = True
+        try:
+            with _set():
+                yield
+        finally:
+            inside = False
+
+
+@contextmanager
+def _set() -> Iterator[None]:
     from matplotlib import style
 
     fonts = logging.getLogger("matplotlib.font_manager")
-    with ONE_AT_A_TIME, warnings.catch_warnings(), style.context(["default", {**RC, "font.family": [*families()]}]):
+    with warnings.catch_warnings(), style.context(["default", {**RC, "font.family": [*families()]}]):
         # said once for the whole figure, with what to install: Figure.caution
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         fonts.addFilter(_is_worth_saying)

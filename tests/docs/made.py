@@ -8,7 +8,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from app.command_line import app
-from tests.docs.shell import Command
+from tests.docs.shell import commands, fences
 from tests.small_study import write_reports
 from tests.studies.desk import Desk, Task
 
@@ -21,29 +21,25 @@ model = "openai/{model}"
 price = {{input = 0.15, output = 0.60}}
 max_cost = 5.00
 """
-JUDGES = "".join(JUDGE.format(name=name, model=model) for name, model in (("mini", "gpt-4o-mini"), ("large", "gpt-4o")))
-SET_UP = (
-    "init mystudy --protocol quick_start --seed 7 --reports my_reports",
-    "invite mystudy Ana Bo Chen",
-    "pairs mystudy --design balanced --per-topic 1 --overlap 3 --apply",
-    "open mystudy",
-    "judge run mystudy --judges judges.toml",
-    "close mystudy",
-    "export labels mystudy --out labels.csv",
-)
+LARGE = JUDGE.format(name="large", model="gpt-4o")
+FURTHER = ("close mystudy", "export labels mystudy --out labels.csv")
 DECIDED = (0, 3, 4)  # calibrate --gate: a judge is adequate, none is, cannot tell
 
 
 def lay_out(folder: Path) -> None:
     """What a reader of the pages is supposed to have."""
     write_reports(folder / "my_reports", TOPICS)
-    (folder / "judges.toml").write_text(JUDGES, encoding="utf-8")
+    own = "".join(block for _, language, block in fences("README.md") if language == "toml")
+    (folder / "judges.toml").write_text(own + LARGE, encoding="utf-8")
 
 
 def made(desk: Desk) -> None:
-    """The study `mystudy`, labelled by three people and judged by two judges, closed, and its labels.csv."""
+    """What the commands of README.md make, its judge and a larger one: the study `mystudy`; closed, and its labels.csv."""
     lay_out(desk.folder)
-    for line in SET_UP:
+    for one in commands("README.md"):
+        if one.program == "calipers":
+            done(desk, *one.words[1:])
+    for line in FURTHER:
         done(desk, *line.split())
 
 
@@ -61,8 +57,3 @@ def choice(task: Task) -> str:
     draw = random.Random(f"{task.person} {task.topic} {task.systems} {task.criterion}")
     better = max(task.systems, key=lambda system: GOOD[system] + draw.gauss(0, 0.2))
     return "left" if better == task.left else "right"
-
-
-def begins_empty(page: list[Command]) -> bool:
-    """Whether the page begins with making `mystudy` itself."""
-    return page[0].words[:3] == ("calipers", "init", "mystudy")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import typer
 
@@ -15,7 +16,7 @@ from app.command_line import app
 from tests.annotation.judges import conftest as provider
 from tests.annotation.judges.conftest import Fake
 from tests.calibrated_once import calibrate_once
-from tests.docs.made import begins_empty, done, lay_out, made
+from tests.docs.made import done, made
 from tests.docs.shell import LOOKS_RUN, PAGES, ROOT, Command, commands, fences
 from tests.studies.desk import a_desk
 
@@ -48,7 +49,7 @@ INLINE = re.compile(r"(?<!`)`(calipers [^`\n]+)`(?!`)")
 
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory: pytest.TempPathFactory, fake_process: Fake) -> Path:
-    """The folder of a study that people and judges labelled."""
+    """The folder of a study that people and judges labelled, made by the commands of README.md as they stand there."""
     fake_process.reset(latency_ms=0)
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch, a_desk(folder) as desk:
@@ -64,20 +65,19 @@ def at_the_fake(patch: pytest.MonkeyPatch, fake: Fake) -> None:
     patch.setattr("annotation.blinding.TREES", 5)  # tests/annotation has all
 
 
-@pytest.mark.parametrize("page", HERE)
+def test_the_commands_of_the_readme_make_a_study_and_its_report(labelled: Path) -> None:
+    assert {"mini", "large"} <= {*pd.read_csv(labelled / "labels.csv")["rater_id"]}
+    assert (labelled / "report" / "agreement.tex").stat().st_size
+
+
+@pytest.mark.parametrize("page", [page for page in HERE if page != "README.md"])
 def test_the_commands_of_a_page_run_as_they_stand_there(
     page: str, labelled: Path, tmp_path: Path, fake_process: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_the_fake(monkeypatch, fake_process)
-    shown = commands(page)
-    if begins_empty([one for one in shown if one.program == "calipers"]):
-        lay_out(tmp_path)
-        for judges in (block for _, language, block in fences(page) if language == "toml" and "[[judge]]" in block):
-            (tmp_path / "judges.toml").write_text(judges, encoding="utf-8")
-    else:
-        shutil.copytree(labelled, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(labelled, tmp_path, dirs_exist_ok=True)
     with a_desk(tmp_path) as desk:
-        for one in shown:
+        for one in commands(page):
             if one.program == "calipers":
                 done(desk, *one.words[1:])
 

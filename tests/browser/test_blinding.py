@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.blinded import Blind, blind_study
 from tests.browser.capture import Capture
-from tests.browser.driving import item_number, parked, put_away, ready, saved
+from tests.browser.driving import answered_by_us, item_number, parked, put_away, ready, saved
 from tests.browser.test_quoting import SELECT
 
 pytestmark = pytest.mark.browser
@@ -84,7 +84,9 @@ def test_a_whole_session_of_an_annotator_shows_no_name_path_number_or_hash(
     expect(page.get_by_role("alert").first).to_contain_text("Not submitted")
     capture.look(page)
 
-    page.route("**/api/labels", lambda route: route.fulfill(status=403, json={"code": "forbidden", "text": "no"}))
+    answered_by_us(
+        page, "**/api/labels", lambda route: route.fulfill(status=403, json={"code": "forbidden", "text": "no"})
+    )
     page.keyboard.press("Escape")
     page.get_by_role("radio", name="Tie").click()
     with page.expect_download() as waiting:

@@ -125,25 +125,16 @@ def test_after_the_last_attempt_a_page_says_what_happened_and_whom_to_ask(
     assert violations(page) == []
 
 
-def test_who_does_not_agree_is_signed_out_and_can_come_back(
+def test_who_does_not_agree_can_come_back_a_text_that_changed_is_not_agreed_to_and_withdrawing_gives_work_back(
     context: BrowserContext, server: Any, trained: tuple[int, str]
 ) -> None:
-    link = server.link(trained[0], "Ada")
-    page = new_tab(context)
+    study_id, name = trained
+    page, link = new_tab(context), server.link(study_id, "Ada")
     page.goto(link)
     page.get_by_role("button", name="I do not agree").click()
     expect(page.get_by_role("heading", name="You did not agree")).to_be_visible()
     assert page.context.request.post(f"{server.address}/api/take").status in (401, 403)
     page.goto(link)
-    expect(page.get_by_role("button", name="I have read this and agree")).to_be_visible()
-
-
-def test_a_text_that_changed_while_it_was_read_is_not_agreed_to_and_withdrawing_gives_work_back(
-    context: BrowserContext, server: Any, trained: tuple[int, str]
-) -> None:
-    study_id, name = trained
-    page = new_tab(context)
-    page.goto(server.link(study_id, "Ada"))
     agree = page.get_by_role("button", name="I have read this and agree")
     expect(agree).to_be_visible()
     with transaction(server.engine) as session:

@@ -13,7 +13,7 @@ from annotation.people.principals import local_admin
 from annotation.people.standing import void_work, withdraw
 from db.connect import transaction
 from db.tables import Study
-from tests.browser.driving import box_of, ready, saved
+from tests.browser.driving import answered_by_us, box_of, ready, saved
 
 pytestmark = pytest.mark.browser
 
@@ -66,7 +66,9 @@ def test_a_server_in_trouble_is_quoted_until_it_stores_again(
 ) -> None:
     ready(page)
     reply = json.dumps({"code": "server_error", "text": FULL, "error_id": "0123456789ab"})
-    page.route("**/api/labels", lambda route: route.fulfill(status=503, content_type="application/json", body=reply))
+    answered_by_us(
+        page, "**/api/labels", lambda route: route.fulfill(status=503, content_type="application/json", body=reply)
+    )
     page.keyboard.press("1")
     page.keyboard.type("typed on a full disk")
     expect(page.get_by_role("status").first).to_have_text("1 unsaved, retrying")

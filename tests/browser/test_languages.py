@@ -233,7 +233,7 @@ def test_a_study_in_arabic_speaks_english_around_texts_from_the_right(
     assert page.locator(".question.open p").evaluate("node => getComputedStyle(node).direction") == "rtl"
 
 
-def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method(
+def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method_and_a_passage_quoted_by_its_place(
     request: pytest.FixtureRequest, context: BrowserContext, server: Server, tmp_path: Path
 ) -> None:
     study = make_study(server.engine, write_reports(tmp_path / "zh", "zh"), protocol=CHINESE, name="chinese")
@@ -274,12 +274,11 @@ def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method(
     page.keyboard.press("Control+Shift+Enter")
     expect(page.locator(".position")).to_have_text("Item 2 of 9")
     assert [(one.choice, one.rationale) for one in server.labels(study)][-1] == ("right", "标题清楚明了")
+    ready(page)
+    a_chinese_passage_is_quoted_by_its_place(page)
 
 
-def test_a_chinese_passage_is_quoted_by_its_place(context: BrowserContext, server: Server, tmp_path: Path) -> None:
-    protocol = CHINESE.replace('consent = "您可以随时**停止**参与。答案将匿名发布。"\n', "")
-    study = make_study(server.engine, write_reports(tmp_path / "zh", "zh"), protocol=protocol, name="quoted")
-    page = opened(new_tab(context), server, study)
+def a_chinese_passage_is_quoted_by_its_place(page: Page) -> None:
     page.locator('.side[data-side="left"] .report p').first.evaluate(
         "node => getSelection().setBaseAndExtent(node.firstChild, 3, node.firstChild, 9)"
     )

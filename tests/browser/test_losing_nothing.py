@@ -177,7 +177,7 @@ BREAK = """broken => {
 }"""
 
 
-def test_cut_off_and_empty_newest_entries_in_the_browser_resume_everything_before_them(
+def test_cut_off_and_empty_newest_entries_resume_all_before_them_and_a_refused_save_never_deletes_the_accepted_one(
     opened: Callable[..., Any], server: Any
 ) -> None:
     page, study_id = opened()
@@ -200,10 +200,11 @@ def test_cut_off_and_empty_newest_entries_in_the_browser_resume_everything_befor
     page.get_by_role("radio", name="Left").click()
     saved(page)
     assert revisions(server, study_id)["c2"][-1][0] == "left", "and work goes on"
+    a_refused_save_never_deletes_the_accepted_one(page, server, study_id)
 
 
-def test_a_refused_save_never_deletes_the_accepted_one(opened: Callable[..., Any], server: Any) -> None:
-    page, study_id = opened()
+def a_refused_save_never_deletes_the_accepted_one(page: Page, server: Any, study_id: int) -> None:
+    page.get_by_role("button", name="Criterion 3:").click()
     page.keyboard.press("1")
     page.keyboard.insert_text("accepted words")
     page.keyboard.press("Escape")
@@ -220,5 +221,5 @@ def test_a_refused_save_never_deletes_the_accepted_one(opened: Callable[..., Any
     page.reload()
     ready(page)
     saved(page)  # what was refused was kept here, and is sent again
-    assert revisions(server, study_id)["c1"][: len(accepted["c1"])] == accepted["c1"]
-    assert revisions(server, study_id)["c1"][-1] == ("right", "accepted words, and refused ones")
+    assert revisions(server, study_id)["c3"][: len(accepted["c3"])] == accepted["c3"]
+    assert revisions(server, study_id)["c3"][-1] == ("right", "accepted words, and refused ones")

@@ -18,7 +18,7 @@ from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Event, Study
 from db.types import now
-from tests.browser.driving import new_tab, saved, until
+from tests.browser.driving import answered_by_us, item_number, new_tab, saved, until
 from tests.small_study import answer_all
 
 pytestmark = pytest.mark.browser
@@ -81,10 +81,11 @@ def home(page: Page, server: Any) -> Locator:
     return page.locator(".c-answer")
 
 
-def test_from_the_menu_to_my_work_and_from_a_read_only_item_lead_ways_home_and_on(
+def test_remarks_need_no_pointer_and_from_the_menu_to_my_work_and_from_a_read_only_item_lead_ways_home_and_on(
     ada: tuple[Page, Person], server: Any
 ) -> None:
     page, person = ada
+    flag_comment_and_skip_need_no_pointer(ada, server, person.study_id)
     page.get_by_role("button", name="Menu", exact=True).click()
     page.get_by_role("link", name="My work").click()
     expect(page.locator(".c-answer")).to_have_text("3 of 9 items submitted; 0 min so far.")
@@ -105,7 +106,15 @@ def test_from_the_menu_to_my_work_and_from_a_read_only_item_lead_ways_home_and_o
     expect(page.get_by_text("Item 4 of 9")).to_be_visible()
 
 
-def test_a_submitted_item_opens_read_only_and_is_changed_only_after_reopening(
+def test_a_submitted_item_is_changed_only_after_reopening_a_skipped_one_is_read_and_all_of_a_locked_study(
+    ada: tuple[Page, Person], server: Any, study_id: int
+) -> None:
+    a_submitted_item_opens_read_only_and_is_changed_only_after_reopening(ada, server, study_id)
+    a_skipped_item_can_be_read_and_neither_submitted_nor_reopened(ada, server)
+    in_a_locked_study_everything_can_be_read_and_nothing_reopened(ada, server)
+
+
+def a_submitted_item_opens_read_only_and_is_changed_only_after_reopening(
     ada: tuple[Page, Person], server: Any, study_id: int
 ) -> None:
     page, person = ada
@@ -123,13 +132,13 @@ def test_a_submitted_item_opens_read_only_and_is_changed_only_after_reopening(
     page.get_by_role("radio", name="Right").click()
     saved(page)
     page.keyboard.press("Control+Shift+Enter")
-    expect(page.get_by_text("Item 4 of 9")).to_be_visible()
+    item_number(page, 4, 9)
     assert "open=" not in page.url  # a reload now brings this item, not the one the link named
     assert len(person.aids("submitted")) == 3
     assert server.labels(study_id)[-1][0] == "right"
 
 
-def test_a_skipped_item_can_be_read_and_neither_submitted_nor_reopened(ada: tuple[Page, Person], server: Any) -> None:
+def a_skipped_item_can_be_read_and_neither_submitted_nor_reopened(ada: tuple[Page, Person], server: Any) -> None:
     page, _ = ada
     page.keyboard.press("x")
     page.keyboard.insert_text("the text is cut off")
@@ -144,7 +153,7 @@ def test_a_skipped_item_can_be_read_and_neither_submitted_nor_reopened(ada: tupl
         expect(page.get_by_role("button", name=name, exact=True)).to_be_hidden()
 
 
-def test_in_a_locked_study_everything_can_be_read_and_nothing_reopened(ada: tuple[Page, Person], server: Any) -> None:
+def in_a_locked_study_everything_can_be_read_and_nothing_reopened(ada: tuple[Page, Person], server: Any) -> None:
     page, person = ada
     with transaction(server.engine) as session:
         for status in ("closed", "locked"):
@@ -210,7 +219,7 @@ def test_the_header_shows_the_servers_time_and_goes_on_by_itself_but_not_for_who
     expect(timer).to_have_text("47 min")
 
 
-def test_flag_comment_and_skip_need_no_pointer(ada: tuple[Page, Person], server: Any, study_id: int) -> None:
+def flag_comment_and_skip_need_no_pointer(ada: tuple[Page, Person], server: Any, study_id: int) -> None:
     page, person = ada
     (before,) = person.aids("taken")
     dialog = page.locator("dialog.sheet")
@@ -240,24 +249,22 @@ def test_flag_comment_and_skip_need_no_pointer(ada: tuple[Page, Person], server:
     assert person.aids("taken") == [before]
 
 
-def test_logging_out_at_home_empties_the_browser_and_closes_the_door(ada: tuple[Page, Person], server: Any) -> None:
-    page, _ = ada
-    page.get_by_role("radio", name="Left").click()
-    saved(page)
-    home(page, server)
+def logging_out_at_home_empties_the_browser_and_closes_the_door(page: Page, server: Any) -> None:
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_text("Open your invitation link")).to_be_visible(timeout=15_000)
     assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('calipers:'))") == []
     assert page.context.request.post(f"{server.address}/api/take").status == 401
 
 
-def test_logging_out_asks_first_where_answers_are_unsaved(ada: tuple[Page, Person], server: Any) -> None:
+def test_logging_out_asks_first_where_answers_are_unsaved_and_then_empties_the_browser(
+    ada: tuple[Page, Person], server: Any
+) -> None:
     page, person = ada
-    page.evaluate(
-        "key => localStorage.setItem(key, JSON.stringify({kind: 'label', aid: 'a', rationale: 'kept'}))",
-        f"calipers:{person.principal.opaque_id}:{'a' * 32}:entry:label:c1",
-    )
-    page.route("**/api/labels", lambda route: route.abort())
+    page.get_by_role("radio", name="Left").click()
+    saved(page)
+    key = f"calipers:{person.principal.opaque_id}:{'a' * 32}:entry:label:c1"
+    page.evaluate("key => localStorage.setItem(key, JSON.stringify({kind: 'label', aid: 'a', rationale: 'kept'}))", key)
+    answered_by_us(page, "**/api/labels", lambda route: route.abort())
     home(page, server)
     page.get_by_role("button", name="Log out").click()
     expect(page.get_by_text("1 answer in this browser is not saved yet")).to_be_visible()
@@ -266,3 +273,8 @@ def test_logging_out_asks_first_where_answers_are_unsaved(ada: tuple[Page, Perso
     assert waiting.value.suggested_filename.startswith("unsaved-")
     page.get_by_role("button", name="Stay").click()
     expect(page.locator(".c-answer")).to_be_visible()
+    page.evaluate("key => localStorage.removeItem(key)", key)  # nothing is unsaved any more
+    page.unroute_all(behavior="wait")
+    home(page, server)
+    assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('calipers:'))") != []
+    logging_out_at_home_empties_the_browser_and_closes_the_door(page, server)

@@ -203,7 +203,9 @@ def test_a_quote_is_marked_again_after_a_reload_and_its_chip_leads_to_it_and_no_
     assert selected in latest(server, study_id).rationale
 
 
-def test_each_criterion_has_its_own_quotes_and_a_passage_too_long_to_be_one_is_refused_in_words(page: Page) -> None:
+def test_each_criterion_has_its_own_quotes_at_the_caret_and_a_passage_too_long_to_be_one_is_refused_in_words(
+    page: Page, server: Any, study_id: int
+) -> None:
     quote(page, "left", "Paragraph 1 ", "Paragraph 58")
     expect(page.get_by_role("alert")).to_contain_text("at most 2000 characters")
     expect(page.get_by_role("textbox", name="Rationale: Criterion 1")).to_have_value("")
@@ -217,10 +219,12 @@ def test_each_criterion_has_its_own_quotes_and_a_passage_too_long_to_be_one_is_r
     page.get_by_role("button", name="Criterion 1:").click()
     assert page.evaluate(MARKED) == [first]
     expect(page.get_by_role("listitem").filter(has_text="The moon")).to_have_count(1)
+    the_button_quotes_at_the_caret_and_undo_takes_the_words_out(page, server, study_id)
 
 
-def test_the_button_quotes_at_the_caret_and_undo_takes_the_words_out(page: Page, server: Any, study_id: int) -> None:
-    box = page.get_by_role("textbox", name="Rationale: Criterion 1")
+def the_button_quotes_at_the_caret_and_undo_takes_the_words_out(page: Page, server: Any, study_id: int) -> None:
+    page.get_by_role("button", name="Criterion 3:").click()
+    box = page.get_by_role("textbox", name="Rationale: Criterion 3")
     box.fill("before after")
     box.evaluate("box => box.setSelectionRange(7, 7)")
     page.evaluate(SELECT, ["left", "The moon", "of it."])
@@ -237,7 +241,7 @@ def test_the_button_quotes_at_the_caret_and_undo_takes_the_words_out(page: Page,
     page.keyboard.press("Control+z")
     expect(box).to_have_value("before after")
     saved(page)
-    stored = latest(server, study_id)
+    stored = latest(server, study_id, "c3")
     assert (stored.rationale, len(stored.evidence)) == ("before after", 1)
 
 

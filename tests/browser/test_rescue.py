@@ -19,7 +19,7 @@ from db.people_tables import Enrollment, SignIn
 from db.tables import Assignment, Study
 from db.types import now
 from tests.browser.conftest import EIGHT
-from tests.browser.driving import new_tab, ready, saved, until
+from tests.browser.driving import answered_by_us, new_tab, ready, saved, until
 from tests.small_study import SYSTEMS, TOPICS, make_study
 
 pytestmark = pytest.mark.browser
@@ -123,7 +123,7 @@ def test_who_is_signed_out_meanwhile_is_offered_the_file_at_once_and_it_can_be_b
 def test_what_the_server_refuses_is_offered_as_a_file_at_once(page: Page) -> None:
     for criterion, status in enumerate((409, 422, 403), 1):
         reply = {"code": "invalid", "text": "no"}
-        page.route("**/api/labels", lambda route: route.fulfill(status=status, json=reply))  # noqa: B023
+        answered_by_us(page, "**/api/labels", lambda route: route.fulfill(status=status, json=reply))  # noqa: B023
         write(page, "a reason of mine", criterion)
         expect(page.get_by_role("button", name=DOWNLOAD)).to_be_visible()
         assert (f"c{criterion}", "left", "a reason of mine") in answers(downloaded(page)["entries"]), status
@@ -134,24 +134,8 @@ def test_what_the_server_refuses_is_offered_as_a_file_at_once(page: Page) -> Non
         expect(page.get_by_role("button", name=DOWNLOAD)).to_be_hidden()
 
 
-def test_two_versions_of_an_answer_are_a_choice_and_not_a_rescue(
-    page: Page, elsewhere: BrowserContext, server: Any, study_id: int
-) -> None:
-    second = new_tab(elsewhere)
-    second.goto(server.link(study_id, "Ada"))
-    second.get_by_role("radio", name="Left").wait_for()
-    write(page, "said here")
-    saved(page)
-    write(second, "said there")
-    expect(second.get_by_text("This answer was also changed elsewhere")).to_be_visible()
-    expect(second.get_by_role("button", name=DOWNLOAD)).to_be_hidden()
-    assert server.labels(study_id)[-1][1] == "said here"
-    second.get_by_role("button", name="Keep mine").click()
-    until(lambda: server.labels(study_id)[-1][1] == "said there")
-
-
-def test_a_second_tab_reads_only_until_it_takes_over_and_overwrites_nothing(
-    page: Page, context: BrowserContext, server: Any, study_id: int
+def test_a_second_tab_reads_only_until_it_takes_over_and_two_versions_of_an_answer_are_a_choice_and_not_a_rescue(
+    page: Page, context: BrowserContext, elsewhere: BrowserContext, server: Any, study_id: int
 ) -> None:
     write(page, "from the first tab")
     saved(page)
@@ -173,6 +157,20 @@ def test_a_second_tab_reads_only_until_it_takes_over_and_overwrites_nothing(
     page.keyboard.press("3")
     assert server.labels(study_id)[-1][:2] == ("right", "from the second tab")
     assert "tie" not in [row[0] for row in server.labels(study_id)]
+    two_versions_of_an_answer_are_a_choice(second, new_tab(elsewhere), server, study_id)
+
+
+def two_versions_of_an_answer_are_a_choice(page: Page, there: Page, server: Any, study_id: int) -> None:
+    there.goto(server.link(study_id, "Ada"))
+    ready(there)
+    write(page, "said here", 2)
+    saved(page)
+    write(there, "said there", 2)
+    expect(there.get_by_text("This answer was also changed elsewhere")).to_be_visible()
+    expect(there.get_by_role("button", name=DOWNLOAD)).to_be_hidden()
+    assert server.labels(study_id)[-1][1] == "said here"
+    there.get_by_role("button", name="Keep mine").click()
+    until(lambda: server.labels(study_id)[-1][1] == "said there")
 
 
 def test_item_criterion_scroll_and_text_are_where_they_were_left_after_a_reload_and_on_another_computer(

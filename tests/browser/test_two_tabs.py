@@ -12,7 +12,7 @@ from sqlalchemy import select
 
 from db.connect import reading
 from db.tables import Assignment, Label
-from tests.browser.driving import box_of, item_number, listening, new_tab, ready, saved
+from tests.browser.driving import answered_by_us, box_of, item_number, listening, new_tab, ready, saved
 from tests.small_study import PROTOCOL, make_study, write_reports
 
 pytestmark = pytest.mark.browser
@@ -108,7 +108,7 @@ def test_a_second_tab_takes_over_what_the_first_could_not_send_and_drops_no_char
     first: tuple[Page, int], server: Any, context: BrowserContext
 ) -> None:
     page, study_id = first
-    page.route("**/api/labels", lambda route: route.abort())
+    answered_by_us(page, "**/api/labels", lambda route: route.abort())
     page.keyboard.press("2")
     page.keyboard.press("Enter")
     page.keyboard.insert_text("typed where nothing was sent")

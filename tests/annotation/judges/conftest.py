@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import ssl
 import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +68,14 @@ def fake_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fake]:
         assert process.stdout is not None
         yield Fake(process.stdout.readline().split()[1], ledger)
         process.terminate()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def certificates_are_read_once() -> Iterator[None]:
+    """Every client that litellm makes reads all there are, though the fake provider shows none."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", cache(ssl.create_default_context))
+        yield
 
 
 @pytest.fixture

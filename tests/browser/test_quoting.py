@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 from sqlalchemy import select
 
-import app
-from annotation.rendering import render_report
 from annotation.work.evidence import plain_text
 from db.connect import reading
 from db.tables import Assignment, Criterion, Label, Report
@@ -25,7 +20,6 @@ from tests.small_study import make_study
 
 pytestmark = pytest.mark.browser
 
-DEMO_REPORTS = sorted((Path(app.__file__).parent / "demo_reports").rglob("*.md"))
 TEXT = """# Tides 🌊 and people
 
 Before the 😀 gate, the *water* rises twice a day. The moon does most of it.
@@ -40,11 +34,6 @@ Before the 😀 gate, the *water* rises twice a day. The moon does most of it.
 It falls twice a day as well, café by café. {filler}
 """
 NEWER = {"runOnly": ["wcag22aa"], "resultTypes": ["violations"]}
-HTML = """html => {
-    const pane = document.createElement('div');
-    pane.innerHTML = html;
-    return pane.textContent;
-}"""
 # selects from the first place of `from` to the end of the first `to` after it, in one pane
 SELECT = """([side, from, to]) => {
     const tree = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('.calipers')).shadowRoot;
@@ -78,14 +67,6 @@ ENDS = """() => {
 }"""
 MARKED = "() => [...(CSS.highlights.get('evidence') ?? [])].map((range) => range.toString())"
 
-PIECES = st.sampled_from(
-    (
-        "# ", "\n", "\n\n", "\r\n", "- ", "1. ", "> ", "| a | b |\n|---|---|\n| 1 | 2 |\n", "```\n", "    code\n", "`x`",
-        "**b**", "*", "_", "~~s~~", "&amp;", "&lt;", "&#13;", "&#0;", "&nbsp;", "&#xD800;", "<b>", "</p>", "<!--", "<![CDATA[",
-        "<pre>\n\n", "<br>", "![a](b)", "[t](u)", "\\", "\t", "  \n", "---", "😀", "e\u0301", "漢字", "\u202e", "\u2028", "\ufeff", "\0",
-    )
-)  # fmt: skip
-
 
 @pytest.fixture
 def study_id(server: Any, tmp_path: Path) -> int:
@@ -98,13 +79,6 @@ def study_id(server: Any, tmp_path: Path) -> int:
             path.write_text(TEXT.format(filler=filler), encoding="utf-8")
     protocol = EIGHT.replace("[answers]", 'reports = {unresolved_flags = "allow"}\n[answers]')
     return make_study(server.engine, tmp_path / "reports", overlap=2, protocol=protocol, name=tmp_path.name)
-
-
-@pytest.fixture(scope="module")
-def empty_page(browser: Browser) -> Iterator[Page]:
-    page = browser.new_page()
-    yield page
-    page.close()
 
 
 def latest(server: Any, study_id: int, criterion: str = "c1") -> Label:
@@ -134,20 +108,6 @@ def quote(page: Page, side: str, start: str, end: str) -> str:
     expect(page.get_by_role("button", name="Quote", exact=True)).to_be_visible()
     page.keyboard.press("q")
     return selected
-
-
-def test_the_server_counts_the_same_text_as_the_browser_in_every_demo_report(empty_page: Page) -> None:
-    assert len(DEMO_REPORTS) >= 10
-    for path in DEMO_REPORTS:
-        markdown = path.read_text(encoding="utf-8")
-        assert empty_page.evaluate(HTML, render_report(markdown)) == plain_text(markdown), path.name
-
-
-@settings(max_examples=300, deadline=None)
-@given(parts=st.lists(PIECES | st.text(max_size=8), max_size=40))
-def test_the_server_counts_the_same_text_as_the_browser_in_any_markdown(empty_page: Page, parts: list[str]) -> None:
-    markdown = "".join(parts).encode("utf-8", "replace").decode("utf-8")  # what a database can hold
-    assert empty_page.evaluate(HTML, render_report(markdown)) == plain_text(markdown)
 
 
 def test_what_is_selected_is_quoted_stored_and_verified(page: Page, server: Any, study_id: int) -> None:

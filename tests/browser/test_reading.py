@@ -8,18 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from sqlalchemy import func, select
 
-from annotation.rendering import render_report, report_blocks
 from db.connect import reading
 from db.tables import Assignment
 from tests.browser.conftest import EIGHT
 from tests.browser.driving import new_tab, parked, put_away
 from tests.browser.test_accessibility import violations
-from tests.browser.test_hostile_reports import HOSTILE
 from tests.browser.test_label_page import until
 from tests.small_study import make_study
 
@@ -313,41 +309,3 @@ def test_a_shown_passage_is_marked_and_fades_only_where_motion_is_welcome(reader
         expect(marked).to_have_count(0)
         duration = block.evaluate("block => getComputedStyle(block).transitionDuration")
         assert (duration in ("0s", "")) == (motion == "reduce")
-
-
-CHILDREN = """pages => pages.map(html => {
-    const report = new DOMParser().parseFromString('<div></div>', 'text/html').querySelector('div');
-    report.innerHTML = html;
-    return [...report.children].map(child => [child.tagName.toLowerCase(), child.textContent]);
-})"""
-
-
-@pytest.fixture(scope="module")
-def parser(browser: Any) -> Any:
-    page = browser.new_page()
-    yield lambda *pages: page.evaluate(CHILDREN, list(pages))
-    page.close()
-
-
-def as_blocks(markdown: str) -> list[list[str]]:
-    return [[block.tag, block.text] for block in report_blocks(markdown)]
-
-
-DEEP = ["\n".join(f"{'  ' * level}- level {level}" for level in range(150)), "> " * 190 + "deep", "- " * 120 + "deep"]
-MARKS = st.sampled_from(
-    ["#", "##", "- ", "1. ", "> ", "```", "    ", "\n", "\n\n", "|a|b|\n|-|-|\n|1|2|", "---", "**", "`", "&lt;", "<b>", "<!--",
-     "<p>", "</p>", "\\", "\t", "\u2028", "\x00", "\x0c", "&nbsp;", "&#0;", "&amp;amp;", "]]>", "é", "中", "😀", "x"]
-)  # fmt: skip
-
-
-def test_the_server_counts_the_blocks_of_hostile_reports_as_the_browser_does(parser: Any) -> None:
-    alone = [*HOSTILE, *DEEP, ""]
-    reports = alone + [f"# Before\n\n{markdown}\n\nafter" for markdown in alone]
-    counted = parser(*map(render_report, reports))
-    assert [one for one, blocks in zip(reports, counted, strict=True) if blocks != as_blocks(one)] == []
-
-
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.one_of(MARKS, st.text(max_size=6)), max_size=30).map("".join))
-def test_the_server_counts_the_blocks_of_any_report_as_the_browser_does(parser: Any, markdown: str) -> None:
-    assert parser(render_report(markdown)) == [as_blocks(markdown)]

@@ -48,7 +48,7 @@ def units(text: str) -> int:
 def test_the_plain_text_of_a_report_is_that_of_its_pane(markdown: str, text: str) -> None:
     assert (
         plain_text(markdown) == text
-    )  # each as Chromium gives it; tests/browser/test_quoting.py asks it for many more
+    )  # each as Chromium gives it; tests/browser/test_counted_alike.py asks it for many more
 
 
 @pytest.mark.parametrize(

@@ -79,14 +79,15 @@ def test_each_folder_opens_with_a_paragraph_and_hands_nothing_on(folder: str) ->
     assert [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)] == []
 
 
-def test_litellm_is_not_imported_before_the_first_call() -> None:
+def test_litellm_is_not_imported_before_the_first_call_nor_matplotlib_before_the_first_figure() -> None:
     modules = sorted(
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in FILES
         if "migrations" not in path.parts and path.name not in ("__init__.py", "shell.py", "main.py")
     )
     code = (
-        f"import sys, importlib\nfor m in {modules!r}: importlib.import_module(m)\nassert 'litellm' not in sys.modules"
+        f"import sys, importlib\nfor m in {modules!r}: importlib.import_module(m)\n"
+        "assert not {'litellm', 'matplotlib'} & {*sys.modules}"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

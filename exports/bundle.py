@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -145,19 +146,29 @@ def read_sums(folder: Path) -> dict[str, str]:
 def listed(folder: Path) -> dict[str, Path]:
     """Every file of the bundle but SHA256SUMS, by its path with slashes. Links are no part of it: see `strays`."""
     return {
-        path.relative_to(folder).as_posix(): path
-        for path in folder.rglob("*")
-        if path.is_file() and not path.is_symlink() and path != folder / SUMS
+        name: folder / name for name, one in _entries(folder) if one.is_file(follow_symlinks=False) and name != SUMS
     }
 
 
 def strays(folder: Path) -> list[str]:
     """Links, pipes and the like, which no bundle has: what they lead to is not what was hashed."""
     return sorted(
-        path.relative_to(folder).as_posix()
-        for path in folder.rglob("*")
-        if path.is_symlink() or not (path.is_file() or path.is_dir())
+        name
+        for name, one in _entries(folder)
+        if not (one.is_file(follow_symlinks=False) or one.is_dir(follow_symlinks=False))
     )
+
+
+def _entries(folder: Path, within: str = "") -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """What lies in a folder and below, by its path with slashes; links are not followed."""
+    try:
+        found = list(os.scandir(folder / within))
+    except PermissionError:
+        return  # its files are missing, then
+    for one in found:
+        yield f"{within}{one.name}", one
+        if one.is_dir(follow_symlinks=False):
+            yield from _entries(folder, f"{within}{one.name}/")
 
 
 def sha256_of(path: Path) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from calibration.choosing.choice_words import short_sentence
@@ -71,28 +72,34 @@ class Section:
 
 
 def report_page(
-    report: CalibrationReport, tables: Sequence[Table], figures: Sequence[Figure], methods: str = "", title: str = ""
-) -> str:
+    report: CalibrationReport, tables: Sequence[Table], figures: Sequence[Figure], methods: str = "", title: str = "",
+    *, images: bool = True,
+) -> str:  # fmt: skip
     """One self-contained HTML file; equal inputs and equal software give equal text.
 
-    `methods`: `methods_paragraph(...).markdown`, or plain text. Every name is text, whatever it looks like.
+    `methods`: `methods_paragraph(...).markdown`, or plain text. Every name is text, whatever it looks like. `images`:
+    False leaves out what takes longest to draw, where the text alone is compared.
     """
     sentence, rests_on = _answer(report)
-    page = Environment(
-        loader=PackageLoader("exports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True,
-    ).get_template("page.html.jinja")  # fmt: skip
-    return page.render(
+    return _template().render(
         title=title or TITLE,
         simulated=report.data.get("is_simulated", False),
         sentence=sentence,
         rests_on=rests_on,
-        sections=list(_sections(report, tables, figures)),
+        sections=list(_sections(report, tables, figures, images)),
         warnings=folded(report),
         methods=methods_html(methods),
         sources=sources_of(methods),
         made={"Data": _data(report), "Settings": _settings(report), "Software": software_versions()},
     )
+
+
+@cache
+def _template() -> Template:
+    return Environment(
+        loader=PackageLoader("exports"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    ).get_template("page.html.jinja")  # fmt: skip
 
 
 def _answer(report: CalibrationReport) -> tuple[str, str]:
@@ -101,22 +108,27 @@ def _answer(report: CalibrationReport) -> tuple[str, str]:
     return first + end.rstrip(), others
 
 
-def _sections(report: CalibrationReport, tables: Sequence[Table], figures: Sequence[Figure]) -> Iterator[Section]:
+def _sections(
+    report: CalibrationReport, tables: Sequence[Table], figures: Sequence[Figure], images: bool
+) -> Iterator[Section]:
     """Those that hold something; the judges' own opens the page, for the answer is about them."""
     drawn, printed = {one.name: one for one in figures}, {one.name: one for one in tables}
     for key, heading, own_figures, own_tables in SECTIONS:
-        drawings = tuple(_drawing(drawn.pop(name)) for name in own_figures if name in drawn)
+        drawings = tuple(_drawing(drawn.pop(name), images) for name in own_figures if name in drawn)
         shown = tuple(_printed(printed.pop(name), report) for name in own_tables if name in printed)
         if drawings or shown or (key == WARNINGS and report.warnings):
             yield Section(key, heading, drawings, shown)
     if drawn or printed:
-        more = tuple(map(_drawing, drawn.values())), tuple(_printed(one, report) for one in printed.values())
+        more = (
+            tuple(_drawing(one, images) for one in drawn.values()),
+            tuple(_printed(one, report) for one in printed.values()),
+        )
         yield Section("more", "More tables" if printed else "More figures", *more)
 
 
-def _drawing(figure: Figure) -> Drawing:
+def _drawing(figure: Figure, images: bool) -> Drawing:
     width, height = (round(PIXELS * float(side)) for side in figure.canvas.get_size_inches())
-    encoded = base64.b64encode(as_bytes(figure, "svg")).decode()
+    encoded = base64.b64encode(as_bytes(figure, "svg")).decode() if images else ""
     return Drawing(figure.name, told(figure), f"data:image/svg+xml;base64,{encoded}", width, height)
 
 

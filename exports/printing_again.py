@@ -47,7 +47,7 @@ def printed_otherwise(
     figures = [figure for draw in pack.FIGURES if (figure := draw(report, FULL_PAGE)) is not None]
     texts = {
         **texts_of(tables, report, facts), "captions.md": captions(figures), "figures.tex": figures_tex(figures),
-        "report.html": report_page(report, tables, figures, methods, title),
+        "report.html": report_page(report, tables, figures, methods, title, images=False),
     }  # fmt: skip
     known = {*texts, *IMAGES}
     strange = {path.relative_to(printed).as_posix() for path in printed.rglob("*") if path.is_file()} - known

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
+import re
 from functools import cache
 from pathlib import Path
 
@@ -65,8 +65,7 @@ def test_they_are_three_functions_that_tell_the_same_scores_apart() -> None:
 def test_no_function_is_called_pairwise_agreement() -> None:
     for folder in ("annotation", "app", "calibration", "db", "exports"):
         for file in (ROOT / folder).rglob("*.py"):
-            named = {node.name for node in ast.walk(ast.parse(file.read_text("utf-8"))) if hasattr(node, "name")}
-            assert not {name for name in named if isinstance(name, str) and "pairwise_agreement" in name}, file
+            assert not re.search(r"\b(?:def|class) \w*pairwise_agreement", file.read_text("utf-8")), file
 
 
 @pytest.mark.parametrize("function", [percent_agreement, rank_agreement_across_items, rank_agreement_within_topic])

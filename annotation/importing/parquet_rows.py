@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,9 +54,9 @@ def _plain(batch: Any) -> Any:
 
 
 def plain_value(value: Any) -> Any:
-    """A cell as JSON could hold it; a date and any number but a fraction as text."""
-    if value is None or isinstance(value, str | bool | float | bytes):
+    """A cell as JSON could hold it; a date and any number but a finite fraction as text. Bytes stay as they are."""
+    if value is None or isinstance(value, str | bool | bytes) or (isinstance(value, float) and math.isfinite(value)):
         return value
     if isinstance(value, list | dict):
-        return json.loads(json.dumps(value, default=str))
+        return json.loads(json.dumps(value, default=str), parse_constant=str)
     return str(value)

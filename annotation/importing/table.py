@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -180,9 +180,7 @@ def _topics(
     by_topic: dict[str, list[Row]] = {}
     for row in rows:
         by_topic.setdefault(nfc(as_text(row.values.get(where["topic"])) or ""), []).append(row)
-    known = set(where.values())
-    features = {name for name in kept if name not in known}
-    varying = {name for name in features for same in by_topic.values() if _varies(name, same)}
+    fit, notes = _features(by_topic, set(kept).difference(where.values()))
     topics = {}
     for key, same in by_topic.items():
         told: dict[str, str] = {}
@@ -195,12 +193,22 @@ def _topics(
             prompt=told.get("prompt", ""),
             category=told.get("category", ""),
             language=told.get("language") or "",
-            features={name: same[0].values.get(name) for name in kept if name in features - varying},
+            features={name: same[0].values.get(name) for name in kept if name in fit},
         )
-    notes = (
-        [f"columns left out {len(varying)} ({', '.join(sorted(varying))}): they vary within a topic"] if varying else []
-    )
     return topics, notes
+
+
+def _features(by_topic: Mapping[str, Sequence[Row]], columns: Collection[str]) -> tuple[set[str], list[str]]:
+    """Those of the columns that say one thing of each topic, and a note on those that do not."""
+    every = list(by_topic.values())
+    left_out = {
+        "they vary within a topic": {name for name in columns if any(_varies(name, same) for same in every)},
+        "they hold bytes": {name for name in columns if any(_holds_bytes(name, same) for same in every)},
+    }
+    notes = [
+        f"columns left out {len(names)} ({', '.join(sorted(names))}): {why}" for why, names in left_out.items() if names
+    ]
+    return set(columns).difference(*left_out.values()), notes
 
 
 def _agreed(rows: Sequence[Row], column: str, topic: str, problems: list[str]) -> str:
@@ -220,6 +228,10 @@ def _agreed(rows: Sequence[Row], column: str, topic: str, problems: list[str]) -
 def _varies(name: str, rows: Sequence[Row]) -> bool:
     values: list[Any] = [row.values.get(name) for row in rows]
     return any(value != values[0] for value in values)
+
+
+def _holds_bytes(name: str, rows: Sequence[Row]) -> bool:
+    return any(isinstance(row.values.get(name), bytes) for row in rows)
 
 
 def _is_nfd(value: Any) -> bool:

@@ -191,6 +191,16 @@ def test_other_columns_are_kept_as_features_only_when_asked_and_only_where_a_top
     assert kept.notes == ("columns left out 1 (seed): they vary within a topic",)
 
 
+def test_what_no_database_keeps_as_json_is_left_out_or_becomes_text(tmp_path: Path) -> None:
+    odd = {"picture": b"\xff\0", "score": float("inf"), "scores": [1.5, float("-inf")]}
+    path = write_table(
+        tmp_path / "a.parquet", [{"topic": "1", "system": system, "text": system} | odd for system in "ab"]
+    )
+    parsed = read_table(path, "utf-8", TableOptions(keep_columns=True))
+    assert parsed.topics[0].features == {"score": "inf", "scores": [1.5, "-Infinity"]}
+    assert parsed.notes == ("columns left out 1 (picture): they hold bytes",)
+
+
 def test_a_file_of_another_kind_and_a_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ImportingError, match=r"^a\.xlsx: not a kind of table that is known; give \.jsonl, "):
         read_table(put(tmp_path / "a.xlsx", "x"))

@@ -24,6 +24,12 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
+def server(own_server: Any) -> Any:
+    """Of its own: for ten minutes after these links others who come from here with a wrong one are told to wait."""
+    return own_server
+
+
+@pytest.fixture(scope="module")
 def blind(server: Any, tmp_path_factory: pytest.TempPathFactory) -> Blind:
     return blind_study(server, tmp_path_factory.mktemp("zpath-hovel"))
 

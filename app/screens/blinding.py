@@ -13,12 +13,13 @@ from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.leaks.overrides import edit_text, exclude_report, resolve_flag, restore_passage
 from annotation.people.principals import Principal, study_for
 from annotation.studies import has_labels
+from app.kept import Version
 from app.reporting import label_version
 from app.screens.look import style, table
 from app.screens.marked_text import marked_original, marked_shown
 from app.screens.paging import paged
 from app.screens.report_page import WHERE, empty, section, study_head
-from app.screens.waiting import Version, computed
+from app.screens.waiting import computed
 from app.settings import database
 from db.connect import reading, transaction
 from exports.words.grammar import counted

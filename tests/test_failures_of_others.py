@@ -26,8 +26,8 @@ from db.tables import Assignment, Item, Label, Study
 from tests.small_study import a_person, answer, answer_all, make_study
 
 NAMES = (
-    "Ada", "Ad", "A", "ada", "Ada L", "Ada  L", "Ada/L", "Ada/../Bea", "..", "*", "A*", "%", "A_a", "Ada.json", "Åda",
-    "Ada\u00a0L", "Ada; DROP TABLE labels", "'", "\\", "0", "null",
+    "Ada", "Ad", "A", "Ada L", "Ada/L", "Ada/../Bea", "..", "*", "A*", "%", "A_a", "Ada.json", "Åda",
+    "Ada; DROP TABLE labels", "'", "\\", "0", "null",
 )  # fmt: skip
 
 

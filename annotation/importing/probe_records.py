@@ -77,10 +77,11 @@ def probe_text(where: str, value: Any, what: str) -> str:
     """A probe's text, whole: only line ends become LF. Raises ImportingError where there is none."""
     if not isinstance(value, str):
         raise ImportingError(f"{where}: {what} is not text; correct it or remove it")
-    if not value.strip():
+    text = plain(value)
+    if not text.strip():
         raise ImportingError(f"{where}: {what} is empty; fill it in or remove it")
-    refuse_unstorable(where, text=value)
-    return plain(value)
+    refuse_unstorable(where, text=text)
+    return text
 
 
 def refuse_kind(layout: str, options: ProbeOptions, kinds: Mapping[str, str]) -> None:

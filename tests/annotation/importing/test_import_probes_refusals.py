@@ -22,6 +22,7 @@ ROWS = [
     ({"system": "alpa"}, "claims.csv:3: no system 'alpa' in the study; did you mean 'alpha'?"),
     ({"system": "gamma"}, "claims.csv:3: no report with text by 'gamma' on topic 'tides'; import it, or remove the probe"),
     ({"text": " \n"}, "claims.csv:3: 'text' is empty; fill it in or remove it"),
+    ({"text": "\ufeff"}, "claims.csv:3: 'text' is empty; fill it in or remove it"),
     ({"probe_id": ""}, "claims.csv:3: no probe_id in 'probe_id'; fill it in or remove the row"),
     ({"probe_id": "k0"}, "claims.csv:3: a second probe 'k0' on topic 'tides' (the first is claims.csv:2)"),
     ({"probe_id": "k0", "system": "alpha"}, "claims.csv:3: a second probe 'k0' about 'alpha' on topic 'tides' (the first is claims.csv:2)"),

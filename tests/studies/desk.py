@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -19,8 +18,10 @@ from annotation.entries import Beside
 from annotation.labelling import save, submit
 from annotation.people.principals import Principal
 from annotation.verdicts import load_verdicts
+from annotation.work.asked import asked_of
 from annotation.work.claiming import take
-from annotation.work.page import assignment_page
+from annotation.work.page import page_token, shown_stamps
+from annotation.work.twins import with_twin
 from app.command_line import main
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction
@@ -44,6 +45,7 @@ class Task:
 
 
 Decide = Callable[[Task], str]
+About = dict[int, tuple[str, tuple[str, ...], str]]  # item -> topic, systems, probe
 Draw = Callable[..., Figure | None]
 
 
@@ -99,8 +101,9 @@ class Desk:
         done = 0
         for person, name in people:
             with transaction(self.engine) as session:
+                about = _about(session, person.study_id)
                 while taken := take(session, person):
-                    _answer(session, person, name, taken, decide)
+                    _answer(session, person, name, taken, about, decide)
                     done += 1
         return done
 
@@ -114,41 +117,41 @@ def a_desk(folder: Path, figures: Sequence[Draw] = ()) -> Iterator[Desk]:
         desk.close()
 
 
-def _answer(session: Session, person: Principal, name: str, taken: Assignment, decide: Decide) -> None:
-    page = assignment_page(session, person, taken.aid)
-    sheets = [page, *([page["beside"]] if page.get("beside") else [])]  # the other one, of two rated in one view
-    (_, revs), *others = [
-        (sheet, _answered(session, person, name, sheet, page["criteria"], decide)) for sheet in sheets
-    ]
-    beside = next((Beside(aid=sheet["aid"], page=sheet["page"], revs=own) for sheet, own in others), None)
-    uuid = f"{taken.aid}-submit"
-    submit(session, person, page["aid"], page["page"], uuid, revs, beside=beside, onward=False)  # the next is asked for
+def _answer(session: Session, person: Principal, name: str, taken: Assignment, about: About, decide: Decide) -> None:
+    """What a page sends, without the page: its texts were rendered and looked at elsewhere."""
+    (row, token, revs), *others = [
+        (one, *_answered(session, person, name, one, about[one.item_id], decide)) for one in with_twin(session, taken)
+    ]  # two where two reports are rated in one view
+    beside = next((Beside(aid=one.aid, page=page, revs=own) for one, page, own in others), None)
+    submit(session, person, row.aid, token, f"{row.aid}-submit", revs, beside=beside, onward=False)  # the next is taken
 
 
 def _answered(
-    session: Session, person: Principal, name: str, sheet: Any, criteria: Sequence[Any], decide: Decide
-) -> dict[str, int]:
-    row = session.scalars(select(Assignment).where(Assignment.aid == sheet["aid"])).one()
-    topic, systems, probe = _about(session, row.item_id)
+    session: Session, person: Principal, name: str, row: Assignment, about: tuple[str, tuple[str, ...], str],
+    decide: Decide,
+) -> tuple[str, dict[str, int]]:  # fmt: skip
+    """The sign of the page, and the revision of each answer."""
+    topic, systems, probe = about
     left = systems["AB".index(row.left)] if row.left and len(systems) == 2 else ""
+    sheet = {"aid": row.aid, "page": page_token(row, shown_stamps(session, row))}
     entries = []
-    for criterion in criteria:
-        choice = decide(Task(name, topic, systems, left, probe, criterion["id"]))
-        entries.append(answer(sheet, criterion["id"], choice, rationale="a simulated reason"))
+    for criterion in asked_of(session, session.get_one(Study, row.study_id), row):
+        choice = decide(Task(name, topic, systems, left, probe, criterion.code))
+        entries.append(answer(sheet, criterion.code, choice, rationale="a simulated reason"))
     saved = save(session, person, entries)
     assert saved.refused == [], saved.refused
-    return {entry.criterion: ack["rev"] for entry, ack in zip(entries, saved.acks, strict=True)}
+    return sheet["page"], {entry.criterion: ack["rev"] for entry, ack in zip(entries, saved.acks, strict=True)}
 
 
-def _about(session: Session, item: int) -> tuple[str, tuple[str, ...], str]:
+def _about(session: Session, study: int) -> About:
     a, b, one, other = aliased(Report), aliased(Report), aliased(System), aliased(System)
-    row = session.execute(
-        select(Topic.key, one.key, other.key, Item.probe)
-        .join(Item, Item.topic_id == Topic.id)
+    rows = session.execute(
+        select(Item.id, Topic.key, one.key, other.key, Item.probe)
+        .join(Topic, Topic.id == Item.topic_id)
         .outerjoin(a, a.id == Item.report_a_id)
         .outerjoin(one, one.id == a.system_id)
         .outerjoin(b, b.id == Item.report_b_id)
         .outerjoin(other, other.id == b.system_id)
-        .where(Item.id == item)
-    ).one()
-    return row[0], tuple(key for key in row[1:3] if key), row[3] or ""
+        .where(Item.study_id == study)
+    )
+    return {item: (topic, tuple(key for key in keys if key), probe or "") for item, topic, *keys, probe in rows}

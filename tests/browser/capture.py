@@ -16,6 +16,7 @@ from playwright.sync_api import Error as PlaywrightError
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from tests.browser.driving import new_tab
+from tests.security.raw import run_page, socket
 
 # text, attributes, values of fields and comments of every node, into open shadow roots
 DOM = """() => {
@@ -70,6 +71,13 @@ class Capture:
         except DecodeError:
             return
         self.seen["frame decoded"].append(str(message))
+
+    def spoken(self, server: Any, **asked: str) -> None:
+        """What a page of the one who is signed in says over its websocket, without the browser; see `run_page`."""
+        [cookie] = [one["value"] for one in self.context.cookies() if one["name"] == "calipers"]  # type: ignore[typeddict-item]
+        with socket(server, cookie) as line:
+            for message in run_page(line, **asked):
+                self._frame(message.SerializeToString())
 
     def response(self, response: Response | APIResponse) -> None:
         """Status line, headers and body of one answer."""

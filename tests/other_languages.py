@@ -9,6 +9,7 @@ from pathlib import Path
 from app.texts import SHIPPED, Text, read_catalogue
 from tests.small_study import PROTOCOL
 
+PSEUDO, FROM_RIGHT = "en-XA", "ar-XB"  # catalogues that only tests have
 CHINESE = """
 format = "calipers-protocol/1"
 name = "chinese"

@@ -27,6 +27,7 @@ from db.migrations import upgrade
 from db.tables import Criterion, Event, Label, Study
 from tests.browser.driving import VIEWPORT, new_tab, parked, put_away, ready
 from tests.conftest import chromium
+from tests.other_languages import FROM_RIGHT, PSEUDO, write_pseudo
 from tests.small_study import PROTOCOL, make_study, write_reports
 
 FLAGS = (
@@ -129,9 +130,9 @@ def browser(request: pytest.FixtureRequest) -> Iterator[Browser]:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Server]:
+def serving(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[Server]:
     """A server on a new database, until the block ends."""
-    server = Server(folder)
+    server = Server(folder, settings=settings)
     server.start()
     yield server
     if server.process is not None and server.process.poll() is None:
@@ -141,8 +142,9 @@ def serving(folder: Path) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One for all modules: each test makes a study of its own there."""
-    with serving(tmp_path_factory.mktemp("server")) as server:
+    """One for all modules: each test makes a study of its own there. It has the pseudo-languages beside English."""
+    texts = write_pseudo(tmp_path_factory.mktemp("texts"), PSEUDO, FROM_RIGHT)
+    with serving(tmp_path_factory.mktemp("server"), {"CALIPERS_TEXTS": str(texts)}) as server:
         yield server
 
 

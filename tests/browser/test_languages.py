@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,16 +14,24 @@ from app import texts
 from app.packet_file import packet_html
 from db.connect import transaction
 from db.tables import Study
-from tests.browser.conftest import Server, serving
+from tests.browser.conftest import Server
 from tests.browser.driving import box_of, new_tab, ready, saved
-from tests.other_languages import ARABIC, CHINESE, pseudo_protocol, unwrapped, write_pseudo, write_reports
+from tests.other_languages import (
+    ARABIC,
+    CHINESE,
+    FROM_RIGHT,
+    PSEUDO,
+    pseudo_protocol,
+    unwrapped,
+    write_pseudo,
+    write_reports,
+)
 from tests.small_study import PROTOCOL, a_person, make_study
 from tests.trained_study import make_trained_study
 
 pytestmark = pytest.mark.browser
 STREAMLIT = ("Skip to main content", "Main menu")  # its own frame, in English only; the label page makes it inert
 KNOWN = {"USD", "UTC", "calipers", "tides", "bread", "noise", "Tides", "Bread", "Noise"}  # the study's, and units
-PSEUDO, FROM_RIGHT = "en-XA", "ar-XB"
 # every text and every attribute that is read out, of what is on screen; keys of the keyboard and the study's own aside
 SAID = """() => {
     const found = [];
@@ -44,16 +51,6 @@ SAID = """() => {
     look(document);
     return [...new Set(found)];
 }"""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server that has the pseudo-languages beside English."""
-    folder = write_pseudo(tmp_path_factory.mktemp("texts"), PSEUDO, FROM_RIGHT)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CALIPERS_TEXTS", str(folder))
-        with serving(tmp_path_factory.mktemp("server")) as server:
-            yield server
 
 
 def not_told(page: Page) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, bindparam, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.protocol import Protocol
@@ -17,6 +17,21 @@ from annotation.studies import protocol_of
 from db.tables import Assignment, Item, Study
 
 TWIN = aliased(Item)  # made once: to make one costs more than to run the statement
+TWIN_ITEM = select(Item).where(
+    Item.kind == "report",
+    Item.report_a_id == bindparam("beside"),
+    Item.reference_id == bindparam("report"),
+    Item.purpose == bindparam("purpose"),
+)
+SAME_SLOT = select(Assignment).where(
+    Assignment.item_id == bindparam("item"),
+    Assignment.rater_id.is_not_distinct_from(bindparam("rater")),
+    Assignment.purpose == bindparam("purpose"),
+    Assignment.source == bindparam("source"),
+    Assignment.slot_no == bindparam("slot"),
+    Assignment.pass_no == bindparam("turn"),
+    Assignment.repeat_no == bindparam("repeat"),
+)
 COUPLED = ("label", "retest")  # purposes whose work is given out for both items; a dispute is settled for one of them
 
 
@@ -44,12 +59,7 @@ def twin_item(session: Session, item: Item) -> Item | None:
     """The item that rates what is shown beside this one's report; None where it is not rated."""
     if item.kind != "report" or item.reference_id is None:
         return None
-    return session.scalar(
-        select(Item).where(
-            Item.kind == "report", Item.report_a_id == item.reference_id, Item.reference_id == item.report_a_id,
-            Item.purpose == item.purpose,
-        )
-    )  # fmt: skip
+    return session.scalar(TWIN_ITEM, {"report": item.report_a_id, "beside": item.reference_id, "purpose": item.purpose})
 
 
 def twin_items(session: Session, study: Study, items: Iterable[int] | None = None) -> dict[int, int]:
@@ -74,17 +84,12 @@ def twin_assignment(session: Session, assignment: Assignment) -> Assignment | No
     twin = twin_item(session, session.get_one(Item, assignment.item_id))
     if twin is None:
         return None
-    same = select(Assignment).where(
-        Assignment.item_id == twin.id,
-        Assignment.rater_id.is_not_distinct_from(assignment.rater_id),
-        Assignment.purpose == assignment.purpose,
-        Assignment.source == assignment.source,
-        Assignment.slot_no == assignment.slot_no,
-        Assignment.pass_no == assignment.pass_no,
-        Assignment.repeat_no == assignment.repeat_no,
-    )
+    same = {
+        "item": twin.id, "rater": assignment.rater_id, "purpose": assignment.purpose, "source": assignment.source,
+        "slot": assignment.slot_no, "turn": assignment.pass_no, "repeat": assignment.repeat_no,
+    }  # fmt: skip
     return max(
-        session.scalars(same),
+        session.scalars(SAME_SLOT, same),
         key=lambda row: (row.status == assignment.status, row.taken_at == assignment.taken_at, row.id),
         default=None,
     )

@@ -19,7 +19,7 @@ from annotation.labelling import save, submit
 from annotation.people.principals import Principal
 from annotation.verdicts import load_verdicts
 from annotation.work.asked import asked_of
-from annotation.work.claiming import take
+from annotation.work.claiming import take_slot
 from annotation.work.page import page_token, shown_stamps
 from annotation.work.twins import with_twin
 from app.command_line import main
@@ -86,7 +86,10 @@ class Desk:
             return load_verdicts(session, session.scalars(select(Study).where(Study.name == study)).one())
 
     def everybody_answers(self, study: str, decide: Decide) -> int:
-        """Each enrolled annotator takes and submits all there is to do; the number of items answered."""
+        """Each enrolled annotator takes the slots that are best for them, as for a packet, and hands all of them in.
+
+        Training and what is due between the items are left out. Returns the number of pages answered.
+        """
         with reading(self.engine) as session:
             people = [
                 (Principal(one.study_id, one.role, one.rater_id, one.id, opaque), one.pseudonym)
@@ -101,8 +104,12 @@ class Desk:
         done = 0
         for person, name in people:
             with transaction(self.engine) as session:
+                study = session.get_one(Study, person.study_id)
                 about = _about(session, person.study_id)
-                while taken := take(session, person):
+                _held = [
+                    session.scalars(select(one)).all() for one in (Study, Item, Assignment)
+                ]  # or each is read anew
+                while taken := take_slot(session, study, person):
                     _answer(session, person, name, taken, about, decide)
                     done += 1
         return done

@@ -64,7 +64,7 @@ def table_of_judges(tab: Page) -> Locator:
     return tab.get_by_role("region", name="Which judge can stand in for an annotator")
 
 
-def test_the_first_page_is_the_choice_and_its_judges_can_be_sorted(tab: Page) -> None:
+def test_the_first_page_is_the_choice_its_judges_can_be_sorted_and_its_plot_comes_as_a_file(tab: Page) -> None:
     opened(tab, "Choice")
     expect(tab.locator(".c-answer")).to_contain_text("judge")
     expect(tab.get_by_role("figure", name="Agreement of each judge")).to_be_visible()
@@ -76,6 +76,11 @@ def test_the_first_page_is_the_choice_and_its_judges_can_be_sorted(tab: Page) ->
     tab.get_by_text("Largest first").first.click()
     expect(table_of_judges(tab).locator("tbody td:first-child")).to_have_text(rising[::-1])
     assert sorted(rising) == sorted(listed)
+    for form, opens in (("PDF", b"%PDF"), ("SVG", b"<?xml")):
+        with tab.expect_download() as waiting:
+            tab.get_by_role("button", name=f"Download {form}").click()
+        assert waiting.value.suggested_filename == f"frontier.{form.lower()}"
+        assert Path(waiting.value.path()).read_bytes().startswith(opens)
 
 
 def test_a_number_leads_to_the_labels_behind_it_and_filters_stay_in_the_address(tab: Page) -> None:
@@ -92,26 +97,9 @@ def test_a_number_leads_to_the_labels_behind_it_and_filters_stay_in_the_address(
     expect(tab.get_by_role("combobox", name="Kind")).to_have_value("hard")
 
 
-def test_a_plot_comes_as_a_file_for_the_paper(tab: Page) -> None:
-    opened(tab, "Choice")
-    for form, opens in (("PDF", b"%PDF"), ("SVG", b"<?xml")):
-        with tab.expect_download() as waiting:
-            tab.get_by_role("button", name=f"Download {form}").click()
-        assert waiting.value.suggested_filename == f"frontier.{form.lower()}"
-        assert Path(waiting.value.path()).read_bytes().startswith(opens)
-
-
-def test_a_slider_changes_what_the_plan_asks_for(tab: Page) -> None:
-    opened(tab, "Planner")
-    answer = tab.locator(".c-answer")
-    expect(answer).to_contain_text("It takes 72 topics to know agreement to ±5 points")
-    tab.get_by_role("slider", name="Half-width of the interval").focus()
-    tab.keyboard.press("ArrowRight")
-    expect(answer).to_contain_text("It takes 60 topics to know agreement to ±5.5 points")
-    expect(tab.get_by_role("figure", name="Half-width of the 95 % interval")).to_be_visible()
-
-
-def test_on_no_page_axe_finds_anything_or_the_policy_refuses_or_a_window_is_too_narrow(tab: Page) -> None:
+def test_on_no_page_axe_finds_anything_or_the_policy_refuses_or_a_window_is_too_narrow_and_a_slider_changes_the_plan(
+    tab: Page,
+) -> None:
     found: dict[str, list[str]] = {}
     for name in PAGES:
         opened(tab, name)
@@ -126,3 +114,14 @@ def test_on_no_page_axe_finds_anything_or_the_policy_refuses_or_a_window_is_too_
         found[name] = violations(tab)  # where tables scroll
         tab.set_viewport_size(VIEWPORT)
     assert {state: wrong for state, wrong in found.items() if wrong} == {}
+    a_slider_changes_what_the_plan_asks_for(tab)
+
+
+def a_slider_changes_what_the_plan_asks_for(tab: Page) -> None:
+    """Where the walk ends."""
+    answer = tab.locator(".c-answer")
+    expect(answer).to_contain_text("It takes 72 topics to know agreement to ±5 points")
+    tab.get_by_role("slider", name="Half-width of the interval").focus()
+    tab.keyboard.press("ArrowRight")
+    expect(answer).to_contain_text("It takes 60 topics to know agreement to ±5.5 points")
+    expect(tab.get_by_role("figure", name="Half-width of the 95 % interval")).to_be_visible()

@@ -150,9 +150,9 @@ class _Material:
     @staticmethod
     def of(study: Study, work: pd.DataFrame) -> _Material:
         seconds = _logged(study, work)
-        texts = [_by_item(repeated_rationales(study, one.rater), "repeated") for one in study.annotators]
+        texts = pd.concat([repeated_rationales(study, one.rater) for one in study.annotators])
         logarithm = np.log(seconds["value"].where(seconds["value"] > 0))
-        return _Material(same_answers(study.frame), seconds.assign(value=logarithm), pd.concat(texts))
+        return _Material(same_answers(study.frame), seconds.assign(value=logarithm), _by_item(texts, "repeated"))
 
 
 def _signals(

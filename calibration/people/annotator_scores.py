@@ -126,11 +126,12 @@ def repeated_rationales(study: Study, rater: str) -> pd.DataFrame:
 
 def beside_others(values: pd.DataFrame, rater: str) -> Scores:
     """The rater's `value` of each item beside the mean of the others' on it; from rater_id, item_id, value, cluster."""
-    own = values[values["rater_id"].astype(str) == rater]
-    others = values[values["rater_id"].astype(str) != rater].groupby("item_id", observed=True)["value"].mean()
-    place = own["item_id"].astype(str)
-    beside = others.rename(index=str).reindex(place).to_numpy(float)
-    return Scores(own["value"].to_numpy(float), beside, own["cluster"].to_numpy(str), place.to_numpy(str))
+    own, item = (values["rater_id"] == rater).to_numpy(), values["item_id"].to_numpy(str)
+    number = values["value"].to_numpy(float)
+    names, code = np.unique(item, return_inverse=True)
+    counted = ~own & ~np.isnan(number)
+    theirs = ratio(tally(code[counted], len(names), number[counted]), tally(code[counted], len(names)))
+    return Scores(number[own], theirs[code[own]], values["cluster"].to_numpy(str)[own], item[own])
 
 
 def _alike_to_another(texts: pd.Series[str]) -> Codes:

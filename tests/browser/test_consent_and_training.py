@@ -14,7 +14,7 @@ from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment
-from tests.browser.driving import new_tab, ready, saved, until
+from tests.browser.driving import new_tab, ready, until
 from tests.browser.test_accessibility import violations
 from tests.trained_study import CONSENT, TRAINED, make_trained_study
 
@@ -38,7 +38,6 @@ def answer_training(page: Page, *, right: bool = True) -> None:
     for choice in (clear, deep):
         page.keyboard.press(choice)
         page.keyboard.insert_text("because it says so")
-        saved(page)
         page.keyboard.press("Control+Enter")
 
 

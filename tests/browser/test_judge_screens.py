@@ -20,6 +20,8 @@ from tests.browser.conftest import Server
 from tests.browser.driving import new_tab, signed_in
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.disputed_study import judge, make_disputed
+from tests.security.raw import run_page, socket
+from tests.security.raw import signed_in as cookie_of
 
 pytestmark = pytest.mark.browser
 
@@ -156,10 +158,11 @@ def axe_where_tables_scroll(page: Page) -> list[str]:
     return violations(page)
 
 
-def test_an_annotator_has_no_such_page(page: Page, server: Server, disputed: int) -> None:
-    signed_in(page, server.link(disputed, uuid.uuid4().hex))
+def test_an_annotator_has_no_such_page(server: Server, disputed: int) -> None:
+    cookie = cookie_of(server, disputed, uuid.uuid4().hex)
     for path in ("judges", "disagreements"):
-        page.goto(f"{server.address}/{path}")
-        page.locator(".calipers").first.wait_for()
-        assert "answered differently" not in page.content()
-        assert "always-first" not in page.content()
+        with socket(server, cookie) as line:
+            said = "".join(map(str, run_page(line, name=path)))
+        assert "calipers" in said
+        assert "answered differently" not in said
+        assert "always-first" not in said

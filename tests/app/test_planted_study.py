@@ -1,4 +1,4 @@
-"""The acceptance case from click to flag: five annotators, ten pairs, 39 criteria, two of them planted."""
+"""The acceptance case from click to flag: five annotators, ten pairs, 13 criteria, two people planted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REASONS = {"annotator-04": {"side", "same_answer"}, "annotator-05": {"speed", "a
 def test_in_a_labelled_study_the_two_planted_annotators_are_flagged_and_careful_ones_are_not(
     engine_here: Engine, tmp_path: Path
 ) -> None:
-    study = make_planted(engine_here, tmp_path / "reports", PEOPLE)
+    study = make_planted(engine_here, tmp_path / "reports", PEOPLE, criteria=13)
     with reading(engine_here) as session:
         found = study_quality(session, local_admin(session.get_one(Study, study)), resamples=99)
     flags = {one.rater: {flag.name for flag in one.flags} for one in found.annotators if one.flags}

@@ -172,7 +172,10 @@ def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(
 
     def run(*commands: list[str]) -> str:
         """One process for all of them: to load what calls a provider takes most of its time."""
-        program = f"from app.command_line import app\nfor words in {commands}:\n    app(words, standalone_mode=False)"
+        program = (
+            "from annotation.judges import work\nwork.back_off_s = lambda tries, luck: 0.0\n"  # nothing is told of it
+            f"from app.command_line import app\nfor words in {commands}:\n    app(words, standalone_mode=False)"
+        )
         ran = subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, env=environment,
             cwd=Path(__file__).parents[2], timeout=120, check=False,

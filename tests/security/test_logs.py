@@ -21,7 +21,7 @@ from annotation.people.open_links import open_link
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import csrf_token
 from app.command_line import app
-from app.settings import settings
+from app.settings import database, settings
 from db.connect import transaction
 from db.people_tables import Rater
 from db.tables import Study
@@ -161,13 +161,19 @@ def test_an_exception_is_logged_by_type_and_place_in_every_library(tmp_path: Pat
     assert json.loads(next(line for line in ran.stderr.splitlines() if line.startswith("{")))["error_id"] == "x"
 
 
+def forget_settings() -> None:
+    """Another test may have left a database of its own open."""
+    settings.cache_clear()
+    database.cache_clear()
+
+
 def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run against a fake provider that fails in every way it can, with every log as loud as ours can be made."""
-    database, key = f"sqlite:///{tmp_path}/calipers.db", "zkey-of-the-provider-0815"
+    url, key = f"sqlite:///{tmp_path}/calipers.db", "zkey-of-the-provider-0815"
     environment = os.environ | {
-        "CALIPERS_DATABASE_URL": database, "CALIPERS_LOG_LEVEL": "DEBUG", "ZPROVIDER_KEY": key, "PYTHONUNBUFFERED": "1",
+        "CALIPERS_DATABASE_URL": url, "CALIPERS_LOG_LEVEL": "DEBUG", "ZPROVIDER_KEY": key, "PYTHONUNBUFFERED": "1",
     }  # fmt: skip
 
     def run(*commands: list[str]) -> str:
@@ -185,8 +191,8 @@ def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(
     from db.connect import open_database
     from db.migrations import upgrade
 
-    upgrade(database)
-    engine = open_database(database)
+    upgrade(url)
+    engine = open_database(url)
     make_study(engine, reports(tmp_path / "r"), protocol=PROTOCOL, name="judged")
     engine.dispose()
     fake = subprocess.Popen(
@@ -209,10 +215,10 @@ def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(
     finally:
         fake.terminate()
         fake.wait(timeout=10)
-    monkeypatch.setenv("CALIPERS_DATABASE_URL", database)
-    settings.cache_clear()
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", url)
+    forget_settings()
     made = CliRunner().invoke(app, ["judge", "status", "judged"], catch_exceptions=False)  # what was stored of it
-    settings.cache_clear()
+    forget_settings()
     said += made.output
     assert made.exit_code == 0
     assert "mini" in said, "it ran"

@@ -40,7 +40,7 @@ check: install
 bench: install
 	$(BIN)/python -m benchmarks $(ONLY)
 
-# Processes killed, disks filled, networks cut, machines under load: eight minutes. Each test has servers, databases and
+# Processes killed, disks filled, networks cut, machines under load: ten minutes. Each test has servers, databases and
 # disks of its own. The seed is printed; CALIPERS_FAULT_SEED repeats it
 faults: install
 	$(BIN)/pytest tests/faults -q -n 2 --dist loadscope

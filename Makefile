@@ -9,7 +9,7 @@ export CALIPERS_BASE_URL ?= http://127.0.0.1:$(PORT)
 # without it Python reads every test anew in each process
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install run test check bench faults fuzz screenshots lock
+.PHONY: install run test slow check bench faults fuzz screenshots lock
 
 install: $(VENV)/.installed
 
@@ -26,9 +26,15 @@ run: install
 	$(BIN)/calipers serve --port $(PORT)
 
 # What failed beside others runs once more by itself, on a free machine; what fails twice fails the run.
-test: install
-	$(BIN)/pytest -n 2 --dist loadscope --ignore=tests/faults \
+TESTS = $(BIN)/pytest -n 2 --dist loadscope --ignore=tests/faults -m $(1) \
 	|| { echo "== once more, one by one =="; $(BIN)/pytest --last-failed --last-failed-no-failures none; }
+
+test: install
+	$(call TESTS,"not slow")
+
+# Walks over every page in a browser, published studies from their files to their tables, simulations
+slow: install
+	$(call TESTS,slow)
 
 check: install
 	$(BIN)/ruff check .
@@ -45,7 +51,7 @@ bench: install
 faults: install
 	$(BIN)/pytest tests/faults -q -n 2 --dist loadscope
 
-# A thousand requests a route and a thousand files an import; `make test` runs a few dozen of each
+# A thousand requests a route and a thousand files an import; `make slow` makes a few dozen of each
 fuzz: install
 	CALIPERS_FUZZ=1000 $(BIN)/pytest tests/fuzz -q -n 2
 

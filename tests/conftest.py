@@ -79,7 +79,7 @@ def share_commands(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for name in absent():
         terminalreporter.section(f"NO {name.upper()}: its tests did not run", sep="!", red=True, bold=True)
-        terminalreporter.line(f"Install one ({INSTALL[name]}), then run make test again.")
+        terminalreporter.line(f"Install one ({INSTALL[name]}), then run the tests again.")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

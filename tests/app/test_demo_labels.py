@@ -73,6 +73,7 @@ def answers(engine: Engine) -> list[tuple[object, ...]]:
     )
 
 
+@pytest.mark.slow
 def test_on_postgres_it_holds_the_same_answers(found: Found, postgres: Any) -> None:
     with new_postgres(postgres) as url:
         engine = open_database(url)

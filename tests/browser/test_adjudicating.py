@@ -25,7 +25,7 @@ from tests.browser.test_accessibility import violations
 from tests.browser.test_blinding import every_sheet
 from tests.small_study import PROTOCOL, a_person, make_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SAID = {"Zann Orbeck": {"clear": "A", "deep": "A"}, "Zben Tullis": {"clear": "B", "deep": "tie"}}
 NAMED = "as Zben Tullis told me, it is the {} one"

@@ -49,6 +49,7 @@ def every_sheet(page: Page, capture: Capture) -> None:
     capture.look(page)
 
 
+@pytest.mark.slow
 def test_a_whole_session_of_an_annotator_shows_no_name_path_number_or_hash(
     capture: Capture, server: Any, blind: Blind
 ) -> None:

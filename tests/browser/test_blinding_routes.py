@@ -20,7 +20,7 @@ from db.tables import Assignment, Item, Report
 from tests.browser.blinded import Blind, blind_study
 from tests.browser.capture import Capture
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

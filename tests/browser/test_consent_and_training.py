@@ -18,7 +18,7 @@ from tests.browser.driving import new_tab, ready, until
 from tests.browser.test_accessibility import violations
 from tests.trained_study import CONSENT, TRAINED, make_trained_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture

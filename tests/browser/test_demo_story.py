@@ -14,7 +14,7 @@ from tests.browser.conftest import Server
 from tests.browser.driving import new_tab, parked, put_away
 from tests.browser.test_judge_screens import choose
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 COMPUTED = 90_000  # milliseconds until a report stands, on a machine that does other work too

@@ -17,7 +17,7 @@ from tests.browser.test_accessibility import violations
 from tests.browser.test_judge_screens import choose
 from tests.security.policy import at_rest, refused, watch
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 # what each page shows when all of it is there, in the order of a walk by the links above

@@ -15,7 +15,7 @@ from db.connect import transaction
 from db.tables import Study
 from tests.browser.driving import answered_by_us, box_of, ready, saved
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 FULL = "the server's disk is full (error 0123456789ab); your text is kept and will be sent again"
 KEPT_HERE = "1 unsaved answer stays in this browser."

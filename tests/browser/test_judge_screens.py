@@ -23,7 +23,7 @@ from tests.disputed_study import judge, make_disputed
 from tests.security.raw import run_page, socket
 from tests.security.raw import signed_in as cookie_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def elsewhere(act: Callable[[], Any]) -> Any:

@@ -29,7 +29,7 @@ from tests.other_languages import (
 from tests.small_study import PROTOCOL, a_person, make_study
 from tests.trained_study import make_trained_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STREAMLIT = ("Skip to main content", "Main menu")  # its own frame, in English only; the label page makes it inert
 KNOWN = {"USD", "UTC", "calipers", "tides", "bread", "noise", "Tides", "Bread", "Noise"}  # the study's, and units
 # every text and every attribute that is read out, of what is on screen; keys of the keyboard and the study's own aside

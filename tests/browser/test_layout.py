@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 from tests.browser.driving import THIRTY_NINE, new_tab, ready
 from tests.small_study import make_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 WORDS = "The moon pulls the oceans, and the tide rises and falls twice a day along every coast of the world. "
 REPORT = f"""# A title of a report that is long enough to be broken over two lines of a narrow pane

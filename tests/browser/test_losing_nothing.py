@@ -56,6 +56,7 @@ def is_subsequence(some: list[Any], of: list[Any]) -> bool:
     return all(one in rest for one in some)
 
 
+@pytest.mark.slow
 def test_no_label_is_lost_when_39_criteria_are_clicked_three_times_each(
     opened: Callable[..., Any], server: Any
 ) -> None:
@@ -177,6 +178,7 @@ BREAK = """broken => {
 }"""
 
 
+@pytest.mark.slow
 def test_cut_off_and_empty_newest_entries_resume_all_before_them_and_a_refused_save_never_deletes_the_accepted_one(
     opened: Callable[..., Any], server: Any
 ) -> None:

@@ -21,7 +21,7 @@ from db.types import now
 from tests.browser.driving import answered_by_us, item_number, new_tab, saved, until
 from tests.small_study import answer_all
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 class Person:

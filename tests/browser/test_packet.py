@@ -33,7 +33,7 @@ from tests.browser.driving import THIRTY_NINE, box_of, new_tab, ready
 from tests.browser.test_accessibility import violations
 from tests.small_study import a_person, answer, make_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PROTOCOL = THIRTY_NINE.replace("topic_once = true", "topic_once = false")
 TOPICS = tuple(f"topic-{number}" for number in range(5))
 HOSTILE = "`</script><script>alert(1)</script>` and `<!-- <script>` and `]]>` and `&lt;` stand here, 中文 too"

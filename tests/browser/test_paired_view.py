@@ -19,7 +19,7 @@ from tests.browser.driving import item_number, listening, new_tab, ready, saved,
 from tests.browser.test_accessibility import violations
 from tests.small_study import RATING, make_study, with_reference
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 BARE = RATING.split("[[criterion]]")[0].replace("[answers]", '[answers]\npaired_view = "both"')
 FOUR = BARE + "".join(

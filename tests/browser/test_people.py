@@ -26,7 +26,7 @@ from tests.browser.driving import new_tab, saved, signed_in
 from tests.browser.test_accessibility import AT_REST, violations
 from tests.small_study import answer_all
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 def person(session: Any, study_id: int, name: str) -> Principal:

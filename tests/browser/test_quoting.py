@@ -18,7 +18,7 @@ from tests.browser.driving import new_tab, saved
 from tests.browser.test_accessibility import violations
 from tests.small_study import make_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 TEXT = """# Tides 🌊 and people
 

@@ -19,7 +19,7 @@ from tests.browser.test_accessibility import violations
 from tests.browser.test_label_page import until
 from tests.small_study import make_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SECTIONS = {
     "Tides": "The moon pulls the oceans and the tide rises and falls twice a day along every coast.",

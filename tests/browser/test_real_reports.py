@@ -59,6 +59,7 @@ if SAMPLE.is_dir():
             for one in parsed.reports
         }
 
+    @pytest.mark.slow
     def test_no_report_shows_a_raw_mark(pages: dict[str, str]) -> None:
         assert len(pages) == 144
         assert {path: lines for path, page in pages.items() if (lines := raw_lines(text_of(page)))} == {}

@@ -23,7 +23,7 @@ from tests.browser.conftest import EIGHT
 from tests.browser.driving import answered_by_us, new_tab, ready, saved, until
 from tests.small_study import SYSTEMS, TOPICS, make_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 DOWNLOAD = "Download my unsaved answers"
 FIELDS = {
     "kind", "aid", "page", "criterion", "choice", "rationale", "evidence", "confidence", "client_uuid", "client_ts",

@@ -14,7 +14,7 @@ from tests import small_study
 from tests.browser.driving import item_number, new_tab, ready, saved, until
 from tests.small_study import PROBES, RATING, make_study, with_reference
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 BARE = RATING.split("[[criterion]]")[0]
 EIGHT_SCORES = BARE + "".join(

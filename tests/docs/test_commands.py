@@ -70,6 +70,7 @@ def test_the_commands_of_the_readme_make_a_study_and_its_report(labelled: Path) 
     assert (labelled / "report" / "agreement.tex").stat().st_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in HERE if page != "README.md"])
 def test_the_commands_of_a_page_run_as_they_stand_there(
     page: str, labelled: Path, tmp_path: Path, fake_process: Fake, monkeypatch: pytest.MonkeyPatch

@@ -149,6 +149,7 @@ def test_a_folder_that_is_no_bundle_is_refused(tmp_path: Path) -> None:
         verify(tmp_path)
 
 
+@pytest.mark.slow
 def test_the_script_computes_every_number_with_the_bundles_own_code(copy: Path) -> None:
     shadow = copy / "code" / "exports" / "verifying.py"
     edit(copy, "code/exports/verifying.py", lambda text: text.replace("consistent with itself", "from the bundle"))

@@ -12,6 +12,8 @@ import pytest
 from exports.as_latex import as_latex
 from tests.exports.toy_latex import HOSTILE, UNICODE, extreme_tables, hostile_table, toy_tables
 
+pytestmark = pytest.mark.slow
+
 LAYOUTS = {
     "article": r"\documentclass{article}",
     "article of 11 points": r"\documentclass[11pt]{article}",

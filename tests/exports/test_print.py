@@ -119,6 +119,7 @@ def test_an_svg_is_well_formed_and_needs_no_font(files):
         assert not list(root.iter("{http://www.w3.org/2000/svg}text"))
 
 
+@pytest.mark.slow
 def test_every_figure_is_the_same_bytes_in_another_process_with_other_settings(files, tmp_path):
     (tmp_path / "matplotlibrc").write_text("font.size: 20\nsvg.fonttype: none\nlines.linewidth: 9\n")
     # drawn last first, so that a counter of the process would show

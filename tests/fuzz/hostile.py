@@ -43,7 +43,7 @@ TOKEN = re.compile(r'"[^"\n]*"|-?\d[\d.]*|\w+')
 
 
 def fuzzing(few: int, share: float = 1.0) -> settings:
-    """`few` examples in `make test`; with CALIPERS_FUZZ=1000 so many, or of slow commands a share of them."""
+    """`few` examples in `make slow`; with CALIPERS_FUZZ=1000 so many, or of slow commands a share of them."""
     return settings(
         max_examples=max(few, int(EXAMPLES * share)), derandomize=True, deadline=None, database=None,
         suppress_health_check=list(HealthCheck), phases=[Phase.generate],

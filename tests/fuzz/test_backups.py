@@ -22,6 +22,8 @@ from tests.fuzz.stored import everything, fingerprint, wrong
 from tests.fuzz.trees import study_of
 from tests.fuzz.typed import calipers, unfit
 
+pytestmark = pytest.mark.slow
+
 CELLS = tuple(
     value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
     for value in VALUES

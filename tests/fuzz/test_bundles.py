@@ -8,6 +8,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,8 @@ from tests.fuzz.hostile import EXAMPLES, fuzzing, spoiled
 from tests.fuzz.planting import Tree, plant, spoiled_trees
 from tests.fuzz.trees import as_frame, rows_of
 from tests.fuzz.typed import calipers, unfit
+
+pytestmark = pytest.mark.slow
 
 
 def summed(tree: Tree) -> Tree:

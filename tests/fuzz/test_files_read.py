@@ -24,6 +24,8 @@ from tests.fuzz.trees import as_frame, draft, one_file, rows_of, study_of
 from tests.fuzz.typed import calipers, unfit
 from tests.small_study import PROTOCOL
 
+pytestmark = pytest.mark.slow
+
 JUDGES = """
 [defaults]
 order = "both"
@@ -53,7 +55,7 @@ def beside(*makers: Callable[[Path], Any]) -> Callable[[Path], Any]:
 
 @dataclass(frozen=True)
 class Reader:
-    """A command and the files it reads. `few` examples in `make test`; of `share` of CALIPERS_FUZZ elsewhere."""
+    """A command and the files it reads. `few` examples in `make slow`; of `share` of CALIPERS_FUZZ elsewhere."""
 
     words: tuple[str, ...]
     tree: Callable[[Path], Any]

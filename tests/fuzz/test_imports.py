@@ -18,6 +18,8 @@ from tests.fuzz.planting import Tree, plant, read_tree, spoiled_trees
 from tests.fuzz.stored import everything, fingerprint, wrong
 from tests.fuzz.typed import calipers, unfit
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", KINDS)
 def test_a_spoiled_file_changes_nothing_or_only_what_it_may(elsewhere: Path, name: str) -> None:

@@ -25,6 +25,8 @@ from tests.fuzz.stored import everything, fingerprint, wrong
 from tests.fuzz.typed import CONTROL, INNER
 from tests.small_study import answer, uuids
 
+pytestmark = pytest.mark.slow
+
 WHO = ("Ada", "Ada", "Ada", "Bea", "Nea", "Adj", "Eva", "Adm", "Oda", "Odin", "stranger")
 POSTED = ("/api/labels", "/api/submit", "/api/take", "/api/logout")
 METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE", "BREW")

@@ -21,6 +21,8 @@ from tests.fuzz.hostile import TEXTS, fuzzing, mutated, spoiled, written
 from tests.fuzz.stored import everything, fingerprint, wrong
 from tests.small_study import make_study
 
+pytestmark = pytest.mark.slow
+
 PATHS = (
     "/", "/?page=../..", "/_stcore/health", "/_stcore/host-config", "/_stcore/stream", "/_stcore/metrics",
     "/_stcore/script-health-check", "/_stcore/allowed-message-origins", "/_stcore/upload_file/{}/{}", "/media/{}", "/media/{}.html",

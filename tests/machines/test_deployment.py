@@ -25,6 +25,8 @@ import app.settings
 from app import command_line
 from tests.machines.proxy import SITE, UPSTREAM, free_port
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "deployment"
 GUIDE = (ROOT / "docs" / "deployment.md").read_text(encoding="utf-8")

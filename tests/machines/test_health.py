@@ -29,6 +29,8 @@ from app.settings import Settings, database, server_options, settings
 from db.connect import open_database
 from tests.browser.conftest import Server
 
+pytestmark = pytest.mark.slow
+
 DRAIN_S = 2
 HALVES = b'{"entries"', b": []}"
 

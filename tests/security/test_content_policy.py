@@ -19,7 +19,7 @@ from tests.browser.test_accessibility import violations
 from tests.security.policy import at_rest, refused, watch
 from tests.small_study import make_study
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture

@@ -26,6 +26,8 @@ from db.tables import Assignment, Event, Label
 from tests.browser.blinded import Blind, blind_study
 from tests.security.raw import ask, run_page, sent, signed_in, socket
 
+pytestmark = pytest.mark.slow
+
 OTHERS = {"Zbea Quorlax": "annotator", "Zadj Brenthor": "adjudicator", "Zeva Vimmo": "evaluator", "Zadm Plim": "admin"}
 RATIONALE = "zrationale-of-bea is nobody's business"
 

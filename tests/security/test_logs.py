@@ -29,6 +29,8 @@ from tests.browser.conftest import Server
 from tests.security.raw import Reply, ask, run_page, signed_in, socket
 from tests.small_study import PROTOCOL, make_study
 
+pytestmark = pytest.mark.slow
+
 KEY = "zkey-of-the-server-4711"
 NAME, MAIL = "Zname Quorlax", "zmail@quorlax.test"
 REPORT, RATIONALE, COMMENT = "zreport-plim", "zrationale-brenth", "zcomment-vimmo"

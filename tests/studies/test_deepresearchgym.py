@@ -25,6 +25,8 @@ from tests.studies.desk import Desk, Task, a_desk
 from tests.studies.page import PAGES, same_on_the_page
 from tests.studies.tables import Tables, commands, holds, on_a_page, rows_of
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = {"atlas": 0.66, "borealis": 0.46, "atlas_custom": 0.60, "borealis_custom": 0.42}  # mean worth of a report
 QUESTIONS = tuple(str(1000 + number) for number in range(42))
 SCORES = ("clarity", "insightfulness", "depth", "balance", "breadth", "support")

@@ -17,6 +17,8 @@ from tests.annotation.layout_trees import put
 from tests.studies.desk import Desk, Task, a_desk
 from tests.studies.page import same_on_the_page
 
+pytestmark = pytest.mark.slow
+
 CRITERIA = ("IR", "FA", "CC", "IF", "DQ")
 SYSTEMS = {"claude": 0.74, "gpt": 0.70, "gemini": 0.62, "glm": 0.52, "qwen": 0.44}
 TASKS = tuple(f"{number:03}" for number in range(1, 11))

@@ -22,6 +22,8 @@ from tests.annotation.layout_trees import json_lines, put
 from tests.studies.desk import Desk, Task, a_desk
 from tests.studies.page import same_on_the_page
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = {"gemini": 0.80, "openai": 0.70, "grok": 0.58, "perplexity": 0.46}
 REFERENCE, REFERENCE_FILE = "reference", "data/test_data/cleaned_data/reference.jsonl"
 WORTH = SYSTEMS | {REFERENCE: 0.66}

@@ -28,6 +28,8 @@ from tests.annotation.layout_trees import json_lines, put
 from tests.studies.desk import Desk, Task, a_desk
 from tests.studies.page import same_on_the_page
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = ("openai-dr", "gemini-dr")
 SURVEYS = tuple(f"2401.{number:05}" for number in range(11, 21))
 LABELS = ("correct", "incorrect", "cannot_tell")

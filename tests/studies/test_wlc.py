@@ -18,6 +18,8 @@ from tests.studies.desk import Decide, Desk, Task, a_desk
 from tests.studies.page import same_on_the_page
 from tests.studies.tables import Tables, commands, holds, on_a_page, rows_of
 
+pytestmark = pytest.mark.slow
+
 CRITERIA = tuple(one.id for one in read_protocol("wlc_writing_39")[0].criterion)
 AGENTS = {"atlas": 0.35, "borealis": 0.15}  # share of the criteria on which the agent's article is truly better
 CONSISTENT = {"atlas": 0.7, "borealis": 0.4}  # share of Wikipedia's facts that it truly says

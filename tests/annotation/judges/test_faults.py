@@ -18,6 +18,8 @@ from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import CODES, PRICE, attempts, labels, make_study, verdict
 from tests.annotation.judges.test_provider import run
 
+pytestmark = pytest.mark.slow
+
 FAULTS = {
     "p_429": 0.1, "p_500": 0.1, "p_malformed": 0.05, "p_truncate": 0.05, "p_wrongcount": 0.05, "p_refusal": 0.05,
     "p_drop": 0.05, "p_hang": 0.02,

@@ -13,7 +13,10 @@ import nh3
 from markdown_it import MarkdownIt
 from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererProtocol
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
+
+from annotation.stripping.protected import math_zones
 
 TAGS = set(
     "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td".split()  # noqa: SIM905  (a line of words)
@@ -21,7 +24,7 @@ TAGS = set(
 HEADINGS = {"h3", "h4", "h5", "h6"}
 VOID = {"br", "hr"}
 ATTRIBUTES = {"th": {"style"}, "td": {"style"}, "ol": {"start"}}
-RENDERER_VERSION = "1/" + "/".join(importlib.metadata.version(name) for name in ("markdown-it-py", "nh3"))
+RENDERER_VERSION = "2/" + "/".join(importlib.metadata.version(name) for name in ("markdown-it-py", "nh3"))
 DEEPEST = 200  # levels of lists and quotes; what lies deeper than the preset's 20 would vanish without a mark
 CACHED = 64  # reports; bounded so that a long study does not fill memory
 
@@ -82,9 +85,26 @@ def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST}).enable(["table", "strikethrough"])
     # a definition `[1]: url` would disappear from the page and turn `[1]` into a link
     parser.disable("reference")
+    parser.inline.ruler.before("escape", "mathematics", _mathematics)
     parser.add_render_rule("image", _alt_text)
     parser.core.ruler.push("lower_headings", _lower_headings)
     return parser
+
+
+def _mathematics(state: StateInline, silent: bool) -> bool:
+    r"""A formula stands as it was written, as judges read it: in `$a*b\,c*d$` nothing is emphasis or an escape."""
+    end = _ends_of_formulas(state.src).get(state.pos) if state.src[state.pos] in "$\\" else None
+    if end is None or end > state.posMax:
+        return False
+    if not silent:
+        state.push("text", "", 0).content = state.src[state.pos : end]
+    state.pos = end
+    return True
+
+
+@lru_cache(maxsize=1)  # one paragraph is asked for at each of its signs
+def _ends_of_formulas(text: str) -> dict[int, int]:
+    return dict(math_zones(text))
 
 
 def _alt_text(renderer: RendererProtocol, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:

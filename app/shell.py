@@ -13,6 +13,8 @@ from app.settings import database
 from db.connect import reading
 from db.errors import DatabaseError
 
+OWN = ("my_work", "consent", "log_out")  # an annotator's addresses, which somebody may have kept
+
 
 def principal_of(cookie: str | None) -> Principal | None:
     """Looked up at every run, because an open page survives logout and revocation otherwise."""
@@ -24,7 +26,7 @@ def pages_of(cookie: str | None) -> list[Page]:
     """The screens of whoever holds this cookie."""
     principal = principal_of(cookie)
     if principal is None or cookie is None:
-        return [st.Page(signed_out.show, title="Signed out", default=True)]
+        return [st.Page(signed_out.show, title="Signed out", default=True), *map(_signed_out_at, OWN)]
     labelling = st.Page(partial(label.show, principal, cookie), title="Label", url_path="label", default=True)
     if principal.role in ("annotator", "adjudicator"):
         own = st.Page(
@@ -41,6 +43,10 @@ def pages_of(cookie: str | None) -> list[Page]:
     from app.screens.evaluator import evaluator_pages
 
     return evaluator_pages(principal, cookie)
+
+
+def _signed_out_at(path: str) -> Page:
+    return st.Page(signed_out.show, title="Signed out", url_path=path, visibility="hidden")
 
 
 st.set_page_config(page_title="calipers", layout="wide", initial_sidebar_state="collapsed")

@@ -22,7 +22,7 @@ from annotation.canonical.markup import without_blocks, without_tags
 from annotation.canonical.shelf import TOKEN, Shelf, put_away
 from annotation.canonical.writing import tidy_table, write_blocks
 
-CANONICAL_VERSION = "1"
+CANONICAL_VERSION = "2"  # brackets around words with `_` are no formula
 Level = Literal["full", "spacing"]
 _MOST_PASSES = 8  # what one change uncovers the next pass takes; the second pass rarely finds anything
 

@@ -14,7 +14,8 @@ _DOLLARS = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]{1,300}+)(?<!\s)\$(?![0-9$])
 _BACKSLASHED = re.compile(
     r"\\\(((?:[^\\\n]|\\(?![()])){1,400}+)\\\)|\\\[((?:[^\\\n]|\\(?![\[\]])|\n(?!\n)){1,800}+)\\\]"
 )
-_FORMULA = re.compile(r"[\\^_={}]|^\s*[A-Za-z]\s*$")
+# a command of TeX, not a sign that Markdown escapes; `_` between two words is no index: \(Royal\_Navy_officer\)
+_FORMULA = re.compile(r"\\[A-Za-z,;!{|\\]|[\^={}]|(?<![^\W_]{2})(?<!\\)_|_[0-9]\b|^\s*[A-Za-z]\s*$")
 _CITATION_INSIDE = re.compile(r"https?:|\]\(|[0-9]\\?\]\\?\[|[A-Za-z.,]\\?\[[0-9]{1,3}\]")
 _BRACKETED_NUMBERS = re.compile(r"[\s\^0-9,;，、–—-]*")
 

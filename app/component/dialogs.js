@@ -147,24 +147,23 @@ class Dialogs {
     });
   }
 
-  /** A question with one dangerous answer; resolves to true only for that. */
-  sure(title, explain, confirm) {
+  /** Whether to log out all the same, with n answers unsent; they can be taken as a file first. */
+  sureToLose(n) {
     return new Promise((done) => {
       let yes = false;
+      const button = (text, run, kind) => make("button", { type: "button", class: kind, onclick: run }, text);
       const node = this.show(
-        title,
-        make("p", {}, explain),
-        make(
-          "button",
-          {
-            type: "button",
-            class: "submit ready",
-            onclick: () => {
-              yes = true;
-              node.close();
-            },
+        tell("leaving.log_out"),
+        make("p", {}, tell("leaving.would_be_lost", { n })),
+        button(tell("sign_out.stay"), () => node.close(), "submit ready"),
+        button(tell("sign_out.download"), () => this.page.rescue.download(), "quiet"),
+        button(
+          tell("leaving.lose_them"),
+          () => {
+            yes = true;
+            node.close();
           },
-          confirm,
+          "quiet",
         ),
       );
       node.addEventListener("close", () => done(yes));

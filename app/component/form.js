@@ -201,6 +201,9 @@ class Form {
       grow();
     });
     box.addEventListener("blur", () => this.page.outbox?.flush("text"));
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !box.value && !event.ctrlKey && !event.metaKey) event.preventDefault(); // it led here
+    });
     this.boxes.append(box);
     grow();
     return box;

@@ -41,7 +41,7 @@ class Header {
     this.sync = reader("sync", { "aria-pressed": "false" }, () => page.preferences.next("sync"));
     this.theme = make(
       "button",
-      { type: "button", class: "tool", onclick: () => page.preferences.next("theme") },
+      { type: "button", class: "tool needs-item", onclick: () => page.preferences.next("theme") },
       icon("theme"),
     );
     this.sides = make(
@@ -207,7 +207,7 @@ class Header {
         entry(tell("menu.help"), () => page.dialogs.help(), "?", "narrow"),
         entry(tell("menu.larger"), () => page.preferences.font(1), "+", "narrow"),
         entry(tell("menu.smaller"), () => page.preferences.font(-1), "-", "narrow"),
-        entry(tell("header.theme", { theme: tell(`header.theme_${theme}`) }), () => page.preferences.next("theme"), null, "narrow"),
+        page.item && entry(tell("header.theme", { theme: tell(`header.theme_${theme}`) }), () => page.preferences.next("theme"), null, "narrow"),
         page.writable && make("hr", { class: "narrow" }),
         entry(tell("menu.form", { place: tell(`menu.form_${form}`) }), () =>
           page.preferences.next("form"),

@@ -3,9 +3,10 @@
 const SUBMIT_TRIES = 4;
 
 /** Of which the criteria that a submit was refused for are in want: answers, rationales, or some of either. */
-function lacking(missing) {
+function whatLacks(missing) {
   const answers = missing.filter(({ reason }) => reason === "no_choice").length;
-  return answers === missing.length ? "lack_answers" : answers ? "incomplete" : "lack_rationales";
+  const what = answers === missing.length ? "lack_answers" : answers ? "incomplete" : "lack_rationales";
+  return tell(`leaving.${what}`, { n: missing.length });
 }
 
 class Leaving {
@@ -103,7 +104,7 @@ class Leaving {
     page.answers.asked = new Set(missing.map((one) => page.answers.rowOf(one)));
     page.form.list.filter(page.answers.asked);
     page.notices.set("submit", {
-      text: tell(`leaving.${lacking(missing)}`, { n: missing.length }),
+      text: whatLacks(missing),
       tone: "amber",
       action: { text: tell("leaving.show_all"), run: () => this.showAll() },
     });
@@ -120,7 +121,15 @@ class Leaving {
     page.refresh();
   }
 
-  /** Nothing that was asked for is missing any more. */
+  /** Of what was asked for, after an answer: the notice counts what is left, and goes with the last. */
+  stillMissing() {
+    const { page } = this;
+    const missing = [...page.answers.asked].map((id) => ({ reason: page.answers.missing(id) })).filter(({ reason }) => reason);
+    const said = page.notices.get("submit");
+    if (!missing.length) this.allGiven();
+    else if (said) page.notices.set("submit", { ...said, text: whatLacks(missing) });
+  }
+
   allGiven() {
     const { page } = this;
     page.answers.asked = new Set();
@@ -159,16 +168,7 @@ class Leaving {
     page.clock.flush();
     const state = page.outbox && page.writable ? await page.outbox.drained() : "saved";
     const n = page.outbox?.unsaved ?? 0;
-    if (
-      state !== "saved" &&
-      n &&
-      !(await page.dialogs.sure(
-        tell("leaving.log_out"),
-        tell("leaving.would_be_lost", { n }),
-        tell("leaving.lose_them"),
-      ))
-    )
-      return;
+    if (state !== "saved" && n && !(await page.dialogs.sureToLose(n))) return;
     try {
       const { status, reply } = await page.post("/api/logout", {});
       if (status !== 200 && status !== 401) throw new Error(reply.text ?? "refused");

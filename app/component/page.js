@@ -177,8 +177,8 @@ class Page {
 
   edited() {
     for (const over of ["remark", "note", "first", "unfinished"]) this.notices.delete(over);
-    if (!this.answers.asked.size) this.notices.delete("submit");
-    else if (![...this.answers.asked].some((id) => this.answers.missing(id))) this.leaving.allGiven();
+    if (this.answers.asked.size) this.leaving.stillMissing();
+    else this.notices.delete("submit");
     this.placeMoved();
     this.refresh();
   }

@@ -168,7 +168,7 @@ EVERY_STYLE = [
     "Tides (![][image1]).\n\n[image1]: <data:image/png;base64,AA==>\n\nSources\n\n[\n\n![](https://a.example/i)\n\na.example\n\nLog\n\n"
     "Opens in a new window](https://a.example)[**b.example** Ice新しいウィンドウで開く](https://b.example)\n",
 ]
-GUARD = ("9", "1fccfbb918175bd6c5aee15d97fe26437cdff193b66b1bdd4905033a1d70d520")
+GUARD = ("10", "1fccfbb918175bd6c5aee15d97fe26437cdff193b66b1bdd4905033a1d70d520")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

@@ -18,6 +18,13 @@ from annotation.rendering import render_report
         ("[1]: https://x.org\n\nAs [1] says", "<p>[1]: https://x.org</p>\n<p>As [1] says</p>"),
         ("a < b & c", "<p>a &lt; b &amp; c</p>"),
         ("~~gone~~ **bold** _soft_", "<p><s>gone</s> <strong>bold</strong> <em>soft</em></p>"),
+        (r"$a_{1}*b\,c*d$ is \(x\,<\,y\), $CO_2$", r"<p>$a_{1}*b\,c*d$ is \(x\,&lt;\,y\), $CO_2$</p>"),
+        ("$$\na * b \\\\\nc * d\n$$", "<p>$$\na * b \\\\\nc * d\n$$</p>"),
+        (
+            r"**$x_1$** and `$y_1*` [$z_1*$](https://x.org)",
+            "<p><strong>$x_1$</strong> and <code>$y_1*</code> $z_1*$</p>",
+        ),
+        (r"\(World\_War\_I\) cost \$5 and *\$7*", "<p>(World_War_I) cost $5 and <em>$7</em></p>"),
         ("| a | b |\n|:-|-:|\n| 1 | 2 |", None),
     ],
 )

@@ -27,6 +27,7 @@ import annotation
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal
 from app.routes import routes
+from app.screens import signed_out
 from app.settings import settings
 from db.connect import transaction
 from db.people_tables import Invite
@@ -206,7 +207,7 @@ def test_every_role_gets_its_pages_and_no_screen_serves_anybody_else(
     compare("pages", SIGNED_IN, rows)
     gone = [cast.site.visitor(), ended(cast, "expired"), ended(cast, "revoked")]
     for cookie in (*(client.cookies.get("calipers") for client in gone), "made up"):
-        assert [page.title for page in shell.pages_of(cookie)] == ["Signed out"]
+        assert {page.show for page in shell.pages_of(cookie)} == {signed_out.show}
 
 
 def drawn(cast: Cast, name: str, screen: Any) -> str:

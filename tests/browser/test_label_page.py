@@ -36,6 +36,12 @@ def an_incomplete_submit_names_what_is_missing_and_goes_there(page: Page, server
     lacking = ("1: no answer, choose", "2: no answer, choose", "3: Left, say why")
     assert rows(page)[:3] == [f"Criterion {each}" for each in lacking]
     assert server.labels(study_id)[0][0] == "left"
+    page.get_by_role("radio", name="Right").click()
+    why = page.get_by_role("textbox", name="Rationale: Criterion 1")
+    why.press("Enter")  # a first one leads here, and writes nothing
+    page.keyboard.insert_text("because it says why")
+    expect(why).to_have_value("because it says why")
+    expect(refusal).to_contain_text("Not submitted: 7 criteria")
 
 
 def test_the_first_item_says_how_work_goes_and_every_item_what_was_asked(

@@ -61,7 +61,8 @@ Labels, settings and results of one calibration of LLM judges against annotators
 - `labels.csv`: one row for each label, pseudonymous; `inputs.json`: every setting beside it
 - `facts.json`: what else the methods paragraph says about the study
 - `report/`: tables, figures, methods paragraph and one page of them all (`report.html`)
-- `label-history.jsonl`: every revision of every label; each row holds the sha256 of the one before it in its assignment
+- `label-history.jsonl`: every revision of every label, but of work that was taken out; each row holds the sha256 of the
+  one before it in its assignment
 - `plan.json`: what was to be asked, of which texts, in which order; its canonical JSON has the sha256 `plan_root`
 - `code/`, `recompute.py`, `requirements.txt`: what computed the numbers, and computes them again
 - `SHA256SUMS`: the sha256 of every other file. Its own sha256 is the root of this bundle: compare it with the one that

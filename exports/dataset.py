@@ -35,6 +35,7 @@ def write_dataset(
     out: Path,
     *,
     texts: bool = False,
+    with_void: bool = False,
     license: str = "",
     removed: Mapping[str, int] | None = None,
     advance: Callable[[int], None] = lambda done: None,
@@ -42,8 +43,8 @@ def write_dataset(
     """Fill the empty folder `out`, streaming; returns the number of rows by file stem.
 
     `rows`: labels by assignment, not chained yet; `reports` have a `text` if `texts`. `facts`: of the study, by the
-    names of `exports.facts`; what is absent is not said. `license`: an SPDX id. `removed`: what was taken out of
-    rationales, by kind, read when all rows are written. `advance(label rows written)`. Raises ExportError
+    names of `exports.facts`; what is absent is not said. `with_void`: `rows` hold work taken out. `license`: an SPDX
+    id. `removed`: what was taken out of rationales, by kind, read when all rows are written. `advance(label rows written)`. Raises ExportError
     `bad_license`, `bad_row`.
     """
     if license and not SPDX.fullmatch(license):
@@ -57,10 +58,10 @@ def write_dataset(
     columns = {"labels": LABELS, "reports": of_reports, "criteria": CRITERIA}
     sums = {path.name: sha256_of(path) for path in sorted(out.iterdir())}
     sizes = {name: (out / name).stat().st_size for name in sums}
-    card = data_card(facts, counts, columns, license, dict(removed or {}))
+    card = data_card(facts, counts, columns, license, dict(removed or {}), with_void=with_void)
     about = {
         "format": FORMAT, "plan_root": facts.get("plan_root"), "license": license or None, "texts": texts,
-        "rows": counts, "versions": dict(facts.get("versions") or {}), "sha256": sums,
+        "with_void": with_void, "rows": counts, "versions": dict(facts.get("versions") or {}), "sha256": sums,
     }  # fmt: skip
     for name, text in {
         "README.md": card,

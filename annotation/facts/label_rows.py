@@ -11,31 +11,46 @@ from sqlalchemy.orm import Session
 
 from annotation.current_labels import Shown, all_labels, leaves_out_revealed, shown_by_item
 from annotation.extra_columns import first_of_claims, items_beside
+from annotation.facts.label_facts import COUNTED
 from annotation.item_codes import item_code
 from annotation.leaks.redaction import redactor_of
 from annotation.stripping.scripts import count_words
 from annotation.verdicts import CHUNK, PRESENTATIONS, evidence_by_report, require_revealed, unblind
 from annotation.work.shown import sources_sha256
-from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, System, Topic
 
 Redact = Callable[[str], str]
 
 
-def label_rows(session: Session, study: Study, redact: Redact | None = None) -> Iterator[dict[str, Any]]:
+def label_rows(
+    session: Session, study: Study, redact: Redact | None = None, *, with_void: bool = False
+) -> Iterator[dict[str, Any]]:
     """Rows by assignment and, within it, in the order they were written; `study` comes from `principals.study_for`.
 
-    Nothing is left out: replaced answers, work given back, training, attention and adjudication, labels on texts or
-    criteria that were changed since. `is_current`: the revision that counts, of a question whose words are still asked.
-    Raises AnnotationError `still_blind`. `redact`: of `redaction`, where its counts are wanted.
+    Work that was taken out is left out, unless `with_void`: whoever asks for that wants none of it published. All else
+    is there: replaced answers, work given back, training, attention and adjudication, labels on texts or criteria that
+    were changed since. `is_current`: the revision that counts, of a question whose words are still asked. Raises
+    AnnotationError `still_blind`. `redact`: of `redaction`, where its counts are wanted.
     """
     require_revealed(study)
-    return _rows(session, study, redact or redactor_of(session, study))
+    return _rows(session, study, redact or redactor_of(session, study), with_void=with_void)
 
 
-def count_label_rows(session: Session, study: Study) -> int:
-    """How many rows `label_rows` has."""
+def count_label_rows(session: Session, study: Study) -> tuple[int, int]:
+    """How many rows `label_rows` has, and how many more of work that was taken out."""
     rows = select(func.count(Label.id)).join(Assignment, Assignment.id == Label.assignment_id)
-    return session.scalar(rows.where(Assignment.study_id == study.id)) or 0
+    rows = rows.where(Assignment.study_id == study.id)
+    is_void = Assignment.status == "void"
+    return session.scalar(rows.where(~is_void)) or 0, session.scalar(rows.where(is_void)) or 0
+
+
+def standing_of(row: Mapping[str, Any]) -> str:
+    """What a row of `label_rows` is: `current`, an `earlier` revision, `void`, or `apart`, of work not counted."""
+    if row["assignment_status"] == "void":
+        return "void"
+    if row["assignment_status"] not in HANDED_IN or row["purpose"] not in COUNTED:
+        return "apart"
+    return "current" if row["is_current"] else "earlier"
 
 
 def report_rows(session: Session, study: Study, *, texts: bool) -> Iterator[dict[str, Any]]:
@@ -100,10 +115,10 @@ def _text(text: str, texts: bool) -> dict[str, str]:
     return {"text": text} if texts else {}
 
 
-def _rows(session: Session, study: Study, redact: Redact) -> Iterator[dict[str, Any]]:
+def _rows(session: Session, study: Study, redact: Redact, *, with_void: bool) -> Iterator[dict[str, Any]]:
     shown = shown_by_item(session, study)
     beside, claims = items_beside(session, study), first_of_claims(session, study)
-    found = session.execute(_streamed(_every_revision(study), CHUNK)).mappings()
+    found = session.execute(_streamed(_every_revision(study, with_void=with_void), CHUNK)).mappings()
     only_blind = leaves_out_revealed(study)
     for _, group in groupby(found, key=lambda row: int(row["assignment_id"])):
         rows = list(group)
@@ -165,9 +180,10 @@ def _row(
     }
 
 
-def _every_revision(study: Study) -> Select[*tuple[Any, ...]]:
+def _every_revision(study: Study, *, with_void: bool) -> Select[*tuple[Any, ...]]:
+    rows = all_labels(study) if with_void else all_labels(study).where(Assignment.status != "void")
     return (
-        all_labels(study)
+        rows
         .add_columns(
             Label.flags, Label.stripper_version, Label.renderer_version, Label.parser_version,
             Label.after_reveal, Label.created_at, Assignment.status.label("assignment_status"), Assignment.purpose,

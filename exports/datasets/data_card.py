@@ -29,8 +29,13 @@ def data_card(
     columns: Mapping[str, Sequence[DataColumn]],
     license: str,
     removed: Mapping[str, int],
+    *,
+    with_void: bool,
 ) -> str:
-    """Front matter and Markdown. `counts`: rows by table; a fact that is None or absent is not said."""
+    """Front matter and Markdown. `counts`: rows by table; a fact that is None or absent is not said.
+
+    `with_void`: whether there are rows of work that was taken out.
+    """
     title = str(facts.get("title") or facts.get("name") or "Labels of reports")
     texts = any(column.name == "text" for column in columns["reports"])
     parts = [
@@ -49,7 +54,7 @@ def data_card(
         "## Licence",
         _licence(license, texts=texts),
         "## Privacy",
-        _privacy(removed),
+        _privacy(removed, with_void=with_void),
         "## The chain",
         CHAIN,
         *(part for table, of in columns.items() for part in (f"## Columns of {table}", _columns(of))),
@@ -142,13 +147,14 @@ def _licence(license: str, *, texts: bool) -> str:
     return f"{told} The reports' texts belong to those who wrote them." if texts else told
 
 
-def _privacy(removed: Mapping[str, int]) -> str:
+def _privacy(removed: Mapping[str, int], *, with_void: bool) -> str:
     found = [f"{removed[kind]:,} {what}" for kind, what in REMOVED.items() if removed.get(kind)]
     told = f"Removed from free text: {', '.join(found)}." if found else "Nothing had to be removed from free text."
     return (
         "People stand under pseudonyms. No name, e-mail address, key or folder of a machine is meant to be here; free "
         f"text was searched for them. {told} A search finds what it was told to look for: read the rationales before "
-        "you publish them. Verified quotes are passages of the shown texts, and left as they are."
+        "you publish them. Verified quotes are passages of the shown texts, and left as they are. "
+        f"{VOID if with_void else NO_VOID}"
     )
 
 
@@ -167,6 +173,9 @@ The rest is there so that nothing is hidden: replaced answers, work that was giv
 and what an adjudicator decided. A label whose `left_sha256` or `right_sha256` is no `sha256` of the reports was given \
 on a text that was replaced since. `status` other than ok is no label, and never a tie. Rows of one topic are not \
 independent: resample topics."""
+NO_VOID = "Work that was taken out, such as that of somebody who asked for it, is not here."
+VOID = """**Rows whose `assignment_status` is void were taken out of the study, maybe at the wish of who wrote them. \
+This copy is for an archive: publish one that was written without `--with-void`.**"""
 CHAIN = """`sha256` is that of the row's canonical JSON (keys sorted, UTF-8, no blanks) without itself, and \
 `previous_sha256` that of the row before in its assignment. So a row that was changed, inserted or left out shows. The \
 chain says nothing about rows missing at an assignment's end, nor about one that was hashed anew."""

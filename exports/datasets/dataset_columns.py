@@ -18,7 +18,7 @@ class DataColumn:
 
 LABELS = (
     DataColumn("assignment", TEXT, "one rater's pass over one item; its rows are chained by hash"),
-    DataColumn("assignment_status", TEXT, "submitted or locked: handed in; taken, returned or void: not"),
+    DataColumn("assignment_status", TEXT, "submitted or locked: handed in; taken or returned: not; void: taken out"),
     DataColumn("purpose", TEXT, "label, training, attention, retest or adjudicate; statistics use label and retest"),
     DataColumn("source", TEXT, "app, judge, import or packet: where the answer was given"),
     DataColumn("item_id", TEXT, "what was seen at once"),

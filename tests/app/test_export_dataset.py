@@ -16,6 +16,7 @@ from annotation.errors import AnnotationError
 from annotation.labelling import save, submit
 from annotation.people.invites import invite
 from annotation.people.principals import local_admin
+from annotation.people.standing import void_work
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from app.commands.export_dataset import export_dataset
@@ -94,6 +95,25 @@ def test_no_byte_of_a_dataset_says_who_somebody_is(tmp_path: Path, run: Run, tol
     assert labels["rater_id"].tolist() == ["annotator-02"] * 2
 
 
+def test_nothing_that_somebody_had_taken_out_is_published(tmp_path: Path, run: Run, told: list[str]) -> None:
+    with transaction(database()) as session:
+        study = session.scalars(select(Study)).one()
+        ben = a_person(session, study.id, "Ben")
+        mine = take(session, ben)
+        assert mine is not None
+        save(session, ben, [answer(assignment_page(session, ben, mine.aid), "clear", "left", rationale="all mine")])
+        void_work(session, local_admin(study), NAME, "asked to be taken out")
+    out = tmp_path / "set"
+    said = run("small", "--out", str(out))
+    assert f"{out}: 1 row of labels (1 of work that no statistic counts), 9 reports, 2 criteria" in said
+    assert "Left out: 2 rows of work that was taken out" in said
+    assert pd.read_parquet(out / "labels.parquet")["rationale"].tolist() == ["all mine"]
+    assert "[name removed]" not in "".join(path.read_bytes().decode("utf-8", "ignore") for path in out.iterdir())
+    kept = json.loads(run("--out", str(out), "--with-void", "--json"))
+    assert (kept["labels"], kept["void_left_out"]) == ({"void": 2, "apart": 1}, 0)
+    assert "publish one that was written without `--with-void`" in (out / "README.md").read_text()
+
+
 def test_an_earlier_dataset_is_replaced_whole_and_another_folder_never(
     tmp_path: Path, run: Run, told: list[str]
 ) -> None:
@@ -118,7 +138,7 @@ def test_a_study_remembers_what_left_it(tmp_path: Path, run: Run, told: list[str
     run("small", "--out", str(tmp_path / "set"), "--license", "MIT")
     with database().connect() as connection:
         kept = connection.execute(select(Export.kind, Export.settings)).all()
-    assert kept == [("dataset", {"texts": False, "license": "MIT"})]
+    assert kept == [("dataset", {"texts": False, "with_void": False, "license": "MIT"})]
 
 
 def test_a_blind_study_and_one_without_labels_give_none(tmp_path: Path, run: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,10 +12,11 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from annotation.errors import AnnotationError
-from annotation.facts.label_rows import count_label_rows, criterion_rows, label_rows, report_rows
+from annotation.facts.label_rows import count_label_rows, criterion_rows, label_rows, report_rows, standing_of
 from annotation.labelling import reopen, save, submit
 from annotation.leaks.redaction import redactor_of
-from annotation.people.principals import Principal
+from annotation.people.principals import Principal, local_admin
+from annotation.people.standing import void_work
 from annotation.studies import init_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
@@ -81,7 +83,8 @@ def test_every_revision_is_there_in_the_order_it_was_written(engine: Engine, ans
         left = session.get_one(Assignment, first).left
         shown = dict(session.execute(select(Report.id, Report.shown_sha256)).all())
         item = session.get_one(Item, session.get_one(Assignment, first).item_id)
-        assert len(rows) == count_label_rows(session, study) == session.scalar(select(func.count(Label.id)))
+        assert (len(rows), 0) == count_label_rows(session, study)
+        assert len(rows) == session.scalar(select(func.count(Label.id)))
     assert [(r["assignment"], r["criterion"], r["revision"], r["choice"], r["is_current"]) for r in rows] == [
         (f"assignment-{first:05d}", "clear", 1, "left", False),
         (f"assignment-{first:05d}", "deep", 1, "tie", True),
@@ -139,6 +142,18 @@ def test_nothing_says_who_gave_a_label(engine: Engine, answered: int) -> None:
     assert redact.removed == {"name": 1, "e-mail": 1, "path": 1}
     assert not [one for one in (*hidden, "Ada", "Lovelace", "ada@example.org", "/home/ada") if one in rows]
     assert "Lovelace" not in verdicts.to_csv()
+
+
+def test_work_that_was_taken_out_is_there_only_where_it_is_asked_for(engine: Engine, answered: int) -> None:
+    with transaction(engine) as session:
+        study = session.get_one(Study, answered)
+        assert Counter(map(standing_of, label_rows(session, study))) == {"current": 2, "earlier": 1, "apart": 1}
+        void_work(session, local_admin(study), "Ada Lovelace", "asked for it")
+        assert list(label_rows(session, study)) == []
+        assert count_label_rows(session, study) == (0, 4)
+        kept = list(label_rows(session, study, with_void=True))
+    assert Counter(map(standing_of, kept)) == {"void": 4}
+    assert list(broken(chained(kept))) == []
 
 
 @pytest.mark.databases("sqlite")

@@ -112,12 +112,16 @@ def _read_csv(path: Path) -> pd.DataFrame:
                         f"{path}:{line}: not as many values as columns ({len(values)}, not {len(rows[0])}); put values "
                         "with commas in quotes",
                     )
+                if not rows:
+                    _check_header(path, values)
                 rows.append(values)
             line = reader.line_num + 1
     except csv.Error as error:
+        first = text.strip().partition("\n")[0]
+        if not rows and "," not in first:  # quotes beside another separator
+            _check_header(path, [first])
         remedy = "shorten the cell" if "limit" in str(error) else "the file may be cut off"
         raise AnnotationError("bad_file", f"{path}:{line}: not a CSV table ({error}); {remedy}") from None
-    _check_header(path, rows[0])
     return pd.DataFrame(rows[1:], columns=rows[0], dtype="str")
 
 
@@ -141,7 +145,8 @@ def _check_header(path: Path, header: list[str]) -> None:
     if len(header) == 1:
         found = next((word for mark, word in OTHER_SEPARATORS.items() if mark in header[0]), "")
         what = f"columns are separated by {found}, not by commas" if found else "there is only one column"
-        raise AnnotationError("bad_file", f"{path}:1: {what}; save the table as a CSV with commas")
+        also = " and with points as decimal marks" if found == OTHER_SEPARATORS[";"] else ""
+        raise AnnotationError("bad_file", f"{path}:1: {what}; save the table as a CSV with commas{also}")
 
 
 def _frame(rows: list[Row]) -> pd.DataFrame:

@@ -91,7 +91,8 @@ def as_number(out: pd.DataFrame, name: str) -> pd.Series[Any]:
     column = column.astype("object").replace("", np.nan) if column.dtype == "category" else column.replace("", np.nan)
     read = pd.to_numeric(column, errors="coerce")
     unread = column.notna() & read.isna()
-    refuse(out, unread, "bad_number", f"{name} is '{{{name}}}', which is not a number", "leave it empty if unknown")
+    remedy = "write it as 1234.5, or leave it empty if unknown"
+    refuse(out, unread, "bad_number", f"{name} is '{{{name}}}', which is not a number", remedy)
     # pandas reads some decimals one unit in the last place off, each version others; Python reads them exactly
     codes, texts = pd.factorize(column.where(read.notna()))
     return pd.Series(np.array([*map(float, texts), np.nan])[codes], index=column.index, dtype="float64")

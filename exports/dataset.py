@@ -44,8 +44,8 @@ def write_dataset(
 
     `rows`: labels by assignment, not chained yet; `reports` have a `text` if `texts`. `facts`: of the study, by the
     names of `exports.facts`; what is absent is not said. `with_void`: `rows` hold work taken out. `license`: an SPDX
-    id. `removed`: what was taken out of rationales, by kind, read when all rows are written. `advance(label rows written)`. Raises ExportError
-    `bad_license`, `bad_row`.
+    id. `removed`: what was taken out of rationales, by kind, read when all rows are written. `advance(label rows
+    written)`. Raises ExportError `bad_license`, `bad_row`.
     """
     if license and not SPDX.fullmatch(license):
         raise ExportError("bad_license", f"{license!r} is no SPDX license id, such as CC-BY-4.0")

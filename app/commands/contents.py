@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
-from typer.models import CommandInfo, TyperInfo
+from typer.models import CommandInfo, ParameterInfo, TyperInfo
 
 ROAD = {
     "The study": "demo plan init serve status open pause close lock reveal",
@@ -41,8 +42,12 @@ def lay_out(app: typer.Typer) -> None:
     registered: list[CommandInfo | TyperInfo] = [*app.registered_commands, *app.registered_groups]
     for info in registered:
         info.rich_help_panel = heads[str(info.name)]
-    for command in _all_commands(app):
-        command.help = flowing(command.help or inspect.getdoc(command.callback) or "")
+    commands = list(_all_commands(app))
+    for command in commands:
+        command.help = as_it_stands(flowing(command.help or inspect.getdoc(command.callback) or ""))
+    defaults = (one.default for command in commands for one in inspect.signature(command.callback).parameters.values())
+    for option in {id(one): one for one in defaults if isinstance(one, ParameterInfo)}.values():  # some are shared
+        option.help = as_it_stands(option.help or "")
 
 
 def flowing(text: str) -> str:
@@ -51,6 +56,11 @@ def flowing(text: str) -> str:
         paragraph if paragraph.startswith("Example:") else " ".join(paragraph.split())
         for paragraph in inspect.cleandoc(text).split("\n\n")
     )
+
+
+def as_it_stands(text: str) -> str:
+    """Help whose brackets are shown: `[system]` is none of the marks by which a terminal's text is coloured."""
+    return re.sub(r"\[(?=[a-z#/@])", r"\[", text)
 
 
 def _all_commands(app: typer.Typer) -> Iterator[Any]:

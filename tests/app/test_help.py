@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -15,6 +16,7 @@ from app.command_line import app, run
 from app.commands.contents import ROAD
 
 ROOT = Path(__file__).resolve().parents[2]
+BRACKETED = re.compile(r"\[[^\[\]]+\]")
 HEAVY = ("pandas", "numpy", "scipy", "sklearn", "sqlalchemy", "alembic", "streamlit", "litellm", "matplotlib", "jinja2")  # fmt: skip
 
 
@@ -66,8 +68,15 @@ def test_every_entry_of_the_contents_fits_one_line(words: str, help_of: Any) -> 
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_every_command_has_help_with_an_example(words: str, help_of: Any) -> None:
-    assert f"Example: calipers {words}" in " ".join(help_of(words).replace("│", " ").split())
+def test_every_command_has_help_with_an_example_and_no_bracket_of_it_vanishes(words: str, help_of: Any) -> None:
+    command, said = tree()[words], " ".join(help_of(words).replace("│", " ").split())
+    assert f"Example: calipers {words}" in said
+    told = " ".join([command.help, *(one.help or "" for one in command.params)])
+    assert [one for one in BRACKETED.findall(told) if one not in said] == []
+
+
+def test_brackets_in_help_are_shown(help_of: Any) -> None:
+    assert "(they are shown as [system])" in " ".join(help_of("audit").replace("│", " ").split())
 
 
 def test_every_command_can_print_json() -> None:

@@ -11,7 +11,7 @@ from annotation.people.principals import Principal
 from app.plot_words import of_frontier
 from app.screens.plots import plot
 from app.screens.report_page import answer, open_report, section, warnings_and_making
-from app.screens.report_tables import sortable, table_html
+from app.screens.report_tables import in_columns, sortable, table_html
 from calibration.choosing.choice import Choice
 from calibration.choosing.choice_words import in_two, short_sentence
 from calibration.results import CalibrationReport
@@ -25,6 +25,9 @@ NONE_YET = (
     "No judge can be chosen yet: that takes a judge and an annotator who answered the same questions, on criteria that "
     "share a scale. How far each of them is stands under Progress and Judges."
 )
+
+FIRST = ("judge", "outcome")  # the answer is never what a narrow window cuts off
+LAST = ("p_holm", "clusters_needed", "valid_share", "baseline", "on_frontier")
 
 
 def show(principal: Principal) -> None:
@@ -43,7 +46,7 @@ def show(principal: Principal) -> None:
     section(f"<p>{escape(rest)}</p>")
     plot(frontier(report), "frontier", of_frontier(report))
     notes = tuple(note for note in table.notes if note != short_sentence(choice))  # it stands above already
-    sortable(replace(table, notes=notes), report, "judges")
+    sortable(replace(in_columns(table, FIRST, LAST), notes=notes), report, "judges")
     _card(report, choice)
     two_by_two = comparisons_table(report)
     if two_by_two is not None:

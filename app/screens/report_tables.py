@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -45,6 +46,14 @@ def _title(table: Table, place: int) -> str:
     """Of a column; one that shares its title is of what stands before it."""
     titles = [column.title for column in table.columns]
     return titles[place] if titles.count(titles[place]) == 1 else f"{titles[place]}: {titles[place - 1]}"
+
+
+def in_columns(table: Table, first: Sequence[str], last: Sequence[str]) -> Table:
+    """The columns with these keys first and last, in that order; the others between them as they were."""
+    rank = {key: place for place, key in enumerate(first, -len(first))} | {key: n for n, key in enumerate(last, 1)}
+    places = sorted(range(len(table.columns)), key=lambda place: rank.get(table.columns[place].key, 0))
+    rows = tuple(tuple(row[place] for place in places) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
 
 
 def in_order(table: Table, column: int, *, falling: bool) -> Table:

@@ -19,7 +19,7 @@ from app.screens.planner import aims_html, sentence, worth_html
 from app.screens.plots import plot_html
 from app.screens.reliability import cells_table
 from app.screens.reliability import sentence as map_sentence
-from app.screens.report_tables import in_order, table_html
+from app.screens.report_tables import in_columns, in_order, table_html
 from calibration.biases.reliability_map import Cell, ReliabilityMap
 from calibration.choose import cheapest_adequate_judge
 from calibration.results import CalibrationSettings, Estimate
@@ -52,6 +52,14 @@ def test_sorting_keeps_every_row_leaves_equal_ones_as_they_were_and_the_unknown_
     for one, other in pairwise(found):
         if one[1] == other[1]:
             assert int(str(one[0])[1:]) < int(str(other[0])[1:])
+
+
+def test_columns_with_a_place_stand_there_and_the_others_between_them_with_their_cells() -> None:
+    columns = tuple(Column(key, key.upper()) for key in ("judge", "p", "gap", "outcome", "cost"))
+    table = Table("t", "T", columns, (("mini", 0.1, 0.2, "chosen", 3.0),), ())
+    found = in_columns(table, ("judge", "outcome"), ("p", "unknown"))
+    assert [one.key for one in found.columns] == ["judge", "outcome", "gap", "cost", "p"]
+    assert found.rows == (("mini", "chosen", 0.2, 3.0, 0.1),)
 
 
 @pytest.mark.parametrize(

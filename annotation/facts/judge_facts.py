@@ -24,7 +24,7 @@ SHOWN = (
 
 
 def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
-    """Every judge of the study, by name, with the settings it was planned with last."""
+    """Every judge that was asked or imported, by name, with the settings it was planned with last."""
     judges = session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
     usable = label_counts(session, study)
     orders, reported, dates = _orders(session, study), _reported(session, study), _dates(session, study)
@@ -36,6 +36,8 @@ def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
             select(JudgeConfig).where(JudgeConfig.judge_id == judge.id).order_by(JudgeConfig.id)
         ).all()
         money = money_of(session, judge, usable.get(judge.name, {}).get("ok", 0))
+        if not money.attempts and judge.name not in usable:
+            continue  # planned alone
         repeats, both = orders.get(judge.rater_id, (None, None))
         first, last = dates.get(judge.id, (None, None))
         found.append(

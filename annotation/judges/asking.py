@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.judges.accounts import find_account, not_of_a_probe
+from annotation.judges.accounts import not_of_a_probe
 from annotation.judges.client import ModelFacts
 from annotation.judges.judge_file import JudgeDefinition
 from annotation.judges.plan import plan_judges
-from annotation.judges.prices import Estimate, estimate, stored_price
-from annotation.judges.probing import waiting_sizes
+from annotation.judges.prices import Estimate, stored_price
 from annotation.people.principals import Principal, study_for
 from db.connect import reading
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig
@@ -57,11 +55,9 @@ def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
             .limit(1)
         ).one()
         definition = _as_it_ran(session, study, row, config)
-        waiting = waiting_sizes(session, study, find_account(session, study, definition, config.template))
-        standing = estimate(waiting, definition.price, config.max_output_tokens)
     facts = ModelFacts(config.params, (), False, definition.price, config.price_source, None)
     (plan,) = plan_judges(engine, study.id, [definition], describe=lambda _: facts, write=False)
-    return Forecast(judge, len(waiting), plan.added, _sum(standing, plan.estimate), row.spent, row.max_cost)
+    return Forecast(judge, plan.waiting, plan.added, plan.estimate, row.spent, row.max_cost)
 
 
 def _as_it_ran(session: Session, study: Study, judge: Judge, config: JudgeConfig) -> JudgeDefinition:
@@ -85,9 +81,3 @@ def _as_it_ran(session: Session, study: Study, judge: Judge, config: JudgeConfig
         batching=config.batching, items_per_call=session.scalar(select(func.max(served.c.size))) or 1,
         repeats=repeats or 1, max_output_tokens=config.max_output_tokens,
     )  # fmt: skip
-
-
-def _sum(one: Estimate, other: Estimate) -> Estimate:
-    both = zip(astuple(one), astuple(other), strict=True)
-    added: list[Any] = [None if x is None or y is None else x + y for x, y in both]
-    return Estimate(*added)

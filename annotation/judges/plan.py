@@ -48,20 +48,22 @@ from db.types import Record, now
 
 CHUNK = 2000  # calls per transaction: a plan that is interrupted goes on where it was
 CALLS, SERVED = Record.metadata.tables["judge_calls"], Record.metadata.tables["judge_call_assignments"]
-KNOWN = select(CALLS.c.key).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
+KNOWN = select(CALLS.c.key, CALLS.c.state).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
 IDS = select(CALLS.c.id, CALLS.c.key).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
 
 
 @dataclass(frozen=True)
 class JudgePlan:
     """What planning came to for one judge: `calls` are all it needs, `added` those that were new, `too_long` of these
-    do not fit the model's context window. `estimate` is of the new ones that will be sent."""
+    do not fit the model's context window. `waiting` were planned before and not made yet. `estimate` is of both, as far
+    as they will be sent."""
 
     name: str
     items: int
     calls: int
     added: int
     too_long: int
+    waiting: int
     estimate: Estimate
     price_source: str
     warnings: tuple[str, ...]
@@ -173,7 +175,8 @@ def _plan(engine: Engine, study_id: int, wanted: Wanted, items: int, *, write: b
     expected = estimate(sent, wanted.resolved.priced.price, definition.max_output_tokens)
     return JudgePlan(
         name=definition.name, items=items, calls=counts["calls"], added=counts["added"], too_long=counts["too_long"],
-        estimate=expected, price_source=wanted.resolved.priced.source, warnings=tuple(warnings),
+        waiting=counts["waiting"], estimate=expected, price_source=wanted.resolved.priced.source,
+        warnings=tuple(warnings),
     )  # fmt: skip
 
 
@@ -181,16 +184,18 @@ def _sent(
     engine: Engine, study_id: int, account: Account | None, calls: Iterator[PlannedCall], window: int | None,
     counts: Counter[str],
 ) -> Iterator[CallSize]:  # fmt: skip
-    """Write the calls chunk by chunk (without an account, only look which are there); the sizes of the new ones that
-    will be sent. A million calls are never held at once: `counts` says how many there were."""
+    """Write the calls chunk by chunk (without an account, only look which are there); the sizes of those that will be
+    sent. A million calls are never held at once: `counts` says how many there were."""
     while chunk := list(islice(calls, CHUNK)):
         with transaction(engine) if account else reading(engine) as session:
-            known = set(session.scalars(KNOWN, {"keys": [call.key for call in chunk]}))
+            known = dict(session.execute(KNOWN, {"keys": [call.key for call in chunk]}).all())
             new = [call for call in chunk if call.key not in known]
             if account:
                 _write(session, study_id, account, new, window)
-        counts.update(calls=len(chunk), added=len(new), too_long=sum(too_long(call.size, window) for call in new))
-        yield from (call.size for call in new if not too_long(call.size, window))
+        waiting = [call for call in chunk if known.get(call.key) in ("planned", "leased")]
+        long = sum(too_long(call.size, window) for call in new)
+        counts.update(calls=len(chunk), added=len(new), too_long=long, waiting=len(waiting))
+        yield from (call.size for call in (*new, *waiting) if not too_long(call.size, window))
 
 
 def _write(session: Session, study_id: int, account: Account, new: Sequence[PlannedCall], window: int | None) -> None:

@@ -23,13 +23,13 @@ def show_plans(plans: Sequence[JudgePlan], as_json: bool) -> None:
         print_json([asdict(plan) for plan in plans])
         return
     print_table(
-        ("judge", "items", "calls", "new", "too long", *MONEY, "price"),
+        ("judge", "items", "calls", "new", "waiting", "too long", *MONEY, "price"),
         [
-            (p.name, p.items, p.calls, p.added, p.too_long,
+            (p.name, p.items, p.calls, p.added, p.waiting, p.too_long,
              *map(usd, (p.estimate.low, p.estimate.likely, p.estimate.worst)), p.price_source)
             for p in plans
         ],
-        numbers=("items", "calls", "new", "too long", *MONEY),
+        numbers=("items", "calls", "new", "waiting", "too long", *MONEY),
     )  # fmt: skip
     for plan in plans:
         likely, worst = usd(plan.estimate.batch), usd(plan.estimate.batch_worst)

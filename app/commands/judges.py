@@ -73,9 +73,12 @@ def run(
 
     Example: calipers judge run mystudy --judges judges.toml
     """
+    from annotation.judges.client import refuse_without_key
     from annotation.judges.plan import plan_judges
 
     engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
+    for definition in definitions:
+        refuse_without_key(definition)  # before calls are planned that nobody could make
     plans = plan_judges(engine, study_id, definitions)
     if not as_json:
         show_plans(plans, False)

@@ -120,6 +120,18 @@ def test_from_check_to_ledger(judging: Judging) -> None:
         assert b"MY_JUDGE_KEY" not in table.read_bytes()
 
 
+def test_without_a_key_nothing_is_planned_and_what_waits_is_estimated(judging: Judging) -> None:
+    judging.patch.setenv("MY_JUDGE_KEY", "")
+    assert "MY_JUDGE_KEY is not set" in judging("judge", "run", "small", exit_code=1)
+    (plan,) = json.loads(judging("judge", "estimate", "small", "--json"))
+    assert (plan["added"], plan["waiting"]) == (12, 0)
+    judging.patch.setenv("MY_JUDGE_KEY", SENTINEL)
+    judging("judge", "run", "small", "--limit", "5", exit_code=1)
+    (left,) = json.loads(judging("judge", "estimate", "small", "--json"))
+    assert (left["added"], left["waiting"], left["estimate"]["calls"]) == (0, 7, 7)
+    assert 0 < left["estimate"]["likely"] < plan["estimate"]["likely"]
+
+
 def test_failures_are_asked_again_by_name(judging: Judging, fake: Fake) -> None:
     fake.reset(p_refusal=1.0)
     judging("judge", "run", "small")

@@ -311,7 +311,13 @@ def test_more_labels_cost_no_more_statements(engine: Engine, disputed: int) -> N
 
 
 @pytest.mark.databases("sqlite")
-def test_judges_are_told_in_the_order_of_their_names(engine: Engine, disputed: int) -> None:
+def test_judges_are_told_in_the_order_of_their_names_unless_they_were_planned_alone(
+    engine: Engine, disputed: int
+) -> None:
+    with transaction(engine) as session:
+        session.add(unasked := Rater(kind="judge", handle="never asked"))
+        session.flush()
+        session.add(Judge(study_id=disputed, rater_id=unasked.id, name="never asked", family=""))
     with reading(engine) as session:
         assert [one["name"] for one in judge_facts(session, session.get_one(Study, disputed))] == [
             "always-first",

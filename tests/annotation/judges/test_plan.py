@@ -34,7 +34,7 @@ def test_planning_twice_adds_nothing_and_more_repeats_add_the_difference(engine:
     assert (plan.items, plan.calls, plan.added, plan.price_source) == (4, 16, 16, "user")  # x 2 orders x 2 categories
     assert rows(engine) == (1, 1, 16, 16, 8, 1)
     (again,) = plan_judges(engine, study, judges(by_category), describe=describe)
-    assert (again.calls, again.added, again.estimate.calls) == (16, 0, 0)
+    assert (again.calls, again.added, again.waiting, again.estimate.calls) == (16, 0, 16, 16), "none was made yet"
     assert rows(engine) == (1, 1, 16, 16, 8, 1)
     (more,) = plan_judges(engine, study, judges(by_category + "repeats = 3\n"), describe=describe)
     assert (more.calls, more.added) == (48, 32)

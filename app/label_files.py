@@ -6,7 +6,8 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,9 @@ from annotation.importing.records import BOM, Row
 from annotation.leaks.redaction import Redactor, folders_of, secrets_of
 from annotation.spreadsheets import unguarded
 from app.regular_tables import BLOCK, read_regular_csv, read_regular_parquet
-from calibration.verdicts import DERIVED, EXTRA, EXTRA_TEXTS, KNOWN_COLUMNS, REQUIRED, TEXT_DEFAULTS, known
+from calibration.errors import CalibrationError
+from calibration.reading.doubled import once_in_order
+from calibration.verdicts import DERIVED, EXTRA, EXTRA_TEXTS, KNOWN_COLUMNS, REQUIRED, TEXT_DEFAULTS, known, normalise
 
 FILE_SUFFIXES = (".csv", ".jsonl", ".ndjson", ".json", ".parquet")
 # columns whose texts return many times over: as categories they take a tenth of the memory
@@ -83,6 +86,17 @@ def publishable(labels: pd.DataFrame) -> pd.DataFrame:
             what = "an e-mail address, a key or a folder of a machine"
             raise AnnotationError("not_pseudonymous", f"{name} {told!r} is or holds {what}; write a pseudonym instead")
     return kept.assign(rationale=kept["rationale"].map(redact)) if "rationale" in kept else kept
+
+
+@contextmanager
+def every_column_asked(path: Path) -> Iterator[None]:
+    """Where two rows answer the same, the columns that no statistic reads say why: a copy, another order, a repeat."""
+    try:
+        yield
+    except CalibrationError as error:
+        if error.code == "duplicate_verdict":
+            once_in_order(normalise(read_labels(path))[0])
+        raise
 
 
 def _unguarded(column: pd.Series[Any]) -> pd.Series[Any]:

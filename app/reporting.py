@@ -21,7 +21,7 @@ from annotation.protocol import Protocol, read_protocol
 from annotation.studies import find_study, newest_act, no_work_yet, protocol_of
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
 from app.answer_settings import answer_settings
-from app.label_files import FILE_SUFFIXES, publishable, read_labels
+from app.label_files import FILE_SUFFIXES, every_column_asked, publishable, read_labels
 from app.panels import with_panels, without_explained
 from app.settings import database
 from calibration.biases.examples import without_examples
@@ -217,7 +217,8 @@ def calibrated(
         chosen = read_protocol(protocol)[0] if protocol else None
         asked = labels["criterion"].unique() if "criterion" in labels else ()
         settings = settings_of(chosen, seed or 0, asked, **_each_criterion(chosen, labels, overrides))
-        return Calibrated(labels, *calibrate_with_cascades(labels, settings, cascades), tuple(cascades))
+        with every_column_asked(path):
+            return Calibrated(labels, *calibrate_with_cascades(labels, settings, cascades), tuple(cascades))
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
     from app.commands.database import opened

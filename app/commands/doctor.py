@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from calibration.reading.supporting import Support
 
 SHOWN, SHOWN_PLACES = 12, 5
+COUNTED = "(the header is row 1)"
 
 
 def add_to(app: typer.Typer) -> None:
@@ -156,7 +157,7 @@ def _say_columns(columns: Sequence[Column]) -> None:
 
 def _say_repeats(rows: Repeats) -> None:
     sizes = f"{rows.most}" if rows.fewest == rows.most else f"{rows.fewest} to {rows.most}, median {rows.median:g}"
-    again = f"{rows.doubled:,} answer again, first in row {rows.first_row}" if rows.doubled else "none answers again"
+    again = f"{rows.doubled:,} answer again, first in row {rows.first_row} {COUNTED}" if rows.doubled else "none again"
     echo(f"{rows.items:,} items; rows to an item: {sizes}; of these {again}")
 
 
@@ -192,7 +193,7 @@ def _say_orientation(one: Orientation) -> None:
 
 
 def _say_words(words: Sequence[OddWord]) -> None:
-    echo("Words outside the vocabulary")
+    echo(f"Words outside the vocabulary {COUNTED}")
     print_table(
         ("word", "in", "rows", "first row", "remark"),
         [

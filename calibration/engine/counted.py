@@ -48,7 +48,7 @@ def refuse_lonely(study: Study) -> None:
     if (rater == rater[0]).all():
         raise CalibrationError(
             "one_rater",
-            f"row 1 (item '{row['item_id']}'): every row is of rater '{row['rater_id']}'; agreement needs two "
+            f"every row is of rater '{row['rater_id']}' (item '{row['item_id']}' among them); agreement needs two "
             "raters, add the labels of an annotator or of a judge",
         )
     first = np.unique(frame["unit"].to_numpy(), return_index=True)[1]  # of each unit its first row

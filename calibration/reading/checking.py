@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from calibration.reading.columns import Codes, tally
+from calibration.reading.doubled import once_in_order
 from calibration.reading.typed_cells import as_category, is_number, refuse, spelling, where
 from calibration.verdicts import (
     BOTH_ORDERS,
@@ -22,7 +23,6 @@ from calibration.verdicts import (
     normalise,
 )
 
-KEY = ["item_id", "criterion", "rater_id", "run", "presentation"]
 NO_SCORE = "write A, B or tie; for a score of one report leave system_b empty"
 PAIRED_LABELS = (
     "write A, B, tie or not_applicable, A for system_a and B for system_b; left, right or first are not unblinded "
@@ -59,17 +59,7 @@ def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | 
     given = _given(out)
     _check_labels(out, given, scales or {})
     _write_numbers_one_way(out, given)
-    keys = [out[name].cat.codes.to_numpy() if name != "run" else out[name].to_numpy() for name in KEY]
-    order = np.lexsort(keys[::-1])  # the last key is the first
-    doubled = np.zeros(len(out), dtype=bool)
-    doubled[order[1:]] = np.logical_and.reduce([key[order[1:]] == key[order[:-1]] for key in keys])
-    refuse(
-        out,
-        doubled,
-        "duplicate_verdict",
-        "this rater already answered this criterion of this item in run {run}, presentation '{presentation}'",
-        "keep one row; give each pair its own item_id if this one holds several; or number repeats in the column run",
-    )
+    order = once_in_order(out)
     out["label"] = as_category(out["label"])
     return out.iloc[order].reset_index(drop=True)
 

@@ -73,7 +73,7 @@ def examine(frame: pd.DataFrame) -> Examination:
     clusters = tuple(replace(one, column=roles.get(one.column, one.column)) for one in clusterings(named, free))
     answers = supports(named, joined)
     absent = [name for name in REQUIRED if name not in roles]
-    refusal = "" if absent else _refusal(named)
+    refusal = "" if absent else _refusal(pd.concat([named, free], axis=1))
     steps = [f"column {name!r} appears twice; rename or remove one" for name in twice]
     steps += _steps(table, columns, absent, clusters, verdict_columns(table, roles))
     comparable = any(one.supported for one in answers[:2])

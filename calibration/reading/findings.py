@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.reading.roles import ALIASES, WORDS, is_number
+from calibration.reading.typed_cells import row_number
 from calibration.verdicts import PAIRWISE
 
 UNIT = ["item_id", "criterion"]
@@ -28,7 +29,7 @@ LEANS = 0.9  # share of pairs with the stronger system as A from which kappa dep
 
 @dataclass(frozen=True)
 class OddWord:
-    """A word that its column does not know. `first_row` counts from 1; `meaning`: how it is read, or the remedy."""
+    """A word that its column does not know. `first_row`: the header is row 1; `meaning`: how it is read, or remedy."""
 
     column: str
     criterion: str  # "" outside the labels
@@ -48,7 +49,7 @@ class Repeats:
     median: float
     most: int
     doubled: int
-    first_row: int  # of the doubled ones, from 1; 0 when there is none
+    first_row: int  # of the doubled ones, the header being row 1; 0 when there is none
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def repeats(table: pd.DataFrame) -> Repeats | None:
     sizes = table.groupby("item_id").size()
     key = [name for name in (*UNIT, "rater_id", "run", "presentation") if name in table.columns]
     doubled = np.flatnonzero(table.duplicated(key).to_numpy()) if "rater_id" in key else np.zeros(0, int)
-    first = int(doubled[0]) + 1 if len(doubled) else 0
+    first = row_number(int(doubled[0])) if len(doubled) else 0
     return Repeats(len(sizes), int(sizes.min()), float(sizes.median()), int(sizes.max()), len(doubled), first)
 
 
@@ -199,7 +200,7 @@ def _counted(
 ) -> Iterator[OddWord]:
     for word, count in bad.value_counts().items():
         first = int(np.flatnonzero((bad == word).to_numpy())[0])
-        row = int(bad.index[first]) + 1
+        row = row_number(int(bad.index[first]))
         yield OddWord(column, criterion, str(word), int(count), row, accepted, meaning(str(word)))
 
 

@@ -18,14 +18,19 @@ def number_text(label: str) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
+def row_number(position: int) -> int:
+    """The number of a row as a spreadsheet shows it, which counts the header."""
+    return position + 2
+
+
 def refuse(out: pd.DataFrame, bad: Any, code: str, what: str, remedy: str) -> None:
     """Raises `CalibrationError` with the first `bad` row of `out`; `{name}` in `what` is its cell of that column."""
     if not bad.any():
         return
     position = int(np.flatnonzero(bad)[0])
-    row = out.iloc[position]
-    where = f"row {position + 1} (item '{row['item_id']}', rater '{row['rater_id']}', criterion '{row['criterion']}')"
-    raise CalibrationError(code, f"{where}: {what.format(**{str(key): value for key, value in row.items()})}; {remedy}")
+    row = {str(key): value for key, value in out.iloc[position].items()}
+    told = "the header is row 1; item '{item_id}', rater '{rater_id}', criterion '{criterion}'".format(**row)
+    raise CalibrationError(code, f"row {row_number(position)} ({told}): {what.format(**row)}; {remedy}")
 
 
 def where(column: pd.Series[Any], holds: Callable[[str], bool]) -> npt.NDArray[np.bool_]:

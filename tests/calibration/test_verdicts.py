@@ -27,11 +27,15 @@ def table(*changes: dict[str, object]) -> pd.DataFrame:
 
 
 REFUSED = [
-    ("bad_rater_kind", [{"rater_kind": "model"}], "row 1"),
-    ("rater_kind_conflict", [{}, {"item_id": "p2", "cluster_id": "t2", "rater_kind": "judge"}], "row 1"),
+    ("bad_rater_kind", [{"rater_kind": "model"}], "row 2"),
+    ("rater_kind_conflict", [{}, {"item_id": "p2", "cluster_id": "t2", "rater_kind": "judge"}], "row 2"),
     ("bad_status", [{"status": "truncated"}], "written as invalid"),
-    ("empty_label", [{"label": "", "status": "ok"}], "row 1"),
-    ("unknown_label", [{}, {"rater_id": "bo", "label": "left"}], "row 2 (item 'p1', rater 'bo', criterion 'clarity')"),
+    ("empty_label", [{"label": "", "status": "ok"}], "row 2"),
+    (
+        "unknown_label",
+        [{}, {"rater_id": "bo", "label": "left"}],
+        "row 3 (the header is row 1; item 'p1', rater 'bo', criterion 'clarity')",
+    ),
     (
         "unknown_label",
         [{"label": "1"}],
@@ -43,16 +47,27 @@ REFUSED = [
             {"system_a": "", "system_b": "", "label": word, "rater_id": f"r{word}"}
             for word in ("tie", "atlas", "cirrus")
         ],
-        "row 2 (item 'p1', rater 'ratlas', criterion 'clarity'): the label 'atlas' is not a verdict on a pair; tie",
+        "row 3 (the header is row 1; item 'p1', rater 'ratlas', criterion 'clarity'): the label 'atlas' is not a verdict on a pair; tie",
     ),
-    ("mixed_label_types", [{}, {"rater_id": "bo", "label": "B"}, {"rater_id": "cy", "label": "7"}], "row 3"),
-    ("duplicate_verdict", [{}, {}], "row 2"),
-    ("item_in_two_clusters", [{}, {"rater_id": "bo", "cluster_id": "t2"}], "row 2"),
+    ("mixed_label_types", [{}, {"rater_id": "bo", "label": "B"}, {"rater_id": "cy", "label": "7"}], "row 4"),
+    ("duplicate_verdict", [{}, {}], "): the same as row 2 in every column; remove one of the two, or give each pair"),
+    (
+        "duplicate_verdict",
+        [{}, {}, {}],
+        "row 3 (the header is row 1; item 'p1', rater 'ann', criterion 'clarity'): the",
+    ),
+    ("duplicate_verdict", [{"label": "B"}, {}], "in row 2, also in run 1, presentation ''; keep one row; give"),
+    (
+        "duplicate_verdict",
+        [{}, {"session": "2"}],
+        "AB or BA, in the column presentation if the judge was asked in both",
+    ),
+    ("item_in_two_clusters", [{}, {"rater_id": "bo", "cluster_id": "t2"}], "row 3"),
     ("systems_conflict", [{}, {"rater_id": "bo", "system_a": "cirrus"}], "'cirrus'"),
-    ("category_conflict", [{"category": "x"}, {"rater_id": "bo", "category": "y"}], "row 2"),
+    ("category_conflict", [{"category": "x"}, {"rater_id": "bo", "category": "y"}], "row 3"),
     ("same_system", [{"system_b": "atlas"}], "both 'atlas'"),
-    ("one_system_only", [{"system_a": ""}], "row 1"),
-    ("one_system_only", [{}, {"rater_id": "bo", "system_b": ""}], "row 2"),
+    ("one_system_only", [{"system_a": ""}], "row 2"),
+    ("one_system_only", [{}, {"rater_id": "bo", "system_b": ""}], "row 3"),
     ("bad_presentation", [{"presentation": "left"}], "'left'"),
     ("bad_number", [{"seconds": -1}], "seconds"),
     ("bad_number", [{"cost_usd": "inf"}], "cost_usd"),

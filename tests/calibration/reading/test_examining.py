@@ -93,8 +93,10 @@ def test_rows_without_a_partner_are_counted_on_both_sides():
 def test_doubled_answers_are_counted_and_the_first_is_named():
     frame = made_pairs(pairs=5, criteria=1)
     found = examine(pd.concat([frame, frame.iloc[[3, 4]]], ignore_index=True))
-    assert (found.repeats.doubled, found.repeats.first_row) == (2, len(frame) + 1)
-    assert "already answered" in found.refusal
+    assert (found.repeats.doubled, found.repeats.first_row) == (2, len(frame) + 2)
+    assert "the same as row 5 in every column; remove one" in found.refusal
+    differing = pd.concat([frame, frame.iloc[[3]].assign(shift="2")], ignore_index=True).fillna("")
+    assert "already answered this criterion of this item in row 5, also in run 1" in examine(differing).refusal
 
 
 def test_who_is_called_a_is_watched():
@@ -128,7 +130,7 @@ def test_words_outside_the_vocabulary_are_counted_with_their_first_row_and_remed
     frame = made_pairs(criteria=1)
     frame.loc[[2, 7], "label"] = word
     (odd,) = examine(frame).words
-    assert (odd.word, odd.count, odd.first_row, odd.accepted) == (word, 2, 3, accepted)
+    assert (odd.word, odd.count, odd.first_row, odd.accepted) == (word, 2, 4, accepted)
     assert odd.meaning.startswith(meaning)
 
 

@@ -56,7 +56,7 @@ def test_a_million_seconds_need_no_look_at_each() -> None:
 @pytest.mark.parametrize("dtype", ["str", "category", "object"])
 def test_the_row_that_is_no_number_is_named_with_its_text(dtype: str) -> None:
     assert read(pd.Series(["1", "", "7.0 s"], dtype=dtype)) == (
-        "row 3 (item 'p1', rater 'ann', criterion 'clarity'): seconds is '7.0 s', which is not a number; "
+        "row 4 (the header is row 1; item 'p1', rater 'ann', criterion 'clarity'): seconds is '7.0 s', which is not a number; "
         "write it as 1234.5, or leave it empty if unknown"
     )
 

@@ -15,6 +15,7 @@ from annotation.citations import strip_citations
 from annotation.entries import clean
 from annotation.errors import AnnotationError
 from annotation.importing.prepare import prepare_report
+from annotation.leaks.self_identification import KINDS, NAMES
 from annotation.people.principals import Principal, study_for
 from annotation.planning.plan_root import keep_changed_root
 from annotation.stripping.scripts import count_words
@@ -30,7 +31,7 @@ MASK = "[system]"
 def resolve_flag(
     session: Session, principal: Principal, report_id: int, number: int, resolution: str, reason: str = ""
 ) -> None:
-    """Decide about flag `number` (from 0): keep the words, mask them as `[system]`, or leave the report out."""
+    """Decide about flag `number` (from 0): keep the words, mask a name as `[system]`, or leave the report out."""
     _resolve_flag(session, principal, report_id, number, resolution, reason)
     if resolution != "keep":
         keep_changed_root(session, study_for(session, principal, "admin"))
@@ -47,6 +48,7 @@ def _resolve_flag(
     flag = flags[number]
     if flag.get("resolution"):
         raise AnnotationError("already_resolved", f"this passage was decided already: {flag['resolution']}")
+    _refuse_mask_of_no_name(resolution, flag["kind"])
     flag |= {"resolution": resolution, "reason": reason, "by": principal.rater_id, "at": now().isoformat()}
     text = _masked(report.shown_text, flags, number) if resolution == "mask" else report.shown_text
     _write(report, text, flags)
@@ -62,10 +64,12 @@ def resolve_all(
 ) -> int:
     """The same decision for every unresolved flag, or for those of one kind, or `of` one report, `SYSTEM/TOPIC`.
 
-    Returns how many were decided.
+    To mask decides about names alone; what else waits goes on waiting. Returns how many were decided.
     """
     study = study_for(session, principal, "admin")
     _refuse_unknown(resolution)
+    if kind in KINDS:
+        _refuse_mask_of_no_name(resolution, kind)
     decided = 0
     waiting = (
         select(Report).join(Topic, Topic.id == Report.topic_id).join(System, System.id == Report.system_id)
@@ -77,11 +81,26 @@ def resolve_all(
         # from the end, so that masking one does not move those before it
         for number in reversed(range(len(report.flags))):
             flag = report.flags[number]
-            if not flag.get("resolution") and kind in (None, flag["kind"]):
+            may = resolution in decisions_about(flag["kind"])
+            if not flag.get("resolution") and kind in (None, flag["kind"]) and may:
                 _resolve_flag(session, principal, report.id, number, resolution, reason)
                 decided += 1
     keep_changed_root(session, study)
     return decided
+
+
+def decisions_about(kind: str) -> tuple[str, ...]:
+    """Of `RESOLUTIONS` those that make sense for a flag of this kind: only a name can be masked."""
+    return RESOLUTIONS if kind in NAMES else tuple(one for one in RESOLUTIONS if one != "mask")
+
+
+def _refuse_mask_of_no_name(resolution: str, kind: str) -> None:
+    if resolution not in decisions_about(kind):
+        raise AnnotationError(
+            "bad_resolution",
+            f"a passage of kind {kind} is no name, so {MASK} cannot stand for it: keep it, exclude its report, or "
+            "change its words by hand on the Blinding page",
+        )
 
 
 def _refuse_unknown(resolution: str) -> None:

@@ -20,7 +20,8 @@ class Flag:
     text: str
 
 
-KINDS = ("system", "product", "assistant", "cutoff", "search", "policy", "judge", "title", "tracking")
+KINDS = ("system", "product", "maker", "assistant", "cutoff", "search", "policy", "judge", "title", "tracking")
+NAMES = KINDS[:3]  # a name and no more: a mask in its place leaves a sentence
 
 _WORD = r"A-Za-z0-9_\u00c0-\u024f"
 _I = r"\bI(?:['’](?:ve|m)| have| am)?"
@@ -156,7 +157,7 @@ def _makers(markdown: str) -> Iterator[Flag]:
         for match in pattern.finditer(markdown):
             if match.start() < _NEAR or match.end() > last:
                 start, end = match.span("name")
-                yield Flag(start, end, "assistant", match["name"][:_MOST_WORDS_SHOWN])
+                yield Flag(start, end, "maker", match["name"][:_MOST_WORDS_SHOWN])
 
 
 def _names(markdown: str, names: Iterable[str]) -> Iterator[Flag]:

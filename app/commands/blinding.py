@@ -27,7 +27,7 @@ def audit(
     study: str = WHICH,
     resolve: str = typer.Option(
         "",
-        help="Decide about waiting passages: keep (their words are content), mask (they are shown as [system]) or "
+        help="Decide about waiting passages: keep (their words are content), mask (names are shown as [system]) or "
         "exclude (the whole report is left out).",
         autocompletion=among("keep", "mask", "exclude"),
     ),
@@ -106,6 +106,7 @@ def _print_waiting(flags: Sequence[dict[str, Any]], study: str) -> None:
     from collections import Counter
     from shlex import quote
 
+    from annotation.leaks.overrides import decisions_about
     from exports.words.grammar import verb
 
     counted = Counter(flag["kind"] for flag in flags)
@@ -113,11 +114,13 @@ def _print_waiting(flags: Sequence[dict[str, Any]], study: str) -> None:
         named = ", ".join(f"{kind} {count}" for kind, count in counted.most_common())
         typer.echo(
             f"{len(flags)} {verb(len(flags), 'passage waits', 'passages wait')} for a decision ({named}): keep it "
-            "where its words are content, mask it as [system], or exclude the whole report;\n"
-            "one by one on the Blinding page (calipers serve), or"
+            "where its words are content, mask a name as [system], or exclude the whole report;\n"
+            "one by one on the Blinding page (calipers serve), where words are also changed by hand, or"
         )
         (kind, _), *_ = counted.most_common()
-        for words in (f"keep --kind {kind}", f"mask --report {quote(flags[0]['report'])}"):
+        of = next((flag["report"] for flag in flags if "mask" in decisions_about(flag["kind"])), None)
+        one = f"mask --report {quote(of)}" if of else f"exclude --report {quote(flags[0]['report'])}"
+        for words in (f"keep --kind {kind}", one):
             typer.echo(f"  calipers audit {quote(study)} --resolve {words}")
 
 

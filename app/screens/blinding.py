@@ -10,7 +10,7 @@ import streamlit as st
 from annotation.errors import AnnotationError
 from annotation.leaks.auditing import ReportLine, ReportView, list_reports, view_report
 from annotation.leaks.blinding_audit import BlindingAudit
-from annotation.leaks.overrides import edit_text, exclude_report, resolve_flag, restore_passage
+from annotation.leaks.overrides import decisions_about, edit_text, exclude_report, resolve_flag, restore_passage
 from annotation.people.principals import Principal, study_for
 from annotation.studies import has_labels
 from app.kept import Version
@@ -24,7 +24,10 @@ from app.settings import database
 from db.connect import reading, transaction
 from exports.words.grammar import counted
 
-MAY = "Keep: its words are content. Mask: it is shown as [system]. Exclude: the whole report is left out."
+MAY = (
+    "Keep: its words are content. Mask, for a name: it is shown as [system]. Exclude: the whole report is left out. "
+    "Words that are no name, such as a notice, are changed by hand, below the texts."
+)
 
 
 def show(principal: Principal) -> None:
@@ -132,6 +135,8 @@ def _flags(principal: Principal, view: ReportView) -> None:
         told = words.empty()
         told.text(f"{flag['kind']}: {flag['text']}")
         for column, resolution in ((keep, "keep"), (mask, "mask"), (leave_out, "exclude")):
+            if resolution not in decisions_about(flag["kind"]):
+                continue
             # no callback: that would act for whoever drew the page, who may be signed out by now
             if column.button(resolution.capitalize(), key=f"flag{number}{resolution}", width="stretch"):
                 told.text(f"{flag['kind']}: {flag['text']} – {resolution}, being stored")  # all else is read anew first

@@ -31,8 +31,11 @@ def page(
     with transaction(database()) as session:
         report = report_by(session, local_admin(session.get_one(Study, study_id)), "tides", "beta")
         report.shown_text = "I am Atlas. Tides rise."
-        report.flags = [{"start": 5, "end": 10, "kind": "system", "text": "Atlas", "resolution": None}]
-        report.open_flags = 1
+        report.flags = [
+            {"start": 5, "end": 10, "kind": "system", "text": "Atlas", "resolution": None},
+            {"start": 12, "end": 17, "kind": "search", "text": "Tides", "resolution": None},
+        ]
+        report.open_flags = 2
 
     def run(principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
         from app.screens import blinding
@@ -56,13 +59,16 @@ def test_a_flag_is_kept_or_masked_by_a_button(page: tuple[AppTest, Engine, int])
     assert not screen.exception
     words = "".join(html_of(screen))
     # nobody waits for the audit
-    assert words.index("1 passage waits for a decision") < words.index("Reading every report")
-    next(button for button in screen.button if button.label == "Mask").click()
-    screen.run()
-    assert not screen.exception
+    assert words.index("2 passages wait for a decision") < words.index("Reading every report")
+    # what is no name cannot be masked
+    assert [button.label for button in screen.button][:5] == ["Keep", "Mask", "Exclude", "Keep", "Exclude"]
+    for label in ("Mask", "Keep"):
+        next(button for button in screen.button if button.label == label).click()
+        screen.run()
+        assert not screen.exception
     assert the(engine, report_id).shown_text == "I am [system]. Tides rise."
     assert the(engine, report_id).open_flags == 0
-    assert not [button for button in screen.button if button.label == "Mask"]
+    assert not [button for button in screen.button if button.label in ("Mask", "Keep")]
     screen.selectbox[0].select(report_id).run()
     assert "Changed by hand: mask system<" in "".join(html_of(screen))
 

@@ -74,11 +74,12 @@ def test_flags_stop_a_study_from_opening_until_they_are_decided(shell: Shell) ->
     assert "As an AI language model, I report on" in said.split(" | ")[1]
     assert "Not blind yet: 1 passage that may name" in said
     assert "label-blind" not in said
-    for refused in ("--report alpha/moons", "--kind product"):
+    for refused in ("--report alpha/moons", "--report alpha/tides", "--kind product"):
         assert "0 passages resolved as mask" in shell("audit", "--resolve", "mask", *refused.split())
+    assert "assistant is no name" in shell("audit", "--resolve", "mask", "--kind", "assistant", exit_code=1)
     command = next(line for line in said.splitlines() if "--report" in line)
-    assert command == "  calipers audit s --resolve mask --report alpha/tides"
-    assert "1 passage resolved as mask" in shell(*command.split()[1:], "--reason", "it says what it is")
+    assert command == "  calipers audit s --resolve exclude --report alpha/tides"
+    assert "1 passage resolved as exclude" in shell(*command.split()[1:], "--reason", "it says what it is")
     found = json.loads(shell("audit", "--json"))
     assert found["open_flags"] == []
     assert "label-blind, not style-blind" in found["sentence"]

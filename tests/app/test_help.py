@@ -76,7 +76,7 @@ def test_every_command_has_help_with_an_example_and_no_bracket_of_it_vanishes(wo
 
 
 def test_brackets_in_help_are_shown(help_of: Any) -> None:
-    assert "(they are shown as [system])" in " ".join(help_of("audit").replace("│", " ").split())
+    assert "(names are shown as [system])" in " ".join(help_of("audit").replace("│", " ").split())
 
 
 def test_every_command_can_print_json() -> None:

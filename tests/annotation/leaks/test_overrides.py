@@ -37,8 +37,8 @@ def flagged(engine: Engine, tmp_path: Path) -> tuple[Engine, Principal, int]:
         report = report_by(session, admin, "tides", "alpha")
         report.shown_text = "I am Atlas. As Atlas I say that tides rise."
         report.flags = [
-            {"start": 5, "end": 10, "kind": "name", "text": "Atlas", "resolution": None},
-            {"start": 15, "end": 20, "kind": "name", "text": "Atlas", "resolution": None},
+            {"start": 5, "end": 10, "kind": "system", "text": "Atlas", "resolution": None},
+            {"start": 15, "end": 20, "kind": "system", "text": "Atlas", "resolution": None},
         ]
         report.open_flags = 2
     return engine, admin, report.id
@@ -66,7 +66,7 @@ def test_a_study_with_unresolved_flags_does_not_open(flagged: tuple) -> None:
         move_study(session, study, "paused")
         with pytest.raises(AnnotationError, match=r"2 passages in 1 report .* calipers audit small"):
             move_study(session, study, "open")
-        assert resolve_all(session, admin, "keep", kind="name", reason="seen") == 2
+        assert resolve_all(session, admin, "keep", kind="system", reason="seen") == 2
         move_study(session, study, "open")
 
 
@@ -84,6 +84,26 @@ def test_masking_changes_the_words_and_moves_the_flags_behind(flagged: tuple) ->
     assert report.shown_text == "I am [system]. As [system] I say that tides rise."
     assert report.open_flags == 0
     assert report.shown_sha256 != before
+
+
+def test_to_mask_decides_about_names_alone(flagged: tuple) -> None:
+    engine, admin, report_id = flagged
+    with transaction(engine) as session:
+        report = session.get_one(Report, report_id)
+        report.shown_text += " I searched."
+        report.flags = [
+            *report.flags, {"start": 44, "end": 54, "kind": "search", "text": "I searched", "resolution": None}
+        ]  # fmt: skip
+        report.open_flags = 3
+        for act in (
+            lambda: resolve_flag(session, admin, report_id, 2, "mask"),
+            lambda: resolve_all(session, admin, "mask", kind="search"),
+        ):
+            with pytest.raises(AnnotationError, match="of kind search is no name"):
+                act()
+        assert resolve_all(session, admin, "mask", of="alpha/tides") == 2
+        assert report.shown_text == "I am [system]. As [system] I say that tides rise. I searched."
+        assert report.open_flags == 1
 
 
 def test_excluding_takes_the_report_out_of_its_items(flagged: tuple) -> None:

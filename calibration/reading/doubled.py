@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.reading.columns import Codes
+from calibration.reading.roles import as_text, roles_of
 from calibration.reading.typed_cells import refuse, row_number
+from calibration.verdicts import EXTRA, KNOWN_COLUMNS
 
 KEY = ["item_id", "criterion", "rater_id", "run", "presentation"]
 SEVERAL = "give each pair its own item_id if this one holds several"
@@ -14,6 +16,7 @@ ADVICE = (
     f"keep one row; {SEVERAL}; write the order, AB or BA, in the column presentation if the judge was asked in both; "
     "or number repeats in the column run"
 )
+TELLING = {"presentation": "write AB (A left or first) or BA", "run": "number the repeats 1, 2, ..."}
 
 
 def once_in_order(out: pd.DataFrame) -> Codes:
@@ -32,10 +35,19 @@ def once_in_order(out: pd.DataFrame) -> Codes:
 
 def _refuse(out: pd.DataFrame, first: int, second: int) -> None:
     before = row_number(first)
-    what = (
-        f"this rater already answered this criterion of this item in row {before}, also in run {{run}}, presentation "
-    )
-    what, remedy = what + "'{presentation}'", ADVICE
+    what = f"this rater already answered this criterion of this item in row {before}, also in run {{run}}, presentation"
+    what, remedy = f"{what} '{{presentation}}'", _meant(out.iloc[[first, second]]) or ADVICE
     if [*map(str, out.iloc[first])] == [*map(str, out.iloc[second])]:  # as text, nan is like nan
         what, remedy = f"the same as row {before} in every column", f"remove one of the two, or {SEVERAL}"
     refuse(out, np.arange(len(out)) == second, "duplicate_verdict", what, remedy)
+
+
+def _meant(rows: pd.DataFrame) -> str:
+    """What two rows differ in by the name of a column that tells such rows apart, and is no column of ours yet."""
+    free, _ = as_text(rows[[name for name in rows.columns if name not in (*KNOWN_COLUMNS, *EXTRA)]])
+    roles = roles_of(free)
+    for role, how in TELLING.items():
+        name = roles.get(role, "")
+        if name and free[name].nunique() == 2:
+            return f"they differ in {name!r}: is this the {role}? rename {name} to {role} and {how}"
+    return ""

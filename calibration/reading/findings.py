@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from calibration.reading.roles import ALIASES, WORDS, is_number
+from calibration.reading.roles import ALIASES, ORDERS, WORDS, is_number
 from calibration.reading.typed_cells import row_number
 from calibration.verdicts import PAIRWISE
 
@@ -90,7 +90,7 @@ def odd_words(table: pd.DataFrame) -> tuple[OddWord, ...]:
         if column in table.columns:
             blank = [] if column == "rater_kind" else [""]
             bad = table.loc[~table[column].isin([*allowed, *blank]), column]
-            found += _counted(bad, column, "", ("write " + " or ".join(allowed)).format)
+            found += _counted(bad, column, "", lambda word, allowed=allowed: _known_word(word, allowed))
     if "label" in table.columns:
         for criterion, rows in table.groupby("criterion" if "criterion" in table.columns else lambda _: ""):
             found += _odd_labels(rows, str(criterion))
@@ -180,6 +180,11 @@ def _odd_labels(rows: pd.DataFrame, criterion: str) -> Iterator[OddWord]:
         systems = {*rows.get("system_a", ()), *rows.get("system_b", ())}
         odd = label[~label.isin(PAIRWISE)]
         yield from _counted(odd, "label", criterion, lambda word: _remedy(word, systems))
+
+
+def _known_word(word: str, allowed: Sequence[str]) -> str:
+    meant = ORDERS.get(word.lower(), "") if "AB" in allowed else ""
+    return f"write {meant}, if {meant[0]} stood left or first" if meant else "write " + " or ".join(allowed)
 
 
 def _remedy(word: str, systems: set[str]) -> str:

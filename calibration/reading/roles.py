@@ -38,7 +38,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, 
     ),
     "system_a": ("modela", "system1", "model1"),
     "system_b": ("modelb", "system2", "model2"),
-    "presentation": ("order", "shownorder"),
+    "presentation": ("order", "shownorder", "presentationorder"),
     "category": ("domain", "genre"),
     "len_a": ("lengtha", "charsa", "length1"),
     "len_b": ("lengthb", "charsb", "length2"),
@@ -54,6 +54,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "presentation": ("AB", "BA"),
     "status": STATUSES,
 }
+ORDERS = {"ab": "AB", "ba": "BA", "original": "AB", "swapped": "BA"}  # how others write a presentation
 ALIASES = {"tie_inconsistent": "read as tie", "n/a": "read as not_applicable", "unparsed": "read as status invalid"}
 IDENTIFIER = 0.9  # distinct values per filled cell from which a column of no known part only names its rows
 
@@ -136,6 +137,8 @@ def _note(table: pd.DataFrame, name: str, cells: pd.Series[str], roles: Mapping[
 
 def _could_be(role: str, cells: pd.Series[str]) -> bool:
     cells = cells[cells != ""]
+    if role == "presentation":
+        return bool(len(cells)) and bool(cells.str.lower().isin([*ORDERS]).all())
     if role in WORDS:
         return bool(len(cells)) and bool(cells.isin(WORDS[role]).all())
     return bool(is_number(cells).all()) if role in NUMERIC else True

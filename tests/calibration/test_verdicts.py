@@ -62,6 +62,13 @@ REFUSED = [
         [{}, {"session": "2"}],
         "AB or BA, in the column presentation if the judge was asked in both",
     ),
+    (
+        "duplicate_verdict",
+        [{"order": "original", "label": "B"}, {"order": "swapped"}],
+        "they differ in 'order': is this the presentation? rename order to presentation and write AB (A left",
+    ),
+    ("duplicate_verdict", [{"trial": 1}, {"trial": 2}], "in 'trial': is this the run? rename trial to run and number"),
+    ("duplicate_verdict", [{"order": "1"}, {"order": "2"}], "keep one row"),
     ("item_in_two_clusters", [{}, {"rater_id": "bo", "cluster_id": "t2"}], "row 3"),
     ("systems_conflict", [{}, {"rater_id": "bo", "system_a": "cirrus"}], "'cirrus'"),
     ("category_conflict", [{"category": "x"}, {"rater_id": "bo", "category": "y"}], "row 3"),

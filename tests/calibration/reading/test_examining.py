@@ -170,6 +170,16 @@ def test_another_tool_s_names_are_recognised_and_only_proposed():
     assert len(found.steps) == 1
 
 
+@pytest.mark.parametrize("words", [("ab", "ba"), ("AB", "BA"), ("original", "swapped")])
+def test_a_column_of_orders_may_be_the_presentation_and_its_words_are_said(words):
+    frame = made_pairs().replace({"presentation": dict(zip(("AB", "BA"), words, strict=True))})
+    found = examine(frame.rename(columns={"presentation": "order"}))
+    assert next(one.note for one in found.columns if one.name == "order") == "rename to presentation"
+    meant = {one.word: one.meaning for one in found.words if one.column == "presentation"}
+    known = ("write AB, if A stood left or first", "write BA, if B stood left or first")
+    assert meant == ({} if words == ("AB", "BA") else dict(zip(words, known, strict=True)))
+
+
 def test_one_column_for_each_rater_is_seen():
     frame = pd.DataFrame({"item_id": ["1", "2"], "ann": ["A", "B"], "gpt": ["B", "A"], "cluster_id": ["x", "y"]})
     assert any("'ann', 'gpt' look like one column for each rater" in step for step in examine(frame).steps)

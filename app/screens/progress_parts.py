@@ -43,8 +43,9 @@ CSS = """
 .d-remark p { margin: 0 0 2px !important; }
 .d-answer { border-left: 2px solid var(--c-line); padding-left: 12px; color: var(--c-ink-soft); }
 """
-PEOPLE = ("Annotator", "Items", "Minutes an item", "Seconds an answer", "Agreement", "Left", "Ties", "Not applicable",
-          "Same answer", "Rationales repeated", "Words each", "Retests", "Attention")  # fmt: skip
+# the others first: what tells somebody inconsistent is never what a narrow window cuts off
+PEOPLE = ("Agreement", "Retests", "Attention", "Left", "Same answer", "Ties", "Not applicable", "Rationales repeated",
+          "Minutes an item", "Seconds an answer", "Words each")  # fmt: skip
 STRIP_MAX = 400  # items; of more, topics are told instead
 
 
@@ -96,18 +97,25 @@ def looks_html(found: StudyQuality) -> str:
 
 
 def people_html(annotators: Sequence[AnnotatorQuality]) -> str:
-    """Every figure of these annotators; below it why some are dashes."""
-    columns = [_figures(one) for one in annotators]
-    rows = [(escape(one.rater), f"{one.items:,}", *map(_cell, figures), _attention(one))
-            for one, figures in zip(annotators, columns, strict=True)]  # fmt: skip
-    missing = {
-        head: {why(one) for one in cells if math.isnan(one.value)}
-        for head, cells in zip(PEOPLE[2:-1], zip(*columns, strict=True), strict=True)
-    }
-    notes = [f"{head}: {', '.join(sorted(reasons))}." for head, reasons in missing.items() if reasons]
+    """Every figure that any of these annotators has; below it why some are dashes, and which of them nobody has."""
+    if not annotators:
+        return ""
+    columns = dict(zip(PEOPLE, zip(*map(_figures, annotators), strict=True), strict=True))
+    known = [head for head, cells in columns.items() if not all(map(_is_unknown, cells))]
+    rows = [
+        (escape(one.rater), f"{one.items:,}", *(_figure(columns[head][place]) for head in known))
+        for place, one in enumerate(annotators)
+    ]
+    reasons = {head: ", ".join(sorted({*map(_why_unknown, cells)} - {""})) for head, cells in columns.items()}
+    notes = [f"{head}: {reasons[head]}." for head in known if reasons[head]]
+    absent = {reasons[head]: [one for one in PEOPLE if one not in known and reasons[one] == reasons[head]]
+              for head in PEOPLE if head not in known}  # fmt: skip
+    told = "; ".join(f"{', '.join(heads)} ({reason})" for reason, heads in absent.items())
+    notes += [f"Left out, for nobody here has it: {told}."] * bool(told)
     notes.append("Medians and shares with intervals from whole clusters; a dash is unknown, not nothing.")
     listed_notes = "".join(f"<li>{escape(one)}</li>" for one in notes)
-    return f'{table("Annotators", PEOPLE, rows)}<ul class="c-notes">{listed_notes}</ul>'
+    heads = ("Annotator", "Items", *known)
+    return f'{table("Annotators", heads, rows)}<ul class="c-notes">{listed_notes}</ul>'
 
 
 def agreement_html(found: StudyQuality) -> str:
@@ -179,9 +187,24 @@ def _fact(one: AnnotatorQuality) -> str:
     return f'<li class="d-fact">{escape(one.rater)} <span class="d-said">{escape("; ".join(listed(one)))}</span></li>'
 
 
-def _figures(one: AnnotatorQuality) -> tuple[Estimate, ...]:
-    return (one.minutes, one.seconds_per_answer, one.agreement, one.left, one.tie, one.not_applicable, one.same_answer,
-            one.repeated, one.rationale_words, one.self_agreement)  # fmt: skip
+def _figures(one: AnnotatorQuality) -> tuple[Estimate | str, ...]:
+    """As `PEOPLE` heads them."""
+    return (one.agreement, one.self_agreement, _attention(one), one.left, one.same_answer, one.tie, one.not_applicable,
+            one.repeated, one.minutes, one.seconds_per_answer, one.rationale_words)  # fmt: skip
+
+
+def _is_unknown(cell: Estimate | str) -> bool:
+    return cell == DASH if isinstance(cell, str) else math.isnan(cell.value)
+
+
+def _why_unknown(cell: Estimate | str) -> str:
+    if not _is_unknown(cell):
+        return ""
+    return "no attention item answered" if isinstance(cell, str) else why(cell)
+
+
+def _figure(cell: Estimate | str) -> str:
+    return cell if isinstance(cell, str) else _cell(cell)
 
 
 def _cell(one: Estimate) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,9 @@ from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from annotation.work.remarks import remarks_of
 from app.progress import RaterProgress, StudyProgress, study_progress
-from app.screens.progress_parts import bars_html
+from app.screens.progress_parts import bars_html, people_html
+from calibration.people.annotator_quality import AnnotatorQuality
+from calibration.results import Estimate
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Study
 from tests.app.drawing import drawn, evaluator, html_of, page, shown
@@ -146,6 +151,27 @@ def test_a_bar_is_as_long_as_its_quota_and_says_so() -> None:
     assert "3 of 10 handed in · 1 in work" in html
     assert "5 of 5 handed in · paused" in html
     assert 'style="width: 30%"' in html
+
+
+def test_what_tells_an_inconsistent_annotator_comes_first_and_what_nobody_has_is_named_below() -> None:
+    html = people_html([_quality("one", retests=0.5), _quality("two", retests=math.nan)])
+    heads = re.findall(r'<th scope="col">([^<]*)', html)
+    assert heads == ["Annotator", "Items", "Agreement", "Retests", "Left", "Ties", "Not applicable"]
+    assert "<li>Retests: no retest.</li>" in html  # one of them has none
+    assert (
+        "Left out, for nobody here has it: Attention (no attention item answered); Same answer, Rationales repeated, "
+        "Minutes an item, Seconds an answer, Words each (no retest)." in html
+    )
+    assert people_html([]) == ""  # where a search found nobody
+
+
+def _quality(rater: str, retests: float) -> AnnotatorQuality:
+    known = Estimate("x", rater, "others", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "cluster_t", "")
+    none = replace(known, value=math.nan, low=math.nan, high=math.nan, note="no_retest: no retest")
+    again = replace(known, value=retests) if retests == retests else none
+    return AnnotatorQuality(
+        rater, 3, none, none, known, known, known, known, none, none, none, none, again, 0, 0, (), ()
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("part", [app.screens.progress._live, app.screens.progress._remarks])

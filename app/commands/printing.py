@@ -23,8 +23,22 @@ WHAT = typer.Argument(
 PROTOCOL = typer.Option(
     "", help="For a bare labels file: a shipped protocol's name, or a .toml file.", autocompletion=protocols
 )
+
+
+def _known_presets(names: list[str]) -> list[str]:
+    if names:
+        from exports.published.presets import PRESETS
+
+        wrong = next((name for name in names if name not in PRESETS), None)
+        if wrong is not None:
+            raise typer.BadParameter(f"no preset {wrong!r}; choose one of {', '.join(PRESETS)}")
+    return names
+
+
 PRESET = typer.Option(
-    [], help="Also a published study's own table: wlc, deepresearchgym, dr3_eval or race; repeatable."
+    [],
+    help="Also a published study's own table: wlc, deepresearchgym, dr3_eval or race; repeatable.",
+    callback=_known_presets,
 )
 CASCADE = typer.Option(
     [], help="'CHEAP then DEAR' or 'CHEAP then a person', repeatable: CHEAP decides where its two orders agree."

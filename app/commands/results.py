@@ -49,6 +49,8 @@ def calibrate(
     Example: calipers calibrate labels.csv --out report
     Example: calipers calibrate labels.csv --gate --judge gpt-mini
     """
+    if preset and out is None:
+        raise typer.BadParameter("--preset is a table among the files; name their folder with --out")
     from app.commands.terminal import print_report
     from app.report_files import with_kept_plan, write_report
     from app.reporting import calibrated, families_of

@@ -129,13 +129,13 @@ def test_other_forms_are_refused_by_line(tmp_path: Path, name: str, content: str
 
 @pytest.mark.parametrize(
     ("end", "told"),
-    [(",1", "the same as row 2 in every column; remove one"), (",2", "answered this criterion of this")],
+    [(",AB", "the same as row 2 in every column; remove one"), (",BA", "rename order to presentation")],
 )
 def test_calibrate_looks_at_columns_that_no_statistic_reads_where_an_answer_stands_twice(
     tmp_path: Path, end: str, told: str
 ) -> None:
     row = "1,ann,human,c,A,t"
-    (tmp_path / "labels.csv").write_text(f"{HEADER.strip()},shift\n{row},1\n{row}{end}\n")
+    (tmp_path / "labels.csv").write_text(f"{HEADER.strip()},order\n{row},AB\n{row}{end}\n")
     assert told in str(calipers("calibrate", tmp_path / "labels.csv").exception)
 
 

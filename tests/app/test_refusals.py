@@ -65,6 +65,9 @@ init --protcol x                                 | no such option: --protcol; di
 calibrate                                        | missing argument 'what'; see: calipers calibrate --help
 calibrate labels.csv --out                       | option '--out' requires an argument
 calibrate labels.csv --resamples 3               | '--resamples': Input should be greater than or equal to 99
+calibrate labels.csv --preset wlc                | --preset is a table among the files; name their folder with --out; see
+calibrate labels.csv --preset wl                 | '--preset': no preset 'wl'; choose one of wlc, deepresearchgym
+export bundle s --out b --preset wl              | '--preset': no preset 'wl'; choose one of wlc, deepresearchgym
 import reports reports                           | missing option '--layout'
 import reports reports --layout odd              | no layout 'odd'; choose one of folder, wlc
 import probes half.csv --layout odd              | no layout 'odd'; choose one of

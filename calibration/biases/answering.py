@@ -56,7 +56,7 @@ def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettin
     yield share("kept_share", whole, kept, settings, "of the annotators' rows, those compared with this judge")
     yield from _applicability(study, pair, judge, settings)
     if failed.any():
-        note = "an answer that could not be used counts as disagreement"
+        note = "an item without a usable answer counts as disagreement"
         asked = Pair(pair.rater, pair.reference, pair.group, pair.sizes + failed)
         yield share("percent_agreement_missing_as_wrong", asked, agree, settings, note)
 

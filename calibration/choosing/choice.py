@@ -21,7 +21,7 @@ Reason = Literal[
 
 @dataclass(frozen=True)
 class Candidate:
-    """One judge, panel, cascade or setting that was tried. An answer that could not be used counts as disagreement."""
+    """One judge, panel, cascade or setting that was tried. An item without a usable answer counts as disagreement."""
 
     judge: str
     agreement: Estimate  # with every annotator's label; its interval holds for all candidates at once

@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator, Sequence
 
 from calibration.choosing.choice import Candidate, Choice, Status, as_close, closest, open_candidates
+from calibration.choosing.constant_baseline import IN_WORDS
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.engine.bounding import FEW_CLUSTERS
+from calibration.verdicts import BOTH_ORDERS
 
 WORDS = ("topics", "pairs", "items")  # what clusters may be called
 WHY_NO_NUMBER = {
@@ -82,7 +84,7 @@ def short_sentence(choice: Choice) -> str:
     who = "a left-out annotator" if plan.against == "ceiling" else "the best of the other judges"
     seen = f"agreement {_percent(one.agreement.value)} %, {_interval(one, word)}"
     many = len(choice.candidates) > 1
-    of = f" of the {len(choice.candidates)} judges tried" if many else ""
+    of = f" of the {_all_tried(choice.candidates)}" if many else ""
     below = f"less than {_points(plan.margin)} short of {who}"
     if choice.status == "chosen":
         first = f"{one.judge} is the cheapest{of} that is" if many else f"{one.judge} is"
@@ -112,7 +114,7 @@ def _found(
     status: Status, chosen: Candidate | None, candidates: Sequence[Candidate], plan: ComparisonPlan, word: str
 ) -> tuple[str, str]:
     """The answer, up to its colon or full stop, and the numbers of the judge it rests on."""
-    tried = f"the {len(candidates)} judges tried" if len(candidates) > 1 else "the one judge tried"
+    tried = f"the {_all_tried(candidates)}" if len(candidates) > 1 else "the one judge tried"
     if chosen and chosen.claim:
         told = f"it agrees with {_agreement(chosen, word)}, and {_gap(chosen.claim, plan, word)}."
         lead = f"{chosen.judge} is the cheapest adequate judge of {len(candidates)} tried:"
@@ -133,6 +135,14 @@ def _found(
         return f"{which} is not adequate:" if alone else f"None of {tried} is adequate.", told
     seen = _counted(nearest.claim.test.difference.clusters, word)
     return f"Cannot tell from {seen} whether {which} can replace an annotator{end}", told
+
+
+def _all_tried(candidates: Sequence[Candidate]) -> str:
+    """`3 judges tried`, or `4 candidates tried (2 judges, by one order or both)` where one judge counts twice."""
+    judges = {one.judge.removesuffix(BOTH_ORDERS) for one in candidates}
+    if len(judges) == len(candidates):
+        return f"{len(judges)} judges tried"
+    return f"{len(candidates)} candidates tried ({_counted(len(judges), 'judges')}, by one order or both)"
 
 
 def _comes_closest(one: Candidate, candidates: Sequence[Candidate]) -> str:
@@ -214,9 +224,8 @@ def _deciding(one: Candidate, plan: ComparisonPlan, word: str) -> str:
 
 def _no_better_than_constant(one: Candidate) -> str:
     return (
-        f"{one.judge} is not recommended: it agrees in {_percent(one.agreement.value)} % of labels, and a judge that "
-        f"gives one answer whatever the reports say in {_percent(one.baseline)} %: it is not above that by a clustered "
-        "standard error."
+        f"{one.judge} is not recommended: it agrees in {_percent(one.agreement.value)} % of labels, and {IN_WORDS}, "
+        f"which takes no reading, in {_percent(one.baseline)} %: it is not above that by a clustered standard error."
     )
 
 

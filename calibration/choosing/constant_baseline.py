@@ -11,6 +11,8 @@ from calibration.engine.joining import Scale, Study
 from calibration.reading.columns import Codes, tally
 from calibration.scores.pairwise import SWAP, best_constant, best_constant_by_group
 
+IN_WORDS = "the best constant answer (for every two systems its own, where they are named)"
+
 
 def constant_baseline(study: Study, unit: Codes, scale: Scale, ties: str) -> float:
     """Agreement with every annotator's label on these units, 0 to 1, of the best constant answer. nan: no labels.

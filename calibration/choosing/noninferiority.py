@@ -38,7 +38,7 @@ class ComparisonPlan:
     ties: str = "three_class"
     not_applicable: str = "drop"
     references: str = "others_each"
-    missing_as_wrong: bool = True  # an answer that could not be used counts as disagreement
+    missing_as_wrong: bool = True  # an item without a usable answer counts as disagreement
     cluster: str = "topic"
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from calibration.bootstrap import effective_of_sums, se_of_sums
-from calibration.choosing.constant_baseline import constant_baseline
+from calibration.choosing.constant_baseline import IN_WORDS, constant_baseline
 from calibration.engine.closed_forms import Array
 from calibration.engine.joining import Answers, Study, scale_of
 from calibration.estimates import Estimate, ReportWarning
@@ -144,8 +144,8 @@ def constant_answers(
     if agreed.value <= best + se:
         yield ReportWarning(
             "baseline_not_beaten",
-            f"agreement {agreed.value:.3f} is not above {best:.3f}, which a judge that always gives the same "
-            f"answer reaches, by one clustered standard error ({se:.3f}): it has not shown that it reads the reports",
+            f"agreement {agreed.value:.3f} is not above {best:.3f}, which {IN_WORDS} reaches, by one clustered "
+            f"standard error ({se:.3f}): it has not shown that it reads the reports",
             judge.rater,
         )
     if best >= 0.9:

@@ -38,7 +38,7 @@ def comparisons_table(report: CalibrationReport) -> Table | None:
     holm = f", by Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
     notes = (
         "Agrees more by: agreement of the judge minus that of the other, on the annotators' labels that both were "
-        "asked; an answer that could not be used counts as disagreement.",
+        "asked; an item without a usable answer counts as disagreement.",
         f"p: two-sided, of no difference{holm}. cannot tell: no difference was shown, and neither was its absence.",
         label_agreement(report),
         *methods(used, report),

@@ -107,7 +107,7 @@ def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     )  # fmt: skip
     those = "the plan with" if is_of_study(report) else "this run; they have the"
     yield f"{family}. Margin, judges and rules are those of {those} sha256 {plan.plan_sha256[:12]}."
-    wrong = " An answer that could not be used counts as disagreement." if plan.missing_as_wrong else ""
+    wrong = " An item without a usable answer counts as disagreement." if plan.missing_as_wrong else ""
     yield label_agreement(report, plan.ties) + wrong
     gaps = [gap_of(one.claim, plan) for one in choice.candidates if one.claim]
     counts = [_counts([one.agreement for one in choice.candidates]), *([_counts(gaps)] if gaps else [])]

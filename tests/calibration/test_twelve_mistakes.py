@@ -79,7 +79,7 @@ def test_4_baseline_not_beaten_and_skewed_reference() -> None:
     constant = table({"ann": "AAAAAAAAAB", "judge": "AAAAAAAAAA"})
     (text,) = told(constant, "baseline_not_beaten")
     assert text.startswith(
-        "agreement 0.900 is not above 0.900, which a judge that always gives the same answer reaches"
+        "agreement 0.900 is not above 0.900, which the best constant answer (for every two systems its own"
     )
     assert "one clustered standard error (0.100)" in text
     (text,) = told(constant, "skewed_reference")

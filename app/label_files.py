@@ -99,6 +99,18 @@ def every_column_asked(path: Path) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def no_labels_file(what: str) -> Iterator[None]:
+    """Where no study is called `what`, the refusal says that it is no labels file either."""
+    try:
+        yield
+    except AnnotationError as error:
+        if error.code not in ("unknown_study", "no_database"):
+            raise
+        found = f"{what} is a folder, not a labels file" if Path(what).is_dir() else f"there is no file {what!r}"
+        raise AnnotationError(error.code, f"{found}; {error.text}") from None
+
+
 def _unguarded(column: pd.Series[Any]) -> pd.Series[Any]:
     """The texts without the quotes that our own export put before them."""
     if column.name in SHORT:

@@ -21,7 +21,7 @@ from annotation.protocol import Protocol, read_protocol
 from annotation.studies import find_study, newest_act, no_work_yet, protocol_of
 from annotation.verdicts import load_verdicts, shows_systems, with_systems_masked
 from app.answer_settings import answer_settings
-from app.label_files import FILE_SUFFIXES, every_column_asked, publishable, read_labels
+from app.label_files import FILE_SUFFIXES, every_column_asked, no_labels_file, publishable, read_labels
 from app.panels import with_panels, without_explained
 from app.settings import database
 from calibration.biases.examples import without_examples
@@ -223,14 +223,15 @@ def calibrated(
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
     from app.commands.database import opened
 
-    engine = opened()
-    with reading(engine) as session:
-        study = find_study(session, what)
-        overrides |= {} if seed is None else {"seed": seed}
-        if "per_criterion" not in protocol_of(study).calibration:
-            overrides = {"per_criterion": None} | overrides
-        file = NO_FILE if judges is None else read_judge_file(judges, protocol_of(study))
-        principal = local_admin(study)
+    with no_labels_file(what):
+        engine = opened()
+        with reading(engine) as session:
+            study = find_study(session, what)
+            overrides |= {} if seed is None else {"seed": seed}
+            if "per_criterion" not in protocol_of(study).calibration:
+                overrides = {"per_criterion": None} | overrides
+            file = NO_FILE if judges is None else read_judge_file(judges, protocol_of(study))
+            principal = local_admin(study)
     return shown_report(engine, principal, file, cascades, **overrides)
 
 

@@ -139,7 +139,7 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
     from annotation.studies import find_study, no_work_yet, protocol_of
     from annotation.verdicts import load_verdicts
     from app.commands.database import opened
-    from app.label_files import FILE_SUFFIXES, read_labels
+    from app.label_files import FILE_SUFFIXES, no_labels_file, read_labels
     from app.reporting import settings_of
     from db.connect import reading
 
@@ -148,7 +148,7 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
         return read_labels(path), settings_of(read_protocol(protocol)[0] if protocol else None)
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
-    with reading(opened()) as session:
+    with no_labels_file(what), reading(opened()) as session:
         named = find_study(session, what)
         study = study_for(session, local_admin(named), "evaluator")
         verdicts = load_verdicts(session, study)

@@ -94,7 +94,9 @@ serve --port 99999999                            | '--port': Input should be les
 """
 REFUSED = """
 status nope                                      | no study called 'nope' (there are: s) in /
-calibrate nope                                   | no study called 'nope' (there are: s)
+calibrate nope                                   | there is no file 'nope'; no study called 'nope' (there are: s) in /
+calibrate reports                                | reports is a folder, not a labels file; no study called 'reports' (there
+plan nope                                        | there is no file 'nope'; no study called 'nope' (there are: s)
 judge run nope                                   | no study called 'nope' (there are: s)
 export dataset nope --out d                      | no study called 'nope' (there are: s)
 init a/b --protocol small.toml                   | a study cannot be called 'a/b': its name stands in commands and file na

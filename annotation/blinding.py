@@ -65,7 +65,6 @@ def audit_blinding(reports: Sequence[AuditedReport], seed: int) -> BlindingAudit
     chance = max(by_system.values()) / len(ready) if ready else math.nan
     refused = _refusal(len(by_system), len(topics))
     found = () if refused else _identify(ready, seed)
-    undecided = sum(report.unresolved_flags for report in ready)
     return BlindingAudit(
         reports=len(ready),
         systems=len(by_system),
@@ -77,7 +76,7 @@ def audit_blinding(reports: Sequence[AuditedReport], seed: int) -> BlindingAudit
         chance=chance,
         refused=refused,
         gaps=find_gaps(reports),
-        sentence=claim(found, chance, len(by_system), len(topics), refused, undecided),
+        sentence=claim(found, chance, len(topics), refused, ready),
         seed=seed,
     )
 

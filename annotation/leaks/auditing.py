@@ -75,10 +75,17 @@ def audit_study(
                 warnings=tuple(report.warnings),
                 status=report.status,
                 unresolved_flags=report.open_flags,
+                kept=_decided(report, "keep"),
+                masked=_decided(report, "mask"),
             )
         )
         progress(done, len(rows))
     return audit_blinding(reports, study.seed)
+
+
+def _decided(report: Report, resolution: str) -> tuple[str, ...]:
+    """The kinds of its flags that were decided so."""
+    return tuple(flag["kind"] for flag in report.flags if flag.get("resolution") == resolution)
 
 
 def list_reports(session: Session, principal: Principal) -> list[ReportLine]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -31,6 +31,8 @@ class AuditedReport:
     warnings: tuple[str, ...] = ()
     status: str = "ready"  # ready, empty or excluded
     unresolved_flags: int = 0
+    kept: tuple[str, ...] = ()  # the kind of every flag whose words the owner kept
+    masked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,23 +153,22 @@ def _percent(share: float) -> str:
 
 
 def claim(
-    found: Sequence[Identification], chance: float, systems: int, topics: int, refused: str, undecided: int = 0
+    found: Sequence[Identification], chance: float, topics: int, refused: str, reports: Sequence[AuditedReport]
 ) -> str:
     """The sentence a methods section may carry: label-blind, not style-blind, and by how much.
 
-    With passages `undecided` it cannot be true yet, and what is returned says so instead.
+    What the owner of the study kept or masked in `reports` qualifies it, by kind. With passages undecided it cannot be
+    true yet, and what is returned says so instead.
     """
-    if undecided:
+    systems = len({report.system for report in reports})
+    if undecided := sum(report.unresolved_flags for report in reports):
         waits = (
             "1 passage that may name a report's maker waits"
             if undecided == 1
             else (f"{undecided:,} passages that may name a report's maker wait")
         )
         return f"Not blind yet: {waits} for a decision. What a paper may claim stands here once all are decided."
-    opening = (
-        "Reports were label-blind, not style-blind: raters saw no system names, citations or traces of origin, but "
-        "length and style remain"
-    )
+    opening = f"Reports were label-blind, not style-blind: raters saw {_hidden(reports)} length and style remain"
     if refused:
         return f"{opening}; how far they give a system away was not measured ({refused})."
     share = {(item.text, item.features): _percent(item.accuracy) for item in found}
@@ -177,3 +178,22 @@ def claim(
         f"{share['shown', 'length']} (chance {_percent(chance)}; from formatting, {share['original', 'formatting']} "
         f"in the original and {share['stripped', 'formatting']} with citations removed)."
     )
+
+
+def _hidden(reports: Sequence[AuditedReport]) -> str:
+    """What raters did not see, but for what stands in the shown texts by the owner's decision."""
+    nothing = "no system names, citations or traces of origin"
+    kept, masked = Counter[str](), Counter[str]()
+    for report in reports:
+        kept.update(report.kept)
+        masked.update(report.masked)
+    told = [f"but for {_kinds(kept, 'passage')} kept as content by decision"] if kept else []
+    told += [f"{_kinds(masked, 'name')} shown as [system]"] if masked else []
+    return f"{nothing}, {', '.join(told)}; but" if told else f"{nothing}, but"
+
+
+def _kinds(counted: Counter[str], noun: str) -> str:
+    """`3 passages (search 2, product 1)`"""
+    total = counted.total()
+    named = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counted.items(), key=lambda one: (-one[1], one[0])))
+    return f"{total:,} {noun}{'' if total == 1 else 's'} ({named})"

@@ -41,12 +41,14 @@ _PRODUCTS = re.compile(
     rf")(?![{_WORD}])"
     "|通义(?:千问)?|千问|豆包|文心一言|智谱清言|混元大模型|月之暗面|深度求索|字节跳动豆包"
 )
+_MACHINE = r"(?:AI|artificial intelligence|(?:large )?language model)"
+_BUILT = r"(?:developed|trained|created|made|built|designed|provided)"
 _PHRASES = (
     (
         "assistant",
-        r"\bas an? (?:AI|artificial intelligence|(?:large )?language model)(?: (?:language )?model| assistant| system"
-        r"| chatbot| agent)?(?=[,.;:]| I\b| developed| trained| created|\s*$)"
-        rf"|{_I} an? (?:AI|artificial intelligence|(?:large )?language model)\b"
+        rf"\bas an? {_MACHINE}(?: (?:language )?model| assistant| system| chatbot| agent)?"
+        rf"(?=[,.;:]| I\b| {_BUILT}\b|\s*$)"
+        rf"|{_I} an? {_MACHINE}\b"
         r"|作为(?:一个|一名|一款)?(?:AI|人工智能|大?语言模型)(?:助手|模型|系统)?",
     ),
     (
@@ -90,25 +92,27 @@ _PHRASES = (
     ),
     ("tracking", r"\b(?:utm_[a-z]+|baike_source|referrer)=[^\s&)\]>]{0,60}"),
 )
-# A maker nobody has listed is known by how it signs: the name alone is flagged, so that masking it leaves a sentence.
+# A maker nobody has listed is known by how it signs. Its name is a flag of its own, so that masking it leaves a
+# sentence; the notice around it, which then still says that something made the report, is another.
 _MADE = r"(?:written|generated|prepared|produced|compiled|created|authored|researched|conducted|wrote)"
-_NAME = r"(?P<name>[A-Z][\w'’-]{0,40}(?:[ .](?:[A-Z]|v?[0-9])[\w'’-]{0,40}|\.[a-z]{2,3}\b){0,5})"
+_NAME = r"(?P<name>\[system\]|[A-Z][\w'’-]{0,40}(?:[ .](?:[A-Z]|v?[0-9])[\w'’-]{0,40}|\.[a-z]{2,3}\b){0,5})"
 _BY = rf"{_MADE} (?:automatically |entirely )?(?:by|with|using) (?:the |an? )?"
 _TEXT = r"(?:report|response|answer|article|essay|text|document|paper|research|review)"
 _ROLE = r"(?:agent|assistant|model|system|tool|bot|chatbot|researcher|AI)"
 _MAKERS = (
-    re.compile(rf"\b(?i:(?:this|our) {_TEXT} (?:was|is|has been) {_BY}){_NAME}"),
+    re.compile(rf"\b(?P<notice>(?i:(?:this|our) {_TEXT} (?:was|is|has been) {_BY})){_NAME}"),
     re.compile(  # a sentence of its own
-        rf"(?:^|(?<=[.!?:*_] ))[>*_ ]{{0,4}}(?i:(?:{_TEXT} )?{_BY}){_NAME}(?: (?:on|in|at) [^.\n]{{1,40}})?"
+        rf"(?:^|(?<=[.!?:*_] ))[>*_ ]{{0,4}}(?P<notice>(?i:(?:{_TEXT} )?{_BY})){_NAME}(?: (?:on|in|at) [^.\n]{{1,40}})?"
         r"[*_)]*(?:\.[*_]*(?= |$)|$)",
         re.MULTILINE,
     ),
     re.compile(
-        rf"\b(?:I am|I['’]m|[Mm]y name is) {_NAME}(?=, (?:an?|the|your) (?:[\w-]+ ){{0,3}}{_ROLE}\b"
+        rf"\b(?P<notice>)(?:I am|I['’]m|[Mm]y name is) {_NAME}(?=, (?:an?|the|your) (?:[\w-]+ ){{0,3}}{_ROLE}\b"
         rf"|,? and I(?: have|['’]ve)? {_MADE}\b)"
     ),
+    re.compile(rf"\b(?P<notice>)(?i:(?:as|I am|I['’]m) an? {_MACHINE}(?: \w+){{0,2}} {_BUILT} by ){_NAME}"),
     re.compile(
-        r"本(?:报告|文章?|研究)由(?P<name>[^\n。，,、；：]{1,20}?)(?:自动|协助)?(?:撰写|生成|编写|整理|完成|制作)"
+        r"(?P<notice>本(?:报告|文章?|研究)由)(?P<name>[^\n。，,、；：]{1,20}?)(?:自动|协助)?(?:撰写|生成|编写|整理|完成|制作)"
     ),
 )
 _NEAR = 600  # characters from the beginning and the end of a report: where it is signed
@@ -151,13 +155,19 @@ def _flag(match: re.Match[str], kind: str) -> Flag:
 
 
 def _makers(markdown: str) -> Iterator[Flag]:
-    """Names by which a report signs near its beginning or end, whoever they are."""
+    """Names by which a report signs near its beginning or end, whoever they are, and its words around them."""
     last = len(markdown) - _NEAR
     for pattern in _MAKERS:
         for match in pattern.finditer(markdown):
             if match.start() < _NEAR or match.end() > last:
-                start, end = match.span("name")
-                yield Flag(start, end, "maker", match["name"][:_MOST_WORDS_SHOWN])
+                yield from _signature(markdown, match)
+
+
+def _signature(markdown: str, match: re.Match[str]) -> Iterator[Flag]:
+    for kind, (start, end) in (("assistant", match.span("notice")), ("maker", match.span("name"))):
+        words = markdown[start:end].rstrip()
+        if words and words != "[system]":  # the mask: that name is decided about
+            yield Flag(start, start + len(words), kind, words[:_MOST_WORDS_SHOWN])
 
 
 def _names(markdown: str, names: Iterable[str]) -> Iterator[Flag]:

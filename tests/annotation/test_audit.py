@@ -137,6 +137,23 @@ def test_too_little_is_refused_and_never_a_number(systems: int, topics: int, say
     assert math.isnan(audit.chance) == (systems == 0)
 
 
+@pytest.mark.parametrize(
+    ("decided", "says"),
+    [
+        ({}, "raters saw no system names, citations or traces of origin, but length and style remain"),
+        (
+            {"kept": ("search", "product", "search"), "masked": ("system",)},
+            "or traces of origin, but for 3 passages (search 2, product 1) kept as content by decision, 1 name (system 1) "
+            "shown as [system]; but length and style remain",
+        ),
+        ({"masked": ("maker", "maker")}, "or traces of origin, 2 names (maker 2) shown as [system]; but length"),
+    ],
+)
+def test_what_was_kept_or_masked_qualifies_the_sentence(decided: dict[str, tuple[str, ...]], says: str) -> None:
+    gone = report("atlas", "b", "left out", status="excluded", kept=("title",))
+    assert says in audit_blinding([report("atlas", "a", "Ships left.", **decided), gone], seed=7).sentence
+
+
 def test_residue_is_counted_per_system_and_the_reference_stands_beside() -> None:
     reports = [report("atlas", "a", "Ships left [1] ."), report("handbook", "a", "Ships left.")]
     audit = audit_blinding(reports, seed=7)

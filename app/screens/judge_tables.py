@@ -9,6 +9,7 @@ from html import escape
 from annotation.importing.results_raters import IMPORTED
 from annotation.judges.judge_runs import Asked, JudgeRuns
 from annotation.judges.standing import JudgeStanding
+from app.imported_costs import ImportedCost
 from app.judge_orders import Orders
 from app.screens.look import table
 from exports.cells import DASH, Cell, shown
@@ -50,11 +51,17 @@ def still_open(runs: JudgeRuns) -> str:
     return f'<p class="c-amber">{"; ".join(said).capitalize()}. A worker makes them: {resume}</p>' if said else ""
 
 
-def standing_table(runs: JudgeRuns, orders: Mapping[str, Orders]) -> str:
-    """Judge × calls, answers by status, money, seconds and order; the same counts as `calipers judge status`."""
+def standing_table(runs: JudgeRuns, orders: Mapping[str, Orders], imported: Mapping[str, ImportedCost]) -> str:
+    """Judge × calls, answers by status, money, seconds and order; the same counts as `calipers judge status`.
+
+    `imported`: what a judge cost that was run elsewhere.
+    """
     heads = ("Judge", "Calls", "Usable", *map(str.capitalize, LOST), "USD", "Wasted", "Seconds, p50",
              "First shown wins", "Swap consistency")  # fmt: skip
-    rows = [_standing(one, runs.waiting.get(one.judge, 0), orders.get(one.judge, Orders())) for one in runs.standings]
+    rows = [
+        _standing(one, runs.waiting.get(one.judge, 0), orders.get(one.judge, Orders()), imported.get(one.judge))
+        for one in runs.standings
+    ]
     return table("Judges", heads, rows)
 
 
@@ -122,7 +129,7 @@ def _settings(one: Asked) -> Iterable[tuple[str, str]]:
         yield "Earlier settings", f"{one.earlier}; their labels stand until a later answer replaces them"
 
 
-def _standing(one: JudgeStanding, batched: int, orders: Orders) -> Sequence[str]:
+def _standing(one: JudgeStanding, batched: int, orders: Orders, imported: ImportedCost | None) -> Sequence[str]:
     money, usable, asked = one.money, one.labels.get("ok", 0), sum(one.labels.values())
     money_notes = [f"of {one.max_cost:,.2f}"] if one.max_cost is not None else []
     money_notes += [f"+ {money.unknown_costs} unknown"] if money.unknown_costs else []
@@ -136,12 +143,24 @@ def _standing(one: JudgeStanding, batched: int, orders: Orders) -> Sequence[str]
         f"{f'{one.done:,} of {one.planned:,}' if one.planned else DASH}{_under(', '.join(now))}",
         f"{_percent(one.coverage)}{_under(f'{usable:,} of {asked:,}')}",
         *(f"{one.labels.get(status, 0):,}" for status in LOST),
-        f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(', '.join(money_notes))}",
+        imported_usd(imported)
+        or f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(', '.join(money_notes))}",
         _percent(money.waste_share),
-        DASH if money.p50_s is None else f"{money.p50_s:.1f}{_under(f'p95 {money.p95_s:.1f}')}",
+        _seconds(one, imported),
         _estimate(orders.first_rate),
         _estimate(orders.swap_consistency),
     )
+
+
+def imported_usd(imported: ImportedCost | None) -> str:
+    """The cell of a judge that was run elsewhere, named as such; "" where nobody knows what that cost."""
+    return "" if imported is None or imported.usd is None else f"{imported.usd:,.4f}{_under(IMPORTED)}"
+
+
+def _seconds(one: JudgeStanding, imported: ImportedCost | None) -> str:
+    if imported is not None and imported.seconds is not None:
+        return f"{imported.seconds:.1f}{_under(IMPORTED)}"
+    return DASH if one.money.p50_s is None else f"{one.money.p50_s:.1f}{_under(f'p95 {one.money.p95_s:.1f}')}"
 
 
 def _estimate(cell: Cell) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from html import escape
 
 import streamlit as st
+from sqlalchemy.orm import Session
 from streamlit.delta_generator import DeltaGenerator
 
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, study_for
 from annotation.work.remarks import Remark, deal_with, remarks_of, reply
+from app.imported_costs import ImportedCost, imported_costs
 from app.kept import Version
 from app.plot_words import of_speed, of_steps, of_work
 from app.progress import StudyProgress, far, handed_in, label_slots, study_parts, study_progress
@@ -37,6 +39,7 @@ from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
 from db.connect import reading, transaction
+from db.tables import Study
 from exports.plots.quality_figures import agreement_steps, annotators_at_work, speed_by_agreement
 
 EVERY = 30  # seconds between two looks
@@ -66,6 +69,7 @@ def _live(principal: Principal, cookie: str) -> None:
         if st.session_state.pop(NEW, False):
             _at_once(head, *label_slots(session, study))
         progress, study_id, version = study_progress(session, principal), study.id, label_version(session, study)
+        imported = _imported(study_id, version, session)
     if not progress.items:
         empty(
             "Nothing to label yet",
@@ -78,18 +82,18 @@ def _live(principal: Principal, cookie: str) -> None:
     except (AnnotationError, CalibrationError) as error:
         with head:
             answer(far(progress), f"How annotators agree cannot be computed: {error.text}")
-        _counts(progress)
+        _counts(progress, imported)
         return
     if kept is None:
         with head:
             answer(far(progress), waiting(progress))
-        _counts(progress)
+        _counts(progress, imported)
         return
     found: StudyQuality = kept.value
     with head:
         answer(f"{far(progress)} {trust(found)}", waiting(progress))
     section(looks_html(found))
-    _counts(progress)
+    _counts(progress, imported)
     if found.annotators:
         _agreement(found, study_id, kept.version)
         _people(found, study_id, kept.version)
@@ -115,13 +119,13 @@ def waiting(progress: StudyProgress) -> str:
     )
 
 
-def _counts(progress: StudyProgress) -> None:
+def _counts(progress: StudyProgress, imported: dict[str, ImportedCost]) -> None:
     people, items = st.columns(2, gap="large")
     with people:
         everybody = [one for one in progress.raters if one.kind == "human"]
         section("<h2>Annotators</h2>")
         shown = paged(everybody, lambda one: f"{one.rater} {one.status}", "progress_raters", "Find an annotator")
-        section(f"{bars_html(everybody, progress.slots, shown)}{judges_html(progress)}")
+        section(f"{bars_html(everybody, progress.slots, shown)}{judges_html(progress, imported)}")
     with items:
         section(f"<h2>Items and their slots</h2>{strip_html(progress.by_item)}")
 
@@ -218,6 +222,11 @@ def remark_html(one: Remark) -> str:
         f'<div class="d-remark"><p class="c-soft">{one.at:%Y-%m-%d %H:%M} · {escape(one.rater)} · {escape(one.item)} · '
         f"{escape(one.kind + about)}{state}</p><p>{escape(one.text) or '–'}</p>{replies}</div>"
     )
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _imported(study_id: int, version: Version, _session: Session) -> dict[str, ImportedCost]:
+    return imported_costs(_session, _session.get_one(Study, study_id))
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

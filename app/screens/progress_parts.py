@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
+from app.imported_costs import ImportedCost
 from app.progress import Part, RaterProgress, StudyProgress
 from app.quality import StudyQuality
 from app.quality_words import listed, reason, why
+from app.screens.judge_tables import imported_usd
 from app.screens.look import table
 from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import Estimate
@@ -165,11 +167,11 @@ def _cells(one: Part) -> list[str]:
     return [f'<i class="d-{state}"></i>' for state in states]
 
 
-def judges_html(progress: StudyProgress) -> str:
-    """A row a judge; empty where the study has none."""
+def judges_html(progress: StudyProgress, imported: Mapping[str, ImportedCost]) -> str:
+    """A row a judge; empty where the study has none. `imported`: what a judge cost that was run elsewhere."""
     rows = [
         (escape(one.rater), f"{one.submitted:,}", f"{one.in_work:,}",
-         DASH if one.cost_usd is None else f"{one.cost_usd:.4f}")
+         imported_usd(imported.get(one.rater)) or (DASH if one.cost_usd is None else f"{one.cost_usd:.4f}"))
         for one in progress.raters
         if one.kind == "judge"
     ]  # fmt: skip

@@ -10,10 +10,15 @@ from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
 from annotation.judges import client
+from annotation.judges.judge_runs import judge_runs
+from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_out
+from app.imported_costs import ImportedCost, imported_costs
 from app.screens import judges
+from app.screens.judge_tables import standing_table
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest
+from db.tables import Study
 from tests.annotation.judges.judged_study import Stub, judgments
 from tests.annotation.result_trees import bring_results, labels_file
 from tests.app.drawing import drawn, evaluator, page, shown
@@ -74,6 +79,24 @@ def test_imported_judges_made_no_call_here_and_cannot_be_asked(engine_here: Engi
     assert [button.label for button in screen.button] == []
 
 
+def test_what_an_imported_judge_cost_is_shown_as_imported_unless_an_answer_does_not_say(
+    engine_here: Engine, tmp_path: Path
+) -> None:
+    study = make_study(engine_here, tmp_path / "reports")
+    said = {"cost_usd": "0.25", "seconds": "2"}
+    rows = [said, said | {"criterion": "deep"}, {"rater_id": "maxi", "cost_usd": "", "seconds": "3"}]
+    bring_results(engine_here, study, labels_file(tmp_path / "labels.csv", rows), "labels")
+    with reading(engine_here) as session:
+        found = imported_costs(session, session.get_one(Study, study))
+        runs = judge_runs(session, local_admin(session.get_one(Study, study)))
+    assert found == {"mini": ImportedCost(0.5, 4.0), "maxi": ImportedCost(None, 3.0)}  # a pass: both its criteria
+    html = standing_table(runs, {}, found)
+    assert '0.5000<small class="c-under">imported' in html
+    assert '4.0<small class="c-under">imported' in html
+    assert '3.0<small class="c-under">imported' in html
+    assert html.count('class="c-under">imported') == 5  # and under each name
+
+
 def test_a_page_that_refreshes_itself_stops_for_whoever_signed_out(
     engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,7 +109,7 @@ def test_a_page_that_refreshes_itself_stops_for_whoever_signed_out(
 
     monkeypatch.setattr(st, "rerun", to_the_shell)
     with pytest.raises(InterruptedError):
-        judges.draw_now(principal, cookie, {}, True)
+        judges.draw_now(principal, cookie, {}, {}, True)
 
 
 def test_disagreements_are_filtered_and_walked_through(engine_here: Engine, tmp_path: Path) -> None:

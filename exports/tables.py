@@ -6,11 +6,12 @@ What stands in which cell, and the notes that make it readable alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from calibration.metrics import HEADLINE, METRICS
 from calibration.results import CalibrationReport, Estimate
+from calibration.verdicts import BOTH_ORDERS
 from exports.cells import Cell, shown
 from exports.errors import ExportError
 from exports.words.notes import label_agreement, methods, origin, remarks
@@ -95,6 +96,7 @@ def agreement_table(report: CalibrationReport) -> Table:
     used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
     notes = (
         *_reading(report, headline),
+        *_orders(rater for rater, _ in rows),
         *_beside(rows),
         *methods(used, report),
         *remarks([column.title for column in columns], cells),
@@ -134,6 +136,15 @@ def _reading(report: CalibrationReport, headline: str) -> Iterator[str]:
         "not_applicable" in labels for labels in report.data["marginals"].values()
     ):
         yield "Rows where either side says not applicable are dropped."
+
+
+def _orders(raters: Iterable[str]) -> Iterator[str]:
+    """What a judge's own row is where it was asked in both orders, and what the row beside it is."""
+    if any(rater.endswith(BOTH_ORDERS) for rater in raters):
+        yield (
+            "A judge asked in both orders agrees by the mean of its two verdicts on an item; in the row marked both "
+            "orders verdicts that agree stand, and anything else is a tie."
+        )
 
 
 def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:

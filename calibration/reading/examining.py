@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pandas as pd
@@ -22,7 +22,16 @@ from calibration.reading.findings import (
     repeats,
 )
 from calibration.reading.named_sides import named_sides
-from calibration.reading.roles import ALIASES, Column, as_text, columns_of, is_number, roles_of, verdict_columns
+from calibration.reading.roles import (
+    ALIASES,
+    Column,
+    as_text,
+    columns_of,
+    is_number,
+    item_columns,
+    roles_of,
+    verdict_columns,
+)
 from calibration.reading.supporting import Support, supports
 from calibration.verdicts import PAIRWISE, REQUIRED
 
@@ -75,7 +84,9 @@ def examine(frame: pd.DataFrame) -> Examination:
     absent = [name for name in REQUIRED if name not in roles]
     refusal = "" if absent else _refusal(pd.concat([named, free], axis=1))
     steps = [f"column {name!r} appears twice; rename or remove one" for name in twice]
-    steps += _steps(table, columns, absent, clusters, verdict_columns(table, roles))
+    steps += _steps(
+        table, columns, absent, _copies(clusters, item_columns(table, roles)), verdict_columns(table, roles)
+    )
     comparable = any(one.supported for one in answers[:2])
     words = odd_words(named)
     if refusal:
@@ -125,7 +136,7 @@ def _steps(
     table: pd.DataFrame,
     columns: Sequence[Column],
     absent: Sequence[str],
-    clusters: Sequence[Clustering],
+    copies: Mapping[str, str],
     wide: Sequence[str],
 ) -> Iterator[str]:
     if table.empty:
@@ -139,8 +150,17 @@ def _steps(
             "name in rater_id, the answer in label"
         )
     for name in absent:
-        like = f"; propose a copy of {clusters[0].column!r}" if name == "cluster_id" and clusters else ""
-        yield f"add the column {name} ({HOLDS[name]}){like}"
+        yield f"add the column {name} ({HOLDS[name]}){copies.get(name, '')}"
+
+
+def _copies(clusters: Sequence[Clustering], items: Sequence[str]) -> dict[str, str]:
+    """Of what a lacking column may be made."""
+    out = {"cluster_id": f"; propose a copy of {clusters[0].column!r}"} if clusters else {}
+    if len(items) > 1:
+        out["item_id"] = f"; propose {', '.join(map(repr, items[:-1]))} and {items[-1]!r} joined"
+    elif items:
+        out["item_id"] = f"; propose a copy of {items[0]!r}"
+    return out
 
 
 def _advice(clusters: Sequence[Clustering], roles: dict[str, str]) -> Iterator[str]:

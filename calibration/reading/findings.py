@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -90,7 +91,7 @@ def odd_words(table: pd.DataFrame) -> tuple[OddWord, ...]:
         if column in table.columns:
             blank = [] if column == "rater_kind" else [""]
             bad = table.loc[~table[column].isin([*allowed, *blank]), column]
-            found += _counted(bad, column, "", lambda word, allowed=allowed: _known_word(word, allowed))
+            found += _counted(bad, column, "", partial(_known_word, allowed))
     if "label" in table.columns:
         for criterion, rows in table.groupby("criterion" if "criterion" in table.columns else lambda _: ""):
             found += _odd_labels(rows, str(criterion))
@@ -182,7 +183,7 @@ def _odd_labels(rows: pd.DataFrame, criterion: str) -> Iterator[OddWord]:
         yield from _counted(odd, "label", criterion, lambda word: _remedy(word, systems))
 
 
-def _known_word(word: str, allowed: Sequence[str]) -> str:
+def _known_word(allowed: Sequence[str], word: str) -> str:
     meant = ORDERS.get(word.lower(), "") if "AB" in allowed else ""
     return f"write {meant}, if {meant[0]} stood left or first" if meant else "write " + " or ".join(allowed)
 

@@ -6,7 +6,7 @@ A name or a word may suggest a part; nothing is renamed here, and what a rater i
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,15 +100,40 @@ def roles_of(table: pd.DataFrame) -> dict[str, str]:
 def columns_of(table: pd.DataFrame, roles: Mapping[str, str]) -> tuple[Column, ...]:
     """Every column of a table of text, in the file's order."""
     part = {column: role for role, column in roles.items()}
+    named = item_columns(table, roles)[:1]
     out = []
     for name in table.columns:
         cells = table[name][table[name] != ""]
         kind = "empty" if cells.empty else "number" if is_number(cells).all() else "text"
         role = part.get(name, "")
         filled = len(cells) / len(table) if len(table) else np.nan
-        note = _note(table, name, cells, roles) if not role else "" if role == name else f"rename to {role}"
+        note = _note(name, cells, named) if not role else "" if role == name else f"rename to {role}"
         out.append(Column(str(name), kind, filled, int(cells.nunique()), role, role not in ("", name), note))
     return tuple(out)
+
+
+def item_columns(table: pd.DataFrame, roles: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns that may name the items together where no column does: an id or the cluster, then the systems.
+
+    An id qualifies where several raters share each value and no value lies in two clusters. The systems are left out
+    where the first column tells them; empty where nothing qualifies.
+    """
+    if "item_id" in roles or table.empty:
+        return ()
+    cluster, rater = roles.get("cluster_id"), roles.get("rater_id")
+    systems = [roles[one] for one in ("system_a", "system_b") if one in roles]
+
+    def qualifies(name: str) -> bool:
+        values = table.groupby(name)
+        shared = 2 * values.ngroups <= len(table) if rater is None else values[rater].nunique().max() > 1
+        return bool(shared) and (cluster is None or values[cluster].nunique().max() == 1)
+
+    ids = [name for name in table.columns if name not in roles.values() and _is_id(name) and qualifies(name)]
+    first = next(iter(ids), cluster if systems else None)
+    if first is None:
+        return ()
+    several = any(table.groupby(first)[one].nunique().max() > 1 for one in systems)
+    return (first, *(systems if several else ()))
 
 
 def verdict_columns(table: pd.DataFrame, roles: Mapping[str, str]) -> list[str]:
@@ -124,15 +149,20 @@ def is_number(cells: pd.Series[str]) -> npt.NDArray[np.bool_]:
     return np.isfinite(numbers.to_numpy())
 
 
-def _note(table: pd.DataFrame, name: str, cells: pd.Series[str], roles: Mapping[str, str]) -> str:
+def _note(name: str, cells: pd.Series[str], items: Sequence[str]) -> str:
     if cells.empty:
         return "nothing in it"
+    if name in items:
+        return "an id: item_id may be made of it"
     if cells.nunique() == 1:
-        return "the same everywhere; carried, not used"
-    plain = re.sub(r"[^a-z0-9]", "", str(name).lower())
-    if plain.endswith(("id", "uuid", "hash", "index")) or cells.nunique() >= IDENTIFIER * len(cells) > 1:
-        return "names rows or things: carried, never a covariate"
-    return "carried, not used"
+        return "the same everywhere: kept, used in no number"
+    if _is_id(name) or cells.nunique() >= IDENTIFIER * len(cells) > 1:
+        return "an id: kept, used in no number"
+    return "kept, used in no number"
+
+
+def _is_id(name: str) -> bool:
+    return re.sub(r"[^a-z0-9]", "", str(name).lower()).endswith(("id", "uuid", "hash", "index"))
 
 
 def _could_be(role: str, cells: pd.Series[str]) -> bool:

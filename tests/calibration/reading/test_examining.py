@@ -77,9 +77,31 @@ def test_ids_are_not_covariates():
     frame["row"] = frame.index.astype(str)
     frame["shift"] = (frame.index % 2).astype(str)
     notes = {one.name: one.note for one in examine(frame).columns}
-    assert "never a covariate" in notes["session_id"]
-    assert "never a covariate" in notes["row"]
-    assert notes["shift"] == "carried, not used"
+    assert notes["session_id"] == notes["row"] == "an id: kept, used in no number"
+    assert notes["shift"] == "kept, used in no number"
+
+
+@pytest.mark.parametrize(
+    ("other_system", "columns", "proposed"),
+    [
+        ("borealis", {}, "a copy of 'cluster_id'"),
+        ("cirrus", {}, "'cluster_id', 'system_a' and 'system_b' joined"),
+        ("borealis", {"question_id": "7", "cluster_id": "t"}, "a copy of 'question_id'"),
+        ("cirrus", {"question_id": "7", "cluster_id": "t"}, "'question_id', 'system_a' and 'system_b' joined"),
+    ],
+)
+def test_what_may_name_the_items_is_proposed_where_no_column_does(other_system, columns, proposed):
+    frame = made_pairs().drop(columns="item_id").assign(session_id=lambda one: one["rater_id"], **columns)
+    frame.loc[frame["criterion"] == "c1", "system_b"] = other_system
+    found = examine(frame)
+    assert f"add the column item_id (one pair, report or probe); propose {proposed}" in found.steps
+    notes = {one.name: one.note for one in found.columns}
+    assert {*notes.values()} == {
+        "",
+        "an id: kept, used in no number",
+        *["an id: item_id may be made of it"] * len(columns),
+    }
+    assert notes["session_id"] == "an id: kept, used in no number"
 
 
 def test_rows_without_a_partner_are_counted_on_both_sides():

@@ -72,7 +72,8 @@ def of_bias(report: CalibrationReport) -> str:
     apart = sum(not effect.low <= 0 <= effect.high for _, effect in asked)
     one, effect = max(asked, key=lambda pair: abs(pair[1].value))
     largest = f"{in_words(effect)}: {one.title}, {one.rater}"
-    return f"{apart} of {len(asked)} intervals leave 0 out; the effect furthest from 0 is {largest}."
+    people = ", the annotators' among them," * any(one.bias.estimate.rater == PEOPLE for one, _ in asked)
+    return f"{apart} of {len(asked)} intervals{people} leave 0 out; the effect furthest from 0 is {largest}."
 
 
 def of_confidence(report: CalibrationReport) -> str:

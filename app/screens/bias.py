@@ -15,7 +15,7 @@ from exports.sheets.bias import Asked, bias_table, headlines
 from exports.sheets.confidence import confidence_table
 from exports.tables import PEOPLE
 
-NOTHING = "No bias can be looked for yet: that takes a judge's answers, and people's beside them."
+NOTHING = "No bias of a judge can be looked for yet: that takes a judge's answers, and people's beside them."
 NAMED = 3  # findings of each judge named in the sentence
 
 

@@ -135,7 +135,7 @@ def test_the_card_is_first_of_the_judge_that_the_sentence_speaks_of(
 
 
 def test_a_study_without_a_bias_to_look_for_says_what_that_takes() -> None:
-    assert bias_sentence([]).startswith("No bias can be looked for yet")
+    assert bias_sentence([]).startswith("No bias of a judge can be looked for yet")
 
 
 def cell(criterion: str, category: str, judge: float, person: float, half: float = 0.05) -> Cell:

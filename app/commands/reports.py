@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -14,6 +15,7 @@ from app.commands.printing import JSON, STUDY, progress_bar
 
 ALLOW_EMPTY = typer.Option(False, help="Import empty reports as empty; they never enter an item.")
 ALLOW_MISSING = typer.Option(False, help="Accept systems without a report on some topics.")
+GAPS = ("--allow-empty", "--allow-missing")  # as refusals name them
 
 
 def add_to(app: typer.Typer) -> None:
@@ -100,3 +102,31 @@ def refuse_source(path: Path, layout: str) -> None:
         raise typer.BadParameter(f"no layout {layout!r}; choose one of {', '.join(LAYOUTS)}, {AUTO}\n{layout_lines()}")
     if not path.exists():
         raise ImportingError(f"{path}: no such folder; give the folder that holds the reports")
+
+
+def bring_in(folder: Path, layout: str, study: str, **allowed: bool) -> None:
+    """The reports of the study that was just made; where they are refused, that it stands, and what to run then."""
+    from shlex import quote
+
+    from annotation.errors import ImportingError
+
+    try:
+        import_reports(
+            folder, layout, study, columns="", system=None, keep_columns=False, encoding="utf-8", new_version=False,
+            dry_run=False, as_json=False, **allowed,
+        )  # fmt: skip
+    except ImportingError as error:
+        given = "".join(f" --{name.replace('_', '-')}" for name, is_given in allowed.items() if is_given)
+        again = f"calipers import reports {quote(str(folder))} --layout {layout} --study {quote(study)}{given}"
+        raise ImportingError(
+            f"{error}\nthe study {study!r} stands, without these reports; once that is mended:\n  {again}"
+            f"{_with_gaps(again, error.problems)}"
+        ) from None
+
+
+def _with_gaps(again: str, problems: Sequence[str]) -> str:
+    """The command that takes the reports as they are; empty where something else than a gap is in its way."""
+    named = [next((one for one in GAPS if f"pass {one}" in problem), "") for problem in problems]
+    if not all(named):
+        return ""
+    return f"\nor, with these gaps:\n  {' '.join([again, *(one for one in GAPS if one in named)])}"

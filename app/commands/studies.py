@@ -11,7 +11,7 @@ import typer
 from app.commands.completing import protocols
 from app.commands.next_step import say_next
 from app.commands.printing import JSON, WHICH, print_json
-from app.commands.reports import ALLOW_EMPTY, ALLOW_MISSING, refuse_source
+from app.commands.reports import ALLOW_EMPTY, ALLOW_MISSING, bring_in, refuse_source
 
 
 def add_to(app: typer.Typer) -> None:
@@ -112,26 +112,7 @@ def init(
 
         say_next(database(), study)
     else:
-        _bring_in(from_reports, layout, study, allow_empty=allow_empty, allow_missing=allow_missing)
-
-
-def _bring_in(folder: Path, layout: str, study: str, **allowed: bool) -> None:
-    """The reports of the study that was just made; where they are refused, that it stands, and what to run then."""
-    from shlex import quote
-
-    from annotation.errors import ImportingError
-    from app.commands.reports import import_reports
-
-    try:
-        import_reports(
-            folder, layout, study, columns="", system=None, keep_columns=False, encoding="utf-8", new_version=False,
-            dry_run=False, as_json=False, **allowed,
-        )  # fmt: skip
-    except ImportingError as error:
-        again = f"calipers import reports {quote(str(folder))} --layout {layout} --study {quote(study)}"
-        raise ImportingError(
-            f"{error}\nthe study {study!r} stands, without these reports; once that is mended: {again}"
-        ) from None
+        bring_in(from_reports, layout, study, allow_empty=allow_empty, allow_missing=allow_missing)
 
 
 def _make_study(study: str, protocol: str, seed: int) -> dict[str, Any]:

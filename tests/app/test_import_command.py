@@ -74,10 +74,18 @@ def test_init_accepts_gaps_as_import_does_and_says_how_to_go_on(run: Run, tmp_pa
     begin = ["init", "one", "--protocol", "small.toml", "--reports", "mine"]
     refused = str(CliRunner().invoke(app, begin).exception)
     assert "pass --allow-missing" in refused
+    again = "  calipers import reports mine --layout auto --study one"
     assert refused.endswith(
-        "the study 'one' stands, without these reports; once that is mended: "
-        "calipers import reports mine --layout auto --study one"
+        f"the study 'one' stands, without these reports; once that is mended:\n{again}\n"
+        f"or, with these gaps:\n{again} --allow-missing"
     )
+    put(tmp_path / "mine/beta/moons.md", " ")
+    refused = str(CliRunner().invoke(app, [*begin, "--allow-missing"]).exception)
+    assert refused.endswith(f"{again} --allow-missing\nor, with these gaps:\n{again} --allow-missing --allow-empty")
+    put(tmp_path / "mine/topics.csv", "topic,topic\n")
+    assert str(CliRunner().invoke(app, begin).exception).endswith(again)
+    (tmp_path / "mine/topics.csv").unlink()
+    (tmp_path / "mine/beta/moons.md").unlink()
     assert "3 reports: 3 new" in CliRunner().invoke(app, [*begin, "--allow-missing", "--layout", "folder"]).stdout
 
 

@@ -62,12 +62,18 @@ def restore_backup(engine: Engine, file: Path, manifest: Manifest, advance: Adva
             raise DatabaseError(f"{named}: cannot keep a value of {file}: {reason}; nothing was restored") from error
 
 
+def _unused() -> str:
+    """The name of a file that is not there yet."""
+    names = ("restored.db", *(f"restored-{number}.db" for number in range(2, 1000)))
+    return next((name for name in names if not Path(name).exists()), "another.db")
+
+
 def _load(source: Connection, target: Connection, made_at: datetime, advance: Advance) -> int:
     _hold(target)
     if filled := first_filled(target):
         raise DatabaseError(
             f"{target.engine.url.render_as_string()}: holds {filled} already, and a backup goes into an empty database "
-            "only; set CALIPERS_DATABASE_URL to a new one, such as sqlite:///restored.db"
+            f"only; set CALIPERS_DATABASE_URL to a new one, such as sqlite:///{_unused()}"
         )
     if where := first_misfit(source):  # a backup is SQLite, which keeps any value in any column
         raise DatabaseError(f"the backup holds a value in {where} that does not fit there; nothing was restored")

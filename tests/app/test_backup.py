@@ -443,11 +443,13 @@ def test_the_sum_that_was_printed_is_held_to(written: Path) -> None:
 
 
 def test_no_database_that_holds_something_is_restored_into(
-    engine: Engine, cookie: str, empty: Callable[[str], Engine], tmp_path: Path
+    engine: Engine, cookie: str, empty: Callable[[str], Engine], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = sums(engine, tmp_path)
     back_up(engine, tmp_path / "b.calipers")
-    with pytest.raises(DatabaseError, match="into an empty database only; set CALIPERS_DATABASE_URL"):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "restored.db").touch()  # such a one was made before, and may be the one refused
+    with pytest.raises(DatabaseError, match=r"into an empty database only; .*, such as sqlite:///restored-2.db"):
         restore(engine, tmp_path / "b.calipers")
     assert sums(engine, tmp_path) == before
     with pytest.raises(DatabaseError, match="holds nothing to keep"):

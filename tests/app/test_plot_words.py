@@ -61,7 +61,7 @@ def test_the_forest_names_both_ends_and_the_people(report: CalibrationReport) ->
 
 
 def test_biases_are_counted_and_what_has_no_numbers_says_nothing(report: CalibrationReport) -> None:
-    assert " intervals, the annotators' among them, leave 0 out; the effect furthest from 0 is " in of_bias(report)
+    assert " intervals leave 0 out; the effect furthest from 0 is " in of_bias(report)
     assert (of_confidence(report), of_forest(None)) == ("", "")
 
 

@@ -60,13 +60,13 @@ def doctor(
     from calibration.reading.examining import examine
 
     found = examine(read_labels(file))
-    named = shlex.quote(str(file))
-    command = f"calipers calibrate {named} --out report" if found.ready else f"calipers doctor {named}"
+    command = f"calipers calibrate {shlex.quote(str(file))} --out report"
     if as_json:
         print_json(asdict(found) | {"file": str(file), "next": command})
     else:
         _say(file, found)
-        typer.echo(f"{'next' if found.ready else 'then'}: {command}")
+        steps = "step 1" if len(found.steps) == 1 else f"steps 1 to {len(found.steps)}"
+        typer.echo(f"next: {'' if found.ready else f'{steps} above, in the file; then: '}{command}")
     if not found.ready:
         raise typer.Exit(1)
 

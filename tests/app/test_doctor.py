@@ -49,7 +49,8 @@ def test_a_file_that_calibration_refuses_is_examined_and_the_steps_are_numbered(
     assert done.exit_code == 1
     assert "1. rename the column 'verdict' to label" in done.stdout
     assert "2. add the column cluster_id" in done.stdout
-    assert done.stdout.splitlines()[-1] == f"then: calipers doctor {labels}"
+    last = done.stdout.splitlines()[-1]
+    assert last == f"next: steps 1 to 2 above, in the file; then: calipers calibrate {labels} --out report"
 
 
 def test_json_holds_every_finding(labels: Path) -> None:
@@ -131,12 +132,13 @@ def test_other_forms_are_refused_by_line(tmp_path: Path, name: str, content: str
     ("end", "told"),
     [(",AB", "the same as row 2 in every column; remove one"), (",BA", "rename order to presentation")],
 )
-def test_calibrate_looks_at_columns_that_no_statistic_reads_where_an_answer_stands_twice(
+def test_a_refusal_looks_at_columns_that_no_statistic_reads_where_an_answer_stands_twice(
     tmp_path: Path, end: str, told: str
 ) -> None:
     row = "1,ann,human,c,A,t"
     (tmp_path / "labels.csv").write_text(f"{HEADER.strip()},order\n{row},AB\n{row}{end}\n")
-    assert told in str(calipers("calibrate", tmp_path / "labels.csv").exception)
+    for command in ("calibrate", "plan"):
+        assert told in str(calipers(command, tmp_path / "labels.csv").exception)
 
 
 def test_wrong_use_is_exit_2() -> None:

@@ -94,7 +94,7 @@ def every_column_asked(path: Path) -> Iterator[None]:
     try:
         yield
     except CalibrationError as error:
-        if error.code == "duplicate_verdict":
+        if error.code == "duplicate_verdict" and path.is_file():
             once_in_order(normalise(read_labels(path))[0])
         raise
 

@@ -114,6 +114,7 @@ def _piloted(
     what: str, given: dict[str, float], protocol: str, judge: str, other: str
 ) -> tuple[Pilot | None, CalibrationSettings | None]:
     from annotation.errors import AnnotationError
+    from app.label_files import every_column_asked
     from calibration.sizing.pilot import pilot_of
 
     if not what:
@@ -129,7 +130,8 @@ def _piloted(
             "bad_option", f"--{option} is an assumption, and a pilot brings its own; give one or other"
         )
     verdicts, settings = _verdicts(what, protocol)
-    return pilot_of(verdicts, settings, judge, other), settings
+    with every_column_asked(Path(what)):
+        return pilot_of(verdicts, settings, judge, other), settings
 
 
 def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettings]:

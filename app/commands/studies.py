@@ -248,21 +248,26 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
 
     def move(study: str = WHICH, as_json: bool = JSON) -> None:
         from annotation.people.principals import local_admin
-        from annotation.studies import find_study
+        from annotation.studies import find_study, protocol_of
         from annotation.study_status import set_status
         from app.commands.database import opened
         from app.progress import short_of_people, study_progress
         from db.connect import transaction
 
         with transaction(opened()) as session:
-            admin = local_admin(find_study(session, study))
+            kept = find_study(session, study)
+            before, admin = kept.status, local_admin(kept)
             found = set_status(session, admin, target)
+            asks_consent = bool(protocol_of(found).study.consent.strip())
             root, short = found.plan_root, short_of_people(study_progress(session, admin))
         if as_json:
             print_json({"study": found.name, "status": target, "plan_root": root})
             return
-        typer.echo(f"study {found.name!r} is {target}")
+        again = " again: it was closed" if (before, target) == ("closed", "open") else ""
+        typer.echo(f"study {found.name!r} is {target}{again}")
         if target == "open":
+            if not asks_consent:
+                typer.echo("nobody is asked for consent: the protocol says none (`consent` under [study])")
             typer.echo(f"plan root {root}: quote it in a preregistration; every export prints it")
             typer.echo("the links of `calipers invite` work while `calipers serve` runs")
             if short:

@@ -84,7 +84,11 @@ def test_flags_stop_a_study_from_opening_until_they_are_decided(shell: Shell) ->
     assert found["open_flags"] == []
     assert "label-blind, not style-blind" in found["sentence"]
     assert "too few topics" in found["sentence"]
-    assert "is open" in shell("open")
+    said = shell("open")
+    assert "study 's' is open\n" in said
+    assert "nobody is asked for consent" in said
+    shell("close")
+    assert "study 's' is open again: it was closed" in shell("open")
 
 
 def test_a_dry_run_writes_nothing(shell: Shell) -> None:

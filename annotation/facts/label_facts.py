@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from annotation.current_labels import CURRENT_LABELS, count_current, leaves_out_revealed
 from annotation.work.shown import UNPROVED
 from db.people_tables import Rater
-from db.tables import HANDED_IN, Assignment, Criterion, Item, Study
+from db.tables import HANDED_IN, SLOT_SOURCES, Assignment, Criterion, Item, Label, Study
 
 COUNTED = ("label", "retest")  # purposes of work that estimates are made of
 
@@ -55,6 +55,17 @@ def label_counts(session: Session, study: Study) -> dict[str, Any]:
         "first_label": day(min(dates, default=None)),
         "last_label": day(max(dates, default=None)),
     }
+
+
+def is_read_elsewhere(session: Session, study: Study) -> bool:
+    """Whether there are labels, none of them proves which text was read, and nobody is asked here."""
+    here = select(Assignment.id).where(Assignment.study_id == study.id, Assignment.source.in_(SLOT_SOURCES)).limit(1)
+    if session.scalar(here) is not None:
+        return False
+    labels = select(Label.id).join(Assignment, Assignment.id == Label.assignment_id)
+    labels = labels.where(Assignment.study_id == study.id).limit(1)
+    proved = labels.where(~Label.left_sha256.startswith(UNPROVED, autoescape=True))
+    return session.scalar(labels) is not None and session.scalar(proved) is None
 
 
 def left_out_counts(session: Session, study: Study) -> dict[str, Any]:

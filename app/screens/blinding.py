@@ -8,6 +8,7 @@ from html import escape
 import streamlit as st
 
 from annotation.errors import AnnotationError
+from annotation.facts.label_facts import is_read_elsewhere
 from annotation.leaks.auditing import ReportLine, ReportView, list_reports, view_report
 from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.leaks.overrides import decisions_about, edit_text, exclude_report, resolve_flag, restore_passage
@@ -29,19 +30,31 @@ MAY = (
     "Words that are no name, such as a notice, are changed by hand, below the texts."
 )
 
+ELSEWHERE = (
+    "There are no reports here to audit: all labels were made elsewhere, and their files do not prove which text was "
+    "read."
+)
+
 
 def show(principal: Principal) -> None:
-    """The reports that need a decision, else the claim a paper may make and the table per system; then the other."""
+    """The reports that need a decision, else the claim a paper may make and the table per system; then the other.
+
+    No claim of texts that raters of labels made elsewhere may never have seen.
+    """
     style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
         study_head(study)
         version, name, imported = label_version(session, study), study.name, has_labels(session, study)
-        lines = list_reports(session, principal)
+        lines, elsewhere = list_reports(session, principal), is_read_elsewhere(session, study)
     if not lines:
         _no_reports(name, imported)
         return
-    if waiting := sum(line.open_flags for line in lines):
+    waiting = sum(line.open_flags for line in lines)
+    if elsewhere and not waiting:
+        section(f'<p class="c-answer">{ELSEWHERE}</p><h2>The stored texts</h2>')
+        _look_at_one(principal, lines)
+    elif waiting:
         # each decision has every report read again: that stands below, and nobody waits for it
         _decide(principal, lines, waiting)
         _measured(principal, lines, version, apart=True)
@@ -60,6 +73,10 @@ def _measured(principal: Principal, lines: list[ReportLine], version: Version, *
 
 def _decide(principal: Principal, lines: list[ReportLine], waiting: int) -> None:
     section(f'<h2>Reports</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(waiting)}</p>')
+    _look_at_one(principal, lines)
+
+
+def _look_at_one(principal: Principal, lines: list[ReportLine]) -> None:
     chosen = _chosen(lines)
     if chosen is not None:
         with reading(database()) as session:

@@ -13,7 +13,9 @@ from annotation.people.principals import Principal, local_admin
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Report, Study
+from tests.annotation.result_trees import bring_results, labels_file
 from tests.app.drawing import html_of
+from tests.app.drawing import page as evaluators_page
 from tests.small_study import make_study, report_by
 
 
@@ -83,3 +85,12 @@ def test_a_text_is_changed_only_with_a_reason(page: tuple[AppTest, Engine, int])
         screen.run()
         assert not screen.exception
         assert the(engine, report_id).shown_text == shown
+
+
+def test_texts_beside_labels_made_elsewhere_are_not_audited(engine_here: Engine, tmp_path: Path) -> None:
+    study = make_study(engine_here, tmp_path / "reports", overlap=0)
+    bring_results(engine_here, study, labels_file(tmp_path / "labels.csv", [{}]), "labels")
+    words = "".join(html_of(evaluators_page(engine_here, study, "blinding")))
+    assert "There are no reports here to audit: all labels were made elsewhere" in words
+    assert "raters saw no system names" not in words
+    assert "By system" not in words

@@ -208,16 +208,17 @@ def _named(one: Candidate) -> str:
 
 
 def _deciding(one: Candidate, plan: ComparisonPlan, word: str) -> str:
-    """What would decide an open judge."""
+    """What would decide an open judge; of one that does not beat a constant answer, its gap alone."""
+    what = "decided" if one.beats_baseline else "its gap, not whether it beats a constant answer, is decided"
     needed = one.claim.needed if one.claim else None
     if needed is None or needed.clusters is None:
         return WHY_NO_NUMBER[needed.note].format(word=word) if needed else "nothing to compare it with"
     if not needed.more:
         enough = _counted(needed.clusters, word)
-        return f"decided by {enough}, fewer than are at hand: it had bad luck, and more would help"
+        return f"{what} by {enough}, fewer than are at hand: it had bad luck, and more would help"
     power = f"{plan.power:g}".removeprefix("0")
     return (
-        f"decided after labelling {_counted(needed.more, word, 'more ')} ({needed.clusters:,} in all), with power "
+        f"{what} after labelling {_counted(needed.more, word, 'more ')} ({needed.clusters:,} in all), with power "
         f"{power} if gap and spread stay as seen"
     )
 

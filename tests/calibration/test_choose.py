@@ -12,7 +12,7 @@ import pytest
 
 from calibration.choose import cheapest_adequate_judge
 from calibration.choosing.choice import Candidate, Choice, gate
-from calibration.choosing.choice_words import in_two, short_sentence
+from calibration.choosing.choice_words import in_two, sentence_about, short_sentence
 from calibration.choosing.deciding import power
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
@@ -86,6 +86,10 @@ def test_ten_pairs_cannot_tell_and_say_how_many_more_would_decide() -> None:
     assert (
         f"after labelling {choice.pairs_needed - 10:,} more pairs ({choice.pairs_needed:,} in all)" in choice.sentence
     )
+    wanted = next(one for one in choice.candidates if one.clusters_needed)
+    constant = sentence_about(replace(wanted, beats_baseline=False), choice.plan)
+    assert "Its gap, not whether it beats a constant answer, is decided after labelling" in constant
+    assert "Decided after labelling" in sentence_about(replace(wanted, beats_baseline=True), choice.plan)
     claims = [one.claim for one in choice.candidates if one.claim and one.claim.needed and one.claim.needed.clusters]
     assert choice.pairs_needed == min(
         claim.needed.clusters for claim in claims if claim.needed and claim.needed.clusters

@@ -4,6 +4,7 @@ left out. Each act keeps who and when, one that changes the text keeps why, and 
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import asdict
 from typing import Any
 
@@ -118,7 +119,8 @@ def edit_text(session: Session, principal: Principal, report_id: int, text: str,
     if not text.strip():
         raise AnnotationError("empty_text", "a shown text cannot be empty; leave the report out instead")
     found = [{**asdict(flag), "resolution": None} for flag in find_self_identification(text, _names(session, report))]
-    _write(report, text, _decided_before(found, report.flags))
+    flags = [*_decided_before(found, report.flags), *_still_masked(text, report.flags)]
+    _write(report, text, sorted(flags, key=lambda flag: int(flag["start"])))
     _by_hand(principal, report, "edit_text", reason)
     _trail(session, principal, report, "edit_text", reason)
     keep_changed_root(session, study_for(session, principal, "admin"))
@@ -209,6 +211,13 @@ def _decided_before(found: list[dict[str, Any]], before: list[Any]) -> list[dict
         if same:
             flag |= {key: same[key] for key in ("resolution", "reason", "by", "at")}
     return found
+
+
+def _still_masked(text: str, before: list[Any]) -> list[dict[str, Any]]:
+    """The names masked before, at the places where masks stand now: what was masked stays counted."""
+    masked = [flag for flag in before if flag.get("resolution") == "mask"]
+    places = [(found.start(), found.end()) for found in re.finditer(re.escape(MASK), text)]
+    return [{**flag, "start": start, "end": end} for flag, (start, end) in zip(masked, places, strict=False)]
 
 
 def _names(session: Session, report: Report) -> list[str]:

@@ -146,6 +146,16 @@ def test_an_edited_text_is_searched_for_names_again_and_cleaned(flagged: tuple) 
     assert report.open_flags == 1
 
 
+def test_what_was_masked_stays_so_in_a_text_changed_by_hand(flagged: tuple) -> None:
+    engine, admin, report_id = flagged
+    with transaction(engine) as session:
+        assert resolve_all(session, admin, "mask", of="alpha/tides") == 2
+        edit_text(session, admin, report_id, "As [system] I say that ChatGPT is no tide.", "a notice less")
+        flags = session.get_one(Report, report_id).flags
+    told = [(flag["kind"], flag["resolution"], flag["start"], flag["end"]) for flag in flags]
+    assert told == [("system", "mask", 3, 11), ("product", None, 23, 30)]
+
+
 def test_a_decision_stays_what_it_was(flagged: tuple) -> None:
     engine, admin, report_id = flagged
     with transaction(engine) as session:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+from annotation.judges.panel import DERIVED
 from calibration.results import CalibrationReport, Estimate
 from calibration.sure.confidence import AT
 from calibration.systems.aggregates import AGGREGATE
-from calibration.verdicts import SYSTEM_PAIR
-from exports.words.sentences import BOTH_ORDERS
+from calibration.verdicts import BOTH_ORDERS, SYSTEM_PAIR
+
+OF_NO_LABEL = ("cost_per", "seconds_per")
 
 
 def labels_address(**filters: str) -> str:
@@ -18,15 +20,23 @@ def labels_address(**filters: str) -> str:
 
 
 def behind(number: Estimate, report: CalibrationReport) -> str:
-    """Where what a judge and the annotators answered can be read; "" for a number that is of no judge."""
-    found = (name.removesuffix(BOTH_ORDERS) for name in (number.rater, number.reference))
-    judge = next((name for name in found if name in report.data["judges"]), "")
-    if not judge:
+    """Where what a judge and the annotators answered can be read; "" for a number that is of no judge.
+
+    Also "" where that page would show other labels than those the number is made of: for a verdict derived from
+    several answers, for two judges beside each other, for a pair of systems, for one level of confidence; and for money
+    and time, which no label shows.
+    """
+    raters = number.rater, number.reference
+    found = [name for name in raters if name in report.data["judges"]]
+    derived = any(name.endswith((BOTH_ORDERS, DERIVED)) for name in raters)
+    category = number.category
+    pair = category.startswith(SYSTEM_PAIR) and category.removeprefix(SYSTEM_PAIR) not in report.data["systems"]
+    if len(found) != 1 or derived or pair or category.startswith(AT) or number.statistic.startswith(OF_NO_LABEL):
         return ""
-    systems = number.category.removeprefix(SYSTEM_PAIR) if number.category.startswith(SYSTEM_PAIR) else ""
+    systems = category.removeprefix(SYSTEM_PAIR) if category.startswith(SYSTEM_PAIR) else ""
     return labels_address(
-        judge=judge,
+        judge=found[0],
         criterion="" if number.statistic.startswith(AGGREGATE) else number.criterion,  # theirs is a measure's name
-        category="" if number.category.startswith((SYSTEM_PAIR, AT)) else number.category,
-        system=systems if systems in report.data["systems"] else "",
+        category="" if systems else category,
+        system=systems,
     )

@@ -79,17 +79,26 @@ def test_an_address_names_what_narrows_the_labels_and_nothing_else(filters: dict
     ("changes", "address"),
     [
         ({}, "disagreements?judge=mini"),
-        ({"rater": "mini [both orders]"}, "disagreements?judge=mini"),
+        ({"rater": "mini [both orders]"}, ""),  # made of two answers, which stand there one by one
+        ({"reference": "maxi [both orders]"}, ""),
+        ({"rater": "trio [panel]"}, ""),
+        ({"reference": "maxi"}, ""),  # two judges, of which that page shows one
+        ({"category": "confidence: 3 of 3"}, ""),
+        ({"statistic": "cost_per_item", "reference": ""}, ""),
         ({"rater": "each_annotator", "reference": "mini"}, "disagreements?judge=mini"),
         ({"criterion": "c1", "category": "Art"}, "disagreements?judge=mini&criterion=c1&category=Art"),
         ({"category": "systems: atlas"}, "disagreements?judge=mini&system=atlas"),
-        ({"category": "systems: atlas, borealis"}, "disagreements?judge=mini"),  # a pair is no filter
+        ({"category": "systems: atlas, borealis"}, ""),  # a pair is no filter
         ({"rater": "each_annotator", "reference": "others"}, ""),
     ],
 )
-def test_a_number_leads_to_the_labels_of_its_judge(changes: dict[str, str], address: str) -> None:
+def test_a_number_leads_to_the_labels_of_its_judge_where_that_page_shows_them(
+    changes: dict[str, str], address: str
+) -> None:
     report = toy_report()
-    report = replace(report, data={**report.data, "judges": ["mini"], "systems": ["atlas", "borealis"]})
+    report = replace(
+        report, data={**report.data, "judges": ["mini", "maxi", "trio [panel]"], "systems": ["atlas", "borealis"]}
+    )
     number = Estimate("percent_agreement", "mini", "each_annotator", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "m", "")
     assert behind(replace(number, **changes), report) == address
 

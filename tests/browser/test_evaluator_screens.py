@@ -69,8 +69,8 @@ def test_the_first_page_is_the_choice_its_judges_can_be_sorted_and_its_plot_come
     expect(tab.locator(".c-answer")).to_contain_text("judge")
     expect(tab.get_by_role("figure", name="Agreement of each judge")).to_be_visible()
     listed = judges(tab)
-    choose(tab, "Sort by", 1)  # the second column: agreement
-    values = table_of_judges(tab).locator("tbody td:nth-child(2) .c-to")
+    choose(tab, "Sort by", 2)  # the third column: agreement
+    values = table_of_judges(tab).locator("tbody td:nth-child(3)")
     expect(values).to_have_text(sorted(values.all_inner_texts()))
     rising = judges(tab)
     tab.get_by_text("Largest first").first.click()
@@ -85,7 +85,7 @@ def test_the_first_page_is_the_choice_its_judges_can_be_sorted_and_its_plot_come
 
 def test_a_number_leads_to_the_labels_behind_it_and_filters_stay_in_the_address(tab: Page) -> None:
     opened(tab, "Choice")
-    judge = judges(tab)[0]
+    judge = next(one for one in judges(tab) if "[" not in one)  # what two answers make leads nowhere
     # by its name: the page may be drawing itself anew, in another order
     row = table_of_judges(tab).get_by_role("row").filter(has=tab.get_by_role("cell", name=judge, exact=True))
     row.get_by_role("link").first.click()

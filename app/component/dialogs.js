@@ -151,20 +151,16 @@ class Dialogs {
   sureToLose(n) {
     return new Promise((done) => {
       let yes = false;
-      const button = (text, run, kind) => make("button", { type: "button", class: kind, onclick: run }, text);
+      const button = (text, onclick, kind = { class: "quiet" }) => make("button", { type: "button", onclick, ...kind }, text);
       const node = this.show(
         tell("leaving.log_out"),
         make("p", {}, tell("leaving.would_be_lost", { n })),
-        button(tell("sign_out.stay"), () => node.close(), "submit ready"),
-        button(tell("sign_out.download"), () => this.page.rescue.download(), "quiet"),
-        button(
-          tell("leaving.lose_them"),
-          () => {
-            yes = true;
-            node.close();
-          },
-          "quiet",
-        ),
+        button(tell("sign_out.stay"), () => node.close(), { class: "submit ready" }),
+        button(tell("sign_out.download"), () => this.page.rescue.download()),
+        button(tell("leaving.lose_them"), () => {
+          yes = true;
+          node.close();
+        }),
       );
       node.addEventListener("close", () => done(yes));
     });

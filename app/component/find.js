@@ -49,6 +49,7 @@ class Find {
   close() {
     if (!this.isOpen) return;
     const within = this.node.contains(this.node.getRootNode().activeElement);
+    const now = this.hits[this.at];
     this.node.hidden = true;
     this.hits = [];
     this.mark();
@@ -56,6 +57,7 @@ class Find {
       const { active, panes } = this.page.reading;
       const back = this.at >= 0 || !this.back?.isConnected ? panes.get(active)?.node : this.back;
       back?.focus({ preventScroll: true });
+      if (now) select(rangeOfHit(now)); // as browsers leave it: to be quoted, or widened by Shift and the arrows
     }
     this.page.header.refresh();
   }
@@ -129,6 +131,10 @@ class Find {
     }
     return first + low;
   }
+}
+
+function select({ startContainer, startOffset, endContainer, endOffset }) {
+  document.getSelection().setBaseAndExtent(startContainer, startOffset, endContainer, endOffset);
 }
 
 const rangeOfHit = ({ map, start, end }) => map.range(start, end);

@@ -80,7 +80,8 @@ class Quoting {
   quote() {
     const { page } = this;
     const span = this.selected();
-    if (!span || !page.mayEdit(page.current)) return;
+    if (!page.mayEdit(page.current)) return;
+    if (!span) return void this.refuse(tell("quote.nothing"));
     const { evidence, rationale } = page.answers.of(page.current);
     const same = evidence.some((one) => ["side", "start", "end"].every((name) => one[name] === span[name]));
     const block = `> ${paneName(page, span.side)}: “${span.quote.replace(/\s+/g, " ")}”`;
@@ -88,15 +89,17 @@ class Quoting {
     if (span.quote.length > MAX_QUOTE) refused = tell("quote.too_long", { n: MAX_QUOTE });
     else if (!same && evidence.length >= MAX_SPANS) refused = tell("quote.too_many", { n: MAX_SPANS });
     else if (rationale.length + block.length + 2 > MAX_RATIONALE) refused = tell("quote.no_room");
-    if (refused) {
-      page.notices.set("remark", { text: refused, tone: "amber" });
-      return void page.refresh();
-    }
+    if (refused) return void this.refuse(refused);
     document.getSelection().removeAllRanges();
     insertLine(page.form.textareas.get(page.current), block); // first, so that text and span leave as one entry
     if (!same) page.answers.edit(page.current, { evidence: [...evidence, span] }, "now");
     page.edited();
     page.form.quotes.showLast();
+  }
+
+  refuse(text) {
+    this.page.notices.set("remark", { text, tone: "amber" });
+    this.page.refresh();
   }
 }
 

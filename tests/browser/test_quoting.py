@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -131,6 +132,21 @@ def test_what_is_selected_is_quoted_stored_and_verified(page: Page, server: Any,
         assert (span["side"], span["quote"], span["verified"]) == (side, selected, True)
         assert text[span["start"] : span["end"]] == selected
         assert span["sha256"] == (stored.left_sha256 if side == "left" else stored.right_sha256)
+
+
+def test_found_words_are_widened_and_quoted_by_keyboard_alone(page: Page) -> None:
+    page.locator('.calipers[data-ready="true"]').wait_for()
+    page.keyboard.press("q")
+    expect(page.get_by_text("Nothing is selected.")).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.insert_text("café")
+    for key in ("Enter", "Escape", "Shift+ArrowRight", "Shift+ArrowRight"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("button", name="Quote", exact=True)).to_be_visible()
+    page.keyboard.press("q")
+    box = page.get_by_role("textbox", name="Rationale: Criterion 1")
+    expect(box).to_have_value(re.compile("^> Left: “café b”\n$"))
+    expect(page.get_by_text("Nothing is selected.")).to_have_count(0)
 
 
 def test_a_quote_is_marked_again_after_a_reload_and_its_chip_leads_to_it_and_no_hash_of_a_report_reaches_the_browser(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -35,20 +36,31 @@ def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
     """In the order of the navigation."""
     return [
         _first(principal),
-        st.Page(partial(agreement.show, principal), title="Agreement", url_path="agreement"),
-        st.Page(partial(reliability.show, principal), title="Reliability", url_path="reliability"),
-        st.Page(partial(bias.show, principal), title="Bias", url_path="bias"),
-        st.Page(partial(ranking.show, principal), title="Ranking", url_path="ranking"),
-        st.Page(partial(disagreements.show, principal), title="Disagreements", url_path="disagreements"),
-        st.Page(partial(disputes.show, principal), title="Disputes", url_path="disputes"),
-        st.Page(partial(judges.show, principal, cookie), title="Judges", url_path="judges"),
-        st.Page(partial(progress.show, principal, cookie), title="Progress", url_path="progress"),
-        st.Page(partial(blinding.show, principal), title="Blinding", url_path="blinding"),
-        st.Page(partial(paper.show, principal), title="Paper", url_path="paper"),
-        st.Page(partial(planner.show, principal), title="Planner", url_path="planner"),
+        _page("Agreement", agreement.show, principal),
+        _page("Reliability", reliability.show, principal),
+        _page("Bias", bias.show, principal),
+        _page("Ranking", ranking.show, principal),
+        _page("Disagreements", disagreements.show, principal),
+        _page("Disputes", disputes.show, principal),
+        _page("Judges", judges.show, principal, cookie),
+        _page("Progress", progress.show, principal, cookie),
+        _page("Blinding", blinding.show, principal),
+        _page("Paper", paper.show, principal),
+        _page("Planner", planner.show, principal),
         *_admins(principal, cookie),
-        st.Page(partial(log_out.show, principal, cookie), title="Log out", url_path="log_out"),
+        _page("Log out", log_out.show, principal, cookie),
     ]
+
+
+def _page(title: str, show: Callable[..., None], *given: object, path: str = "", default: bool = False) -> Page:
+    """Whose title stands in the browser's tab as well."""
+    address = path or title.lower().replace(" ", "_")
+    return st.Page(partial(_titled, title, show, *given), title=title, url_path=address, default=default)
+
+
+def _titled(title: str, show: Callable[..., None], *given: object) -> None:
+    st.set_page_config(page_title=f"{title} · calipers")
+    show(*given)
 
 
 def _first(principal: Principal) -> Page:
@@ -56,12 +68,10 @@ def _first(principal: Principal) -> Page:
     if principal.role == "admin":
         with reading(database()) as session:
             if is_setting_up(session, session.get_one(Study, principal.study_id)):
-                return st.Page(partial(set_up.show, principal), title="Set up", url_path="choice", default=True)
-    return st.Page(partial(choice.show, principal), title="Choice", url_path="choice", default=True)
+                return _page("Set up", set_up.show, principal, path="choice", default=True)
+    return _page("Choice", choice.show, principal, default=True)
 
 
 def _admins(principal: Principal, cookie: str) -> list[Page]:
     """Names stand on it, so that only an admin has it."""
-    if principal.role != "admin":
-        return []
-    return [st.Page(partial(people.show, principal, cookie), title="People", url_path="people")]
+    return [_page("People", people.show, principal, cookie)] if principal.role == "admin" else []

@@ -49,6 +49,7 @@ def opened(tab: Page, name: str) -> None:
     tab.get_by_role("banner").get_by_role("link", name=name, exact=True).click()
     expect(tab).to_have_url(re.compile("/$" if name == "Choice" else rf"/{name.lower()}(\?|$)"))
     expect(tab.get_by_text(PAGES[name]).first).to_be_visible(timeout=90_000)
+    expect(tab).to_have_title(f"{name} · calipers")
     at_rest(tab)
 
 

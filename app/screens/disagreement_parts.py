@@ -11,17 +11,32 @@ import pandas as pd
 from annotation.disputes.one_disagreement import Given, OneDisagreement
 from annotation.judges.inspecting import ShownAttempt, ShownCall
 from app.screens.look import table
+from exports.words.grammar import counted
 
 TOO_LONG = "The prompt is longer than the model's context window."
+KINDS = {
+    "hard": "a judge and an annotator contradict each other",
+    "soft": "one of the two says tie or not applicable, or their scores are neighbours",
+}
+TURNED = ": “left” in the reason below is Right here"
 CHANGED = "A text or a question changed after it was planned, or no prompt can be built from them."
 
 
-def count_sentence(compared: pd.DataFrame) -> str:
-    """How many questions were answered differently, and how."""
+def count_sentence(compared: pd.DataFrame, kind: str = "") -> str:
+    """How many questions were answered differently, and how; of `kind` alone where one is wanted.
+
+    `compared`: of every kind, for a count says nothing without all that it is of.
+    """
     kinds = compared["kind"].value_counts()
     hard, soft, total = int(kinds.get("hard", 0)), int(kinds.get("soft", 0)), len(compared)
+    if not total:
+        return "No question passes these filters."
+    if kind and not kinds.get(kind):
+        return f"No {kind} difference among {counted(total, 'question')}: {KINDS[kind]}."
     if not hard + soft:
-        return f"No difference: {total:,} questions answered alike." if total else "No question passes these filters."
+        return f"No difference: {counted(total, 'question')} answered alike."
+    if kind:
+        return f"A {kind} difference in {kinds[kind]:,} of {counted(total, 'question')}: {KINDS[kind]}."
     return (
         f"{hard + soft:,} of {total:,} questions are answered differently by a judge and an annotator: "
         f"{hard:,} hard (contradictory), {soft:,} soft (a tie against a winner, or the next score)."
@@ -88,7 +103,7 @@ def _given(given: Given) -> str:
     if given.kind == "judge":
         notes.append(f"pass {given.pass_no}" + (f", repeat {given.run}" if given.run > 1 else ""))
     if given.swapped:
-        notes.append("saw the sides swapped: its left is Right here")
+        notes.append(f"saw the two reports the other way round{TURNED if given.rationale else ''}")
     lost = "".join(f"<li>{escape(quote)} <small>not found in the text</small></li>" for quote in given.lost_quotes)
     quotes = "".join(f"<li><mark>{escape(quote)}</mark></li>" for quote in given.quotes) + lost
     said, answer = escape(given.rationale), escape(given.choice)

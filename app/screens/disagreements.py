@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from html import escape
 
 import pandas as pd
@@ -44,9 +45,12 @@ def show(principal: Principal) -> None:
         )
         return
     head = st.container()
-    alike = narrowed(compared, _filters(compared))
-    lines = alike[alike["unlike"] > 0]  # in order already
-    head.html(f'<div class="c-page"><p class="c-answer">{escape(count_sentence(alike))}</p></div>')
+    filters = _filters(compared)
+    of_all_kinds = narrowed(compared, replace(filters, kind=""))
+    lines = narrowed(of_all_kinds, Filters(kind=filters.kind))
+    lines = lines[lines["unlike"] > 0]  # in order already
+    said = count_sentence(of_all_kinds, filters.kind)
+    head.html(f'<div class="c-page"><p class="c-answer">{escape(said)}</p></div>')
     if lines.empty:
         st.html('<div class="c-page"><p class="c-soft">Take a filter away to see more.</p></div>')
         return
@@ -54,7 +58,7 @@ def show(principal: Principal) -> None:
     listed, beside = st.columns([3, 7], gap="medium")
     with listed:
         _list(lines, at)
-        st.expander("Counts by criterion").html(f'<div class="c-page">{counts_table(alike)}</div>')
+        st.expander("Counts by criterion").html(f'<div class="c-page">{counts_table(of_all_kinds)}</div>')
     with beside:
         _one(principal, lines.iloc[at])
 

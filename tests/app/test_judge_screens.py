@@ -121,13 +121,14 @@ def test_disagreements_are_filtered_and_walked_through(engine_here: Engine, tmp_
     drawn(screen.button(key="next").click().run())
     assert "2 of 8" in shown(screen)
     drawn(screen.selectbox(key="kind").select("soft").run())
-    assert "4 of 4 questions" in shown(screen)
+    assert "A soft difference in 4 of 8 questions" in shown(screen)  # of all that were asked, of any kind
     assert "1 of 4" in shown(screen)  # a filter starts at the first again
     drawn(screen.button(key="go_3").click().run())
     assert "4 of 4" in shown(screen)
     assert screen.button(key="next").disabled
     drawn(screen.selectbox(key="judge").select("always-first").run())
     assert "Take a filter away" in shown(screen)
+    assert "No soft difference among 4 questions" in shown(screen)
 
 
 def test_a_blind_study_names_no_system_beside_an_answer(engine_here: Engine, tmp_path: Path) -> None:

@@ -195,7 +195,11 @@ def test_every_role_gets_its_pages_and_no_screen_serves_anybody_else(
     screens: dict[str, Any] = {}
     for name in SIGNED_IN:
         for page in shell.pages_of(cast.clients[name].cookies["calipers"]):
-            screen = inspect.getmodule([page.show.func, *filter(callable, page.show.args)][-1])  # inside what names the tab
+            shows = [
+                page.show.func,
+                *filter(callable, page.show.args),
+            ]  # an evaluator's stands inside what names the tab
+            screen = inspect.getmodule(shows[-1])
             assert screen is not None
             short = screen.__name__.rsplit(".", 1)[1]
             screens[short] = screen

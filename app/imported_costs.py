@@ -37,8 +37,8 @@ def imported_costs(session: Session, study: Study) -> dict[str, ImportedCost]:
         .group_by(Judge.name, Assignment.id)
     )  # fmt: skip
     passes: dict[str, list[Pass]] = defaultdict(list)
-    for judge, *one in rows:
-        passes[judge].append((one[0], one[1], one[2], one[3], one[4]))
+    for judge, answers, usd, priced, seconds, timed in rows:
+        passes[judge].append((answers, usd, priced, seconds, timed))
     return {judge: _cost(each) for judge, each in passes.items()}
 
 

@@ -13,7 +13,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from annotation.facts.judge_facts import judge_facts
-from annotation.facts.label_facts import day, label_counts, left_out_counts
+from annotation.facts.label_facts import day, is_read_elsewhere, label_counts, left_out_counts
 from annotation.facts.people_facts import people_facts
 from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.planning.comparison_plans import WHAT as KEPT_PLAN
@@ -50,9 +50,13 @@ def study_facts(session: Session, study: Study) -> dict[str, Any]:
     }
 
 
-def keep_audit(session: Session, study: Study, found: BlindingAudit) -> None:
-    """What `calipers audit` found, in the audit trail: the newest one stands in the methods paragraph."""
-    audit(session, study.id, None, AUDITED, **audit_facts(found))
+def keep_audit(session: Session, study: Study, found: BlindingAudit) -> dict[str, Any]:
+    """What `calipers audit` found, in the audit trail: the newest one stands in the methods paragraph. Returns it."""
+    facts = audit_facts(found)
+    if is_read_elsewhere(session, study):
+        facts["sentence"] = ""  # of texts that nobody proves to have read
+    audit(session, study.id, None, AUDITED, **facts)
+    return facts
 
 
 def audit_facts(made: BlindingAudit) -> dict[str, Any]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from annotation.leaks.auditing import ReportLine
     from annotation.leaks.blinding_audit import BlindingAudit, Gaps
 
+NO_CLAIM = "No claim: all labels were made elsewhere, and their files do not prove which text was read."
 SHOWN = 20
 
 
@@ -65,7 +66,7 @@ def audit(
         lines = list_reports(session, admin)
         flags, name = open_flags(session, admin), find_study(session, study).name
     with transaction(engine) as session:
-        keep_audit(session, find_study(session, study), found)
+        claimed = keep_audit(session, find_study(session, study), found)["sentence"]
     if as_json:
         print_json({**asdict(found), "open_flags": flags})
         return
@@ -73,7 +74,7 @@ def audit(
     _print_passages(found, flags)
     _print_waiting(flags, name)
     _print_gaps(found.gaps)
-    typer.echo(found.sentence)
+    typer.echo(found.sentence if claimed or flags else NO_CLAIM)
     if not flags:
         say_next(engine, study)
 

@@ -9,6 +9,8 @@ import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
+from annotation.facts.study_facts import keep_audit
+from annotation.leaks.auditing import audit_study
 from annotation.people.principals import Principal, local_admin
 from app.settings import database, settings
 from db.connect import reading, transaction
@@ -94,3 +96,8 @@ def test_texts_beside_labels_made_elsewhere_are_not_audited(engine_here: Engine,
     assert "There are no reports here to audit: all labels were made elsewhere" in words
     assert "raters saw no system names" not in words
     assert "By system" not in words
+    with transaction(engine_here) as session:
+        kept = session.get_one(Study, study)
+        found = audit_study(session, local_admin(kept))
+        assert "raters saw no system names" in found.sentence
+        assert keep_audit(session, kept, found)["sentence"] == "", "no methods paragraph claims it"

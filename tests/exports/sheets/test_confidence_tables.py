@@ -90,9 +90,12 @@ def test_the_figure_draws_every_point_and_says_how_many_curves_it_leaves_out() -
         assert as_bytes(figure, "svg") == as_bytes(figure, "svg")
 
 
-def test_a_number_of_one_level_leads_to_all_labels_of_its_judge(report: CalibrationReport) -> None:
+def test_a_number_of_one_level_leads_nowhere_for_the_page_shows_all_labels_of_its_judge(
+    report: CalibrationReport,
+) -> None:
     point = believed(report)[0].points[0]
-    assert behind(point, report) == "disagreements?judge=mini"
+    assert point.rater == "mini"
+    assert behind(point, report) == ""
 
 
 def test_a_study_of_unlike_criteria_has_no_agreement_row_made_of_its_confidence_alone() -> None:

@@ -13,6 +13,7 @@ from calibration.people.agreement_so_far import AgreementSoFar
 from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import CalibrationReport, Estimate
 from calibration.sizing.study_plan import Goals, StudyPlan
+from calibration.verdicts import BOTH_ORDERS
 from exports.cells import shown
 from exports.figures import Figure
 from exports.sheets.bias import effect_of, headlines
@@ -29,7 +30,8 @@ def of_frontier(report: CalibrationReport) -> str:
         return ""
     best, cheap = max(priced, key=lambda one: one.agreement.value), min(priced, key=lambda one: one.cost_per_item)
     costs = {one.judge: usd(one.cost_per_item) for one in (best, cheap)}
-    first = f"Of {len(priced)} judges with a price {best.judge} agrees most, {in_words(best.agreement)}"
+    what = "candidates" if any(one.judge.endswith(BOTH_ORDERS) for one in priced) else "judges"
+    first = f"Of {len(priced)} {what} with a price {best.judge} agrees most, {in_words(best.agreement)}"
     if best is cheap:
         return f"{first}, and costs least, {costs[best.judge]}."
     last = f"the cheapest, {cheap.judge}, agrees {in_words(cheap.agreement)} for {costs[cheap.judge]}"

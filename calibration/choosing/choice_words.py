@@ -117,7 +117,7 @@ def _found(
     tried = f"the {_all_tried(candidates)}" if len(candidates) > 1 else "the one judge tried"
     if chosen and chosen.claim:
         told = f"it agrees with {_agreement(chosen, word)}, and {_gap(chosen.claim, plan, word)}."
-        lead = f"{chosen.judge} is the cheapest adequate judge of {len(candidates)} tried:"
+        lead = f"{chosen.judge} is the cheapest adequate judge of {len(candidates)} {_candidates(candidates)}tried:"
         return lead, f"at {usd(chosen.cost_per_item)} {told}"
     nearest = closest(candidates)
     if nearest is None or nearest.claim is None:
@@ -137,11 +137,16 @@ def _found(
     return f"Cannot tell from {seen} whether {which} can replace an annotator{end}", told
 
 
+def _candidates(candidates: Sequence[Candidate]) -> str:
+    """`candidates ` where one judge stands among them twice, else nothing."""
+    return "candidates " * any(one.judge.endswith(BOTH_ORDERS) for one in candidates)
+
+
 def _all_tried(candidates: Sequence[Candidate]) -> str:
     """`3 judges tried`, or `4 candidates tried (2 judges, by one order or both)` where one judge counts twice."""
     judges = {one.judge.removesuffix(BOTH_ORDERS) for one in candidates}
-    if len(judges) == len(candidates):
-        return f"{len(judges)} judges tried"
+    if not _candidates(candidates):
+        return f"{len(candidates)} judges tried"
     return f"{len(candidates)} candidates tried ({_counted(len(judges), 'judges')}, by one order or both)"
 
 

@@ -36,7 +36,9 @@ def page(warm: BrowserContext, server: Server) -> Iterator[Page]:
 
 def test_an_evaluator_finds_all_four_by_clicking(page: Page) -> None:
     said = page.locator(".c-answer").first
-    expect(said).to_contain_text("simulated-mini is the cheapest adequate judge of 6 tried", timeout=COMPUTED)
+    expect(said).to_contain_text(
+        "simulated-mini is the cheapest adequate judge of 6 candidates tried", timeout=COMPUTED
+    )
     expect(page.get_by_text("Simulated answers").first).to_be_visible()
     judges = page.get_by_role("region", name="Which judge can stand in for an annotator")
     expect(judges.get_by_role("row").filter(has_text="simulated-max").first).to_contain_text("adequate: dearer")

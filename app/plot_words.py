@@ -124,8 +124,8 @@ def of_steps(found: AgreementSoFar, cluster: str) -> str:
 def of_work(found: Sequence[AnnotatorQuality]) -> str:
     """Who agrees least and most with the others, and the range of winners on the left."""
     agree, left = _range((one.rater, one.agreement) for one in found), _range((one.rater, one.left) for one in found)
-    said = [f"agreement with the others runs {agree}"] * bool(agree)
-    said += [f"the share of winners taken on the left runs {left}"] * bool(left)
+    said = [f"agreement with the others {agree}"] * bool(agree)
+    said += [f"the share of winners taken on the left {left}"] * bool(left)
     text = "; ".join(said)
     return f"{text[0].upper()}{text[1:]}." if text else ""
 
@@ -140,15 +140,17 @@ def of_speed(found: Sequence[AnnotatorQuality]) -> str:
         f"{one.rater} takes {rounded(one.minutes.value, 1)} minutes an item and agrees {shown(one.agreement)[0]}"
         for one in (fast, slow)
     ]
-    return f"The fastest, {said[0]}; the slowest, {said[1]}."
+    return f"The fastest, {said[0]}; the slowest, {said[1]}." if len(rows) > 1 else f"{said[0]}."
 
 
 def _range(named: Iterable[tuple[str, Estimate]]) -> str:
     known = [(name, one.value) for name, one in named if _known(one)]
     if not known:
         return ""
+    if len(known) == 1:
+        return f"is {percent(known[0][1])} ({known[0][0]})"
     low, high = (end(known, key=lambda pair: pair[1]) for end in (min, max))
-    return f"from {percent(low[1])} ({low[0]}) to {percent(high[1])} ({high[0]})"
+    return f"runs from {percent(low[1])} ({low[0]}) to {percent(high[1])} ({high[0]})"
 
 
 def _known(one: Estimate) -> bool:

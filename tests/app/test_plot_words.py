@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import app.plot_words
 from app import screens
 from app.plan_words import DEFAULTS
-from app.plot_words import of_bias, of_confidence, of_forest, of_frontier, of_plan
+from app.plot_words import of_bias, of_confidence, of_forest, of_frontier, of_plan, of_speed, of_work
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.study_cost import Design, Prices
@@ -63,6 +65,18 @@ def test_the_forest_names_both_ends_and_the_people(report: CalibrationReport) ->
 def test_biases_are_counted_and_what_has_no_numbers_says_nothing(report: CalibrationReport) -> None:
     assert " intervals leave 0 out; the effect furthest from 0 is " in of_bias(report)
     assert (of_confidence(report), of_forest(None)) == ("", "")
+
+
+def test_one_annotator_is_no_range(report: CalibrationReport) -> None:
+    number = next(one for one in report.estimates if one.statistic == "percent_agreement")
+    two: list[Any] = [
+        SimpleNamespace(rater=name, agreement=number, left=number, minutes=number) for name in ("ada", "bo")
+    ]
+    assert of_work(two).startswith("Agreement with the others runs from ")
+    assert of_work(two[:1]).startswith("Agreement with the others is ")
+    assert of_speed(two).startswith("The fastest, ")
+    assert of_speed(two[:1]).startswith("ada takes ")
+    assert of_work([]) + of_speed([]) == ""
 
 
 def test_a_plan_says_topics_for_the_interval_wanted() -> None:

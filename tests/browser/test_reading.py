@@ -166,7 +166,7 @@ def test_find_counts_in_both_reports_changes_neither_and_enter_walks_the_hits_ro
         ("moraines", 6, 6),
     ):
         reader.get_by_role("textbox", name="Find in both reports").fill(words)
-        expect(status).to_have_text(f"left {left}, right {right}")
+        expect(status).to_have_text(f"left {left}, right {right}" if left + right else "Not found")
         marked = reader.evaluate("[...CSS.highlights.get('found')].map(range => range.toString())")
         assert len(marked) == left + right
     assert reader.locator(".reading").evaluate("root => root.innerHTML") == before

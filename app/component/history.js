@@ -49,6 +49,7 @@ class AnswerHistory {
       const { status, reply } = await page
         .request(`/api/history/${encodeURIComponent(aid)}`)
         .catch(() => ({ status: 0 }));
+      if (status !== 200) this.known.clear(); // asked again when a criterion is opened
       if (status !== 200 || page.item !== item) return false;
       for (const { criterion, revisions } of reply) this.told.set(answers.rowOf({ criterion, aid }), revisions);
     }

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PAGES = {
     "Choice": "The card of one judge", "Reliability": "by criterion and category", "Bias": "Biases looked for",
     "Ranking": "How firm the first place is", "Agreement": "Agreement of judges with annotators",
-    "Disagreements": "questions are answered differently", "Disputes": "An item counts once", "Judges": "How each was asked", "Paper": "Methods",
+    "Disagreements": "Previous", "Disputes": "An item counts once", "Judges": "How each was asked", "Paper": "Methods",
     "Progress": "slots are handed in", "Planner": "Why more criteria do not replace topics",
 }  # fmt: skip
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
+from annotation.facts.imported_costs import ImportedCost
 from annotation.importing.results_raters import IMPORTED
 from annotation.judges.judge_runs import Asked, JudgeRuns
 from annotation.judges.standing import JudgeStanding
-from app.imported_costs import ImportedCost
 from app.judge_orders import Orders
 from app.screens.look import table
 from exports.cells import DASH, Cell, shown

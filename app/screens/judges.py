@@ -7,10 +7,10 @@ from html import escape
 import streamlit as st
 
 from annotation.errors import AnnotationError
+from annotation.facts.imported_costs import ImportedCost, imported_costs
 from annotation.judges.judge_runs import judge_runs
 from annotation.judges.standing import are_at_work
 from annotation.people.principals import Principal, study_for
-from app.imported_costs import ImportedCost, imported_costs
 from app.judge_orders import Orders
 from app.reporting import label_version
 from app.screens.judge_asking import ask, read_prompts

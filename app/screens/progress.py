@@ -9,9 +9,9 @@ from sqlalchemy.orm import Session
 from streamlit.delta_generator import DeltaGenerator
 
 from annotation.errors import AnnotationError
+from annotation.facts.imported_costs import ImportedCost, imported_costs
 from annotation.people.principals import Principal, study_for
 from annotation.work.remarks import Remark, deal_with, remarks_of, reply
-from app.imported_costs import ImportedCost, imported_costs
 from app.kept import Version
 from app.plot_words import of_speed, of_steps, of_work
 from app.progress import StudyProgress, far, handed_in, label_slots, study_parts, study_progress

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from app.imported_costs import ImportedCost
+from annotation.facts.imported_costs import ImportedCost
 from app.progress import Part, RaterProgress, StudyProgress
 from app.quality import StudyQuality
 from app.quality_words import listed, reason, why

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from calibration.results import CalibrationReport, Estimate, ReportWarning
+from calibration.verdicts import BOTH_ORDERS
 from exports.cells import shown
 
 PEOPLE = "each_annotator"
-BOTH_ORDERS = " [both orders]"  # what calibration adds to the name of the candidate made of two passes
 # a judge with people, people among themselves, and what is counted
 OF_ANSWERS = ("{} agrees with the annotators on {} of", "the annotators agree among themselves on {}", "verdicts")
 OF_SCORES = (

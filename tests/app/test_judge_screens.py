@@ -9,11 +9,11 @@ import streamlit as st
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
+from annotation.facts.imported_costs import ImportedCost, imported_costs
 from annotation.judges import client
 from annotation.judges.judge_runs import judge_runs
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_out
-from app.imported_costs import ImportedCost, imported_costs
 from app.screens import judges
 from app.screens.judge_tables import standing_table
 from db.connect import reading, transaction

@@ -1,25 +1,22 @@
 """Adjudication: a blind decision where people's verdicts differ. It is a label of its own; theirs never change."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
+from annotation.designs.pairing import seeded
 from annotation.disputes.disputes import Dispute, disputes
 from annotation.errors import AnnotationError
+from annotation.items.twins import rates_both
 from annotation.locks import hold_person
-from annotation.pairing import seeded
-from annotation.people.gates import closed_gate
+from annotation.open_work.returns import return_stale
 from annotation.people.principals import Principal
 from annotation.studies import audit, protocol_of
-from annotation.work.stale import return_stale
-from annotation.work.twins import rates_both
-from db.aliases import REPORT_A, REPORT_B
+from annotation.training.training import closed_gate
 from db.people_tables import Enrollment
-from db.tables import HANDED_IN, LIVE, Assignment, Item, Study
+from db.tables import HANDED_IN, LIVE, REPORT_A, REPORT_B, Assignment, Item, Study
 from db.types import now
 
 GIVEN_OUT_WHILE = ("open", "closed")  # disputes come to light when a study is over
@@ -73,14 +70,14 @@ def _offered(session: Session, study: Study, rater_id: int, *, early: bool) -> l
     rows = select(Item.id, Item.priority).where(Item.study_id == study.id)
     priority = {item: urgent for item, urgent in session.execute(rows)}
     draw = {item: seeded(study.seed, "disputes", rater_id, item).random() for item in found}
-    return sorted(found.items(), key=lambda one: (-priority[one[0]], draw[one[0]]))
+    return sorted(found.items(), key=lambda entry: (-priority[entry[0]], draw[entry[0]]))
 
 
 def _open_to(session: Session, study: Study, rater_id: int, *, early: bool) -> dict[int, list[Dispute]]:
     """Items this person may settle, with their open disputes."""
     by_item: dict[int, list[Dispute]] = defaultdict(list)
-    for one in disputes(session, study, early=early):
-        by_item[one.item_id].append(one)
+    for dispute in disputes(session, study, early=early):
+        by_item[dispute.item_id].append(dispute)
     own = select(Assignment.item_id).where(Assignment.study_id == study.id, Assignment.rater_id == rater_id)
     known = set(session.scalars(own.where(Assignment.purpose != "adjudicate")))
     known |= set(session.scalars(own.where(Assignment.purpose == "adjudicate", Assignment.returned == "skipped")))
@@ -88,8 +85,8 @@ def _open_to(session: Session, study: Study, rater_id: int, *, early: bool) -> d
         item: still_open
         for item, found in by_item.items()
         if item not in known
-        and (still_open := [one for one in found if one.state == "open"])
-        and all(one.state != "in work" for one in found)
+        and (still_open := [dispute for dispute in found if dispute.state == "open"])
+        and all(dispute.state != "in work" for dispute in found)
     }
 
 
@@ -97,10 +94,10 @@ def _given(
     session: Session, study: Study, rater_id: int, item_id: int, found: Sequence[Dispute], pass_no: int
 ) -> Assignment:
     """An adjudication of these questions: this person's own that came back, with what is typed there, or a new one."""
-    codes = [one.criterion for one in found]
+    codes = [dispute.criterion for dispute in found]
     back = _own(study, rater_id), Assignment.item_id == item_id, Assignment.pass_no == pass_no
     returned = select(Assignment).where(*back, Assignment.status == "returned").order_by(Assignment.id.desc())
-    taken = next((one for one in session.scalars(returned) if one.criteria_order == codes), None)
+    taken = next((assignment for assignment in session.scalars(returned) if assignment.criteria_order == codes), None)
     if taken is not None:
         taken.status, taken.returned, taken.active_at = "taken", None, now()
     else:
@@ -112,7 +109,7 @@ def _given(
         session.add(taken)
     session.flush()
     # what the decision is about: it is settled for as long as these verdicts stand
-    saw = {one.criterion: {str(rater): verdict for rater, verdict in one.verdicts.items()} for one in found}
+    saw = {dispute.criterion: {str(rater): verdict for rater, verdict in dispute.verdicts.items()} for dispute in found}
     audit(session, study.id, rater_id, "adjudicate", assignment=taken.id, verdicts=saw)
     session.flush()
     return taken

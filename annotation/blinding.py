@@ -1,34 +1,33 @@
 """Blinding beyond citations: what is deleted, what is flagged, how every report is laid out, what still leaks.
 
-The parts live in files of their own; here are their public names, and the audit that asks a classifier who wrote what.
+Most parts have files of their own, whose public names are repeated here beside the audit.
 """
-
-from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from annotation.canonical.form import CANONICAL_VERSION, Canonical, canonical_format
 from annotation.leaks.blinding_audit import (
-    TEXTS,
+    RESIDUE,
     AuditedReport,
     BlindingAudit,
     Gaps,
     Identification,
     RemovedShare,
+    Residue,
     claim,
     find_gaps,
+    find_residue,
     removed_shares,
 )
-from annotation.leaks.formatting import FORMATTING, formatting_counts
 from annotation.leaks.provenance import find_provenance
-from annotation.leaks.residue import RESIDUE, Residue, find_residue
+from annotation.leaks.recognition import FORMATTING, Interval, formatting_counts, giveaways, identify, no_interval
 from annotation.leaks.self_identification import Flag, find_self_identification
 
 __all__ = [
     "CANONICAL_VERSION",
+    "FORMATTING",
     "AuditedReport",
     "BlindingAudit",
     "Canonical",
@@ -45,17 +44,14 @@ __all__ = [
 ]
 
 FEWEST_SYSTEMS, FEWEST_TOPICS = 2, 5
-FOLDS = 5
-TREES = 200
-_FEATURES = {"formatting": FORMATTING, "length": ("characters", "words")}
 
 
-def audit_blinding(reports: Sequence[AuditedReport], seed: int) -> BlindingAudit:
+def audit_blinding(reports: Sequence[AuditedReport], seed: int, interval: Interval = no_interval) -> BlindingAudit:
     """What shown text still tells about its system: residue, shares removed, a classifier's guesses, gaps.
 
-    The classifier is a random forest of 200 trees on `formatting_counts` (and, for comparison, on length alone), five
-    folds that keep a topic together; every system takes part, the reference too. Under 2 systems or 5 topics it is
-    refused with the reason, never a number. `seed` makes the forests repeatable. Writes nothing.
+    How often systems are recognised is `recognition.identify`'s, every system taking part, the reference too; what
+    gives each away is `recognition.giveaways`'. Under 2 systems or 5 topics both are refused with the reason, never a
+    number. `interval` makes the intervals over topics; `seed` makes the classifiers repeatable. Writes nothing.
     """
     ready = [report for report in reports if report.status == "ready" and report.shown.strip()]
     residue = tuple(hit for report in ready for hit in find_residue(report.shown, report.key, report.system))
@@ -64,7 +60,7 @@ def audit_blinding(reports: Sequence[AuditedReport], seed: int) -> BlindingAudit
     counted = Counter((hit.system, hit.kind) for hit in residue)
     chance = max(by_system.values()) / len(ready) if ready else math.nan
     refused = _refusal(len(by_system), len(topics))
-    found = () if refused else _identify(ready, seed)
+    found = () if refused else identify(ready, seed, interval)
     return BlindingAudit(
         reports=len(ready),
         systems=len(by_system),
@@ -73,10 +69,11 @@ def audit_blinding(reports: Sequence[AuditedReport], seed: int) -> BlindingAudit
         residue_counts={system: {kind: counted[system, kind] for kind in RESIDUE} for system in sorted(by_system)},
         removed=removed_shares(ready),
         identification=found,
+        giveaways=() if refused else giveaways(ready, seed),
         chance=chance,
         refused=refused,
         gaps=find_gaps(reports),
-        sentence=claim(found, chance, len(topics), refused, ready),
+        sentence=claim(found, chance, len(topics), refused, ready, residue),
         seed=seed,
     )
 
@@ -87,41 +84,3 @@ def _refusal(systems: int, topics: int) -> str:
     if topics < FEWEST_TOPICS:
         return f"too few topics: {topics}, at least {FEWEST_TOPICS} are needed"
     return ""
-
-
-def _identify(reports: Sequence[AuditedReport], seed: int) -> tuple[Identification, ...]:
-    found: list[Identification] = []
-    before: list[dict[str, float]] = []
-    for text in TEXTS:
-        counts = [formatting_counts(getattr(report, text)) for report in reports]
-        if counts == before:  # canonical format off, or nothing to strip: the forests would only repeat themselves
-            found += [replace(item, text=text) for item in found[-len(_FEATURES) :]]
-            continue
-        before = counts
-        for features, names in _FEATURES.items():
-            rows = [[count[name] for name in names] for count in counts]
-            found.append(_cross_validated(rows, reports, text, features, seed))
-    return tuple(found)
-
-
-def _cross_validated(
-    rows: list[list[float]], reports: Sequence[AuditedReport], text: str, features: str, seed: int
-) -> Identification:
-    import numpy as np
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.model_selection import GroupKFold
-
-    names = _FEATURES[features]
-    values = np.asarray(rows)
-    systems = np.asarray([report.system for report in reports])
-    topics = np.asarray([report.topic for report in reports])
-    guesses = np.empty_like(systems)
-    weights = np.zeros(len(names))
-    for seen, unseen in GroupKFold(n_splits=FOLDS).split(values, systems, topics):
-        forest = RandomForestClassifier(n_estimators=TREES, random_state=seed).fit(values[seen], systems[seen])
-        guesses[unseen] = forest.predict(values[unseen])
-        weights += forest.feature_importances_
-    right = guesses == systems
-    recall = {str(system): float(right[systems == system].mean()) for system in sorted(set(systems))}
-    top = tuple(names[n] for n in np.argsort(-weights, kind="stable")[:5])
-    return Identification(text, features, float(right.mean()), recall, top)

@@ -5,8 +5,6 @@ their own; here is the order in which they look, and the law that all of them ob
 spans deleted, nothing inserted, nothing moved.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -14,12 +12,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.blinding import find_provenance
-from annotation.stripping.author_years import find_author_years
-from annotation.stripping.citation_addresses import find_addresses
-from annotation.stripping.citation_links import find_images, find_links
+from annotation.source_lists.named_citations import find_author_years, find_named_marks, find_source_keys
+from annotation.source_lists.reference_lists import Lists, find_lists
+from annotation.stripping.citation_links import find_addresses, find_images, find_links
 from annotation.stripping.citation_tokens import find_tokens
-from annotation.stripping.copied_cards import find_cards
-from annotation.stripping.copied_marks import find_chips, find_copied_marks
+from annotation.stripping.copied_pages import find_cards, find_chips, find_copied_marks
 from annotation.stripping.numbering import (
     bracket_numbers,
     find_damaged,
@@ -27,16 +24,14 @@ from annotation.stripping.numbering import (
     find_labels,
     find_marks,
     find_numbers,
+    find_raised,
     find_rounded,
     profile,
+    raised_numbers,
 )
-from annotation.stripping.protected import code_zones, math_zones
-from annotation.stripping.raised_numbers import find_raised, raised_numbers
-from annotation.stripping.reference_lists import Lists, find_lists
-from annotation.stripping.source_keys import find_named_marks, find_source_keys
-from annotation.stripping.spans import GONE, Span, WorkingCopy, delete
 from annotation.stripping.table_sources import find_emptied_columns, find_linked_cells, find_table_sources
 from annotation.stripping.tidying import find_blanks, find_empty_lines, find_husks
+from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, math_zones
 
 __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 

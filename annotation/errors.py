@@ -1,7 +1,5 @@
 """What this folder refuses with: a code for programs, a sentence for people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,6 +29,25 @@ class Incomplete(AnnotationError):
     def __init__(self, code: str, text: str, details: list[Any]) -> None:
         super().__init__(code, text)
         self.details = details
+
+
+class OtherPerson(AnnotationError):
+    """A link was opened where somebody else is signed in; both are named, and whoever sits there is asked."""
+
+    def __init__(self, signed_in: str, invited: str) -> None:
+        super().__init__("other_person", f"this browser is signed in as {signed_in}, and this link is for {invited}")
+        self.signed_in = signed_in
+        self.invited = invited
+
+
+class OtherSignIn(AnnotationError):
+    """A page that was opened under another sign-in than this browser has now; `person` and `name` are who has it."""
+
+    def __init__(self, person: str, name: str) -> None:
+        text = f"this browser is signed in as {name} by now; load the page again to go on as {name}"
+        super().__init__("other_sign_in", text)
+        self.person = person
+        self.name = name
 
 
 class ImportingError(Exception):

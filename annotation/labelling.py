@@ -3,46 +3,56 @@
 Labels are appended, never rewritten; an answer counts as saved once the transaction around `save` has committed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
+from sqlalchemy.orm.attributes import set_committed_value
 
-from annotation.entries import AnswerEntry, Beside, Entry, EventEntry, PlaceEntry, PreferencesEntry, clean
-from annotation.errors import AnnotationError, Stale
-from annotation.judges.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
-from annotation.people.gates import refuse_reopen, refuse_skip
+from annotation.errors import AnnotationError, Incomplete, Stale
+from annotation.items.shown import asked_of
+from annotation.items.twins import twin_assignment, with_twin
+from annotation.labels.answers import Answer, Answered, Said, Sheet, newest_revisions, said_by, sheets_of
+from annotation.labels.entries import (
+    AnswerEntry,
+    Beside,
+    Entry,
+    EventEntry,
+    PlaceEntry,
+    PreferencesEntry,
+    clean,
+    stored_choice,
+)
+from annotation.labels.evidence import check_spans
+from annotation.open_work.returns import give_back
 from annotation.people.principals import Principal
-from annotation.people.training import end_training_item
 from annotation.protocol import Protocol
 from annotation.rendering import RENDERER_VERSION
-from annotation.scores import stored_choice
 from annotation.studies import audit, protocol_of
-from annotation.work.attention import note_attention
-from annotation.work.claiming import claim_back
-from annotation.work.evidence import check_spans
-from annotation.work.handing_in import HandedIn, handed_in, refuse_other_page, refuse_unfinished
-from annotation.work.next_work import next_work
+from annotation.training.gold import note_attention
+from annotation.training.training import end_training_item, refuse_reopen, refuse_skip
+from annotation.work.claiming import claim_back, next_work
 from annotation.work.page import (
     Shown,
+    current_answers,
     describe_answer,
+    missing_answers,
     own_assignment,
+    page_token,
     shown_reports,
     shown_stamps,
 )
-from annotation.work.returns import give_back
-from annotation.work.twins import with_twin
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Label, Study
 from db.types import Record, now
 
 LABELS = Record.metadata.tables["labels"]
-# asked with every label, and dearer to build than to run
+# asked with every label, and dearer to build than to run; and on the connection, where they take half of a session's
+# time, which has nothing to add to rows that are no objects
+APPENDED = LABELS.insert().inline()
 SENT_BEFORE = select(Label.assignment_id, Label.revision).where(Label.client_uuid == bindparam("client_uuid"))
 ANSWERED = (  # the question asked under this id now, and the newest answer to it
     select(
@@ -60,6 +70,10 @@ ANSWERED = (  # the question asked under this id now, and the newest answer to i
     .order_by(Criterion.position, Label.revision.desc())
     .limit(1)
 )  # fmt: skip
+ROWS = Record.metadata.tables["assignments"]
+NOTED = (  # one more revision, just now
+    update(ROWS).where(ROWS.c.id == bindparam("own_id")).values(rev=bindparam("next_rev"), active_at=bindparam("at"))
+)
 
 
 @dataclass
@@ -74,7 +88,7 @@ def save(session: Session, principal: Principal, entries: Sequence[Entry]) -> Sa
     """Store each entry or say why not. The caller acknowledges only after COMMIT."""
     saved = Saved()
     _study = session.get_one(Study, principal.study_id)  # a session forgets, and reads again, what nobody holds
-    for entry in sorted(entries, key=lambda one: isinstance(one, PreferencesEntry)):  # see annotation/locks.py
+    for entry in sorted(entries, key=lambda sent: isinstance(sent, PreferencesEntry)):  # see annotation/locks.py
         try:
             rev = _store(session, principal, entry)  # refuses before it writes anything
             saved.acks.append({"client_uuid": entry.client_uuid, "seq": getattr(entry, "seq", 0), "rev": rev})
@@ -102,14 +116,14 @@ def submit(
     parts = handed_in(session, HandedIn(assignment, page, revs), beside)
     answers = refuse_unfinished(session, study, protocol, parts)
     at = now()
-    for one, *_ in parts:
-        one.status, one.submitted_at, one.rev = "submitted", at, one.rev + 1
+    for part, *_ in parts:
+        part.status, part.submitted_at, part.rev = "submitted", at, part.rev + 1
     audit(session, study.id, principal.rater_id, "submit", assignment=assignment.id, labels=answers)
     session.flush()
     note_attention(session, study, assignment)
     reply = end_training_item(session, principal, assignment) | (next_work(session, principal) if onward else {})
-    for one, *_ in parts:
-        one.reply = {"client_uuid": client_uuid, "reply": reply}
+    for part, *_ in parts:
+        part.reply = {"client_uuid": client_uuid, "reply": reply}
     return reply
 
 
@@ -136,10 +150,10 @@ def reopen(session: Session, principal: Principal, aid: str) -> None:
     if assignment.status != "submitted" or study.status == "locked":
         raise AnnotationError("locked", "this work cannot be reopened: it was not handed in, or the study is locked")
     # the old reply stays, so that a late copy of the old submit does not hand the work in again
-    for one in with_twin(session, assignment):
-        one.status, one.rev = "taken", one.rev + 1
-        submitted = one.submitted_at.isoformat() if one.submitted_at else None
-        audit(session, study.id, principal.rater_id, "reopen", assignment=one.id, submitted_at=submitted)
+    for part in with_twin(session, assignment):
+        part.status, part.rev = "taken", part.rev + 1
+        submitted = part.submitted_at.isoformat() if part.submitted_at else None
+        audit(session, study.id, principal.rater_id, "reopen", assignment=part.id, submitted_at=submitted)
 
 
 def record_answers(session: Session, replies: Sequence[Answered], *, parser_version: str) -> list[bool]:
@@ -208,7 +222,9 @@ def _store(session: Session, principal: Principal, entry: Entry) -> int:
 
 
 def _store_answer(session: Session, assignment: Assignment, shown: Shown, entry: AnswerEntry) -> int:
-    known = session.execute(SENT_BEFORE, {"client_uuid": entry.client_uuid}).one_or_none()
+    session.flush()  # these rows are read past the session
+    line = session.connection()
+    known = line.execute(SENT_BEFORE, {"client_uuid": entry.client_uuid}).one_or_none()
     if known is not None and known.assignment_id == assignment.id:
         return int(known.revision)
     if known is not None:
@@ -245,10 +261,8 @@ def _store_answer(session: Session, assignment: Assignment, shown: Shown, entry:
         "renderer_version": RENDERER_VERSION,
         "after_reveal": study.revealed_at is not None,
     }
-    session.execute(LABELS.insert(), [label])
-    assignment.rev += 1
-    assignment.active_at = now()
-    session.flush()
+    line.execute(APPENDED, label)
+    note_answer(session, assignment)
     return revision
 
 
@@ -286,8 +300,65 @@ def _asked_as(session: Session, assignment: Assignment, code: str) -> Row[Any]:
     Raises AnnotationError `invalid`.
     """
     asked = {"study": assignment.study_id, "item": assignment.item_id, "assignment": assignment.id, "code": code}
-    found = session.execute(ANSWERED, asked).one_or_none()
+    found = session.connection().execute(ANSWERED, asked).one_or_none()
     is_in_dispute = assignment.purpose != "adjudicate" or code in (assignment.criteria_order or ())
     if found is None or not is_in_dispute:
         raise AnnotationError("invalid", f"no criterion {code!r:.60} is asked here; reload the page")
     return found
+
+
+class HandedIn(NamedTuple):
+    """One report's part of what a page hands in. `revs`: criterion -> the revision the page knows."""
+
+    assignment: Assignment
+    page: str
+    revs: Mapping[str, int]
+
+
+def refuse_other_page(assignment: Assignment, shown: Shown, page: str) -> None:
+    """Raises AnnotationError `invalid` unless `page` is the token of what this work shows."""
+    if page != page_token(assignment, shown):
+        raise AnnotationError("invalid", "this page shows another item; reload it")
+
+
+def handed_in(session: Session, own: HandedIn, beside: Beside | None) -> list[HandedIn]:
+    """The page's own part and the one beside. Raises AnnotationError `invalid` where another report stands beside."""
+    twin = twin_assignment(session, own.assignment)
+    if (beside and beside.aid) != (twin and twin.aid):
+        raise AnnotationError("invalid", "this page asks about other reports; reload it")
+    return [own, HandedIn(twin, beside.page, beside.revs)] if twin and beside else [own]
+
+
+def refuse_unfinished(session: Session, study: Study, protocol: Protocol, parts: Sequence[HandedIn]) -> int:
+    """How many answers all parts hold. Raises AnnotationError `unsaved` or `incomplete`, both over all parts."""
+    differing: list[Any] = []
+    missing: list[dict[str, str]] = []
+    asked = 0
+    for assignment, page, revs in parts:
+        refuse_other_page(assignment, shown_reports(session, assignment), page)
+        answers = current_answers(session, assignment)
+        # one criterion asked of two reports: of which is it?
+        named = {"aid": assignment.aid} if len(parts) > 1 else {}
+        stored = {code: label.revision for code, label in answers.items()}
+        others = [code for code in sorted({*revs, *stored}) if revs.get(code, 0) != stored.get(code, 0)]
+        differing += [{"criterion": code, **named} if named else code for code in others]
+        codes = [row.code for row in asked_of(session, study, assignment)]
+        missing += [lacking | named for lacking in missing_answers(protocol, codes, answers)]
+        asked += len(codes)
+    if differing:
+        raise Incomplete(
+            "unsaved", "something is not saved yet, or newer than this page; it was loaded again", differing
+        )
+    if missing:
+        what = "criteria" if len(parts) == 1 else "answers"
+        raise Incomplete("incomplete", f"{len(missing)} of {asked} {what} still need something", missing)
+    return asked
+
+
+def note_answer(session: Session, assignment: Assignment) -> None:
+    """One more revision in it, just now. The caller holds the row, and `assignment` says what is stored."""
+    session.flush()  # what else was said of it
+    rev, at = assignment.rev + 1, now()
+    session.connection().execute(NOTED, {"own_id": assignment.id, "next_rev": rev, "at": at})
+    set_committed_value(assignment, "rev", rev)
+    set_committed_value(assignment, "active_at", at)

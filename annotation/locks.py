@@ -6,8 +6,6 @@ by others meanwhile, so neither is held by a plain FOR UPDATE, which would wait 
 one writer at a time anyway.
 """
 
-from __future__ import annotations
-
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 

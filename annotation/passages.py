@@ -1,7 +1,5 @@
 """Which passage of the other report is most alike: TF-IDF cosine between the top-level blocks of two reports."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -10,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from annotation.rendering import CACHED, RENDERER_VERSION, Block, report_blocks
-from annotation.stripping.scripts import UNSPACED
+from annotation.texts.scripts import UNSPACED
 
 ALIKE = 0.15  # cosine; 95 of 100 blocks of reports on different topics (Wiki Live Challenge sample) stay below it
 DIGITS = 9  # of a cosine that count

@@ -1,39 +1,153 @@
-"""A protocol: what raters are asked and what they may answer, read from one TOML file.
+"""A protocol: what raters are asked and what they may answer, with every default, read from one TOML file.
 
 An unknown key, a duplicate id, a missing value or a key of another task type is refused by file and key.
 """
 
-from __future__ import annotations
-
-import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from annotation.aggregate_rules import refuse_aggregates
-from annotation.answer_rules import first_repeated, refuse_keys_of_other_tasks
+from annotation.canonical.form import Layout
+from annotation.canonical.plain import about_layout, taken_by_plain
 from annotation.errors import AnnotationError
-from annotation.protocol_parts import (
-    Aggregate,
-    Answers,
-    Code,
-    CriterionText,
-    JudgeDefaults,
-    Line,
-    Part,
-    Rationale,
-    Reports,
-    StudyDefaults,
-    TaskType,
-    Text,
-)
-from annotation.toml_text import read_toml
-from annotation.wrong_values import wanted
+from annotation.files.decoding import read_toml, wanted
+from plain.hashes import text_sha256
+
+TaskType = Literal["pairwise_choice", "pointwise_rating", "probe_label"]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^\n]*$")]
+Code = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_.-]+$")]
+Batching = Literal["all", "by_category", "one_criterion"]
+Order = Literal["both", "random", "first_only"]
+
+
+class Part(BaseModel):
+    """A frozen table of the file: unknown keys are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Rationale(Part):
+    required: bool = False
+    min_length: int = Field(0, ge=0, le=10_000)  # characters
+
+
+class Reports(Part):
+    strip_citations: bool = True
+    unresolved_flags: Literal["refuse", "allow"] = "refuse"
+
+
+class JudgeDefaults(Part):
+    batching: Batching = "all"
+    items_per_call: int = Field(1, ge=1)
+    order: Order = "both"
+
+
+class Scale(Part):
+    """`shown_times` multiplies a value where it is printed; step 0 allows any number from min to max."""
+
+    min: float
+    max: float
+    step: float = Field(1, ge=0)
+    shown_times: float = 1
+    anchors: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _ascending(self) -> Self:
+        if self.max <= self.min:
+            raise ValueError(f"max ({self.max:g}) must be above min ({self.min:g})")
+        return self
+
+
+class ProbeAnswer(Part):
+    id: Code
+    text: Line
+    weight: float = 1.0
+    on_scale: bool = True  # of ordered answers: false where it is none of the scale, such as a source nobody can read
+
+
+class Answers(Part):
+    allow_tie: bool = False
+    allow_not_applicable: bool = False
+    confidence: bool = False
+    scale: Scale | None = None
+    paired_view: Literal["none", "reference", "both"] = "none"
+    probe: Literal["claim", "statement", "fact", "key point", "insight", "document", "requirement"] | None = None
+    context: Literal["report", "sources", "both"] = "report"
+    labels: tuple[ProbeAnswer, ...] = ()
+    ordered: bool = False
+
+
+class Attention(Part):
+    every: int = Field(20, ge=1)
+    policy: Literal["note", "warn", "pause"] = "note"
+
+
+class Training(Part):
+    items: int = Field(0, ge=0)
+    pass_mark: float = Field(0.7, ge=0, le=1)
+    attempts: int = Field(2, ge=1)
+
+
+class Pay(Part):
+    rate: float = Field(0.0, ge=0)  # per active hour
+    currency: str = "USD"
+
+
+class Limits(Part):
+    idle_s: int = Field(120, ge=1)
+    stale_h: float = Field(24, gt=0)
+    invite_days: int = Field(30, ge=1)
+    single_use_invites: bool = False
+
+
+class StudyDefaults(Part):
+    layout: Layout = "canonical"
+    overlap: int = Field(1, ge=1)
+    topic_once: bool = True
+    criteria_order: Literal["protocol", "shuffled"] = "protocol"
+    retest_share: float = Field(0.05, ge=0, le=1)
+    attention: Attention = Attention()
+    training: Training = Training()
+    consent: str = ""
+    pay: Pay = Pay()
+    limits: Limits = Limits()
+    adjudicate: Literal["any", "no_majority"] | tuple[Code, ...] = "any"
+    guess_system: bool = False
+    blind_until: Literal["closed", "open"] = "closed"
+    may_see_and_label: bool = False
+
+
+class Aggregate(Part):
+    name: Line
+    rule: Literal["win_rate", "mean", "weighted_mean", "share", "target_share", "majority"]
+    labels: tuple[str, ...] = ()
+    criteria: tuple[Code, ...] = ()  # none: all
+    by: str = ""
+    several: Literal["any", "all"] = "all"
+
+
+class CriterionText(Part):
+    id: Code
+    label: Line
+    text: Text
+    category: str = ""
+    subcategory: str = ""
+    weight: float = Field(1.0, ge=0)
+    scale: Scale | None = None
+
+    @model_validator(mode="after")
+    def _not_reserved(self) -> Self:
+        if self.id == "all":
+            raise ValueError("the id 'all' is reserved for pooled estimates")
+        return self
+
 
 SHIPPED = Path(__file__).parent / "protocols"
+FORMER_LAYOUTS: Mapping[Any, Layout] = {"off": "kept", "spacing": "spacing", "full": "canonical"}
 
 
 class Protocol(Part):
@@ -56,8 +170,25 @@ class Protocol(Part):
     study: StudyDefaults = StudyDefaults()
     criterion: tuple[CriterionText, ...] = ()
 
+    @model_validator(mode="before")
+    @classmethod
+    def _layout_by_its_name(cls, raw: Any) -> Any:
+        """Protocols of before `study.layout` say `reports.canonical`, in words of its own."""
+        reports = raw.get("reports") if isinstance(raw, Mapping) else None
+        if not isinstance(reports, Mapping) or "canonical" not in reports:
+            return raw
+        rest = {key: value for key, value in reports.items() if key != "canonical"}
+        study = raw.get("study", {})
+        if not isinstance(study, Mapping) or "layout" in study:
+            raise ValueError("reports.canonical is the older name of study.layout; keep study.layout alone")
+        if reports["canonical"] not in FORMER_LAYOUTS:
+            raise ValueError("reports.canonical is the older name of study.layout; write that instead")
+        return {**raw, "reports": rest, "study": {**study, "layout": FORMER_LAYOUTS[reports["canonical"]]}}
+
     @model_validator(mode="after")
-    def _consistent(self) -> Protocol:
+    def _consistent(self) -> Self:
+        if self.study.layout == "plain":
+            refuse_plain_layout(self.criterion)
         refuse_keys_of_other_tasks(self.task_type, self.answers, self.criterion)
         repeated = first_repeated([c.id for c in self.criterion])
         if repeated:
@@ -135,7 +266,7 @@ def parse_protocol(text: str, source: str = "protocol") -> Protocol:
 
 def protocol_sha256(text: str) -> str:
     """What a study stores to know its protocol again: sha256 of the file's UTF-8 bytes, as hex."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return text_sha256(text)
 
 
 def shipped_protocols() -> list[str]:
@@ -156,3 +287,98 @@ def _sentence(error: ValidationError, raw: Mapping[str, Any]) -> str:
         return f"key {place!r} is required but missing; add it{more}"
     found = "" if first["type"] == "value_error" else f" (found {first.get('input')!r:.60})"
     return f"{place + ': ' if place else ''}{wanted(first)}{found}{more}"
+
+
+TASKS = {
+    "win_rate": ("pairwise_choice",),
+    "mean": ("pointwise_rating", "probe_label"),
+    "weighted_mean": ("pointwise_rating",),
+    "target_share": ("pointwise_rating",),
+    "share": ("probe_label",),
+    "majority": ("probe_label",),
+}
+COUNTING = ("share", "majority")  # the rules that count answers
+
+
+def refuse_aggregates(
+    aggregates: Sequence[Aggregate], task: TaskType, answers: Answers, criteria: Sequence[CriterionText]
+) -> None:
+    """Raises ValueError naming the first key of an `aggregate` that a protocol of this task cannot have."""
+    names: set[str] = set()
+    for number, aggregate in enumerate(aggregates, start=1):
+        wrong = _wrong(aggregate, task, answers, criteria)
+        if aggregate.name in names or aggregate.name == "all":
+            wrong = f"name: {aggregate.name!r} is taken; every aggregate needs a name of its own"
+        names.add(aggregate.name)
+        if wrong:
+            raise ValueError(f"aggregate[{number}].{wrong}")
+
+
+def _wrong(aggregate: Aggregate, task: TaskType, answers: Answers, criteria: Sequence[CriterionText]) -> str:
+    """The key, what is wrong with it and what to do; nothing where all is well."""
+    if task not in TASKS[aggregate.rule]:
+        fitting = ", ".join(rule for rule, tasks in TASKS.items() if task in tasks)
+        return (
+            f"rule: {aggregate.rule} is for {' and '.join(TASKS[aggregate.rule])}, not for {task}; use one of {fitting}"
+        )
+    known = [label.id for label in answers.labels]
+    unknown = [label for label in aggregate.labels if label not in known]
+    if unknown:
+        return f"labels: {unknown[0]!r} is none of answers.labels ({', '.join(known)}); correct it"
+    if aggregate.rule in COUNTING and not aggregate.labels:
+        return f"labels: {aggregate.rule} counts some of the answers; name them, such as labels = [{known[0]!r}]"
+    if aggregate.by and (aggregate.by != "tag" or task != "probe_label"):
+        return f"by: only 'tag' can be averaged over, and only of probe_label (found {aggregate.by!r}); leave it out"
+    if "several" in aggregate.model_fields_set and aggregate.rule not in COUNTING:
+        return "several: only share and majority count a claim with several sources once; leave it out"
+    asked = {criterion.id for criterion in criteria}
+    strange = [name for name in aggregate.criteria if asked and name not in asked]
+    if strange:
+        return f"criteria: {strange[0]!r} is no criterion id ({', '.join(sorted(asked))}); correct it"
+    return _wrong_with_target_share(answers, criteria) if aggregate.rule == "target_share" else ""
+
+
+def _wrong_with_target_share(answers: Answers, criteria: Sequence[CriterionText]) -> str:
+    if answers.paired_view != "both":
+        return "rule: target_share needs both reports rated in one view; set answers.paired_view = 'both'"
+    scales = [answers.scale, *(criterion.scale for criterion in criteria)]
+    if any(scale is not None and scale.min < 0 for scale in scales):
+        return "rule: target_share divides totals; let every scale start at 0 or above"
+    return ""
+
+
+def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequence[CriterionText]) -> None:
+    """Raises ValueError naming the first key of `answers` that this task cannot have, or lacks."""
+    of_task: dict[str, set[str]] = {
+        "pairwise_choice": {"allow_tie"},
+        "pointwise_rating": {"scale", "paired_view"},
+        "probe_label": {"probe", "context", "labels", "ordered"},
+    }
+    for task, keys in of_task.items():
+        for key in sorted(keys & answers.model_fields_set):
+            if task != asked:
+                raise ValueError(f"answers.{key} belongs to {task}, not to {asked}; remove it")
+    if asked == "pointwise_rating" and answers.scale is None:
+        raise ValueError("answers.scale is required for pointwise_rating, e.g. scale = {min = 0, max = 10}")
+    if asked != "pointwise_rating" and any(c.scale for c in criteria):
+        raise ValueError(f"a criterion's scale belongs to pointwise_rating, not to {asked}; remove it")
+    if asked == "probe_label":
+        if answers.probe is None:
+            raise ValueError("answers.probe is required for probe_label, e.g. probe = 'claim'")
+        if len(answers.labels) < 2:
+            raise ValueError("answers.labels needs at least two answers for probe_label")
+        repeated = first_repeated([label.id for label in answers.labels])
+        if repeated:
+            raise ValueError(f"answers.labels id {repeated!r} appears twice; ids must be unique")
+
+
+def refuse_plain_layout(criteria: Sequence[CriterionText]) -> None:
+    """Raises ValueError naming the first criterion that asks about what the plain layout takes away."""
+    for criterion in criteria:
+        if asked := about_layout(criterion.label, criterion.text):
+            raise ValueError(f"study.layout = 'plain': {taken_by_plain(criterion.id, asked)}")
+
+
+def first_repeated(names: list[str]) -> str | None:
+    """The first name that stands there a second time."""
+    return next((name for k, name in enumerate(names) if name in names[:k]), None)

@@ -1,12 +1,13 @@
 """Shown Markdown to safe HTML: no link, no image, no script, nothing that asks for anything from outside."""
 
-from __future__ import annotations
-
+import hashlib
 import importlib.metadata
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from html.parser import HTMLParser
+from threading import Lock
 from typing import Any
 
 import nh3
@@ -16,7 +17,7 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from annotation.stripping.protected import math_zones
+from annotation.texts.spans import math_zones
 
 TAGS = set(
     "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td".split()  # noqa: SIM905  (a line of words)
@@ -26,12 +27,27 @@ VOID = {"br", "hr"}
 ATTRIBUTES = {"th": {"style"}, "td": {"style"}, "ol": {"start"}}
 RENDERER_VERSION = "2/" + "/".join(importlib.metadata.version(name) for name in ("markdown-it-py", "nh3"))
 DEEPEST = 200  # levels of lists and quotes; what lies deeper than the preset's 20 would vanish without a mark
-CACHED = 64  # reports; bounded so that a long study does not fill memory
+# reports that stay rendered, packed, by their sha256: bounded so that a long study does not fill memory. To render one
+# costs more than all else of a page, and twenty people at work are at as many places of a study
+RENDERED = 2_000
+CACHED = 64  # reports of which something else is kept
+_rendered: dict[bytes, bytes] = {}
+_rendering = Lock()
 
 
-@lru_cache(maxsize=CACHED)
 def render_report(markdown: str) -> str:
     """HTML of a report as raters see it: headings from h3 down (the page owns h1 and h2), alt text for images."""
+    key = hashlib.sha256(markdown.encode("utf-8", "surrogatepass")).digest()
+    packed = _rendered.get(key) or zlib.compress(_render(markdown).encode("utf-8", "surrogatepass"), 1)
+    with _rendering:
+        _rendered.pop(key, None)
+        _rendered[key] = packed  # last, as the last one asked for
+        while len(_rendered) > RENDERED:
+            del _rendered[next(iter(_rendered))]
+    return zlib.decompress(packed).decode("utf-8", "surrogatepass")
+
+
+def _render(markdown: str) -> str:
     return nh3.clean(
         _parser().render(markdown), tags=TAGS, attributes=ATTRIBUTES, filter_style_properties={"text-align"},
         link_rel=None, clean_content_tags=set(),

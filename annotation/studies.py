@@ -1,8 +1,5 @@
 """A study as its protocol made it: found, begun, brought to a changed protocol, and its audit trail."""
 
-from __future__ import annotations
-
-import hashlib
 from collections.abc import Iterable
 from typing import Any
 from unicodedata import category
@@ -10,11 +7,13 @@ from unicodedata import category
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from annotation.canonical.form import Layout
 from annotation.errors import AnnotationError
-from annotation.protocol import Protocol, parse_protocol, protocol_sha256
+from annotation.protocol import Protocol, Reports, parse_protocol, protocol_sha256
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Report, Study
 from db.types import now
+from plain.hashes import text_sha256
 
 NAME_MAX = 60  # characters
 LABEL_FILES = (".csv", ".json", ".jsonl", ".ndjson", ".parquet")
@@ -64,11 +63,11 @@ def init_study(session: Session, name: str, text: str, seed: int, *, is_simulate
     elif study.protocol_sha256 != protocol_sha256(text):
         if study.status == "locked":
             raise AnnotationError("locked", f"study {name!r} is locked; its protocol can no longer change")
-        if protocol.reports != protocol_of(study).reports and _has_reports(session, study):
+        if _shows(protocol) != _shows(protocol_of(study)) and _has_reports(session, study):
             raise AnnotationError(
                 "reports_fixed",
-                f"study {name!r} holds reports prepared under other [reports] settings; mixing two layouts would give "
-                "systems away, so make a new study, or keep the settings",
+                f"study {name!r} holds reports prepared under other [reports] settings or another study.layout; mixing "
+                "two layouts would give systems away, so make a new study, or keep the settings",
             )
         before, labelled = study.protocol_text, has_labels(session, study)
         old = protocol_of(study)
@@ -81,9 +80,16 @@ def init_study(session: Session, name: str, text: str, seed: int, *, is_simulate
     return study
 
 
+def _shows(protocol: Protocol) -> tuple[Reports, Layout]:
+    """What decides how a report is shown."""
+    return protocol.reports, protocol.study.layout
+
+
 def _refuse_name(name: str) -> None:
     """A name stands in commands to be copied and in names of files; what ends as a file is taken for one."""
-    kept = "".join(one if category(one)[0] in "LMN" or one in "-_." else "-" for one in name).strip("-.")[:NAME_MAX]
+    kept = "".join(
+        character if category(character)[0] in "LMN" or character in "-_." else "-" for character in name
+    ).strip("-.")[:NAME_MAX]
     better = kept.rpartition(".")[0] if kept.endswith(LABEL_FILES) else kept
     if name != better:
         raise AnnotationError(
@@ -197,10 +203,10 @@ def _retire_of_topics(session: Session, study: Study, *, anew: bool) -> None:
     for row in standing:
         row.retired_at = now()
     session.flush()
-    copied = [one.name for one in Criterion.__table__.columns if one.name not in ("id", "retired_at")]
+    copied = [column.name for column in Criterion.__table__.columns if column.name not in ("id", "retired_at")]
     session.add_all(Criterion(**{name: getattr(row, name) for name in copied}) for row in (standing if anew else ()))
 
 
 def words_sha256(label: str, text: str) -> str:
     """What a question is known by: sha256 of its words, as hex."""
-    return hashlib.sha256(f"{label}\n{text}".encode()).hexdigest()
+    return text_sha256(f"{label}\n{text}")

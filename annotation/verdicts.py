@@ -13,19 +13,17 @@ import pandas as pd
 from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
+from annotation.designs.pairing import seeded
+from annotation.designs.presentation import OTHER
 from annotation.errors import AnnotationError
-from annotation.extra_columns import first_of_claims, items_beside, weights_of
-from annotation.item_codes import item_code
-from annotation.judges.judge_shares import JudgeShares, Share
+from annotation.items.shown import item_code, sources_sha256
+from annotation.labels.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
+from annotation.labels.optional_columns import JudgeShares, Share, first_of_claims, items_beside, weights_of
 from annotation.leaks.redaction import redactor_of
-from annotation.pairing import seeded
 from annotation.people.active_time import seconds_by_criterion
-from annotation.planning.sides import OTHER
-from annotation.spreadsheets import guarded
 from annotation.studies import protocol_of
-from annotation.work.shown import sources_sha256
 from db.tables import Item, Study
+from plain.spreadsheets import guarded
 
 COLUMNS = (
     "item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id", "system_a", "system_b", "presentation",
@@ -148,16 +146,16 @@ def evidence_by_report(
     Offsets are code points of that text as raters see it (`evidence.plain_text`); `sha256` is its shown Markdown's.
     """
     passages = []
-    for one in evidence:
+    for passage in evidence:
         if shown["system_b"] is not None:
-            report = unblind(one["side"], left)
-        elif one["sha256"] == shown["sha256_a"]:
+            report = unblind(passage["side"], left)
+        elif passage["sha256"] == shown["sha256_a"]:
             report = "A"
         else:
             report = "sources" if shown["kind"] == "probe" else "reference"
-        fields = {name: one[name] for name in ("start", "end", "quote", "verified", "sha256")}
-        if not one["verified"]:
-            fields["quote"] = redact(one["quote"])  # what a text does not hold, somebody typed
+        fields = {name: passage[name] for name in ("start", "end", "quote", "verified", "sha256")}
+        if not passage["verified"]:
+            fields["quote"] = redact(passage["quote"])  # what a text does not hold, somebody typed
         passages.append({"report": report, **fields})
     return json.dumps(passages, ensure_ascii=False) if passages else ""
 

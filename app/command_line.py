@@ -1,34 +1,105 @@
 """`calipers`: the command line. Every error is one sentence; exit 0 fine, 1 refused or incomplete, 2 wrong use."""
 
-from __future__ import annotations
-
+import errno
+import inspect
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
+from typer.models import CommandInfo, ParameterInfo, TyperInfo
 
-from app.commands import (
-    adjudicating,
-    backup,
-    blinding,
-    doctor,
-    exporting,
-    items,
-    judges,
-    packets,
-    pairs,
-    people,
-    planning,
-    quality,
-    reports,
-    results,
-    studies,
-    topics,
-    verifying,
-)
-from app.commands.contents import FIRST_STEPS, Contents, lay_out
+from annotation.errors import AnnotationError, ImportingError
+from app.commands import backup, doctor, tidying
+from app.commands.items import blinding, importing, pairs
+from app.commands.judges import runs
+from app.commands.people import adjudicating, inviting, packets, quality
 from app.commands.printing import refusal
-from app.commands.refusing import told
+from app.commands.results import calibrating, exporting, showing, topics
+from app.commands.study import planning, studies
+from calibration.errors import CalibrationError
+from db.errors import DatabaseError
+from exports.errors import ExportError
+
+ROAD = {
+    "The study": "demo plan init serve status open pause close lock reveal",
+    "Its reports and items": "import audit pairs items",
+    "Its people": "invite people packet quality reply adjudicate",
+    "Its judges": "judge",
+    "Its results": "tidy calibrate show systems topics export verify",
+    "Safety": "doctor backup restore",
+}
+FIRST_STEPS = """First steps:
+
+  calipers demo                     a finished study to look at
+  calipers serve                    opens it in the browser
+  calipers calibrate labels.csv     or: what your own labels say
+  calipers show labels.csv          the same in the browser
+
+Each command says more: calipers COMMAND --help"""
+REFUSALS = (AnnotationError, ImportingError, CalibrationError, DatabaseError, ExportError)
+UNSAID = re.compile(r"^Invalid value: |, unable to parse .*")  # what adds nothing to a wrong value's sentence
+REMEDIES = {
+    errno.ENOSPC: "free some disk space",
+    errno.ENOENT: "check the path",
+    errno.EEXIST: "name a folder, or a file that is not there yet",
+    errno.EISDIR: "name a file",
+    errno.ENOTDIR: "name a folder",
+    errno.EACCES: "let this account use it, or name another",
+}
+OWN_MISTAKE = 70  # what no user can mend; 1 and 2 stay for what they can
+
+
+class Contents(TyperGroup):
+    """Lists the commands as `ROAD` does, wherever they were registered."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Every command, in reading order."""
+        return [name for names in ROAD.values() for name in names.split()]
+
+
+def lay_out(app: typer.Typer) -> None:
+    """Put every command under its head, and let the help of each fill the lines of the terminal."""
+    heads = {name: head for head, names in ROAD.items() for name in names.split()}
+    registered: list[CommandInfo | TyperInfo] = [*app.registered_commands, *app.registered_groups]
+    for info in registered:
+        info.rich_help_panel = heads[str(info.name)]
+    commands = list(_all_commands(app))
+    for command in commands:
+        command.help = as_it_stands(flowing(command.help or inspect.getdoc(command.callback) or ""))
+    defaults = (
+        parameter.default
+        for command in commands
+        for parameter in inspect.signature(command.callback).parameters.values()
+    )
+    for option in {
+        id(option): option for option in defaults if isinstance(option, ParameterInfo)
+    }.values():  # some are shared
+        option.help = as_it_stands(option.help or "")
+
+
+def flowing(text: str) -> str:
+    """One line a paragraph, which the terminal folds where it ends; examples keep a line each."""
+    return "\n\n".join(
+        paragraph if paragraph.startswith("Example:") else " ".join(paragraph.split())
+        for paragraph in inspect.cleandoc(text).split("\n\n")
+    )
+
+
+def as_it_stands(text: str) -> str:
+    """Help whose brackets are shown: `[system]` is none of the marks by which a terminal's text is coloured."""
+    return re.sub(r"\[(?=[a-z#/@])", r"\[", text)
+
+
+def _all_commands(app: typer.Typer) -> Iterator[Any]:
+    yield from app.registered_commands
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            yield from _all_commands(group.typer_instance)
+
 
 app = typer.Typer(
     name="calipers",
@@ -41,20 +112,21 @@ app = typer.Typer(
 )
 studies.add_to(app)
 quality.add_to(app)
-reports.add_to(app)
+importing.add_to(app)
 pairs.add_to(app)
 adjudicating.add_to(app)
-items.add_to(app)
+pairs.add_items(app)
 blinding.add_to(app)
-people.add_to(app)
+inviting.add_to(app)
 packets.add_to(app)
-judges.add_to(app)
-results.add_to(app)
+runs.add_to(app)
+calibrating.add_to(app)
+showing.add_to(app)
 topics.add_to(app)
 exporting.add_to(app)
-verifying.add_to(app)
 planning.add_to(app)
 doctor.add_to(app)
+tidying.add_to(app)
 backup.add_to(app)
 lay_out(app)
 
@@ -90,6 +162,56 @@ def run(words: Sequence[str] | None = None) -> int:
         if text:
             print(f"calipers: {refusal(text)}", file=sys.stderr)
         return code
+
+
+def told(error: Exception, words: Sequence[str]) -> tuple[str, int]:
+    """The sentence and the exit code; no sentence where help was printed instead. `words`: what was typed."""
+    match error:
+        case typer.TyperException():
+            return _in_use(error), error.exit_code
+        case typer.Abort():
+            return "no answer was given, so nothing was done", 1
+        case OSError():
+            return f"{error.filename or 'a file'}: {error.strerror or error}; {_remedy(error)}", 1
+        case ImportError():
+            return f"{error}; install calipers again with all it needs: pip install --force-reinstall calipers", 1
+        case CalibrationError(code="missing_column"):
+            return f"{error}; what a file holds says: calipers doctor FILE", 1
+        case AnnotationError(code="unnamed_study"):
+            return f"{error}; name one {'with --study' if words[:1] == ['import'] else 'after the command'}", 1
+        case AnnotationError(code="unknown_study"):
+            return f"{error} in {_looked_in()}", 1
+        case _ if isinstance(error, REFUSALS):
+            return str(error), 1
+    from app.logs import where
+
+    return f"a mistake in calipers, not yours; please report it: {where(error)}: {error}", OWN_MISTAKE
+
+
+def _in_use(error: Any) -> str:
+    """A wrong option, argument or command, what was perhaps meant, and where the right ones are listed."""
+    known = getattr(error, "possibilities", None)
+    said = error.message if known else error.format_message()
+    said = UNSAID.sub("", said).strip().rstrip(".").replace(". Did you mean", "; did you mean")
+    if not said or "\n" in said:  # help was printed; or all there is to choose from stands in it
+        return said
+    meant = f"; did you mean {' or '.join(known)}?" if known else "" if said.endswith("?") else ";"
+    text = said[:1].lower() + said[1:] + meant
+    return f"{text} see: {error.ctx.command_path if error.ctx else 'calipers'} --help"
+
+
+def _looked_in() -> str:
+    """The database that was asked, a file by its whole path, for another may have been meant."""
+    from app.settings import database
+    from db.connect import SECRETS
+
+    url = database().url
+    file = url.database if url.get_backend_name() == "sqlite" else None
+    return str(Path(file).resolve()) if file else url.difference_update_query(SECRETS).render_as_string()
+
+
+def _remedy(error: OSError) -> str:
+    return REMEDIES.get(error.errno or 0, "check the path and its rights")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,5 @@
 """The server's log: one JSON object a line on standard error, about what happened and never about what was said."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 from traceback import extract_tb
@@ -48,4 +46,4 @@ def tell_no_words() -> None:
 def where(error: BaseException) -> str:
     """The type of an exception and the last files and lines it came through."""
     frames = extract_tb(error.__traceback__)[-5:]
-    return " ".join([type(error).__name__, *(f"{Path(one.filename).name}:{one.lineno}" for one in frames)])
+    return " ".join([type(error).__name__, *(f"{Path(frame.filename).name}:{frame.lineno}" for frame in frames)])

@@ -1,7 +1,5 @@
 """How far a study is: counts a screen and the command line both show, by rater, item, topic, system and criterion."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +10,12 @@ from typing import Any
 from sqlalchemy import and_, case, func, not_, or_, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.item_codes import item_code
+from annotation.items.shown import item_code
+from annotation.items.twins import once_a_page, rates_both
+from annotation.open_work.returns import idle_since
 from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
 from annotation.work.remarks import Remark, remarks_of
-from annotation.work.stale import idle_since
-from annotation.work.twins import once_a_page, rates_both
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study, System, Topic
@@ -80,8 +78,8 @@ class StudyParts:
 
 
 def far(progress: StudyProgress) -> str:
-    """How far the work is, in one sentence."""
-    if not progress.slots and any(one.submitted for one in progress.raters if one.kind == "human"):
+    """Say in one sentence how far the work is."""
+    if not progress.slots and any(rater.submitted for rater in progress.raters if rater.kind == "human"):
         return f"Labels of people were imported, for {progress.items:,} items; nobody was asked here."
     return handed_in(progress.slots, progress.submitted)
 
@@ -94,7 +92,7 @@ def handed_in(slots: int, submitted: int) -> str:
 def short_of_people(progress: StudyProgress) -> str:
     """`3 annotators an item, 2 invited`, and what to do; empty where they suffice, or nothing is planned."""
     asked = max((part.slots for part in progress.by_item), default=0)
-    people = sum(one.kind == "human" and one.status != "withdrawn" for one in progress.raters)
+    people = sum(rater.kind == "human" and rater.status != "withdrawn" for rater in progress.raters)
     if people >= asked:
         return ""
     return (
@@ -122,7 +120,7 @@ def study_progress(session: Session, principal: Principal) -> StudyProgress:
         slots=slots,
         submitted=submitted,
         raters=(*_people(session, study), *_judges(session, study)),
-        by_item=tuple(Part(item_code(int(one.name)), one.submitted, one.in_work, one.slots) for one in by_item),
+        by_item=tuple(Part(item_code(int(item.name)), item.submitted, item.in_work, item.slots) for item in by_item),
         stale=_stale(session, study),
         remarks=remarks_of(session, principal),
     )
@@ -165,14 +163,14 @@ def _by(session: Session, study: Study, column: Any, joined: Mapping[Any, Any]) 
     rows = select(column, N_DONE, N_IN_WORK, func.count()).join(Item, Item.id == Assignment.item_id)
     for table, on in joined.items():
         rows = rows.join(table, on)
-    found = session.execute(rows.where(*_standing(study)).group_by(column).order_by(column))
-    return tuple(Part(str(name), done or 0, taken or 0, every) for name, done, taken, every in found)
+    counts = session.execute(rows.where(*_standing(study)).group_by(column).order_by(column))
+    return tuple(Part(str(name), done or 0, taken or 0, every) for name, done, taken, every in counts)
 
 
 def _by_system(session: Session, study: Study) -> tuple[Part, ...]:
     """A slot on a pair, or on two reports rated in one view, counts for both of its systems."""
     rated = (Item.report_a_id, Item.report_b_id, *([Item.reference_id] if rates_both(protocol_of(study)) else []))
-    shown = or_(*(SHOWN.id == one for one in rated))
+    shown = or_(*(SHOWN.id == report for report in rated))
     return _by(session, study, System.key, {SHOWN: shown, System: System.id == SHOWN.system_id})
 
 

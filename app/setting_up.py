@@ -1,6 +1,4 @@
-"""What stands between a study and its opening: which steps are done, and what the next one takes."""
-
-from __future__ import annotations
+"""What is left between a study and its opening: which steps are done, and what the next one takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +8,12 @@ from typing import Any, Literal
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.importing.import_report import no_prompt
+from annotation.importing.reports.import_report import no_prompt
 from annotation.people.principals import Principal, study_for
 from annotation.studies import has_labels, protocol_of
 from db.people_tables import Enrollment
 from db.tables import SLOT_SOURCES, Assignment, Criterion, Item, Report, Study, Topic
-from exports.words.grammar import counted
+from plain.counting import counted
 
 State = Literal["done", "next", "later"]
 PLANS = {
@@ -44,7 +42,7 @@ class SetUp:
 
 @dataclass(frozen=True)
 class Step:
-    """`told`: how it stands. `command`: what does it; `page`: where it can be done, as (address, name), or None."""
+    """`told`: its state. `command`: what does it; `page`: where it can be done, as (address, name), or None."""
 
     title: str
     state: State
@@ -53,9 +51,9 @@ class Step:
     page: tuple[str, str] | None = None
 
 
-def steps(found: SetUp) -> tuple[Step, ...]:
-    """In the order in which they are taken; the first that is not done is next."""
-    said = _said(found)
+def steps(study: SetUp) -> tuple[Step, ...]:
+    """Return the steps in the order in which they are taken; the first that is not done is next."""
+    said = _said(study)
     first = next(number for number, (is_done, _) in enumerate(said) if not is_done)
     return tuple(
         Step(step.title, "done" if is_done else "next" if number == first else "later", step.told, step.command,
@@ -65,9 +63,9 @@ def steps(found: SetUp) -> tuple[Step, ...]:
 
 
 def sentence(taken: Sequence[Step]) -> str:
-    """How far it is, and what comes next."""
-    done = sum(one.state == "done" for one in taken)
-    after = next(one for one in taken if one.state == "next")
+    """Say how far setting up is, and what comes next."""
+    done = sum(step.state == "done" for step in taken)
+    after = next(step for step in taken if step.state == "next")
     count = f"{done} of {len(taken)} steps to an open study {'is' if done == 1 else 'are'} done"
     return f"{count}; next: {after.title[0].lower()}{after.title[1:]}."
 
@@ -100,25 +98,25 @@ def is_setting_up(session: Session, study: Study) -> bool:
     return study.status == "draft" and not has_labels(session, study)
 
 
-def _said(found: SetUp) -> tuple[tuple[bool, Step], ...]:
-    """Whether each step is done, and its words."""
-    name = quote(found.study)
+def _said(study: SetUp) -> tuple[tuple[bool, Step], ...]:
+    """Return whether each step is done, and its words."""
+    name = quote(study.study)
     several = (
-        f"{counted(found.items, 'item')} with {counted(found.slots, 'slot')}" if found.slots else "nothing planned yet"
+        f"{counted(study.items, 'item')} with {counted(study.slots, 'slot')}" if study.slots else "nothing planned yet"
     )
     return (
-        (True, _step("Choose the protocol", f"{found.protocol}: {counted(found.questions, 'question')}", "")),
-        (found.reports > 0, _step(
-            "Import the reports", _imported(found) if found.reports
+        (True, _step("Choose the protocol", f"{study.protocol}: {counted(study.questions, 'question')}", "")),
+        (study.reports > 0, _step(
+            "Import the reports", _imported(study) if study.reports
             else "none yet; a folder holds one folder for each system, with one file for each topic",
             f"calipers import reports FOLDER --layout auto --study {name}",
         )),
-        (found.reports > 0 and not found.undecided, _step(
-            "Decide what may give a system away", _undecided(found), f"calipers audit {name}", ("blinding", "Blinding"),
+        (study.reports > 0 and not study.undecided, _step(
+            "Decide what may give a system away", _undecided(study), f"calipers audit {name}", ("blinding", "Blinding"),
         )),
-        (found.slots > 0, _step("Plan what is labelled", several, _plan(found))),
-        (found.annotators > 0, _step(
-            "Invite people", f"{counted(found.annotators, 'annotator')} invited" if found.annotators else "nobody yet",
+        (study.slots > 0, _step("Plan what is labelled", several, _plan(study))),
+        (study.annotators > 0, _step(
+            "Invite people", f"{counted(study.annotators, 'annotator')} invited" if study.annotators else "nobody yet",
             f"calipers invite {name} Ada Ben --role annotator", ("people", "People"),
         )),
         (False, _step("Open the study", "from then on work is given out", f"calipers open {name}")),
@@ -129,21 +127,21 @@ def _step(title: str, told: str, command: str, page: tuple[str, str] | None = No
     return Step(title, "later", told, command, page)
 
 
-def _imported(found: SetUp) -> str:
-    told = f"{counted(found.reports, 'report')} on {counted(found.topics, 'topic')}"
-    return f"{told}. {no_prompt(found.without_prompt, 'folder')}" if found.without_prompt else told
+def _imported(study: SetUp) -> str:
+    told = f"{counted(study.reports, 'report')} on {counted(study.topics, 'topic')}"
+    return f"{told}. {no_prompt(study.without_prompt, 'folder')}" if study.without_prompt else told
 
 
-def _undecided(found: SetUp) -> str:
-    if not found.reports:
+def _undecided(study: SetUp) -> str:
+    if not study.reports:
         return "once reports are there, passages that may name their maker are listed"
     return (
-        f"{counted(found.undecided, 'passage')} left to decide" if found.undecided else "no passage is left to decide"
+        f"{counted(study.undecided, 'passage')} left to decide" if study.undecided else "no passage is left to decide"
     )
 
 
-def _plan(found: SetUp) -> str:
-    if found.task_type == "probe_label" and not found.items:
-        return f"calipers import probes FILE --layout table --study {quote(found.study)}"
-    words = ("calipers pairs", quote(found.study), PLANS[found.task_type], "--overlap 2 --apply")
+def _plan(study: SetUp) -> str:
+    if study.task_type == "probe_label" and not study.items:
+        return f"calipers import probes FILE --layout table --study {quote(study.study)}"
+    words = ("calipers pairs", quote(study.study), PLANS[study.task_type], "--overlap 2 --apply")
     return " ".join(filter(None, words))

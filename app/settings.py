@@ -1,12 +1,12 @@
-"""Settings from the environment, read once; a study's own choices live in its protocol."""
-
-from __future__ import annotations
+"""Settings from the environment, read once, and the database they name; a study's own choices live in its protocol."""
 
 import math
 import os
 import re
+import socket
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from sqlalchemy import Engine
@@ -37,7 +37,7 @@ SERVER_OPTIONS = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the database is, and under which address people reach the app."""
+    """The settings of one process: where the database is, and under which address people reach the app."""
 
     database_url: str = "sqlite:///calipers.db"
     base_url: str = f"http://127.0.0.1:{DEFAULT_PORT}"
@@ -75,6 +75,19 @@ def leads_elsewhere(base_url: str, port: int) -> str:
         f"invitations lead to {base_url}, not to port {port}; to print links that lead here: "
         f"CALIPERS_BASE_URL=http://127.0.0.1:{port} calipers invite …"
     )
+
+
+def refuse_taken(address: str, port: int) -> None:
+    """Raise AnnotationError where a server cannot listen: it would end with a traceback of its own."""
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind((address, port))
+    except OSError as error:
+        where = f"port {port} of {address}"
+        raise AnnotationError(
+            "no_port", f"{where}: {error.strerror}; choose another with --port or --address"
+        ) from None
 
 
 def server_options(chosen: Settings, address: str) -> list[str]:
@@ -134,3 +147,27 @@ def _number(name: str, default: float) -> float:
 def database() -> Engine:
     """The process's one engine."""
     return open_database(settings().database_url)
+
+
+def opened(*, begins: bool = False) -> Engine:
+    """The engine of CALIPERS_DATABASE_URL, with the newest schema.
+
+    `begins`: makes the file where there is none; other commands have nothing to read there, and leave no empty one.
+    """
+    from db.migrations import upgrade  # and Alembic, which no page needs
+
+    if not begins:
+        _refuse_no_file(database())
+    upgrade(settings().database_url)
+    return database()
+
+
+def _refuse_no_file(engine: Engine) -> None:
+    """Refuse only where a file could be: of a folder that is not there SQLite itself has more to say."""
+    file = Path(engine.url.database or "")
+    if engine.dialect.name == "sqlite" and file.resolve().parent.is_dir() and not file.exists():
+        raise AnnotationError(
+            "no_database",
+            f"{file.resolve()}: there is no database yet; begin one with: calipers demo, or calipers init NAME "
+            "--protocol quick_start; or name yours in CALIPERS_DATABASE_URL",
+        )

@@ -7,8 +7,10 @@ from streamlit.navigation.page import Page
 
 from annotation.people.principals import Principal
 from annotation.people.sign_ins import who
-from app.api import COOKIE
-from app.screens import consent, label, log_out, my_work, signed_out, trouble
+from app.screens import leaving as signed_out
+from app.screens import waiting
+from app.screens.annotators import consent, label, my_work
+from app.server.own_page import COOKIE
 from app.settings import database
 from db.connect import reading
 from db.errors import DatabaseError
@@ -36,7 +38,10 @@ def pages_of(cookie: str | None) -> list[Page]:
             partial(consent.show, principal, cookie), title="Consent", url_path="consent", visibility="hidden"
         )
         leaving = st.Page(
-            partial(log_out.show, principal, cookie), title="Log out", url_path="log_out", visibility="hidden"
+            partial(signed_out.show_log_out, principal, cookie),
+            title="Log out",
+            url_path="log_out",
+            visibility="hidden",
         )
         return [labelling, own, agreed, leaving]
     # with what they compute, three times the memory: not for a server that only annotators use
@@ -55,4 +60,4 @@ try:
     visible = [page for page in pages if page.visibility == "visible"]
     st.navigation(pages, position="top" if len(visible) > 1 else "hidden").run()
 except DatabaseError as error:
-    trouble.show(error)
+    waiting.show(error)

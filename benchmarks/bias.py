@@ -23,12 +23,11 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Figure, record
-from calibration.bias import Bias, Outcome
-from calibration.biases.length_bias import length_bias
 from calibration.biases.position_bias import position_bias
-from calibration.biases.self_preference import self_preference
-from calibration.engine.joining import Study, study_of
+from calibration.biases.preference_bias import length_bias, self_preference
 from calibration.results import CalibrationSettings
+from calibration.study.bias import Bias, Outcome
+from calibration.study.joining import Study, study_of
 
 SYSTEMS = ("own", "other1", "other2", "other3")
 SETTINGS = CalibrationSettings()

@@ -41,15 +41,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.bootstrap_labels import JUDGES, SEED, Labels, made_labels
 from benchmarks.promises import Figure, record
-from calibration.bootstrap import cluster_weights, expanded_percentile, resample, wilson_effective
+from calibration.agreement.agreeing import agreement_estimates
+from calibration.arithmetic import closed_forms
+from calibration.arithmetic.closed_forms import Array
 from calibration.calibrate import calibrate
-from calibration.choose import choice_of
-from calibration.engine import closed_forms
-from calibration.engine.agreeing import agreement_estimates
-from calibration.engine.closed_forms import Array
-from calibration.engine.counted import groups_of
-from calibration.engine.joining import scale_of, study_of
+from calibration.choosing.choose import choice_of
+from calibration.inference.bootstrap import cluster_weights, expanded_percentile, resample, wilson_effective
 from calibration.results import CalibrationSettings
+from calibration.study.counted import groups_of
+from calibration.study.joining import scale_of, study_of
 
 RESAMPLES = 10_000
 COMPARED = {"scipy": 200, "pandas": 20, "loop": 50}  # resamples, of which the time of all is extrapolated

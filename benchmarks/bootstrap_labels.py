@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.engine.closed_forms import Array
+from calibration.arithmetic.closed_forms import Array
 
 JUDGES, CRITERIA, SEED = 10, 39, 0
 LABELS = np.array(["A", "tie", "B"], dtype=object)

@@ -21,16 +21,16 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Promise, promise, tell
-from calibration.bootstrap import wilson_effective
-from calibration.choosing.deciding import power
-from calibration.choosing.noninferiority import ComparisonPlan, against_best, against_ceiling, non_inferiority
-from calibration.choosing.simultaneous import max_t_band
-from calibration.compare import exact_mcnemar, holm, paired_difference
-from calibration.engine.closed_forms import Array
-from calibration.people.left_out import LeftOutScores
+from calibration.arithmetic.closed_forms import Array
+from calibration.choosing.noninferiority import ComparisonPlan, against_ceiling, non_inferiority
+from calibration.inference.bootstrap import wilson_effective
+from calibration.inference.compare import exact_mcnemar, holm, max_t_band, paired_difference
+from calibration.inference.deciding import power
+from calibration.study.left_out import LeftOutScores
 
 AGREEMENT, MARGIN, SD = 0.8, 0.05, 0.1529
-TABULATED = {10: 0.246, 30: 0.542, 100: 0.946, 210: 0.999}  # STATISTICS section 2.9
+TABULATED = {30: 0.542, 100: 0.946, 210: 0.999}  # STATISTICS section 2.9
+RECKONED = {30: 0.1, 100: 0.03, 210: 0.01}  # power that reckoning with faults not seen may cost
 
 
 @dataclass(frozen=True)
@@ -67,33 +67,30 @@ def told_apart(studies: int, seed: int = 31, design: Design = Design()) -> Itera
 
 def levels(studies: int, seed: int = 32, design: Design = Design()) -> Iterator[Promise]:
     """How often a judge that is worse by exactly the margin is declared non-inferior, alone and among others."""
-    rng, alone, any_of_five, beside_best = np.random.default_rng(seed), [], [], []
+    rng, alone, any_of_five = np.random.default_rng(seed), [], []
     five = ComparisonPlan(tuple("abcde"), ("all",), MARGIN)
     for _ in range(studies):
         people = made_judge(rng, AGREEMENT, design)
         worse = {name: made_judge(rng, AGREEMENT - MARGIN, design) for name in five.judges}
-        alone.append(non_inferiority(worse["a"], people, design.code, MARGIN).outcome == "non_inferior")
-        tests = [non_inferiority(one, people, design.code, MARGIN) for one in worse.values()]
+        tests = [non_inferiority(one, people, design.code, MARGIN, resamples=999) for one in worse.values()]
+        alone.append(tests[0].outcome == "non_inferior")
         any_of_five.append(bool((holm([one.p for one in tests]) < 0.05).any()))
-        best = [non_inferiority(worse["a"], one, design.code, MARGIN).p for one in (people, worse["b"], worse["c"])]
-        beside_best.append(max(best) < 0.05)
-    yield promise("non-inferior at a true gap equal to the margin", alone, 0.03, 0.07)
+    yield promise("non-inferior at a true gap equal to the margin", alone, 0.0, 0.06)
     yield promise("any of five such judges, Holm", any_of_five, 0, 0.06)
-    yield promise("such a judge, against the best of three others", beside_best, 0, 0.06)
 
 
 def powers(studies: int, seed: int = 33) -> Iterator[Promise]:
     """How often no true difference is declared non-inferior, beside the tabulated power."""
     rng = np.random.default_rng(seed)
     for clusters, tabulated in TABULATED.items():
-        differences = rng.normal(0, SD, (studies, clusters))
+        differences, none = rng.normal(0, SD, (studies, clusters)), np.zeros(clusters)
         found = [
-            non_inferiority(np.zeros(clusters), one, np.arange(clusters), MARGIN).outcome == "non_inferior"
+            non_inferiority(none, one, np.arange(clusters), MARGIN, resamples=999).outcome == "non_inferior"
             for one in differences
         ]
         slack = 3.5 * math.sqrt(tabulated * (1 - tabulated) / studies)
         name = f"non-inferior without a difference, {clusters} pairs"
-        yield promise(name, found, tabulated - slack, tabulated + slack)
+        yield promise(name, found, tabulated - RECKONED[clusters] - slack, tabulated + slack)
         yield Promise("  power by the noncentral t", power(clusters, SD, MARGIN), 0, tabulated - 5e-4, tabulated + 5e-4)
 
 
@@ -139,30 +136,10 @@ def decided_beside_ceiling(rng: np.random.Generator, studies: int, judges: int, 
     decided = 0
     for _ in range(studies):
         scores = more_of_the_same(rng, pilot, needed.clusters, means)
-        tests = [non_inferiority(own, scores[:, -1], np.arange(len(scores)), MARGIN) for own in scores.T[:-1]]
+        tests = [
+            non_inferiority(own, scores[:, -1], np.arange(len(scores)), MARGIN, resamples=999) for own in scores.T[:-1]
+        ]
         decided += holm([one.p for one in tests])[at] < 0.05 or tests[at].outcome == "inferior"
-    return decided / studies
-
-
-def decided_beside_best(rng: np.random.Generator, studies: int, judges: int, design: Design) -> float:
-    """The same against the best of the other judges, for the judge with the smallest p."""
-    names = [f"judge {n}" for n in range(judges)]
-    plan = ComparisonPlan(tuple(names), ("all",), MARGIN, "best_judge")
-    while True:
-        table = [made_judge(rng, AGREEMENT - 0.03 * n, design) for n in range(judges)]
-        claims = against_best(dict(zip(names, table, strict=True)), design.code, plan)
-        at = int(np.argmin([one.test.p for one in claims]))
-        if claims[at].needed and claims[at].needed.more:
-            break
-    needed, pilot = claims[at].needed, cluster_means(table, design)
-    means = pilot.mean(axis=0)
-    means[at] = min(means[at], np.delete(means, at).max())  # the gap to the best of the others is taken as 0 at least
-    decided = 0
-    for _ in range(studies):
-        scores = more_of_the_same(rng, pilot, needed.clusters, means)
-        others = np.delete(scores, at, axis=1).T
-        p = [non_inferiority(scores[:, at], one, np.arange(len(scores)), MARGIN).p for one in others]
-        decided += max(p) < 0.05 / judges
     return decided / studies
 
 
@@ -177,7 +154,6 @@ def decisions(studies: int, pilots: int, seed: int = 35) -> Iterator[Promise]:
         ("1 judge, pilot of 10", partial(decided_beside_ceiling, judges=1, design=Design(10))),
         ("1 judge, pilot of 30", partial(decided_beside_ceiling, judges=1, design=Design(30))),
         ("5 judges with Holm, pilot of 10", partial(decided_beside_ceiling, judges=5, design=Design(10))),
-        ("the best of 4, pilot of 30", partial(decided_beside_best, judges=4, design=Design(30))),
     ):
         rng = np.random.default_rng(seed)
         found = [share(rng, studies) for _ in range(pilots)]

@@ -19,10 +19,16 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Figure, record
-from calibration.bootstrap import expanded_percentile, fisher_z_linearised, percentile, resample, wilson_effective
-from calibration.engine import closed_forms
-from calibration.engine.closed_forms import Array
-from calibration.engine.second_opinions import kappa_se
+from calibration.arithmetic import closed_forms
+from calibration.arithmetic.closed_forms import Array
+from calibration.inference.bootstrap import (
+    expanded_percentile,
+    fisher_z_linearised,
+    percentile,
+    resample,
+    wilson_effective,
+)
+from calibration.study.bounding import kappa_se
 
 AGREEMENT, KAPPA, LEVEL = 0.8, 0.6, 0.95
 Interval = tuple[float, float]

@@ -24,12 +24,12 @@ sys.path.insert(0, str(ROOT))
 
 import aiohttp
 
-from annotation.judges import client
-from annotation.judges.judge_file import JudgeDefinition
-from annotation.judges.plan import plan_judges
-from annotation.judges.progress import JudgeSummary
-from annotation.judges.prompt import Prompt, build_prompt
-from annotation.judges.run import run_judges
+from annotation.judges.asking import client
+from annotation.judges.asking.prompt import Prompt, build_prompt
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.progress import JudgeSummary
+from annotation.judges.running.run import run_judges
 from benchmarks.promises import Figure, record
 from db.connect import open_database
 from db.migrations import upgrade

@@ -27,22 +27,18 @@ sys.path.insert(0, str(ROOT))
 import psutil
 from sqlalchemy import Engine, func, select, update
 
-from annotation.judges import queue
-from annotation.judges.accounts import Account, find_account
-from annotation.judges.answers import Answer
-from annotation.judges.attempts import as_row
-from annotation.judges.judge_file import JudgeDefinition, Rung
-from annotation.judges.leases import Worker
-from annotation.judges.outcomes import Reply
-from annotation.judges.plan import plan_judges
-from annotation.judges.preparing import step_of, worst
-from annotation.judges.prices import Usage
-from annotation.judges.prompt import shipped_template
-from annotation.judges.run import run_judges
-from annotation.judges.settling import Change, Ended, Settled, write_back
-from annotation.judges.steps import Ask, Finish
-from annotation.judges.texts_kept import Texts
-from annotation.judges.writer import AT_MOST
+from annotation.judges.asking.material import Texts, step_of, worst
+from annotation.judges.asking.prompt import shipped_template
+from annotation.judges.asking.steps import Ask, Finish, as_row
+from annotation.judges.defining.judge_file import JudgeDefinition, Rung
+from annotation.judges.money.accounts import Account, find_account
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.queue import queue
+from annotation.judges.queue.settling import Change, Ended, Settled, Worker, write_back
+from annotation.judges.replies.outcomes import Reply, Usage
+from annotation.judges.running.run import run_judges
+from annotation.judges.running.writer import AT_MOST
+from annotation.labels.answers import Answer
 from benchmarks.promises import Figure, record
 from db.connect import open_database, reading, transaction
 from db.judge_tables import JudgeCall

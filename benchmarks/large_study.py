@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from sqlalchemy import Engine, func, insert, select, update
 from sqlalchemy.orm import Session
 
-from annotation.people.enrollments import enroll
+from annotation.people.principals import enroll
 from annotation.planning.plan_root import keep_plan_root
 from annotation.studies import audit, criteria_of, init_study
 from benchmarks.large_work import BEGAN, JUDGES, Rows, Shape, Work, texts

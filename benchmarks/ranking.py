@@ -24,11 +24,10 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Promise, promise, tell
-from calibration.bootstrap import expanded_percentile, resample, wilson_effective
-from calibration.engine.closed_forms import Array
-from calibration.systems.bradley_terry import strengths
+from calibration.arithmetic.closed_forms import Array
+from calibration.inference.bootstrap import expanded_percentile, resample, wilson_effective
+from calibration.systems.bradley_terry import corrected_strength, strengths, tuning
 from calibration.systems.corrected import ClusterMeans, Halves, corrected_interval, corrected_mean
-from calibration.systems.corrected_strengths import corrected_strength, tuning
 
 TRUTH, LEVEL = 0.5, 0.95
 

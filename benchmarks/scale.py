@@ -29,20 +29,20 @@ from playwright.sync_api import sync_playwright
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.entries import AnswerEntry
-from annotation.judges.judge_runs import judge_runs
+from annotation.judges.reviewing.judge_standings import judge_runs
 from annotation.labelling import save, submit
-from annotation.leaks.auditing import list_reports, view_report
-from annotation.people.people_list import list_people
+from annotation.labels.entries import AnswerEntry
+from annotation.open_work.item_slots import list_items
+from annotation.participation.people_list import list_people
 from annotation.people.principals import Principal
-from annotation.planning.item_slots import list_items
+from annotation.shown_texts.auditing import list_reports, view_report
 from annotation.work.claiming import take
 from annotation.work.own_work import own_work
 from annotation.work.page import assignment_page, current_answers
-from annotation.work.positions import position
+from annotation.work.progress import position
 from annotation.work.remarks import remarks_of
 from app.progress import study_progress
-from app.reporting import label_version, work_version
+from app.results.reporting import label_version, work_version
 from benchmarks.judge_queue import databases
 from benchmarks.large_study import NAME, write_study
 from benchmarks.large_work import Shape
@@ -219,9 +219,11 @@ def apart(name: str, what: str, principal: Principal, url: str) -> Iterator[Figu
     """What the app's own helper process takes."""
     import pickle
 
-    from app.computing import Task
+    from app.results.computing import Task
 
-    yield from run(name, [sys.executable, "-m", "app.computing"], url, pickle.dumps((url, Task(what, principal))))
+    yield from run(
+        name, [sys.executable, "-m", "app.results.computing"], url, pickle.dumps((url, Task(what, principal)))
+    )
 
 
 def run(name: str, words: Sequence[str], url: str, given: bytes) -> Iterator[Figure]:

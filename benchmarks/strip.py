@@ -22,7 +22,7 @@ from annotation.citations import strip_citations
 from benchmarks.promises import Figure, record
 
 SAMPLE = ROOT.parent / "shared" / "data" / "wlc_sample"
-DEFAULT = SAMPLE if SAMPLE.is_dir() else ROOT / "app" / "demo_reports"
+DEFAULT = SAMPLE if SAMPLE.is_dir() else ROOT / "app" / "demo" / "reports"
 EXAMPLES = ROOT.parent / "shared" / "data" / "strip_cases"
 TOKEN = re.compile(r"\w+")
 

@@ -21,10 +21,10 @@ from scipy import stats
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.promises import Promise, promise, tell
-from calibration.bootstrap import cluster_t
-from calibration.engine.closed_forms import Array
-from calibration.engine.joining import Mask
-from calibration.engine.two_way import TwoWay, two_way
+from calibration.agreement.ceiling import TwoWay, two_way
+from calibration.arithmetic.closed_forms import Array
+from calibration.inference.bootstrap import cluster_t
+from calibration.study.joining import Mask
 
 AGREEMENT, PERSON, JUDGE = 0.8, 0.85, 0.8  # mean agreement with one annotator; mean accuracies, for the gap
 STUDIES, LABELS = 4_000, 39

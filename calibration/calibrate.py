@@ -1,105 +1,157 @@
 """From the table of verdicts to the calibration report.
 
 Every estimate with its interval, every caution with its numbers.
-"""
 
-from __future__ import annotations
+A cascade of two judges that was asked for is a candidate like any judge, one of a judge and a person a line beside.
+"""
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 
-from calibration.biases.answering import answering_estimates
+from calibration.agreement.agreeing import agreement_estimates, count_tables
+from calibration.agreement.ceiling import ceiling_estimates, ceiling_of, over_annotators
+from calibration.agreement.detection import confusion_data, refuse_unknown_positive
+from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
-from calibration.ceiling import ceiling_estimates, ceiling_of
-from calibration.choose import choice_of
-from calibration.choosing.alternative_annotator import FEWEST_ITEMS, AltTest, alt_test_of
-from calibration.choosing.card import card
-from calibration.choosing.effective_judges import effective_judges
-from calibration.choosing.judge_pairs import judge_pairs, pair_estimate
-from calibration.engine.agreeing import agreement_estimates, count_tables
-from calibration.engine.bounding import Group
-from calibration.engine.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
-from calibration.engine.joining import MANY_LABELS, Scale, Study, scale_of, study_of
-from calibration.engine.two_way import over_annotators
+from calibration.choosing.card import CardRow, habits
+from calibration.choosing.choice import Choice
+from calibration.choosing.choose import choice_of
+from calibration.choosing.looking import sequence, sequence_row, widened
+from calibration.choosing.panel_sensitivity import held_to_the_panel, panel_sensitivity
+from calibration.comparing.alternative_annotator import FEWEST_ITEMS, AltTest, alt_test_of
+from calibration.comparing.effective_judges import effective_judges
+from calibration.comparing.judge_pairs import judge_pairs, pair_estimate
+from calibration.confidence.confidence import confidence_estimates
+from calibration.confidence.vote_agreement import vote_estimates
+from calibration.delegating.alone import alone_of, nothing_alone
+from calibration.delegating.cascade import Cascade, cascade_with_person, with_cascade
+from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
-from calibration.people.left_out import ties_rule
-from calibration.people.panel_sensitivity import panel_sensitivity, sensitivity_data
-from calibration.ranking import rankings
-from calibration.reading.columns import tally
-from calibration.results import CalibrationReport
+from calibration.results import CalibrationReport, LabelCounts
 from calibration.settings import CalibrationSettings
-from calibration.sure.confidence import confidence_estimates
-from calibration.sure.vote_agreement import vote_estimates
+from calibration.study.answering import answering_estimates
+from calibration.study.bounding import Group
+from calibration.study.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
+from calibration.study.distance import BY_DISTANCE
+from calibration.study.joining import MANY_LABELS, Scale, Study, scale_of, study_of
+from calibration.study.left_out import ties_rule
 from calibration.systems.aggregates import aggregate_estimates
 from calibration.systems.category_effects import effects_by_people
-from calibration.systems.placing import Ranking
-from calibration.verdicts import EXTRA, KNOWN_COLUMNS, normalise
+from calibration.systems.pass_rates import pass_rate_estimates
+from calibration.systems.ranking import rankings
+from calibration.table.verdicts import EXTRA, KNOWN_COLUMNS, normalise
 from calibration.warnings.cautions import cautions
 
 
-def calibrate(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> CalibrationReport:
+def calibrate(
+    verdicts: pd.DataFrame, settings: CalibrationSettings | None = None, only: Collection[str] | None = None
+) -> CalibrationReport:
     """All estimates of one study. `verdicts`: one row per rater, item, criterion, run and presentation (`labels.csv`).
 
     Each judge against every annotator, each annotator against the others, all annotators among themselves, judges and
     few annotators two by two; pooled over criteria and, on request, per criterion, category and pair of systems. The
     same verdicts, in any row order, and the same settings give the same report. Raises `CalibrationError` with the
     first offending row.
+
+    `only`: names of statistics of agreement and of answers. The report then holds these alone, each as the whole report
+    has it, and no choice, bias, ranking or warning: nothing else is computed. None of them (`()`): what was counted in
+    the table alone, of one rater too.
     """
     settings = settings or CalibrationSettings()
     named, aliases = normalise(verdicts)
     study = study_of(named, settings)
     del named
-    refuse_lonely(study)
+    if only is None or only:
+        refuse_lonely(study)
+    refuse_unknown_positive(study, settings)
     scale = scale_of(study, study.criteria, settings)
     groups = groups_of(study, settings, scale is not None)
-    if scale is not None and len(scale.labels) > MANY_LABELS:
-        scale = None  # ratings too fine for agreement in one exact level: no ceiling, and nothing to choose by
-    audit, (ranked, of_systems) = bias_audit(study, settings), rankings(study, settings)
-    biases = tuple(one for one in audit.biases if not math.isnan(one.estimate.value))
-    pairs = judge_pairs(study, ties_rule(scale, settings), settings) if scale and study.annotators else ()
-    aggregated, counts = aggregate_estimates(study, settings)
-    alt_tests = _alt_tests(study, groups[0], scale, settings)
+    if scale is not None and len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in BY_DISTANCE:
+        scale = None  # answers too fine for agreement in one exact level: no ceiling, and nothing to choose by
+    wide = widened(settings, len(study.clusters))  # intervals are made with it, decisions with the settings
+    if only is not None:
+        asked = tuple(_asked(study, groups, wide, only)) if only else ()
+        return CalibrationReport(
+            _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
+        )
+    audit, (ranked, of_systems) = bias_audit(study, wide), rankings(study, wide)
+    found = (replace(bias, estimate=sequence(bias.estimate, settings, wide)) for bias in audit.biases)
+    biases = tuple(one for one in found if not math.isnan(one.estimate.value))
+    pairs = judge_pairs(study, scale, wide) if scale and study.annotators else ()
+    aggregated, counts = aggregate_estimates(study, wide)
+    alt_tests = _alt_tests(study, groups[0], scale, wide)
     estimates = (
-        *_agreement(study, groups, scale, settings),
-        *(one.estimate for one in biases),
-        *(one.agreement for one in audit.repeats if one.agreement.n),
+        *_agreement(study, groups, scale, wide),
+        *(bias.estimate for bias in biases),
+        *(repeat.agreement for repeat in audit.repeats if repeat.agreement.n),
         *(system.estimate for one in ranked for system in one.systems),
         *of_systems,
         *aggregated,
-        *(one.advantage for one in alt_tests),
-        *(pair_estimate(one, settings) for one in pairs),
+        *pass_rate_estimates(study, groups, wide),
+        *(alt_test.advantage for alt_test in alt_tests),
+        *(pair_estimate(pair, wide) for pair in pairs),
     )
-    of_confidence, told = confidence_estimates(study, settings)
-    estimates += (*of_confidence, *vote_estimates(study, settings))
-    if settings.generalise_to == "pairs_and_annotators":
-        estimates = tuple(over_annotators(study, groups, estimates, settings))
-    choice = choice_of(study, groups[0], scale, settings) if scale and study.judges and study.annotators else None
-    data = _data(study, aliases)
-    data["tables"] = [table for group in groups for table in count_tables(study, group, settings)]
+    of_confidence, readings = confidence_estimates(study, wide)
+    estimates += (*of_confidence, *vote_estimates(study, wide))
+    estimates = _bounded(study, groups, estimates, settings, wide)
+    rows = {judge.rater: habits(judge.rater, audit, estimates) for judge in study.judges}
+    kept = {judge: tuple(sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
+    comparable = scale and study.judges and study.annotators
+    choice = choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None
     panel = panel_sensitivity(study, choice, settings)
-    data["panel_sensitivity"] = sensitivity_data(panel)
-    if choice is not None and len(study.judges) > 1:
-        data["effective_judges"] = asdict(effective_judges(study, None, settings))
-    data["rankings"] = [_ranked(one) for one in ranked]
-    data["judge_pairs"] = [
-        {name: getattr(one, name) for name in ("judge", "other", "p_holm", "outcome", "shared")} for one in pairs
-    ]
-    data["category_effects"] = {name: asdict(one) for name, one in effects_by_people(study, settings).items()}
-    if told:
-        data["confidence"] = told
-    data["alt_tests"] = [_tested(one) for one in alt_tests]
-    if counts:
-        data["aggregates"] = counts
-    if audit.scores:
-        data["rated_together"] = [one.estimate.rater for one in audit.scores]  # judges, of two reports in one view
-    warnings = cautions(study, settings, estimates, biases, choice, panel)
-    return CalibrationReport(data, settings, warnings, estimates, choice, biases, card(choice, audit, estimates))
+    choice = held_to_the_panel(choice, panel) if choice else None
+    alone = alone_of(study, groups[0], scale, settings) if settings.alone_error and scale and comparable else None
+    unanswered = (nothing_alone(settings),) if settings.alone_error and alone is None else ()
+    return CalibrationReport(
+        _counted_labels(study, aliases),
+        settings,
+        (*unanswered, *cautions(study, settings, estimates, biases, choice, panel)),
+        estimates,
+        choice,
+        biases,
+        _card(choice, kept),
+        tables=tuple(table for group in groups for table in count_tables(study, group, settings)),
+        pass_fail=tuple(confusion_data(study, groups, settings)),
+        panel_sensitivity=panel,
+        effective_judges=effective_judges(study, None, settings) if choice and len(study.judges) > 1 else None,
+        rankings=tuple(ranked),
+        judge_pairs=tuple(pairs),
+        category_effects=effects_by_people(study, settings),
+        confidence=tuple(readings),
+        alone=None if alone is None else tuple(alone),
+        alt_tests=alt_tests,
+        aggregates=tuple(counts),
+        rated_together=tuple(score.estimate.rater for score in audit.scores),
+    )
+
+
+def _asked(
+    study: Study, groups: Sequence[Group], settings: CalibrationSettings, only: Collection[str]
+) -> Iterator[Estimate]:
+    """The statistics of these names, in the order of a whole report."""
+    everything, *parts = groups
+    yield from agreement_estimates(study, everything, settings, only)
+    yield from (estimate for estimate in answering_estimates(study, settings) if estimate.statistic in only)
+    for group in parts:
+        yield from agreement_estimates(study, group, settings, only)
+
+
+def _bounded(
+    study: Study,
+    groups: Sequence[Group],
+    estimates: tuple[Estimate, ...],
+    settings: CalibrationSettings,
+    wide: CalibrationSettings,
+) -> tuple[Estimate, ...]:
+    """Intervals that speak of other annotators, or hold at every look, where the settings ask for them."""
+    if wide.generalise_to == "pairs_and_annotators":
+        estimates = tuple(over_annotators(study, groups, estimates, wide))
+    return tuple(sequence(estimate, settings, wide) for estimate in estimates)
 
 
 def _agreement(
@@ -117,7 +169,7 @@ def _agreement(
 def _alt_tests(
     study: Study, everything: Group, scale: Scale | None, settings: CalibrationSettings
 ) -> tuple[AltTest, ...]:
-    if scale is None or len(study.annotators) < 2:
+    if scale is None or len(study.annotators) < 2 or len(scale.labels) > MANY_LABELS:
         return ()
     return tuple(
         alt_test_of(study, everything, scale, judge, settings.epsilon, "exact_match", FEWEST_ITEMS, True, settings)
@@ -125,43 +177,34 @@ def _alt_tests(
     )
 
 
-def _tested(one: AltTest) -> dict[str, Any]:
-    found = {name: getattr(one, name) for name in ("judge", "epsilon", "method", "omega", "passed", "note")}
-    return found | {"annotators": [asdict(single) for single in one.annotators]}
+def _card(choice: Choice | None, kept: Mapping[str, tuple[CardRow, ...]]) -> tuple[CardRow, ...]:
+    """Every judge's rows, in the order of the candidates; a judge of both orders has those that are its own alone."""
+    rows = ([*candidate.rows] for candidate in choice.candidates) if choice else map(list, kept.values())
+    judges = [candidate.judge for candidate in choice.candidates] if choice else [*kept]
+    return tuple(row for judge, own in zip(judges, rows, strict=True) for row in own if row.judge == judge)
 
 
-def _ranked(one: Ranking) -> dict[str, Any]:
-    return {
-        "statistic": one.statistic,
-        "rater": one.rater,
-        "systems": [system.system for system in one.systems],
-        "ranks": [system.rank for system in one.systems],
-        "keeps_first": one.keeps_first,
-        "note": one.note,
-    }
-
-
-def _data(study: Study, aliases: dict[str, int]) -> dict[str, Any]:
+def _counted_labels(study: Study, aliases: dict[str, int]) -> LabelCounts:
     frame = study.frame
     kind = frame.drop_duplicates("rater_id").set_index("rater_id")["rater_kind"].astype(str).sort_index()
     told = (frame["status"] == "ok") & ~study.of_kind(frame, "rating")
-    return {
-        "rows": len(frame),
-        "items": int(frame["item_id"].nunique()),
-        "clusters": len(study.clusters),
-        "cluster": cluster_word(frame),
-        "criteria": dict(study.kinds),
-        "annotators": [str(rater) for rater in kind.index[kind == "human"]],
-        "judges": [str(rater) for rater in kind.index[kind == "judge"]],
-        "systems": sorted({str(name) for side in ("system_a", "system_b") for name in frame[side].unique()} - {""}),
-        "aliases": dict(sorted(aliases.items())),
-        "statuses": _counted(frame, "status"),
-        "marginals": _counted(frame[["rater_id", "label"]][told], "label"),
-        "levels_used": levels_used(study),
-        "derived": derived_preferences(frame),
-        "joins": {judge.rater: joins(study, judge.asked) for judge in study.judges},
-        "verdicts_sha256": _fingerprint(frame),
-    }
+    return LabelCounts(
+        rows=len(frame),
+        items=int(frame["item_id"].nunique()),
+        clusters=len(study.clusters),
+        cluster=cluster_word(frame),
+        criteria=dict(study.kinds),
+        annotators=[str(rater) for rater in kind.index[kind == "human"]],
+        judges=[str(rater) for rater in kind.index[kind == "judge"]],
+        systems=sorted({str(name) for side in ("system_a", "system_b") for name in frame[side].unique()} - {""}),
+        aliases=dict(sorted(aliases.items())),
+        statuses=_counted(frame, "status"),
+        marginals=_counted(frame[["rater_id", "label"]][told], "label"),
+        levels_used=levels_used(study),
+        derived=derived_preferences(frame),
+        joins={judge.rater: joins(study, judge.asked) for judge in study.judges},
+        verdicts_sha256=_fingerprint(frame),
+    )
 
 
 def _counted(rows: pd.DataFrame, column: str) -> dict[str, dict[str, int]]:
@@ -179,7 +222,7 @@ def _counted(rows: pd.DataFrame, column: str) -> dict[str, dict[str, int]]:
 def joins(study: Study, asked: np.typing.NDArray[np.intp]) -> dict[str, int]:
     """Annotators' rows with and without a partner among the units a judge was asked, and the judge's units without
     one."""
-    people = np.concatenate([np.zeros(0, np.intp), *(one.asked for one in study.annotators)])
+    people = np.concatenate([np.zeros(0, np.intp), *(annotator.asked for annotator in study.annotators)])
     joined = int(study.among(asked)[people].sum())
     return {
         "human_rows_joined": joined,
@@ -204,3 +247,48 @@ def _fingerprint(frame: pd.DataFrame) -> str:
             numbers = column.to_numpy().astype("<f8")
             digest.update(np.where(np.isnan(numbers), np.nan, numbers).astype("<f8").tobytes())
     return digest.hexdigest()
+
+
+THEN, PERSON = " then ", "a person"
+
+
+def calibrate_with_cascades(
+    verdicts: pd.DataFrame,
+    settings: CalibrationSettings,
+    names: Sequence[str] = (),
+    only: Collection[str] | None = None,
+) -> tuple[CalibrationReport, pd.DataFrame]:
+    """`calibrate`, with one more judge for each cascade of two judges and its `cascades` for all of them.
+
+    Beside the report stand the verdicts it was made of: the rows of those judges among them. A cascade that ends at a
+    person stands at the price of the annotators' own items. Raises `unknown_form` for a name that is not
+    `CHEAP then DEAR`, and as `calibrate` does.
+    """
+    made: list[Cascade] = []
+    for cheap, dear in map(parts_of, names):
+        if dear != PERSON:
+            verdicts, cascade = with_cascade(verdicts, cheap, dear, settings)
+            made.append(cascade)
+    report = calibrate(verdicts, settings, only)
+    if not names:
+        return report, verdicts
+    price = next(
+        (
+            estimate.value
+            for estimate in report.estimates
+            if (estimate.rater, estimate.statistic) == ("each_annotator", "cost_per_item")
+        ),
+        math.nan,
+    )
+    behind = [
+        cascade_with_person(verdicts, cheap, price, settings) for cheap, dear in map(parts_of, names) if dear == PERSON
+    ]
+    return replace(report, cascades=(*made, *behind)), verdicts
+
+
+def parts_of(name: str) -> tuple[str, str]:
+    """`mini then large` as its two raters."""
+    cheap, then, dear = name.partition(THEN)
+    if not then or not cheap.strip() or not dear.strip():
+        raise CalibrationError("unknown_form", f"cascade {name!r} is not 'CHEAP then DEAR' or 'CHEAP then {PERSON}'")
+    return cheap.strip(), dear.strip()

@@ -1,7 +1,5 @@
 """The one error of this folder; in a file of its own, so that catching it loads no library."""
 
-from __future__ import annotations
-
 
 class CalibrationError(ValueError):
     """Says what is wrong, in which row, and what to do. `code` is stable; `text` is for people."""

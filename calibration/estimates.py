@@ -1,13 +1,16 @@
 """One number with its uncertainty, and what a reader must know before using one."""
 
-from __future__ import annotations
+import math
+from dataclasses import dataclass, field
 
-from dataclasses import dataclass
+from calibration.remarks import Fact, Kind, Reason, Remark, note_of
+
+LACKING = (Kind.UNDEFINED, Kind.NO_INTERVAL, Kind.BARE)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number with its uncertainty. `value` is nan when undefined, the bounds when refused; `note` says why."""
+    """One number with its uncertainty. `value` is nan when undefined, the bounds when refused; `reason` says why."""
 
     statistic: str
     rater: str
@@ -21,7 +24,34 @@ class Estimate:
     n: int  # comparisons (or rows, or items: the statistic's own unit)
     clusters: int  # clusters that hold at least one of them
     method: str
-    note: str
+    remarks: tuple[Remark, ...] = ()
+
+    @property
+    def lack(self) -> Remark | None:
+        """Why there is no value or no interval: the last that was found, else the last that was said; None: both."""
+        if not math.isnan(self.value) and not math.isnan(self.low):
+            return None
+        lacks = [one for one in self.remarks if one.kind in LACKING]
+        return next(reversed(lacks or self.remarks), None)
+
+    @property
+    def reason(self) -> Reason | None:
+        """The reason of `lack`."""
+        return self.lack.reason if self.lack else None
+
+    @property
+    def note(self) -> str:
+        """The remarks in words, for people; no rule reads it."""
+        return note_of(self.remarks)
+
+    def remark(self, reason: Reason) -> Remark | None:
+        """The remark with this reason, None where there is none."""
+        return next((one for one in self.remarks if one.reason == reason), None)
+
+    def fact(self, reason: Reason, name: str) -> Fact | None:
+        """A fact of the remark with this reason, None where there is none."""
+        found = self.remark(reason)
+        return found.fact(name) if found else None
 
 
 @dataclass(frozen=True)
@@ -35,3 +65,4 @@ class ReportWarning:
     text: str
     rater: str = ""
     criterion: str = ""
+    other: str = field(default="", compare=False)  # the rater it compares `rater` with; no file keeps it

@@ -1,19 +1,29 @@
 """Every choice that changes a number, and what a study prints of its systems: fixed before results are seen."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from calibration.errors import CalibrationError
+from calibration.inference.looks import SPENDINGS, Look
 
+LOOKS = ("one", "planned", "any_time")
 _ALLOWED: dict[str, tuple[str, ...]] = {
     "ties": ("three_class", "half_credit", "exclude"),
     "not_applicable": ("drop", "category"),
     "references": ("others_each", "others_majority"),
     "majority_ties": ("drop", "tie"),
+    "distance": ("linear", "quadratic", "exact"),
     "generalise_to": ("pairs", "pairs_and_annotators"),
+    "looks": LOOKS,
+    "spending": SPENDINGS,
 }
+REQUIRABLE = (
+    "ceiling gap",
+    "order",
+    "length",
+    "self-preference",
+    "repeats",
+)  # what a plan may require of a judge besides
 RULES = ("win_rate", "mean", "weighted_mean", "share", "target_share", "majority")
 
 
@@ -51,6 +61,7 @@ class CalibrationSettings:
     references: str = "others_each"
     majority_ties: str = "drop"
     margin: float = 0.05
+    min_clusters: int = 12  # with fewer no judge is called adequate or not: there the test errs more often than it says
     epsilon: float = 0.15
     generalise_to: str = "pairs"
     per_criterion: bool = False
@@ -65,7 +76,19 @@ class CalibrationSettings:
     aggregates: tuple[Aggregate, ...] = ()
     answer_values: Mapping[str, float] = field(default_factory=dict)  # a probe's answer -> what it counts in a mean
     score_times: Mapping[str, float] = field(default_factory=dict)  # rated criterion -> its factor in print, if not 1
+    positive: str = ""  # the answer that passes; "": recognised by its word where there are two
+    alone_error: float = 0.0  # that a judge may make on items it decides without a person; 0: nobody asked
     off_scale: tuple[str, ...] = ()  # answers that are none of an ordered scale: out of agreement, in for aggregates
+    distance: str = "linear"  # how scores agree where a judge is chosen: exact asks for the very same score
+    weights: tuple[tuple[float, ...], ...] = ()  # what each answer of a declared scale earns beside each other, 0 to 1
+    at_least: float | None = None  # agreement that is good enough, instead of a gap to a left-out annotator
+    at_least_kappa: float | None = None  # the same of Cohen's kappa
+    require: tuple[str, ...] = ()  # questions of the card that an adequate judge must keep besides, of REQUIRABLE
+    looks: str = "one"  # at results: one, as many as one likes of planned topics, or at any time without a plan
+    planned_topics: int | None = None  # in the end; None: those at hand, so that this look is the last
+    spending: str = "obrien_fleming"  # of the error, over planned looks
+    earlier_looks: tuple[Look, ...] = ()  # at which results were shown before; no choice, but what was done
+    topics_labelled: int | None = None  # by now, those in part counted in part; None: every cluster with a label
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -78,11 +101,21 @@ class CalibrationSettings:
                 raise CalibrationError(
                     "unknown_form", f"settings.{name} is {getattr(self, name)!r}; use one of {', '.join(allowed)}"
                 )
+        self._check_what_is_good_enough()
         if not 0 < self.level < 1:
             raise CalibrationError("unknown_form", f"settings.level is {self.level}; use a number between 0 and 1")
         if not 0 < self.bias_floor < 0.5:
             raise CalibrationError(
                 "unknown_form", f"settings.bias_floor is {self.bias_floor}; use a rate between 0 and .5, such as .05"
+            )
+        if not 0 <= self.alone_error < 1:
+            raise CalibrationError(
+                "unknown_form", f"settings.alone_error is {self.alone_error}; use a share below 1, such as .1"
+            )
+        if self.planned_topics is not None and (type(self.planned_topics) is not int or self.planned_topics < 1):
+            raise CalibrationError(
+                "unknown_form",
+                f"settings.planned_topics is {self.planned_topics!r}; use a whole number from 1",
             )
         if self.resamples < 1 or not 0 < self.margin < 1:
             raise CalibrationError(
@@ -90,3 +123,22 @@ class CalibrationSettings:
                 f"settings.resamples is {self.resamples} and settings.margin {self.margin}; use a number above 0, and "
                 "a share between 0 and 1, such as .05",
             )
+
+    def _check_what_is_good_enough(self) -> None:
+        unknown = next((question for question in self.require if question not in REQUIRABLE), None)
+        if unknown is not None:
+            raise CalibrationError(
+                "unknown_form", f"settings.require names {unknown!r}; use some of {', '.join(REQUIRABLE)}"
+            )
+        for name in ("at_least", "at_least_kappa"):
+            floor = getattr(self, name)
+            if floor is not None and not 0 < floor < 1:
+                raise CalibrationError("unknown_form", f"settings.{name} is {floor}; use a number between 0 and 1")
+        size = len(self.weights)
+        if any(len(row) != size or any(not 0 <= cell <= 1 for cell in row) for row in self.weights):
+            raise CalibrationError(
+                "unknown_form",
+                "settings.weights is no square of numbers from 0 to 1; give one row and one column each",
+            )
+        if self.at_least is not None and self.at_least_kappa is not None:
+            raise CalibrationError("unknown_form", "settings.at_least and settings.at_least_kappa exclude each other")

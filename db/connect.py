@@ -1,24 +1,26 @@
-"""Open the database and run transactions on it: SQLite by default, Postgres by URL."""
+"""Open the database and run transactions on it: SQLite by default, Postgres by URL; wait where it is away a moment."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import partial, wraps
+from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Executable, create_engine, event
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.exc import DatabaseError as NotADatabase
 from sqlalchemy.orm import Session
 
-# a foreign key is resolved by name, so every table must be known before the first session
 import db.judge_tables
-import db.people_tables
-import db.tables  # noqa: F401  (to import it is to make its tables known)
+import db.people_tables  # noqa: F401  (to import it is to make its tables known)
 from db.errors import DatabaseAway, DatabaseError, DiskFull
-from db.turns import Turns
+from db.tables import Item, Study
 
 POOL_SIZE = 20
 BUSY_S = 30  # how long a writer waits for its turn on SQLite
@@ -31,6 +33,7 @@ NOTICED = {
 NOTICED_THERE = {"tcp_keepalives_idle": 15, "tcp_keepalives_interval": 5, "tcp_keepalives_count": 3,
                  "tcp_user_timeout": 30_000}  # fmt: skip
 READ_ONLY = "calipers_read_only"
+HELD = 16  # studies and items that a session keeps at hand
 SECRETS = ("password", "sslpassword")  # of a URL's query, where SQLAlchemy does not mask them
 BAD_OPTION = "invalid connection option"  # what Postgres' driver says of a URL
 REMEDIES = {
@@ -89,13 +92,31 @@ def _refuse_no_file(parsed: URL, url: str) -> None:
         )
 
 
+class _Session(Session):
+    """A session forgets what nobody holds, and reads it again: studies and items, whose rows are long, it keeps."""
+
+
+@event.listens_for(_Session, "loaded_as_persistent")
+def _hold(session: Session, loaded: object) -> None:
+    if isinstance(loaded, (Study, Item)):
+        session.info.setdefault(HELD, deque(maxlen=HELD)).append(loaded)
+
+
+def rows_of(session: Session, columns: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Any]:
+    """The rows of a SELECT of columns, after what the session has to say; at half the cost of asking the session,
+    which has nothing to add to what is no object.
+    """
+    session.flush()
+    return session.connection().execute(columns, values).all()
+
+
 @contextmanager
 def transaction(engine: Engine) -> Iterator[Session]:
     """One short writing transaction: committed at the end of the block, rolled back on any exception."""
     with (
         naming_the_database(engine),
         _turn_to_write(engine),
-        Session(engine, expire_on_commit=False) as session,
+        _Session(engine, expire_on_commit=False) as session,
         session.begin(),
     ):
         yield session
@@ -117,7 +138,7 @@ def _turn_to_write(engine: Engine) -> Iterator[None]:
 def reading(engine: Engine) -> Iterator[Session]:
     """One consistent view for reading. SQLite readers and writers do not wait for each other."""
     bound = engine.execution_options(**{READ_ONLY: True})
-    with naming_the_database(engine), Session(bound, expire_on_commit=False) as session, session.begin():
+    with naming_the_database(engine), _Session(bound, expire_on_commit=False) as session, session.begin():
         yield session
 
 
@@ -174,10 +195,94 @@ def _prepare_postgres(connection: Any, _record: Any) -> None:
 def _begin_sqlite(connection: Connection) -> None:
     # DEFERRED and read-then-write fails at once with "database is locked", whatever the timeout
     read_only = connection.get_execution_options().get(READ_ONLY, False)
-    connection.exec_driver_sql(f"PRAGMA query_only={int(read_only)}")
+    if connection.info.get(READ_ONLY) is not read_only:  # it lasts as long as the line
+        connection.exec_driver_sql(f"PRAGMA query_only={int(read_only)}")
+        connection.info[READ_ONLY] = read_only
     connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
 
 
 def _begin_postgres(connection: Connection) -> None:
     if connection.get_execution_options().get(READ_ONLY, False):
         connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+
+
+class Turns:
+    """`acquire` and `release` as of a `threading.Lock`, first come, first served."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._held = False
+        self._waiting: deque[threading.Event] = deque()
+
+    def acquire(self, timeout: float) -> bool:
+        """Whether the turn came within `timeout` seconds; then it is held until `release`."""
+        with self._guard:
+            if not self._held:
+                self._held = True
+                return True
+            mine = threading.Event()
+            self._waiting.append(mine)
+        if mine.wait(timeout):
+            return True
+        with self._guard:
+            if mine.is_set():
+                return True  # handed over in this very moment
+            self._waiting.remove(mine)
+            return False
+
+    def release(self) -> None:
+        """Hand the turn to whoever waits longest."""
+        with self._guard:
+            if self._waiting:
+                self._waiting.popleft().set()
+            else:
+                self._held = False
+
+
+AWAY_S = 120.0  # away for longer, and somebody has to look
+FIRST_S, LAST_S = 0.1, 2.0  # between two tries
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def patient(act: Callable[P, T]) -> Callable[P, T]:
+    """The same function, done anew while the database cannot be reached. It raises DatabaseAway after AWAY_S.
+
+    The connection may have broken after COMMIT, so `act` must do no harm when it is done twice.
+    """
+
+    @wraps(act)
+    def until_reachable(*args: P.args, **kwargs: P.kwargs) -> T:
+        return _repeated(partial(act, *args, **kwargs))
+
+    return until_reachable
+
+
+def _repeated(act: Callable[[], T]) -> T:
+    ends, wait = time.monotonic() + AWAY_S, FIRST_S
+    while True:
+        try:
+            return act()
+        except DatabaseAway:
+            if time.monotonic() + wait > ends:
+                raise
+        time.sleep(wait)
+        wait = min(LAST_S, 2 * wait)
+
+
+STATEMENT_MAX = 500
+
+
+def watch_queries(engine: Engine, seconds: float, tell: Callable[[str, float], None]) -> None:
+    """Call `tell(statement, seconds)` after each statement that ran for longer than `seconds` before its first row."""
+
+    def before(_connection: Any, _cursor: Any, _statement: str, _values: Any, context: Any, _many: bool) -> None:
+        context.calipers_started = time.perf_counter()
+
+    def after(_connection: Any, _cursor: Any, statement: str, _values: Any, context: Any, _many: bool) -> None:
+        took = time.perf_counter() - context.calipers_started
+        if took > seconds:
+            tell(" ".join(statement.split())[:STATEMENT_MAX], took)
+
+    event.listen(engine, "before_cursor_execute", before)
+    event.listen(engine, "after_cursor_execute", after)

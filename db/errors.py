@@ -1,7 +1,5 @@
 """The errors of this folder; in a file of their own, so that catching one loads no library."""
 
-from __future__ import annotations
-
 
 class DatabaseError(Exception):
     """The database cannot be used; the text says which one and what to do."""

@@ -1,7 +1,5 @@
 """What only a judge has: its configuration, its queue of calls, and the ledger of every attempt."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -80,7 +78,7 @@ class JudgeCall(Record):
     state: Mapped[str] = mapped_column(default="planned")
     criteria: Mapped[list[Any]]  # ids of the criteria rows asked, in order
     shown_sha256: Mapped[list[Any]]  # of the texts, in the order shown
-    probe_kind: Mapped[str | None]
+    stress: Mapped[str | None] = mapped_column("probe_kind")  # what a stress test changed; None: the judge's own call
     worker: Mapped[str | None]
     lease_until: Mapped[datetime | None]
     tries: Mapped[int] = mapped_column(default=0)

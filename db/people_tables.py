@@ -1,7 +1,5 @@
 """Raters, what they may do in a study, and how they get in."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 
@@ -89,6 +87,15 @@ class Packet(Record):
     sha256: Mapped[str] = mapped_column(default="")  # of the packet's data, once it is written
     created_at: Mapped[datetime] = mapped_column(default=now)
     withdrawn_at: Mapped[datetime | None]
+
+
+class Key(Record):
+    """A secret of this database, made when it is first needed: what was hashed with it cannot be guessed without it."""
+
+    __tablename__ = "keys"
+    name: Mapped[str] = mapped_column(primary_key=True)
+    secret: Mapped[str]
+    created_at: Mapped[datetime] = mapped_column(default=now)
 
 
 class SignIn(Record):

@@ -1,7 +1,5 @@
 """Bring a backup into an empty database of either kind: checked first, then in one transaction."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,16 +9,27 @@ from tempfile import TemporaryDirectory
 
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Column, ColumnElement, Connection, Engine
 from sqlalchemy.exc import DataError, IntegrityError
 
 from db import migrations
-from db.backup_file import DAMAGED, Manifest, file_sha256, read_manifest, readable, sum_file, table_sums
+from db.backup import (
+    DAMAGED,
+    Advance,
+    Manifest,
+    copy_rows,
+    first_filled,
+    plain_tables,
+    read_manifest,
+    readable,
+    sum_file,
+    table_sums,
+)
 from db.connect import transaction
 from db.errors import DatabaseError
 from db.judge_tables import JudgeCall
-from db.misfits import first_misfit
-from db.plain_rows import Advance, copy_rows, first_filled, plain_tables
+from db.types import Record
+from plain.hashes import file_sha256
 
 
 def check_backup(file: Path, sha256: str, advance: Advance) -> Manifest:
@@ -37,7 +46,7 @@ def check_backup(file: Path, sha256: str, advance: Advance) -> Manifest:
         if migrations.current_version(connection) != manifest.revision:
             raise DatabaseError(f"{file}: its schema is not the one it was written with; {DAMAGED}")
         found = table_sums(connection, advance)
-    changed = [one.name for one in (*found, *manifest.tables) if one not in found or one not in manifest.tables]
+    changed = [table.name for table in (*found, *manifest.tables) if table not in found or table not in manifest.tables]
     if changed:
         raise DatabaseError(
             f"{file}: what stands in {', '.join(sorted(set(changed)))} is not what was written; nothing was restored: "
@@ -131,3 +140,39 @@ def set_sequences(target: Connection) -> None:
     for table in plain_tables("postgresql"):
         if "id" in table.c and (last := target.scalar(sa.select(sa.func.max(table.c.id)))):
             target.execute(sa.select(sa.func.setval(sa.func.pg_get_serial_sequence(table.name, "id"), last)))
+
+
+WHOLE_MAX = 2**31  # what a column holds on Postgres that is not a BigInteger
+
+
+def first_misfit(connection: Connection) -> str | None:
+    """`table.column` of a value of another kind than the column's, text that is no JSON, a number too large; or None.
+
+    Reads every row once; for a database of SQLite.
+    """
+    for table in Record.metadata.sorted_tables:
+        wrong = (sa.func.max(_misfits(column)).label(column.name) for column in table.c)
+        found = connection.execute(sa.select(*wrong).select_from(table))
+        if bad := [name for name, is_wrong in found.one()._mapping.items() if is_wrong]:
+            return f"{table.name}.{bad[0]}"
+    return None
+
+
+def _misfits(column: Column[object]) -> ColumnElement[int]:
+    """1 where the value does not fit."""
+    # by name, so that no type of SQLAlchemy's comes between
+    plain: ColumnElement[object] = sa.literal_column(f'"{column.table.name}"."{column.name}"')
+    kind = sa.func.typeof(plain)
+    fits: ColumnElement[bool]
+    if isinstance(column.type, sa.Integer | sa.Boolean):
+        is_wide = isinstance(column.type, sa.BigInteger)
+        fits = (kind == "integer") & (sa.true() if is_wide else plain.between(-WHOLE_MAX, WHOLE_MAX - 1))
+    elif isinstance(column.type, sa.Float):
+        fits = kind.in_(("real", "integer")) & plain.between(-1.7e308, 1.7e308)
+    elif isinstance(column.type, sa.LargeBinary):
+        fits = kind == "blob"
+    elif isinstance(column.type, sa.JSON):
+        fits = (kind == "text") & (sa.func.json_valid(plain) == 1)
+    else:
+        fits = (kind == "text") & (sa.func.instr(plain, sa.func.char(0)) == 0)
+    return sa.case((plain.is_(None) | fits, 0), else_=1)

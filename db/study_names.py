@@ -1,7 +1,5 @@
 """The names of the studies in a SQLite file, read without SQLAlchemy: a shell waits while a name is completed."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path

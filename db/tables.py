@@ -1,17 +1,15 @@
-"""Studies, reports, items, assignments and labels. People stand in `people_tables.py`, judges in `judge_tables.py`.
+"""Studies, reports, items, assignments and labels. People are in `people_tables.py`, judges in `judge_tables.py`.
 
 Constraints, not code, forbid what must never happen. Two facts are guarded by triggers (see the first migration):
 labels, events and judge attempts are never updated or deleted, and an assignment never changes its item or order.
 """
-
-from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, UniqueConstraint
 from sqlalchemy import text as sql
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, aliased, mapped_column
 
 from db.types import Record, now, one_of, opaque
 
@@ -298,3 +296,7 @@ class Export(Record):
     settings: Mapped[dict[str, Any]] = mapped_column(default=dict)
     sha256: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+REPORT_A, REPORT_B, REFERENCE = aliased(Report), aliased(Report), aliased(Report)
+SYSTEM_A, SYSTEM_B = aliased(System), aliased(System)

@@ -1,7 +1,5 @@
 """Column types and constraint names shared by all tables."""
 
-from __future__ import annotations
-
 import secrets
 from datetime import UTC, datetime
 from typing import Any

@@ -21,15 +21,15 @@ sys.path.insert(0, str(ROOT))
 from PIL import Image  # noqa: E402
 from playwright.sync_api import Browser, Page, Playwright, sync_playwright  # noqa: E402
 
-from annotation.importing.folder import read_folder  # noqa: E402
-from annotation.importing.write import import_reports  # noqa: E402
+from annotation.importing.reports.folder import read_folder  # noqa: E402
+from annotation.importing.reports.write import import_reports  # noqa: E402
 from annotation.offline.packets import reserve_packet  # noqa: E402
 from annotation.people.principals import local_admin  # noqa: E402
 from annotation.planning.slots import apply_plan, make_plan  # noqa: E402
 from annotation.studies import init_study  # noqa: E402
-from annotation.study_status import move_study  # noqa: E402
-from app.demo import REPORTS, demo_links, make_demo  # noqa: E402
-from app.packet_file import packet_html  # noqa: E402
+from annotation.work.study_status import move_study  # noqa: E402
+from app.component import packet_html  # noqa: E402
+from app.demo.study import REPORTS, demo_links, make_demo  # noqa: E402
 from db.connect import transaction  # noqa: E402
 from db.tables import Study  # noqa: E402
 from tests.browser.conftest import FLAGS, Server  # noqa: E402
@@ -96,7 +96,7 @@ def answered(page: Page) -> None:
     """One choice with its reason, saved."""
     page.keyboard.press("1")
     page.keyboard.insert_text("Left takes up the question at once and says what its figures rest on.")
-    page.get_by_role("status").filter(has_text="Saved").first.wait_for()
+    page.locator(".save").filter(has_text="Saved").wait_for()
 
 
 def annotator(camera: Camera, link: str) -> None:
@@ -129,7 +129,7 @@ def annotator(camera: Camera, link: str) -> None:
         page.get_by_text("1 unsaved").first.wait_for()
         camera.take(page, "label-offline")
         page.context.set_offline(False)
-        page.get_by_role("status").filter(has_text="Saved").first.wait_for()
+        page.locator(".save").filter(has_text="Saved").wait_for()
         page.goto(f"{camera.address}/my_work")
         page.get_by_role("heading", name="Your items").wait_for()
         camera.take(page, "my-work")

@@ -1,20 +1,32 @@
 """Tables and whole reports as JSON: every digit, nan as null, the same bytes for the same numbers."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any, TypeVar
 
-from calibration.choosing.choice import Choice
+from calibration.choosing.choice import Candidate, Choice
+from calibration.choosing.panel_sensitivity import Headlines, PanelSensitivity
+from calibration.comparing.alternative_annotator import AltTest
+from calibration.delegating.cascade import Cascade, CascadeWithPerson
+from calibration.inference.compare import JudgePair
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.systems.aggregates import AggregateCounts
+from calibration.systems.placing import Ranking
 from exports.cells import Cell
 from exports.tables import Table
 
 REPORT_FORMAT = "calipers-report/1"
-OF_ANSWERS = ("aggregates", "answer_values", "score_times", "off_scale")  # settings that most reports have none of
+ALWAYS = (
+    "level", "resamples", "seed", "ties", "not_applicable", "references", "majority_ties", "margin", "epsilon",
+    "generalise_to", "per_criterion", "per_category", "scales", "families", "length_unit", "plan_hash",
+    "per_system_pair", "unclustered", "bias_floor",
+)  # fmt: skip
+ESTIMATE = (*(field.name for field in fields(Estimate) if field.name != "remarks"), "note")  # as every file names them
+Record = TypeVar("Record")
+WARNING = ("code", "text", "rater", "criterion")
+USUAL = CalibrationSettings()
 
 
 def as_json(table: Table) -> str:
@@ -39,32 +51,113 @@ def report_json(report: CalibrationReport) -> str:
     return _dump(
         {
             "format": REPORT_FORMAT,
-            "data": dict(report.data),
+            "data": data_of(report),
             "settings": settings_dict(report.settings),
-            "warnings": [asdict(one) for one in report.warnings],
-            "estimates": list(map(vars, report.estimates)),  # flat, and most of the report
+            "warnings": [{name: getattr(warning, name) for name in WARNING} for warning in report.warnings],
+            "estimates": list(map(plain, report.estimates)),
             "choice": _choice(report.choice),
-            "biases": [asdict(one) | {"effect": one.effect} for one in report.biases],
-            "card": [asdict(one) for one in report.card],
+            "biases": [plain(bias) | {"effect": bias.effect} for bias in report.biases],
+            "card": [plain(row) for row in report.card],
         }
     )
 
 
+def data_of(report: CalibrationReport) -> dict[str, Any]:
+    """What was counted, and the sections that are no estimates, under the names of `calibration-report.json`."""
+    counted = {name: value for name, value in plain(report.labels).items() if value is not None}
+    sections = {
+        "tables": _all(report.tables, plain),
+        "pass_fail": _all(report.pass_fail, plain),
+        "panel_sensitivity": report.panel_sensitivity and _panel(report.panel_sensitivity),
+        "effective_judges": plain(report.effective_judges),
+        "rankings": _all(report.rankings, _ranking),
+        "judge_pairs": _all(report.judge_pairs, _pair),
+        "category_effects": plain(report.category_effects),
+        "confidence": _all(report.confidence or None, plain),
+        "alone": _all(report.alone, plain),
+        "alt_tests": _all(report.alt_tests, _tested),
+        "aggregates": _all(report.aggregates or None, _aggregated),
+        "rated_together": list(report.rated_together) or None,
+        "cascades": _all(report.cascades or None, _cascade),
+        "plan_root": report.plan_root or None,
+        "is_simulated": report.is_simulated or None,
+    }
+    return counted | {name: section for name, section in sections.items() if section is not None}
+
+
+def _all(records: Sequence[Record] | None, form: Callable[[Record], Any]) -> list[Any] | None:
+    return None if records is None else [form(record) for record in records]
+
+
+def _ranking(ranking: Ranking) -> dict[str, Any]:
+    systems, ranks = ([getattr(each, name) for each in ranking.systems] for name in ("system", "rank"))
+    named = {"statistic": ranking.statistic, "rater": ranking.rater, "systems": systems, "ranks": ranks}
+    return named | {"keeps_first": ranking.keeps_first, "note": ranking.note}
+
+
+def _pair(pair: JudgePair) -> dict[str, Any]:
+    return {name: getattr(pair, name) for name in ("judge", "other", "p_holm", "outcome", "shared")}
+
+
+def _panel(sensitivity: PanelSensitivity) -> dict[str, Any]:
+    return {
+        "whole": _headlines(sensitivity.whole),
+        "without": list(map(_headlines, sensitivity.without)),
+        "note": sensitivity.note,
+    }
+
+
+def _headlines(headlines: Headlines) -> dict[str, Any]:
+    return {name: getattr(headlines, name) for name in ("without", "agreement", "top_two", "decision")}
+
+
+def _tested(test: AltTest) -> dict[str, Any]:
+    found = {name: getattr(test, name) for name in ("judge", "epsilon", "method", "omega", "passed", "note")}
+    return found | {"annotators": plain(test.annotators)}
+
+
+def _aggregated(counted: AggregateCounts) -> dict[str, Any]:
+    named, statuses = (
+        {"aggregate": counted.aggregate, "rater": counted.rater, "system": counted.system},
+        dict(counted.statuses),
+    )
+    counts = {name: getattr(counted, name) for name in ("reports", "left_out", "merged")}
+    votes = {} if counted.undecided is None else {"undecided": counted.undecided, "vote_share": counted.vote_share}
+    return named | statuses | counts | votes
+
+
+def _cascade(cascade: Cascade) -> dict[str, Any]:
+    if not isinstance(cascade, CascadeWithPerson):
+        return dict(plain(cascade))
+    test = {each.name: plain(getattr(cascade.test, each.name)) for each in fields(cascade.test)}
+    return {**plain(cascade), "test": test, "outcome": cascade.test.outcome}
+
+
 def settings_dict(settings: CalibrationSettings) -> dict[str, Any]:
-    """Every setting but those about answers that a report without any does not have."""
+    """Every setting, but those that few reports change only where this one does."""
     found = asdict(settings)
-    return {name: value for name, value in found.items() if value or name not in OF_ANSWERS}
+    return {name: value for name, value in found.items() if name in ALWAYS or value != getattr(USUAL, name)}
 
 
 def _choice(choice: Choice | None) -> dict[str, Any] | None:
     if choice is None:
         return None
-    standings = [asdict(one) | {"standing": one.standing} for one in choice.candidates]
-    return asdict(choice) | {"candidates": standings, "plan_sha256": choice.plan.plan_sha256}
+    told = [_candidate(candidate) for candidate in choice.candidates]
+    plan = {name: value for name, value in asdict(choice.plan).items() if value or name != "alone_error"}
+    told_of: dict[str, Any] = plain(choice)
+    return told_of | {"candidates": told, "plan": plan, "plan_sha256": choice.plan.plan_sha256}
+
+
+def _candidate(candidate: Candidate) -> dict[str, Any]:
+    """Its rows stand in the report's `card`."""
+    found: dict[str, Any] = plain(candidate)
+    kept = {name: value for name, value in found.items() if name not in ("rows", "required")}
+    reservations = [row.question for row in candidate.reservations]
+    return kept | {"baseline": candidate.baseline, "standing": candidate.standing, "reservations": reservations}
 
 
 def _cell(cell: Cell) -> Any:
-    return vars(cell) if isinstance(cell, Estimate) else cell
+    return plain(cell) if isinstance(cell, Estimate) else cell
 
 
 def _dump(value: Any) -> str:
@@ -73,7 +166,22 @@ def _dump(value: Any) -> str:
 
 def _finite(value: Any) -> Any:
     if isinstance(value, float):
-        return None if math.isnan(value) else value
+        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): _finite(inner) for key, inner in value.items()}
     return [_finite(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def plain(value: Any) -> Any:
+    """A record as nested mappings of its fields, as `dataclasses.asdict` makes them.
+
+    An estimate tells its remarks as a `note`. Left out are the thousands of resamples behind a test (`law`), which
+    settings and labels bring back.
+    """
+    if isinstance(value, Estimate):
+        return {**{name: getattr(value, name) for name in ESTIMATE[:-1]}, "note": value.note}
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value) if field.name != "law"}
+    if isinstance(value, Mapping):
+        return {name: plain(inner) for name, inner in value.items()}
+    return [plain(inner) for inner in value] if isinstance(value, list | tuple) else value

@@ -4,8 +4,6 @@ One source for one column and for two: a table that fits a column of 77 mm stand
 long one in several floats, for `longtable` knows no columns.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -172,7 +170,7 @@ def _lines(panel: Panel, row: int, start: int, end: int, repeats: bool) -> Itera
 
 def _column(shape: Shape, panel: Panel) -> str:
     if panel.is_prose:
-        share = shape.room / sum(one.room for one in panel.shapes)
+        share = shape.room / sum(shape.room for shape in panel.shapes)
         gaps = 2 * (len(panel.shapes) - 1)
         return rf">{{\raggedright\arraybackslash}}p{{{share:.3f}\dimexpr\linewidth-{gaps}\tabcolsep\relax}}"
     return shape.form if shape.form in {"l", "c"} else f"S[table-format={shape.form}]"

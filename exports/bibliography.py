@@ -1,42 +1,23 @@
 """Which sources a report rests on, and their BibTeX: in `references.bib`, or with a metric of the catalogue."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from functools import cache
 from pathlib import Path
 
-from calibration.metrics import METRICS
+from calibration.agreement import catalogue
 from calibration.results import CalibrationReport
 from exports.errors import ExportError
 
 FILE = Path(__file__).parent / "references.bib"
 
-# beginnings of statistics' names, the longest that fits first; () for plain counts and shares
+# beginnings of the names of statistics that the catalogue has not, the longest that fits first; () for plain counts and
+# shares
 STATISTICS: dict[str, tuple[str, ...]] = {
-    "percent_agreement": (),
     "human_ceiling": (),
-    "cohen_kappa": ("cohen1960coefficient",),
-    "cohen_kappa_linear": ("cohen1968weighted",),
-    "cohen_kappa_quadratic": ("cohen1968weighted",),
     "cohen_kappa_linearised": ("cohen1960coefficient",),
-    "stratified_kappa": ("barlow1991comparison",),
-    "gwet_ac1": ("gwet2008computing",),
-    "pabak": ("byrt1993bias", "brennan1981coefficient"),
-    "fleiss_kappa": ("fleiss1971measuring",),
-    "light_kappa": ("light1971measures",),
-    "krippendorff_alpha": ("krippendorff2004content", "hayes2007answering"),
-    "balanced_accuracy": (),
-    "pearson": ("pearson1895note",),
-    "spearman": ("spearman1904proof",),
-    "kendall_tau_b": ("kendall1945treatment",),
-    "icc": ("shrout1979intraclass", "mcgraw1996forming"),
+    "pass_rate": (), "rogan_gladen": ("rogan1978estimating",),
     "icc_of_agreement": ("donner1986review",),
-    "rank_agreement_across_items": ("xie2026dr3",),
-    "rank_agreement_within_topic": ("du2025deepresearch",),
-    "constant_judge_baseline": (),
-    "chance_agreement": (),
     "gap_to_ceiling": ("miller2024adding",),
     "agreement_difference": ("miller2024adding", "holm1979simple"),
     "advantage_probability": ("calderon2025alternative", "benjamini2001control"),
@@ -58,11 +39,9 @@ STATISTICS: dict[str, tuple[str, ...]] = {
     "near_identical_rationales": ("broder1997resemblance",),
     "same": (), "soft": (), "hard": (), "kept_share": (), "valid_share": (), "applicability_agreement": (),
     "tie_rate_gap": (), "not_applicable_rate_gap": (), "cost_per_item": (), "seconds_per_item": (),
-    "escalated_share": (),
-    "expected_calibration_error": ("naeini2015obtaining", "kumar2019verified"),
+    "escalated_share": (), "decided_share": (), "decided_error": (),
     "calibration_error_by_chance": ("brocker2007increasing",),
     "brier": ("brier1950verification", "murphy1973new"),
-    "confidence_auroc": ("hanley1982meaning",),
     "confidence_accuracy": (), "mean_confidence": (), "overconfidence": (), "accuracy_at_confidence": (),
     "no_majority_share": (),
 }  # fmt: skip
@@ -73,9 +52,12 @@ METHODS: dict[str, tuple[str, ...]] = {
     "cluster_bootstrap_percentile": ("davison1997bootstrap", "field2007bootstrapping"),
     "fisher_z_linearised": ("fleiss1969large",),
     "cluster_t": ("miller2024adding",),
+    "cluster_bootstrap_t": ("hall1992bootstrap", "hanley1983nothing", "wellek2010testing"),
     "exact_bound": ("wellek2010testing",),
+    "confidence_sequence": ("waudbysmith2024time",),
     "max_t": ("romano2005stepwise",),
     "two_way_t": ("cameron2011robust",),
+    "further_topic": ("gaffke2005three", "learned2019new", "rubin1981bayesian"),
     "item_t": ("calderon2025alternative",),
     "wilson_unclustered": ("wilson1927probable",),
     "fisher_z_unclustered": ("fleiss1969large",),
@@ -92,7 +74,7 @@ PROTOCOLS = {  # of the published studies whose protocols come with calipers, by
 
 def keys_of(statistic: str) -> tuple[str, ...] | None:
     """Sources of a statistic, by the longest name that begins its own; None where none does."""
-    known = STATISTICS | {one.name: tuple(_keyed(one.bibtex)) for one in METRICS if one.bibtex}
+    known = STATISTICS | {statistic.name: statistic.source for statistic in catalogue.METRICS}
     fitting = [name for name in known if statistic.startswith(name)]
     return known[max(fitting, key=len)] if fitting else None
 
@@ -114,7 +96,7 @@ def bibtex(keys: Collection[str]) -> str:
 @cache
 def entries() -> dict[str, str]:
     """Every entry of `references.bib` and of the catalogue of metrics by its key."""
-    return _keyed("\n".join([FILE.read_text(encoding="utf-8"), *(one.bibtex for one in METRICS)]))
+    return _keyed("\n".join([FILE.read_text(encoding="utf-8"), *(statistic.bibtex for statistic in catalogue.METRICS)]))
 
 
 def _keyed(text: str) -> dict[str, str]:
@@ -124,12 +106,12 @@ def _keyed(text: str) -> dict[str, str]:
 
 
 def _of_estimates(report: CalibrationReport) -> Iterator[str]:
-    for one in report.estimates:
-        yield from keys_of(one.statistic) or ()
-        yield from METHODS.get(one.method, ())
-    if any(one.code == "nested_labels" for one in report.warnings):
+    for estimate in report.estimates:
+        yield from keys_of(estimate.statistic) or ()
+        yield from METHODS.get(estimate.method, ())
+    if any(warning.code == "nested_labels" for warning in report.warnings):
         yield from ("donner1986review", "kish1965survey")
-    if report.data.get("effective_judges"):
+    if report.effective_judges:
         yield "kish1965survey"
     if report.biases:
         yield "bloom1995minimum"
@@ -138,18 +120,18 @@ def _of_estimates(report: CalibrationReport) -> Iterator[str]:
 def _of_choice(report: CalibrationReport) -> Iterator[str]:
     if report.choice is None:
         return
-    claims = [one.claim for one in report.choice.candidates if one.claim]
+    claims = [candidate.claim for candidate in report.choice.candidates if candidate.claim]
     if claims:
         yield from ("wellek2010testing", "holm1979simple")
-        yield from (key for one in claims for key in METHODS.get(one.test.method, ()))
-    if report.choice.plan.against == "best_judge" and claims:
-        yield "berger1982multiparameter"
-    for one in report.choice.candidates:
-        yield from METHODS.get(one.agreement.method, ())
+        yield from (key for claim in claims for key in METHODS.get(claim.test.method, ()))
+    for candidate in report.choice.candidates:
+        yield from METHODS.get(candidate.agreement.method, ())
 
 
 def _of_effects(report: CalibrationReport) -> Iterator[str]:
-    if report.data.get("category_effects"):
+    if report.alone:
+        yield from ("angelopoulos2021learn", "geifman2017selective", *METHODS["further_topic"])
+    if report.category_effects:
         yield from ("hays1963statistics", "steiger2004beyond")
-    if report.data.get("alt_tests"):
+    if report.alt_tests:
         yield from ("calderon2025alternative", "benjamini2001control")

@@ -3,8 +3,6 @@
 No leading zero, the interval beside it, a dash where it has no value, no digit it cannot support.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

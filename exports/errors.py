@@ -1,7 +1,5 @@
 """The one error of this folder; in a file of its own, so that catching it loads no library."""
 
-from __future__ import annotations
-
 
 class ExportError(ValueError):
     """Says which number cannot be printed and what it lacks. `code` is stable; `text` is for people."""

@@ -1,7 +1,5 @@
 """What a methods section says about a study beside its numbers. None and empty mean unknown, never no."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -78,8 +76,8 @@ class StudyFacts:
     # blinding
     citations_stripped: bool | None = None
     stripper_versions: tuple[str, ...] = ()
-    canonical: str | None = None  # full | spacing | off
-    canonical_versions: tuple[str, ...] = ()
+    layout: str | None = None  # kept | spacing | canonical | plain
+    layout_versions: tuple[str, ...] = ()
     flags: Mapping[str, int] = field(default_factory=dict)  # keep, mask, exclude, open: passages
     edited_reports: int | None = None
     restored_reports: int | None = None
@@ -149,6 +147,9 @@ def facts_of(found: Mapping[str, Any] | None = None) -> StudyFacts:
     known: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in (found or {}).items()
     }
+    if "canonical" in known:  # of a bundle from before the layouts had one name each
+        known["layout"] = {"off": "kept", "full": "canonical"}.get(was := known.pop("canonical"), was)
+        known["layout_versions"] = known.pop("canonical_versions", ())
     judges = tuple(_judge(one) for one in known.pop("judges", None) or ())
     facts = replace(StudyFacts(**known), judges=judges)
     return facts if facts.versions else replace(facts, versions=software_versions())
@@ -166,7 +167,7 @@ def software_versions() -> dict[str, str]:
 
 
 def _judge(found: Mapping[str, Any]) -> JudgeFacts:
-    names = {one.name for one in fields(JudgeFacts)}
+    names = {field.name for field in fields(JudgeFacts)}
     if set(found) - names:
         raise TypeError(f"no fact of a judge is called {sorted(set(found) - names)[0]!r}")
     known: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}

@@ -1,6 +1,6 @@
 """A figure for print: what it shows, its caption, and the same bytes whenever it is drawn again.
 
-The figures themselves are in `forest`, `criteria_map` and `answers`; matplotlib is imported when one is drawn.
+The figures themselves are in `plots`; matplotlib is imported when one is drawn.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from calibration.results import Estimate
 from exports.cells import shown
-from exports.plots.fitting import fitted, width_of
-from exports.plots.fonts import advice, cut_to_glyphs
-from exports.plots.theme import INK, INK_SOFT, TEXT, themed
+from exports.forms import escaped
+from exports.latex.tex_text import fonts_needed, needs_t1, prose
+from exports.plots.names import fitted, width_of
+from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, ONE_COLUMN, TEXT, advice, cut_to_glyphs, themed
 from exports.tables import refuse_bare
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ class Figure:
     canvas: Canvas
 
     def __post_init__(self) -> None:
-        for one in self.drawn:
-            refuse_bare(one, self.name)
+        for estimate in self.drawn:
+            refuse_bare(estimate, self.name)
 
     @cached_property
     def svg(self) -> bytes:
@@ -98,16 +99,57 @@ def names_at_left(names: Sequence[str], width: float, lines: int = 2, room: floa
     return Names(found, EDGE + max(width_of(line, TEXT) for name in found for line in name.split("\n")))
 
 
-def room_in_words(found: Iterable[Estimate | None]) -> float:
+def room_in_words(estimates: Iterable[Estimate | None]) -> float:
     """Inches at the right of a panel for the values and intervals of its rows."""
-    longest = max((width_of(shown(one)[1], TEXT) for one in found if one is not None), default=0.0)
+    longest = max((width_of(shown(estimate)[1], TEXT) for estimate in estimates if estimate is not None), default=0.0)
     return max(IN_WORDS, INTERVAL / 72 + longest + EDGE)
 
 
-def write_in_words(axes: Axes, y: float, one: Estimate) -> None:
+def write_in_words(axes: Axes, y: float, estimate: Estimate) -> None:
     """Value and interval at the right of a panel, in the row at `y`."""
-    for text, points, ink in zip(shown(one), (VALUE, INTERVAL), (INK, INK_SOFT), strict=True):
+    for text, points, ink in zip(shown(estimate), (VALUE, INTERVAL), (INK, INK_SOFT), strict=True):
         axes.annotate(
             text, (1.0, y), (points, 0), xycoords=axes.get_yaxis_transform(), textcoords="offset points",
             va="center", color=ink, size=TEXT,
         )  # fmt: skip
+
+
+_FIGURE = r"""\begin{figure}
+\centering
+\includegraphics[width=\ifdim\linewidth<%(narrow)sin \linewidth\else %(narrow)sin\fi]{%(name)s_column.pdf}
+\caption{%(caption)s}
+\label{fig:%(label)s}
+\end{figure}
+"""
+
+
+def told(figure: Figure) -> str:
+    """Its caption, and what of it could not be drawn here."""
+    return " ".join(filter(None, (figure.caption, figure.caution)))
+
+
+def captions(figures: Iterable[Figure]) -> str:
+    """A list in Markdown; each caption stands for both widths of its figure."""
+    widths = f"{FULL_PAGE} in, `_column` {ONE_COLUMN} in"
+    return "".join(f"- `{figure.name}` ({widths}): {escaped(told(figure))}\n" for figure in figures)
+
+
+def figures_tex(figures: Iterable[Figure]) -> str:
+    """Every figure in one column, with its caption and the label `fig:name`, to take what a paper needs."""
+    listed = list(figures)
+    texts = [figure.caption for figure in listed]
+    lines = ["% Figures of one column. Across two: figure* with \\linewidth and the name without _column."]
+    lines += ["% Where the files lie: \\graphicspath{{report/}}", "% \\usepackage{graphicx}"]
+    fonts = fonts_needed(texts)
+    lines += [f"% {line}" for line in fonts] or [r"% \usepackage[T1]{fontenc}"] * needs_t1(texts)
+    floats = [
+        _FIGURE
+        % {
+            "narrow": ONE_COLUMN,
+            "name": figure.name,
+            "caption": prose(figure.caption),
+            "label": figure.name.replace("_", "-"),
+        }
+        for figure in listed
+    ]
+    return "\n".join([*lines, *floats])

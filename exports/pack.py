@@ -1,77 +1,76 @@
 """The paper pack: everything a paper takes from one report, as files by name."""
 
-from __future__ import annotations
-
+import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 
 from calibration.results import CalibrationReport
-from exports.as_csv import as_csv
+from calibration.warnings.comparison_cautions import changed_plan
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex
-from exports.as_markdown import as_markdown
 from exports.bibliography import bibtex, used
+from exports.errors import ExportError
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
-from exports.figures import Figure, as_bytes
-from exports.methods import Methods, methods_paragraph
+from exports.figures import Figure, as_bytes, captions, figures_tex
+from exports.forms import as_csv, as_markdown
 from exports.page import report_page
 from exports.plots.annotators_figure import annotator_pairs, annotators_figure
 from exports.plots.answers import answers
 from exports.plots.bias_figure import bias_figure
-from exports.plots.confidence_figure import confidence_figure
-from exports.plots.criteria_map import criteria_map
-from exports.plots.forest import forest
+from exports.plots.forest import forest, pass_fail_figure, pass_rates_figure
 from exports.plots.frontier import frontier
+from exports.plots.panels import alone_figure, confidence_figure
 from exports.plots.position_figure import position_figure
 from exports.plots.ranking_figure import ranking_figure
 from exports.plots.theme import FULL_PAGE, ONE_COLUMN
+from exports.plots.value_maps import criteria_map
 from exports.plots.win_matrix import win_matrix
-from exports.published.presets import PRESETS, preset_table
-from exports.sheets.annotators import annotators_table
+from exports.presets import PRESETS, preset_table
+from exports.sheets.agreement import annotators_table, criteria_table
+from exports.sheets.alone import alone_steps_table, alone_table
 from exports.sheets.bias import bias_table
-from exports.sheets.categories import categories_table
-from exports.sheets.comparisons import comparisons_table
-from exports.sheets.confidence import confidence_levels_table, confidence_table
-from exports.sheets.criteria import criteria_table
-from exports.sheets.judges import judges_table
+from exports.sheets.confidence import confidence_levels_table, confidence_table, votes_table
+from exports.sheets.judges import comparisons_table, judges_table
+from exports.sheets.passing import confusion_table, pass_fail_table, pass_rates_table
 from exports.sheets.ranking import ranking_table
-from exports.sheets.system_differences import system_differences_table
-from exports.sheets.system_pairs import system_pairs_table
+from exports.sheets.system_pairs import system_differences_table, system_pairs_table
 from exports.sheets.systems import system_orders_table, systems_apart_table, systems_table
-from exports.sheets.votes import votes_table
+from exports.sheets.topics import categories_table
 from exports.tables import Table, agreement_table
-from exports.words.captions import captions, figures_tex
 from exports.words.checklists import alt_test_checklist, blinding_checklist
+from exports.words.methods import Methods, methods_paragraph
 
 REPORT = "calibration-report.json"
+COMPARISON_PLAN = "comparison-plan.json"
 log = logging.getLogger("calipers")
 FORMATS: dict[str, Callable[[Table], str]] = {"tex": as_latex, "md": as_markdown, "csv": as_csv, "json": as_json}
-TABLES = (
-    agreement_table, criteria_table, annotators_table, judges_table, comparisons_table, bias_table, ranking_table,
-    system_pairs_table, systems_table, systems_apart_table, system_orders_table, categories_table, confidence_table,
-    confidence_levels_table, votes_table,
-)  # fmt: skip
+# name of a table -> how it is made; None where a report has nothing for it
+TABLES: dict[str, Callable[[CalibrationReport], Table | None]] = {
+    "agreement": agreement_table, "criteria": criteria_table, "annotators": annotators_table, "judges": judges_table,
+    "comparisons": comparisons_table, "bias": bias_table, "ranking": ranking_table,
+    "system_pairs": system_pairs_table, "systems": systems_table, "systems_apart": systems_apart_table,
+    "system_orders": system_orders_table, "categories": categories_table, "confidence": confidence_table,
+    "confidence_levels": confidence_levels_table, "votes": votes_table, "confusion": confusion_table,
+    "pass_fail": pass_fail_table, "pass_rates": pass_rates_table, "alone": alone_table,
+    "alone_steps": alone_steps_table,
+}  # fmt: skip
 CHECKLISTS = (alt_test_checklist, blinding_checklist)
-FIGURES = (
-    forest, criteria_map, answers, frontier, bias_figure, ranking_figure, win_matrix, position_figure,
-    annotators_figure, annotator_pairs, confidence_figure,
-)  # fmt: skip
-DRAWN = (
-    "agreement", "criteria", "answers", "frontier", "bias", "ranking", "win_matrix", "position", "annotators",
-    "annotator_pairs", "confidence",
-)  # fmt: skip
+FIGURES: dict[str, Callable[[CalibrationReport, float], Figure | None]] = {
+    "agreement": forest, "criteria": criteria_map, "answers": answers, "frontier": frontier, "bias": bias_figure,
+    "ranking": ranking_figure, "win_matrix": win_matrix, "position": position_figure,
+    "annotators": annotators_figure, "annotator_pairs": annotator_pairs, "confidence": confidence_figure,
+    "pass_fail": pass_fail_figure, "pass_rates": pass_rates_figure, "alone": alone_figure,
+}  # fmt: skip
 # every file a pack may hold: what an earlier report left in a folder and a later one lacks is taken away
 MAY_HOLD = frozenset(
     f"{name}.{suffix}"
-    for name in (
-        *DRAWN, *(f"{name}_column" for name in DRAWN), "judges", "comparisons", "system_pairs", "systems",
-        "systems_apart", "system_orders", "system_differences",
-        "categories", "confidence_levels", "votes",
-        *(f"preset_{name}" for name in PRESETS),
-    )
+    for name in (*TABLES, "system_differences", *(f"preset_{name}" for name in PRESETS),
+                 *FIGURES, *(f"{name}_column" for name in FIGURES))
     for suffix in (*FORMATS, *FIGURE_FORMATS)
 )  # fmt: skip
 
@@ -80,7 +79,7 @@ def tables_of(
     report: CalibrationReport, verdicts: pd.DataFrame, facts: StudyFacts | None = None, presets: Sequence[str] = ()
 ) -> list[Table]:
     """Every table the report has numbers for, the two checklists, then the published studies' own tables asked for."""
-    own = [table for make in TABLES if (table := make(report)) is not None]
+    own = [table for make in TABLES.values() if (table := make(report)) is not None]
     differences = system_differences_table(verdicts, report)
     own += [differences] if differences is not None else []
     own += [make(report, facts) for make in CHECKLISTS]
@@ -115,7 +114,7 @@ def pack(
     tables = tables_of(report, verdicts, facts, presets)
     files = {name: text.encode() for name, text in texts_of(tables, report, facts).items()}
     shown: list[Figure] = []
-    drawn = [(draw, width) for draw in FIGURES for width in (FULL_PAGE, ONE_COLUMN)]
+    drawn = [(draw, width) for draw in FIGURES.values() for width in (FULL_PAGE, ONE_COLUMN)]
     for done, (draw, width) in enumerate(drawn):
         advance(done, len(drawn))
         figure: Figure | None = draw(report, width)
@@ -129,6 +128,40 @@ def pack(
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
     files["report.html"] = report_page(report, tables, shown, methods, title).encode()
     return files
+
+
+def with_kept_plan(report: CalibrationReport, out: Path) -> CalibrationReport:
+    """Keep the plan of the comparison in `out`, once and before any result, and warn where it is another by now.
+
+    Raises ExportError `bad_plan` where the file of that name is none.
+    """
+    if report.choice is None:
+        return report
+    kept = out / COMPARISON_PLAN
+    if not kept.exists():
+        out.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(report.choice.plan.kept, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+        return report
+    try:
+        changed = tuple(changed_plan(report.choice.plan, json.loads(kept.read_text(encoding="utf-8"))))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ExportError(
+            "bad_plan", f"{kept} is no comparison plan; move it away, or write to another folder"
+        ) from None
+    return replace(report, warnings=(*changed, *(one for one in report.warnings if one not in changed)))
+
+
+def write_pack(files: Mapping[str, bytes], out: Path) -> list[Path]:
+    """Write a `pack` to `out`; returns its files, and the plan where `with_kept_plan` keeps it there.
+
+    Files of an earlier report that this one does not have are removed, so that a folder holds one report.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    for stale in MAY_HOLD - {*files}:
+        (out / stale).unlink(missing_ok=True)
+    for name, content in files.items():
+        (out / name).write_bytes(content)
+    return [out / name for name in (*files, *[COMPARISON_PLAN] * (out / COMPARISON_PLAN).exists())]
 
 
 def _with_open_questions(methods: Methods) -> str:

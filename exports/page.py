@@ -1,25 +1,24 @@
 """A whole report as one HTML file that fetches nothing and runs nothing: the answer, then what carries it."""
 
-from __future__ import annotations
-
 import base64
+import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationReport
-from exports.as_html import as_html
+from exports.bibliography import entries
 from exports.facts import software_versions
-from exports.figures import Figure, as_bytes
-from exports.sheets.cautions import folded
+from exports.figures import Figure, as_bytes, told
+from exports.forms import as_html
 from exports.tables import Table
-from exports.words.captions import told
-from exports.words.page_methods import methods_html, sources_of
-from exports.words.sentences import opening
+from exports.words.sentences import folded, opening, told_headline
 
 PIXELS = 120  # of CSS for an inch: 8 pt become nearly the text of the page; in print as wide as the page
 LONG = 24  # rows, from which a table scrolls in a box of its own
@@ -29,8 +28,10 @@ OF_SYSTEMS = ("systems", "systems_apart", "system_orders")  # by the study's own
 # id, heading, figures, tables; what has no place here stands under "More tables"
 SECTIONS = (
     ("judges", "Which judge to use", ("frontier",), ("judges", "comparisons")),
+    ("alone", "What a judge may decide alone", ("alone",), ("alone", "alone_steps")),
     ("warnings", "Before you use a number", (), ()),
     ("agreement", "Agreement", ("agreement", "answers"), ("agreement", "categories")),
+    ("passing", "Pass and fail", ("pass_fail", "pass_rates"), ("pass_fail", "confusion", "pass_rates")),
     ("criteria", "Criterion by criterion", ("criteria", "reliability"), ("criteria",)),
     ("bias", "Biases", ("position", "bias"), ("bias",)),
     ("confidence", "Confidence", ("confidence",), ("confidence", "confidence_levels", "votes")),
@@ -83,7 +84,7 @@ def report_page(
     sentence, rests_on = _answer(report)
     return _template().render(
         title=title or TITLE,
-        simulated=report.data.get("is_simulated", False),
+        simulated=report.is_simulated,
         sentence=sentence,
         rests_on=rests_on,
         sections=list(_sections(report, tables, figures, images)),
@@ -103,16 +104,16 @@ def _template() -> Template:
 
 
 def _answer(report: CalibrationReport) -> tuple[str, str]:
-    """The first of several sentences is the answer; the others say what it rests on."""
-    first, end, others = opening(report).partition(". ")
-    return first + end.rstrip(), others
+    """The headline is the answer; what else opens the report says what it rests on."""
+    answer = told_headline(report)
+    return answer, opening(report).removeprefix(answer).strip()
 
 
 def _sections(
     report: CalibrationReport, tables: Sequence[Table], figures: Sequence[Figure], images: bool
 ) -> Iterator[Section]:
     """Those that hold something; the judges' own opens the page, for the answer is about them."""
-    drawn, printed = {one.name: one for one in figures}, {one.name: one for one in tables}
+    drawn, printed = {figure.name: figure for figure in figures}, {table.name: table for table in tables}
     for key, heading, own_figures, own_tables in SECTIONS:
         drawings = tuple(_drawing(drawn.pop(name), images) for name in own_figures if name in drawn)
         shown = tuple(_printed(printed.pop(name), report) for name in own_tables if name in printed)
@@ -120,8 +121,8 @@ def _sections(
             yield Section(key, heading, drawings, shown)
     if drawn or printed:
         more = (
-            tuple(_drawing(one, images) for one in drawn.values()),
-            tuple(_printed(one, report) for one in printed.values()),
+            tuple(_drawing(figure, images) for figure in drawn.values()),
+            tuple(_printed(table, report) for table in printed.values()),
         )
         yield Section("more", "More tables" if printed else "More figures", *more)
 
@@ -140,13 +141,13 @@ def _printed(table: Table, report: CalibrationReport) -> Printed:
 
 
 def _data(report: CalibrationReport) -> Mapping[str, str]:
-    data = report.data
-    counted = {name.capitalize(): f"{data[name]:,}" for name in ("rows", "items", "clusters")}
-    named = {name.capitalize(): ", ".join(data.get(name, ())) for name in ("annotators", "judges", "systems")}
-    kinds = {f"Criterion {name}": kind for name, kind in data["criteria"].items()}
-    criteria = kinds if len(kinds) <= FEW else {"Criteria": f"{len(kinds)}: {', '.join(data['criteria'])}"}
-    found = counted | {"Cluster": str(data["cluster"])} | named | criteria
-    found["SHA-256 of the verdicts"] = str(data["verdicts_sha256"])
+    labels = report.labels
+    counted = {"Rows": f"{labels.rows:,}", "Items": f"{labels.items:,}", "Clusters": f"{labels.clusters:,}"}
+    named = {"Annotators": labels.annotators, "Judges": labels.judges, "Systems": labels.systems or ()}
+    kinds = {f"Criterion {name}": kind for name, kind in labels.criteria.items()}
+    criteria = kinds if len(kinds) <= FEW else {"Criteria": f"{len(kinds)}: {', '.join(labels.criteria)}"}
+    found = counted | {"Cluster": labels.cluster} | {name: ", ".join(who) for name, who in named.items()} | criteria
+    found["SHA-256 of the verdicts"] = labels.verdicts_sha256
     if report.choice is not None:
         found["SHA-256 of the plan"] = report.choice.plan.plan_sha256
     return {name: value for name, value in found.items() if value}
@@ -154,7 +155,7 @@ def _data(report: CalibrationReport) -> Mapping[str, str]:
 
 def _settings(report: CalibrationReport) -> Mapping[str, str]:
     """Every choice that changes a number, under its name in a protocol; mappings as `name: value`."""
-    return {name: _said(value) for name, value in asdict(report.settings).items() if value not in ("", {}, ())}
+    return {name: _said(value) for name, value in asdict(report.settings).items() if value not in ("", {}, (), None)}
 
 
 def _said(value: object) -> str:
@@ -163,3 +164,65 @@ def _said(value: object) -> str:
     if isinstance(value, Mapping):
         return "; ".join(f"{name}: {_said(one)}" for name, one in value.items())
     return ", ".join(map(_said, value)) if isinstance(value, list | tuple) else str(value)
+
+
+CITED = re.compile(r"\[(@[\w:-]+(?:; @[\w:-]+)*)\]")
+WHERE = ("journal", "booktitle", "publisher", "howpublished")
+ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", '"': "\u0308", "~": "\u0303"}
+# paragraphs, strong words and what `as_markdown` escapes; no address can come of it
+_MARKDOWN = MarkdownIt("zero").enable(["emphasis", "escape", "entity"])
+
+
+def methods_html(markdown: str) -> Markup:
+    """The paragraphs of `methods_paragraph`, or any plain text, as HTML; an unknown key stays as it is."""
+    known = entries()
+    return Markup(_MARKDOWN.render(CITED.sub(lambda found: _cited(found, known), markdown)))
+
+
+def sources_of(markdown: str) -> list[str]:
+    """Every source that is cited, one line each, by name."""
+    known = entries()
+    keys = {key for match in CITED.finditer(markdown) for key in _keys(match) if key in known}
+    return sorted(_line(_fields(known[key])) for key in keys)
+
+
+def _cited(match: re.Match[str], known: Mapping[str, str]) -> str:
+    keys = list(_keys(match))
+    if not {*keys} <= {*known}:
+        return match[0]
+    sources = (_fields(known[key]) for key in keys)
+    return f"({'; '.join(f'{_names(source)} {_year(source)}' for source in sources)})"
+
+
+def _keys(match: re.Match[str]) -> Iterator[str]:
+    yield from (key.removeprefix("@") for key in match[1].split("; "))
+
+
+def _fields(entry: str) -> dict[str, str]:
+    """Of a BibTeX entry with one field a line; braces only keep capitals."""
+    found = re.findall(r"^\s*(\w+)\s*=\s*\{(.*)\},?\s*$", entry, flags=re.M)
+    return {name: _plain(value) for name, value in found}
+
+
+def _plain(value: str) -> str:
+    """`Jo{\\~a}o` as João, `DR$^3$` as DR³."""
+    text = re.sub(r"[{}]", "", value).replace("$^3$", "³").replace(r"\O ", "Ø").replace(r"\O", "Ø").replace("--", "–")
+    accented = re.sub(r"\\(['`^\"~])(\w)", lambda found: found[2] + ACCENTS[found[1]], text)
+    return unicodedata.normalize("NFC", accented).replace("\\", "")
+
+
+def _names(fields: Mapping[str, str]) -> str:
+    authors = [name.partition(",")[0] for name in fields.get("author", "").split(" and ")]
+    return f"{authors[0]} et al." if len(authors) > 2 else " and ".join(authors)
+
+
+def _year(fields: Mapping[str, str]) -> str:
+    return fields.get("year", "n.d.")
+
+
+def _line(fields: Mapping[str, str]) -> str:
+    authors = fields.get("author", "").replace(" and ", "; ")
+    where = next((fields[name] for name in WHERE if name in fields), "")
+    doi = f"doi:{fields['doi']}" if "doi" in fields else ""
+    parts = (authors, fields.get("title", ""), where, _year(fields), doi)
+    return " ".join(f"{part.rstrip('.')}." for part in parts if part)

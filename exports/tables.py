@@ -3,21 +3,19 @@
 What stands in which cell, and the notes that make it readable alone.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from calibration.metrics import HEADLINE, METRICS
+from calibration.agreement.catalogue import AGREEMENT, HEADLINE, at, printed
+from calibration.agreement.statistic import ALL_KINDS
 from calibration.results import CalibrationReport, Estimate
-from calibration.verdicts import BOTH_ORDERS
+from calibration.table.verdicts import BOTH_ORDERS
 from exports.cells import Cell, shown
 from exports.errors import ExportError
 from exports.words.notes import label_agreement, methods, origin, remarks
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
-ALPHAS = ("krippendorff_alpha_ordinal", "krippendorff_alpha_interval", "krippendorff_alpha_nominal")
 PEOPLE = "each_annotator"
 AMONG = "annotators among themselves"
 
@@ -64,33 +62,25 @@ def refuse_bare(cell: Estimate, title: str) -> None:
 
 def agreement_table(report: CalibrationReport) -> Table:
     """One row per judge against the annotators, then the annotators among themselves, pooled over criteria."""
-    pooled = [one for one in report.estimates if one.criterion == one.category == "all"]
-    rows = [(rater, _by_statistic(pooled, rater, PEOPLE)) for rater in _judges(pooled)]
-    rows += [(AMONG, found) for found in [_by_statistic(pooled, PEOPLE, "others")] if found]
-    metrics = {metric.name: metric for metric in METRICS}
-    headline = HEADLINE[report.settings.ties]
-    if not any(headline in found for _, found in rows):
-        headline = "percent_agreement"
-    alpha = next((name for name in ALPHAS if any(name in found for _, found in rows)), ALPHAS[-1])
-    wanted = {
-        headline: metrics["percent_agreement"],
-        "cohen_kappa": metrics["cohen_kappa"],
-        "cohen_kappa_symmetrised": metrics["cohen_kappa_symmetrised"],
-        alpha: metrics["krippendorff_alpha"],
-        "pearson": metrics["pearson"],
-        "spearman": metrics["spearman"],
-    }
-    shown = [name for name in wanted if any(name in found for _, found in rows)]
-    rows = [(rater, found) for rater, found in rows if any(name in found for name in shown)]
+    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
+    rows = [(rater, by_statistic(pooled, rater, PEOPLE)) for rater in _judges(pooled)]
+    rows += [(AMONG, estimates) for estimates in [by_statistic(pooled, PEOPLE, "others")] if estimates]
+    known = {name for _, estimates in rows for name in estimates}
+    headline = HEADLINE[report.settings.ties] if HEADLINE[report.settings.ties] in known else AGREEMENT
+    shown = printed("table agreement", report.labels.criteria.values(), known, report.settings.ties)
+    rows = [(rater, estimates) for rater, estimates in rows if any(name in estimates for name in shown)]
     costs = {rater: per_thousand(pooled, rater) for rater, _ in rows}
-    columns = [Column("rater", "Rater"), *(Column(name, wanted[name].title, wanted[name].symbol) for name in shown)]
+    columns = [
+        Column("rater", "Rater"),
+        *(Column(name, statistic.title, statistic.symbol) for name, statistic in shown.items()),
+    ]
     columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
     if any(costs.values()):
         columns.append(Column("cost_per_1000_items", "USD per 1,000 items", "USD"))
     cells: list[tuple[Cell, ...]] = []
-    for rater, found in rows:
-        first = found.get(headline)
-        row: list[Cell] = [rater, *(found.get(name) for name in shown)]
+    for rater, estimates in rows:
+        first = estimates.get(headline)
+        row: list[Cell] = [rater, *(estimates.get(name) for name in shown)]
         row += [first.n if first else 0, first.clusters if first else 0]
         cells.append((*row, costs[rater]) if any(costs.values()) else tuple(row))
     used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
@@ -105,35 +95,55 @@ def agreement_table(report: CalibrationReport) -> Table:
     return Table("agreement", "Agreement of judges with annotators", tuple(columns), tuple(cells), notes)
 
 
+def asked_for_agreement() -> tuple[str, ...]:
+    """Names of the statistics that `agreement_table` prints of any report.
+
+    With `calibrate(labels, settings, only=asked_for_agreement())` the table is that of the whole report, to the byte.
+    """
+    return (
+        *(statistic.name for statistic in at("table agreement", ALL_KINDS)),
+        "chance_agreement",
+        *BASELINES,
+        "cost_per_item",
+    )
+
+
 def _judges(pooled: Sequence[Estimate]) -> list[str]:
-    return list(dict.fromkeys(one.rater for one in pooled if one.reference == PEOPLE))
+    return list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
 
 
-def _by_statistic(pooled: Sequence[Estimate], rater: str, reference: str) -> dict[str, Estimate]:
-    return {one.statistic: one for one in pooled if one.rater == rater and one.reference == reference}
+def by_statistic(pooled: Sequence[Estimate], rater: str, reference: str) -> dict[str, Estimate]:
+    """The estimates of one rater beside one reference, by their statistic."""
+    return {
+        estimate.statistic: estimate
+        for estimate in pooled
+        if estimate.rater == rater and estimate.reference == reference
+    }
 
 
 def per_thousand(pooled: Sequence[Estimate], rater: str) -> Estimate | None:
-    found = next((one for one in pooled if one.rater == rater and one.statistic == "cost_per_item"), None)
-    if found is None:
+    estimate = next(
+        (estimate for estimate in pooled if estimate.rater == rater and estimate.statistic == "cost_per_item"), None
+    )
+    if estimate is None:
         return None
-    return replace(found, value=found.value * 1000, low=found.low * 1000, high=found.high * 1000)
+    return replace(estimate, value=estimate.value * 1000, low=estimate.low * 1000, high=estimate.high * 1000)
 
 
 def _reading(report: CalibrationReport, headline: str) -> Iterator[str]:
-    within = "topics they lie in" if report.data["cluster"] == "topic" else "items"
+    within = "topics they lie in" if report.labels.cluster == "topic" else "items"
     yield (
         "Each judge is compared with every annotator's label on the same item and criterion; n counts these "
         f"comparisons, clusters the {within}."
     )
     yield label_agreement(report, next(ties for ties, name in HEADLINE.items() if name == headline))
-    if "pairwise" in report.data["criteria"].values():
+    if "pairwise" in report.labels.criteria.values():
         yield (
             "Correlations and κ use verdicts, never sides; for correlations A = 1, tie = .5, B = 0. κ, symmetrised, "
             "does not depend on which system is called A."
         )
     if report.settings.not_applicable == "drop" and any(
-        "not_applicable" in labels for labels in report.data["marginals"].values()
+        "not_applicable" in labels for labels in (report.labels.marginals or {}).values()
     ):
         yield "Rows where either side says not applicable are dropped."
 
@@ -150,12 +160,12 @@ def _orders(raters: Iterable[str]) -> Iterator[str]:
 def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
     """Agreement never stands without what a judge that does not read would reach."""
     parts = []
-    for rater, found in rows:
-        constant = [found[name] for name in BASELINES if name in found]
-        if constant and "chance_agreement" in found:
+    for rater, estimates in rows:
+        constant = [estimates[name] for name in BASELINES if name in estimates]
+        if constant and "chance_agreement" in estimates:
             best = max(constant, key=lambda one: one.value)
-            parts.append(f"{rater} {shown(best)[0]} and {shown(found['chance_agreement'])[0]}")
+            parts.append(f"{rater} {shown(best)[0]} and {shown(estimates['chance_agreement'])[0]}")
     if parts:
-        by_system = any(BASELINES[1] in found for _, found in rows)
+        by_system = any(BASELINES[1] in estimates for _, estimates in rows)
         best_of = " (for judges the best for each pair of systems, where that is more)" if by_system else ""
         yield f"Agreement of the best constant answer{best_of}, and expected by chance: {'; '.join(parts)}."

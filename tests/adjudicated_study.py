@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.disputes.others import turned
+from annotation.disputes.disputes import turned
 from annotation.labelling import save, submit
+from annotation.labels.evidence import plain_text, utf16_unit
 from annotation.people.principals import Principal
 from annotation.work.claiming import take
-from annotation.work.evidence import plain_text, utf16_unit
 from annotation.work.page import assignment_page, shown_reports
 from db.connect import transaction
 from db.people_tables import Enrollment, Rater

@@ -102,7 +102,7 @@ class Annotator:
                 await asyncio.sleep(self.draw.uniform(0.5, 1.5) * pause)
                 if time.monotonic() > self.ends:
                     return
-                revs |= await self._save(answer(page, code, self.draw))
+                revs |= await self.save(answer(page, code, self.draw))
             started = time.monotonic()
             submit = {"aid": page["aid"], "page": page["page"], "outcome": "submit", "revs": revs}
             reply = await self._ask("/api/submit", submit | {"client_uuid": uuid.uuid4().hex})
@@ -117,7 +117,8 @@ class Annotator:
         self.page = await self._ask(f"/api/assignment/{aid}")
         self.tally.nexts.append(1e3 * (time.monotonic() - started))
 
-    async def _save(self, entry: dict[str, Any]) -> dict[str, int]:
+    async def save(self, entry: dict[str, Any]) -> dict[str, int]:
+        """Send one answer until it is acknowledged; its criterion's revision."""
         started = time.monotonic()
         reply = await self._ask("/api/labels", {"entries": [entry]})
         acks = reply.get("acks", [])

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.canonical_json import canonical
-from annotation.offline.ballot_signing import signature
+from annotation.offline.ballot_format import signature
 from annotation.offline.packets import PacketFile
+from plain.hashes import canonical
 from tests.small_study import uuids
 
 

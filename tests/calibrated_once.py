@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from calibration.choosing.cascades import calibrate_with_cascades
+from calibration.calibrate import calibrate_with_cascades
 
 _reports: dict[bytes, Any] = {}
 
@@ -25,4 +25,4 @@ def _once(*given: Any) -> Any:
 
 def calibrate_once(patch: pytest.MonkeyPatch) -> None:
     """For commands and screens; whoever verifies a bundle computes anew."""
-    patch.setattr("app.reporting.calibrate_with_cascades", _once)
+    patch.setattr("app.results.reporting.calibrate_with_cascades", _once)

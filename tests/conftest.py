@@ -33,10 +33,12 @@ from tests.postgres_rows import emptied, shape
 settings.register_profile("same", max_examples=25, derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=2_000, deadline=None)
 settings.load_profile("same")
-MARKERS = {"chromium": "browser", "nginx": "nginx"}
+MARKERS = {"chromium": "browser", "nginx": "nginx", "firefox": "firefox", "webkit": "webkit"}
 INSTALL = {
     "chromium": "apt-get install chromium-headless-shell or chromium, or name one in CHROMIUM",
     "nginx": "apt-get install nginx-light",
+    "firefox": "apt-get install firefox-esr",
+    "webkit": "apt-get install webkit2gtk-driver xvfb",
 }
 MEMORY = Path("/dev/shm")  # a disk that need not wait for a disk: most of what a test does is commit
 ROOM = 4 * 1024**3  # bytes; below that the suite stays on the disk
@@ -51,6 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
     share_commands(pytest.MonkeyPatch())
     gc.set_threshold(50_000, 10, 100)  # a test leaves little; every 700 objects was a thirtieth of the suite
     config.addinivalue_line("markers", "nginx: needs a real nginx; left out, loudly, where none is installed")
+    for engine in ("firefox", "webkit"):
+        config.addinivalue_line("markers", f"{engine}: drives a real one; left out, loudly, where none is installed")
     config.addinivalue_line("markers", "every_case: its cases differ in what the database does; each runs on both")
     config.addinivalue_line("markers", "databases: where it runs; others send its statements elsewhere")
 
@@ -113,12 +117,22 @@ def further_cases(items: list[pytest.Item]) -> set[pytest.Item]:
 @cache
 def absent() -> list[str]:
     """What this machine has not, of that which some tests need."""
-    return [name for name, found in (("chromium", chromium()), ("nginx", nginx())) if found is None]
+    found = {"chromium": chromium(), "nginx": nginx(), "firefox": firefox(), "webkit": webkit()}
+    return [name for name, where in found.items() if where is None]
 
 
 def nginx() -> str | None:
     # a plain user's PATH seldom has the folders of servers
     return shutil.which("nginx", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/usr/local/sbin")
+
+
+def firefox() -> str | None:
+    return shutil.which("firefox-esr") or shutil.which("firefox")
+
+
+def webkit() -> str | None:
+    """WebKitGTK's WebDriver, which needs a screen."""
+    return shutil.which("Xvfb") and shutil.which("WebKitWebDriver")
 
 
 def chromium() -> str | None:

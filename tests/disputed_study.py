@@ -8,12 +8,12 @@ from pathlib import Path
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.run import run_judges
 from annotation.labelling import save, submit
+from annotation.labels.evidence import plain_text
 from annotation.people.principals import Principal
 from annotation.work.claiming import take
-from annotation.work.evidence import plain_text
 from annotation.work.page import assignment_page, shown_reports
 from db.connect import transaction
 from tests.annotation.judges.judged_study import PRICE, Stub, describe, judges, judgments

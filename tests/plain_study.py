@@ -8,10 +8,9 @@ from itertools import combinations
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from annotation.designs.presentation import orient
 from annotation.labelling import save, submit
-from annotation.people.enrollments import enroll
-from annotation.people.principals import Principal
-from annotation.planning.sides import orient
+from annotation.people.principals import Principal, enroll
 from annotation.studies import init_study
 from annotation.work.page import assignment_page
 from db.connect import transaction

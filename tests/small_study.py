@@ -9,17 +9,16 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.entries import AnswerEntry, read_entry
-from annotation.importing.folder import read_folder
-from annotation.importing.write import import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.labelling import Saved, save
-from annotation.leaks.auditing import list_reports
-from annotation.people.enrollments import enroll
-from annotation.people.principals import Principal, local_admin
+from annotation.labels.entries import AnswerEntry, read_entry
+from annotation.people.principals import Principal, enroll, local_admin
 from annotation.planning.slots import apply_plan, compare_plan, make_plan
+from annotation.shown_texts.auditing import list_reports
 from annotation.studies import init_study, protocol_of
-from annotation.study_status import move_study
 from annotation.work.page import assignment_page
+from annotation.work.study_status import move_study
 from db.connect import transaction
 from db.people_tables import Rater
 from db.tables import Item, Report, Study

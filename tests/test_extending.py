@@ -10,38 +10,43 @@ import pytest
 from sqlalchemy import Engine, func, select
 from typer.testing import CliRunner
 
-import annotation.judges.judge_file
-import annotation.judges.prompt
+import annotation.judges.asking.prompt
+import annotation.judges.defining.judge_file
 import annotation.protocol
-import app.label_exports
-import calibration.engine.tabular
+import app.results.export_files
 import exports.bibliography
 import exports.pack
 from annotation.errors import AnnotationError
+from annotation.importing.claims.probe_records import ParsedProbes
+from annotation.importing.labels.results import Results
 from annotation.importing.layouts import LAYOUTS, Layout
 from annotation.importing.probe_layouts import PROBE_LAYOUTS, ProbeLayout
-from annotation.importing.probe_records import ParsedProbes
-from annotation.importing.records import Parsed, SystemRecord, TopicRecord, report_in_row
-from annotation.importing.results import Results
+from annotation.importing.reports.records import Parsed, SystemRecord, TopicRecord, report_in_row
 from annotation.importing.results_layouts import RESULT_LAYOUTS, ResultLayout
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.run import run_judges
 from annotation.protocol import read_protocol, shipped_protocols
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from app.command_line import app as commands
-from app.reporting import settings_of
+from app.results.reporting import settings_of
 from app.settings import database, settings
+from calibration.agreement import catalogue
+from calibration.agreement.catalogue import statistic_of
+from calibration.agreement.statistic import Shown, Statistic
+from calibration.arithmetic import closed_forms
+from calibration.arithmetic.metrics import percent_agreement
 from calibration.calibrate import calibrate
-from calibration.engine import closed_forms
-from calibration.metrics import METRICS, Metric, percent_agreement
+from calibration.results import CalibrationReport
 from calibration.settings import CalibrationSettings
+from calibration.sizing.agreement_so_far import agreement_so_far
 from db.connect import reading, transaction
 from db.judge_tables import JudgeConfig
 from db.tables import Report, Study
-from exports.bibliography import bibtex, used
 from exports.datasets.tool_labels import ToolFiles
+from exports.figures import Figure
+from exports.plots.forest import forest
 from exports.tables import Table, agreement_table
 from tests.annotation.judges import judged_study
 from tests.annotation.judges.judged_study import Stub, describe, judgments
@@ -76,16 +81,28 @@ def say(*words: str) -> str:
     return done.output
 
 
-def test_a_metric_of_the_catalogue_is_bounded_shown_and_cited(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_statistic_of_the_catalogue_reaches_table_figure_page_json_and_bibliography(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     entry = "@misc{ours2026,\n  author = {Ours, A.},\n  title = {Ours},\n  year = {2026},\n  howpublished = {here}\n}"
-    ours = Metric("ours", "Ours", "O", "Ours 2026", percent_agreement, ("pairwise",),
-                  "cluster_bootstrap_expanded", closed_forms.agreement, entry)  # fmt: skip
-    for reader in (calibration.engine.tabular, exports.bibliography):
-        monkeypatch.setattr(reader, "METRICS", (*METRICS, ours))
+    places = ("table agreement", "figure agreement", "page progress")
+    ours = Statistic("ours", "Our agreement", "Own", ("ours2026",), percent_agreement, ("pairwise",),
+                     "cluster_bootstrap_expanded", closed_forms.agreement, entry, tuple(map(Shown, places)))  # fmt: skip
+    monkeypatch.setattr(catalogue, "METRICS", (*catalogue.METRICS, ours))
+    drawn: list[str] = []
+
+    def forest_read(report: CalibrationReport, width: float) -> Figure:
+        figure = forest(report, width)
+        assert figure is not None
+        drawn.extend(axes.get_title(loc="left") for axes in figure.canvas.axes)
+        return figure
+
+    monkeypatch.setattr(exports.pack, "FIGURES", {"agreement": forest_read})
     exports.bibliography.entries.cache_clear()
+    verdicts, chosen = made_pairs(pairs=12), CalibrationSettings(resamples=49)
     try:
-        report = calibrate(made_pairs(pairs=12), CalibrationSettings(resamples=49))
-        assert entry in bibtex(used(report))
+        report = calibrate(verdicts, chosen)
+        written = {name: text.decode("utf-8", "replace") for name, text in exports.pack.pack(report, verdicts).items()}
     finally:
         exports.bibliography.entries.cache_clear()
     found = {
@@ -93,6 +110,22 @@ def test_a_metric_of_the_catalogue_is_bounded_shown_and_cited(monkeypatch: pytes
     }
     assert found["ours"].value == found["percent_agreement"].value
     assert found["ours"].low < found["ours"].value < found["ours"].high
+    assert '"ours"' in written["calibration-report.json"]
+    assert [
+        name for name in ("agreement.md", "agreement.tex", "report.html") if "Our agreement" not in written[name]
+    ] == []
+    assert "Our agreement" in drawn
+    assert entry in written["references.bib"]
+    on_page = agreement_so_far(verdicts, (), chosen).overall
+    assert "Our agreement" in [statistic_of(one.statistic).title_at("page progress") for one in on_page]
+
+
+def test_a_statistic_that_names_no_place_stays_in_the_json_alone() -> None:
+    report = calibrate(made_pairs(pairs=12), CalibrationSettings(resamples=49))
+    unseen = {one.name for one in catalogue.METRICS if not one.shown} & {one.statistic for one in report.estimates}
+    columns = {column.key for column in agreement_table(report).columns}
+    assert {"matthews_correlation", "gwet_ac1", "kendall_tau_b"} <= unseen
+    assert not unseen & columns
 
 
 def test_a_protocol_dropped_into_the_folder_is_asked_of_people_and_judges_and_calibrated(
@@ -167,7 +200,7 @@ def test_a_form_of_labels_is_a_format_of_the_command(
     tmp_path: Path, typed: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = ToolFiles({"ours.txt": lambda: iter(["all "]), "NOT-HELD.md": lambda: iter(["times\n"])}, ("times",))
-    monkeypatch.setitem(app.label_exports.TOOLS, "ours", lambda labels, criteria: made)
+    monkeypatch.setitem(app.results.export_files.TOOLS, "ours", lambda labels, criteria: made)
     study = make_study(typed, tmp_path / "reports")
     empty = CliRunner().invoke(commands, ["export", "labels", "small", "--format", "ours"])
     assert "holds no label yet" in str(empty.exception)
@@ -185,12 +218,12 @@ def test_a_prompt_is_a_file_and_a_name_and_two_prompts_are_two_judges(
 ) -> None:
     with pytest.raises(AnnotationError, match="no prompt 'brief'; choose one of plain"):
         judged_study.judges(judged_study.STUB_JUDGE + BRIEF)
-    plain = annotation.judges.prompt.shipped_template("pairwise_choice")
+    plain = annotation.judges.asking.prompt.shipped_template("pairwise_choice")
     (tmp_path / "pairwise_choice.txt").write_text(plain, encoding="utf-8")
     said = plain.replace("Read both reports in full before you answer.", "Be brief.")
     (tmp_path / "pairwise_choice.brief.txt").write_text(said, encoding="utf-8")
-    monkeypatch.setattr(annotation.judges.prompt, "TEMPLATES", tmp_path)
-    monkeypatch.setattr(annotation.judges.judge_file, "PROMPTS", ("plain", "brief"))
+    monkeypatch.setattr(annotation.judges.asking.prompt, "TEMPLATES", tmp_path)
+    monkeypatch.setattr(annotation.judges.defining.judge_file, "PROMPTS", ("plain", "brief"))
     study = judged_study.make_study(typed, 2)
     both = judged_study.judges(
         judged_study.STUB_JUDGE, judged_study.STUB_JUDGE.replace('"mini"', '"brief-mini"') + BRIEF
@@ -204,7 +237,7 @@ def test_a_prompt_is_a_file_and_a_name_and_two_prompts_are_two_judges(
         assert len({*session.scalars(select(JudgeConfig.template_sha256))}) == 2
     assert {row["status"] for row in judged_study.labels(typed)} == {"ok"}
     with pytest.raises(AnnotationError, match=r"write probe_label\.brief\.txt"):
-        annotation.judges.prompt.shipped_template("probe_label", "brief")
+        annotation.judges.asking.prompt.shipped_template("probe_label", "brief")
 
 
 def test_every_file_that_the_page_names_is_there() -> None:

@@ -12,15 +12,15 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError, Incomplete
 from annotation.labelling import reopen, save, submit
-from annotation.people.invites import invite
+from annotation.people.links import invite
 from annotation.people.principals import Principal, local_admin, study_for
 from annotation.people.sign_ins import sign_in, sign_out, who
-from annotation.study_status import move_study
 from annotation.verdicts import labels_csv, load_verdicts
 from annotation.work.claiming import take
 from annotation.work.history import answer_history
 from annotation.work.page import assignment_page
-from annotation.work.positions import position
+from annotation.work.progress import position
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Label, Study
 from tests.small_study import a_person, answer, answer_all, make_study

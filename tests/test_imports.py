@@ -1,8 +1,13 @@
-"""The one sentence of the design: db <- annotation <- app -> exports -> calibration, held by walking every file."""
+"""The one sentence of the design: db <- annotation <- app -> exports -> calibration, all above plain; every file is walked.
+
+`calipers`, the notebook's interface, stands on calibration, exports and what annotation reads files with; the command
+begins there too.
+"""
 
 from __future__ import annotations
 
 import ast
+import os
 import subprocess
 import sys
 import sysconfig
@@ -10,24 +15,29 @@ from pathlib import Path
 
 import pytest
 
+from tests.calibration.studies import made_pairs
+
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("app", "annotation", "calibration", "db", "exports")
+FOLDERS = ("app", "annotation", "calibration", "calipers", "db", "exports", "plain")
 MAY_IMPORT = {
-    "db": set(),
-    "calibration": set(),
-    "annotation": {"db"},
-    "exports": {"calibration"},
-    "app": {"annotation", "calibration", "db", "exports"},
+    "plain": set(),
+    "db": {"plain"},
+    "calibration": {"plain"},
+    "annotation": {"db", "plain"},
+    "exports": {"calibration", "plain"},
+    "calipers": {"annotation", "calibration", "exports", "plain"},
+    "app": {"annotation", "calibration", "calipers", "db", "exports", "plain"},
 }
+COMMAND = "calipers/__main__.py"  # where the command begins, which runs app
 # library -> where it may be imported
 ONLY_IN = {
     "streamlit": ("app/",),
-    "litellm": ("annotation/judges/client.py",),
+    "litellm": ("annotation/judges/asking/client.py",),
     "sqlalchemy": ("db/", "annotation/", "app/"),
-    "scipy": ("calibration/", "annotation/planning/quotas.py"),
-    "sklearn": ("calibration/", "annotation/blinding.py", "annotation/passages.py"),
+    "scipy": ("calibration/", "annotation/open_work/quotas.py"),
+    "sklearn": ("calibration/", "annotation/leaks/recognition.py", "annotation/passages.py"),
     "krippendorff": ("calibration/",),
-    "matplotlib": ("exports/",),
+    "matplotlib": ("exports/", "calipers/notebook.py"),  # there for its types
     "starlette": ("app/",),
     "typer": ("app/",),
 }
@@ -49,7 +59,7 @@ def imported(path: Path) -> set[str]:
 def test_every_import_follows_the_map() -> None:
     for path in FILES:
         where = path.relative_to(ROOT).as_posix()
-        names = imported(path)
+        names = imported(path) - ({"app"} if where == COMMAND else set())
         folder = where.split("/")[0]
         assert (names & set(FOLDERS)) - {folder} <= MAY_IMPORT[folder], where
         for library, allowed in ONLY_IN.items():
@@ -72,7 +82,32 @@ def test_no_file_is_named_after_nothing() -> None:
     assert [path for path in FILES if path.stem in vague] == []
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
+def test_the_notebook_takes_of_annotation_what_reads_files_and_nothing_else() -> None:
+    taken = {
+        node.module or ""
+        for path in (ROOT / "calipers").glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("annotation")
+    }
+    assert [name for name in taken if not name.startswith(("annotation.files.", "annotation.errors"))] == []
+
+
+def test_a_notebook_loads_neither_the_app_nor_the_database(tmp_path: Path) -> None:
+    made_pairs().to_csv(tmp_path / "labels.csv", index=False)
+    code = (
+        "import sys, calipers\n"
+        "assert not {'pandas', 'calibration'} & {*sys.modules}, 'the command needs none of it'\n"
+        "labels = calipers.read('labels.csv', resamples=99)\n"
+        "labels.check(), labels.agreement(), labels.choose(), labels.plot()\n"
+        "assert not {'app', 'db', 'sqlalchemy', 'streamlit', 'typer'} & {*sys.modules}"
+    )
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# the notebook's own opens with the names it has
+@pytest.mark.parametrize("folder", [folder for folder in FOLDERS if folder != "calipers"])
 def test_each_folder_opens_with_a_paragraph_and_hands_nothing_on(folder: str) -> None:
     tree = ast.parse((ROOT / folder / "__init__.py").read_text(encoding="utf-8"))
     assert ast.get_docstring(tree)
@@ -83,7 +118,8 @@ def test_litellm_is_not_imported_before_the_first_call_nor_matplotlib_before_the
     modules = sorted(
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in FILES
-        if "migrations" not in path.parts and path.name not in ("__init__.py", "shell.py", "main.py")
+        if "migrations" not in path.parts
+        and path.name not in ("__init__.py", "__main__.py", "shell.py", "file_shell.py", "main.py")
     )
     code = (
         f"import sys, importlib\nfor m in {modules!r}: importlib.import_module(m)\n"
@@ -98,14 +134,8 @@ def test_no_litellm_pth_file_stands_in_site_packages() -> None:
     assert list(Path(sysconfig.get_path("purelib")).glob("litellm*.pth")) == []
 
 
-def test_the_lock_names_no_host() -> None:
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-test.lock", "requirements-uv.lock"])
+def test_the_lock_names_no_host(name: str) -> None:
+    lock = (ROOT / name).read_text(encoding="utf-8")
     assert "://" not in lock
     assert not any(line.startswith("-") for line in lock.splitlines())
-
-
-def test_both_folders_that_write_for_spreadsheets_do_it_alike() -> None:
-    one, other = (
-        (ROOT / folder / "spreadsheets.py").read_text(encoding="utf-8") for folder in ("annotation", "exports")
-    )
-    assert one.partition("from __future__")[2] == other.partition("from __future__")[2]

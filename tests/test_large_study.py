@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import func, select
 
 from annotation.facts.soundness import find_faults
-from annotation.judges.standing import standings
+from annotation.judges.reviewing.judge_standings import standings
 from annotation.people.principals import local_admin
 from app.progress import study_parts, study_progress
 from benchmarks.large_study import write_study

@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calibration.correlation import icc, pearson, rank_agreement_across_items, spearman
-from calibration.metrics import cohen_kappa, constant_judge_baseline, percent_agreement
-from calibration.systems.aggregating import majority, mean, share, target_share
+from calibration.arithmetic.aggregating import majority, mean, share, target_share
+from calibration.arithmetic.correlation import icc, pearson, rank_agreement_across_items, spearman
+from calibration.arithmetic.metrics import cohen_kappa, constant_judge_baseline, percent_agreement
 
 LABELS = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "labels"
 
@@ -118,10 +118,10 @@ def test_shrout_and_fleiss_table_4():
 
 
 if LABELS.is_dir():
+    from calibration.arithmetic.columns import PAIRWISE
     from calibration.calibrate import calibrate
-    from calibration.reading.checking import check_verdicts
     from calibration.results import CalibrationReport, CalibrationSettings
-    from calibration.verdicts import PAIRWISE
+    from calibration.table.checking import check_verdicts
 
     def votes(name: str) -> pd.DataFrame:
         frame = check_verdicts(pd.read_csv(LABELS / f"{name}.csv"))
@@ -218,8 +218,8 @@ if LABELS.is_dir():
 
     def test_what_the_mt_bench_file_holds():
         report = calibrate(pd.read_csv(LABELS / "mtbench_votes.csv"), CalibrationSettings(resamples=20))
-        assert report.data["aliases"] == {"tie_inconsistent": 380}
-        assert (report.data["clusters"], len(report.data["annotators"])) == (80, 65)
+        assert report.labels.aliases == {"tie_inconsistent": 380}
+        assert (report.labels.clusters, len(report.labels.annotators)) == (80, 65)
         assert {"order_unknown", "nested_labels"} <= codes(report)
 
     PANDALM = [(1, 2, 0.8520226785), (1, 3, 0.8789438113), (2, 3, 0.8616614541)]
@@ -248,7 +248,7 @@ if LABELS.is_dir():
         assert strict.value_counts().to_dict() == {"B": 472, "A": 422, "tie": 105}
         assert (frame["status"] == "invalid").sum() == 25
         report = calibrate(pd.read_csv(LABELS / "pandalm_testset.csv"), CalibrationSettings(resamples=20))
-        assert report.data["aliases"] == {"unparsed": 25}
+        assert report.labels.aliases == {"unparsed": 25}
         assert "missing_answers" in codes(report)
         share = [one for one in report.estimates if one.statistic == "valid_share" and one.rater == "gpt-3.5-turbo"]
         assert share[0].value == 974 / 999

@@ -13,7 +13,7 @@ import yaml
 from hatchling.builders.wheel import WheelBuilder
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("app", "annotation", "calibration", "db", "exports")
+PACKAGES = ("app", "annotation", "calibration", "calipers", "db", "exports", "plain")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
 
@@ -38,11 +38,11 @@ def test_the_wheel_holds_every_file_of_the_packages_and_nothing_else(wheel: ZipF
     [
         *(f"{package}/py.typed" for package in PACKAGES),
         "annotation/protocols/wlc_writing_39.toml",
-        "annotation/judges/templates/pairwise_choice.txt",
+        "annotation/judges/asking/templates/pairwise_choice.txt",
         "app/component/annotate.js",
         "app/component/annotate.css",
-        "app/demo_reports/atlas/lighthouse_lamps.md",
-        "app/demo_story.toml",
+        "app/demo/reports/atlas/lighthouse_lamps.md",
+        "app/demo/story.toml",
         "app/texts/en.toml",
         "db/migrations/versions/0001_first_schema.py",
         "exports/references.bib",
@@ -55,7 +55,7 @@ def test_what_the_program_reads_beside_its_code_is_in_the_wheel(wheel: ZipFile, 
 def test_the_wheel_says_its_name_version_licence_and_command(wheel: ZipFile) -> None:
     (folder,) = {name.split("/")[0] for name in wheel.namelist() if ".dist-info/" in name}
     assert folder == f"calipers-{PROJECT['version']}.dist-info"
-    assert "calipers = app.command_line:main" in wheel.read(f"{folder}/entry_points.txt").decode()
+    assert "calipers = calipers.__main__:main" in wheel.read(f"{folder}/entry_points.txt").decode()
     assert "Classifier: Typing :: Typed" in wheel.read(f"{folder}/METADATA").decode()
     assert f"{folder}/licenses/LICENSE" in wheel.namelist()
 

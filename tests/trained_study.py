@@ -9,15 +9,15 @@ from typing import Any
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from annotation.importing.folder import read_folder
 from annotation.importing.gold import import_gold
-from annotation.importing.write import import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.labelling import save, submit
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
-from annotation.study_status import move_study
 from annotation.work.page import assignment_page
+from annotation.work.study_status import move_study
 from db.connect import transaction
 from tests.prepared import prepared
 from tests.small_study import PROTOCOL, answer, write_reports

@@ -1,29 +1,31 @@
 """Canonical format: the order of its steps. Every report of a study passes it, the human reference too."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from annotation.canonical.blocks import EMOJI, LONGEST_HEADING, Block, Reader, is_wrapped
+from annotation.canonical.blocks import EMOJI, LONGEST_HEADING, Block, Reader, is_wrapped, tidy_table, write_blocks
 from annotation.canonical.characters import (
     decode_entities,
     drop_escapes,
+    is_bold_throughout,
     plain_blanks,
+    plain_emphasis,
     plain_line_ends,
     plain_punctuation,
     single_blanks,
 )
-from annotation.canonical.emphasis import is_bold_throughout, plain_emphasis
 from annotation.canonical.headings import outline
 from annotation.canonical.markup import without_blocks, without_tags
+from annotation.canonical.plain import plain_blocks, plain_line
 from annotation.canonical.shelf import TOKEN, Shelf, put_away
-from annotation.canonical.writing import tidy_table, write_blocks
 
 CANONICAL_VERSION = "2"  # brackets around words with `_` are no formula
-Level = Literal["full", "spacing"]
+# How far reports are laid out alike, each with all of the one before: nothing is changed; blanks, entities, escapes and
+# punctuation; one layout for all; that layout without the habits that it leaves to a writer.
+Layout = Literal["kept", "spacing", "canonical", "plain"]
+UNCHANGED = "none"  # the version of a text that was left as it came
 _MOST_PASSES = 8  # what one change uncovers the next pass takes; the second pass rarely finds anything
 
 
@@ -36,26 +38,31 @@ class Canonical:
     version: str
 
 
-def canonical_format(markdown: str, title: str | None = None, level: Level = "full") -> Canonical:
+def canonical_format(markdown: str, title: str | None = None, layout: Layout = "canonical") -> Canonical:
     """`markdown` in the one layout that all reports of a study share. Never raises; idempotent; linear time.
 
-    `title`: the topic's title, which replaces the report's own or is added. `level="spacing"` changes only blanks,
-    entities, escapes and punctuation. The letters and digits stay in their order, but for the title, numbers of
-    headings and lists, and tags with their attributes. Code and formulas are left alone. An empty text stays empty.
+    `title`: the topic's title, which replaces the report's own or is added, from `canonical` on. The letters and digits
+    stay in their order, but for the title, numbers of headings and lists, and tags with their attributes; `plain` also
+    takes the phrases of `canonical.plain`. Code and formulas are left alone. An empty text stays empty.
     """
+    if layout == "kept":
+        return Canonical(markdown, {}, UNCHANGED)
     counts: Counter[str] = Counter()
     wanted = single_blanks(title.replace("\n", " "), Counter()) if title else ""
     text = markdown
     for _ in range(_MOST_PASSES):
         before = text
-        text = _formatted(text, wanted or None, counts) if level == "full" else _spaced(text, counts)
+        if layout == "spacing":
+            text = _spaced(text, counts)
+        else:
+            text = _formatted(text, wanted or None, counts, plain=layout == "plain")
         if text == before:
             break
     changes = {name: number for name, number in sorted(counts.items()) if number}
-    return Canonical(text, changes, f"{CANONICAL_VERSION}/{level}")
+    return Canonical(text, changes, f"{CANONICAL_VERSION}/{layout}")
 
 
-def _formatted(text: str, title: str | None, counts: Counter[str]) -> str:
+def _formatted(text: str, title: str | None, counts: Counter[str], *, plain: bool) -> str:
     shelf = Shelf()
     text = put_away(plain_line_ends(text, counts), shelf, counts)
     if shelf.full:  # over 65,534 formulas and pieces of code: no report
@@ -63,9 +70,11 @@ def _formatted(text: str, title: str | None, counts: Counter[str]) -> str:
     text = without_blocks(plain_blanks(text, counts), counts)
     lines = _lines(text, counts)
     blocks = Reader(shelf, counts, wrapped=is_wrapped(lines)).read(lines)
-    _format_blocks(blocks, shelf, counts)
+    _format_blocks(blocks, shelf, counts, plain=plain)
     blocks = [block for block in blocks if block.text or block.rows or block.children]
     blocks = outline(blocks, _literal(title) if title else None, counts)
+    if plain:
+        blocks = plain_blocks(blocks, shelf, counts)
     return _ended(shelf.back(write_blocks(blocks, shelf)))
 
 
@@ -106,41 +115,43 @@ def _lines(text: str, counts: Counter[str]) -> list[str]:
     return lines
 
 
-def _format_blocks(blocks: Iterable[Block], shelf: Shelf, counts: Counter[str]) -> None:
+def _format_blocks(blocks: Iterable[Block], shelf: Shelf, counts: Counter[str], *, plain: bool) -> None:
     for block in blocks:
         if block.kind == "table":
             block.rows = [
-                [_inline(cell, shelf, counts, in_cell=True, header=row is block.rows[0]) for cell in row]
+                [_inline(cell, shelf, counts, plain=plain, in_cell=True, header=row is block.rows[0]) for cell in row]
                 for row in block.rows
             ]
             tidy_table(block, counts)
         elif block.kind == "quote":
-            _format_blocks(block.children, shelf, counts)
+            _format_blocks(block.children, shelf, counts, plain=plain)
             block.children = [child for child in block.children if child.text or child.rows or child.children]
         elif block.kind == "heading":
-            block.text = _without_emoji(_inline(block.text, shelf, counts, keep=False), counts)
+            block.text = _without_emoji(_inline(block.text, shelf, counts, plain=plain, keep=False), counts)
         elif block.kind == "item":
-            block.text = _without_emoji(_inline(block.text, shelf, counts), counts)
+            block.text = _without_emoji(_inline(block.text, shelf, counts, plain=plain), counts)
         elif block.kind == "paragraph":
-            block.text = _inline(block.text, shelf, counts)
+            block.text = _inline(block.text, shelf, counts, plain=plain)
             if is_bold_throughout(block.text) and len(block.text) > LONGEST_HEADING + 4:
                 block.text = block.text[2:-2]
                 counts["bold_paragraphs"] += 1
 
 
 def _inline(
-    text: str, shelf: Shelf, counts: Counter[str], *, keep: bool = True, in_cell: bool = False, header: bool = False
-) -> str:
+    text: str, shelf: Shelf, counts: Counter[str], *, plain: bool, keep: bool = True, in_cell: bool = False,
+    header: bool = False,
+) -> str:  # fmt: skip
     def edge(sign: str) -> str:
         return shelf.piece(sign) if TOKEN.match(sign) else sign
 
     text = decode_entities(without_tags(text, counts, in_cell=in_cell), counts)
-    text = plain_emphasis(text, counts, keep=keep, edge=edge)
+    text = plain_emphasis(text, counts, keep=keep and not plain, edge=edge)
     if header and is_bold_throughout(text):  # a header is bold by itself
         text = text[2:-2]
         counts["header_emphasis"] += 1
     text = drop_escapes(text, counts, starts_line=keep and not in_cell)
-    return plain_punctuation(single_blanks(text, counts), counts)
+    text = plain_punctuation(single_blanks(text, counts), counts)
+    return plain_line(text, counts, in_cell=in_cell) if plain else text
 
 
 def _without_emoji(text: str, counts: Counter[str]) -> str:

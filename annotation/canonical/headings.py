@@ -1,7 +1,5 @@
 """The outline of a report: its title, numbers before headings, levels."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """HTML and wikitext inside Markdown: tables become Markdown tables, other tags go, what they hold stays."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections import Counter

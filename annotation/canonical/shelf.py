@@ -1,12 +1,10 @@
 """What canonical format must not touch: code, formulas, addresses. It waits on a shelf while the text is worked on."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable
 
-from annotation.stripping.protected import code_zones, math_zones
+from annotation.texts.spans import code_zones, math_zones
 
 # One private-use character stands for each piece. They are neither letters nor blanks, so no rule looks at them.
 _FIRST, _LAST = 0xF0000, 0xFFFFD

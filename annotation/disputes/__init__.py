@@ -1,1 +1,1 @@
-"""Where people, or people and a judge, answered differently: the adjudicator's queue, and disagreements to look at."""
+"""Where people answered differently: the adjudicator's queue, what others said, and what was settled."""

@@ -2,28 +2,25 @@
 items whose work has changed since, so that nobody reads every label of a study to look at one item.
 """
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from sys import intern
 from typing import Any
 
 from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import counted_labels, counts, has_seen_only
-from annotation.disputes.dispute_rules import in_dispute, reasons_of
+from annotation.items.shown import sources_sha256
+from annotation.labels.current_labels import counted_labels, counts, has_seen_only
+from annotation.labels.entries import NUMBER, scale_of
 from annotation.protocol import Protocol
-from annotation.scores import scale_of
 from annotation.studies import newest_act, protocol_of
 from annotation.verdicts import unblind
-from annotation.work.shown import sources_sha256
-from db.aliases import REFERENCE, REPORT_A, REPORT_B
 from db.people_tables import Rater
-from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Study
+from db.tables import HANDED_IN, REFERENCE, REPORT_A, REPORT_B, Assignment, Criterion, Item, Label, Study
 
 STUDIES_MAX = 4  # kept in one process
 AT_ONCE, CHUNK = 500, 5_000  # items a query names; answers in memory
@@ -172,9 +169,9 @@ def _read(session: Session, study: Study, items: Sequence[int]) -> dict[int, tup
                 said = intern(str(unblind(row["choice"], row["left"]))), row["confidence"]
                 given[row["item_id"]][row["criterion"]][row["rater_id"]] = said
         for item, by_criterion in given.items():
-            questions = sorted(by_criterion.items(), key=lambda one: place[one[0]])
+            questions = sorted(by_criterion.items(), key=lambda entry: place[entry[0]])
             held = (_differing(code, said, protocol, steps[code]) for code, said in questions)
-            if split := tuple(one for one in held if one is not None):
+            if split := tuple(differing for differing in held if differing is not None):
                 found[item] = split
     return found
 
@@ -188,3 +185,43 @@ def _differing(
         return None
     reasons = reasons_of(verdicts.values(), (confidence for _, confidence in said.values()), flagged=False)
     return Differing(code, verdicts, reasons)
+
+
+REASONS = ("disagreement", "low_confidence", "flag", "not_applicable", "tie_against_winner")
+LOW_CONFIDENCE = 2  # of 5, and below
+
+
+def in_dispute(
+    verdicts: Sequence[str], rule: str | Sequence[str] = "any", criterion: str = "", step: float = 0.0
+) -> bool:
+    """Whether the protocol's `study.adjudicate` sends these verdicts of several people on one question to somebody.
+
+    `any`: two of them differ. `no_majority`: besides, no verdict is that of more than half. A list: `any`, on the
+    criteria it names. Scores at most one `step` of their scale apart do not differ.
+    """
+    if len(set(verdicts)) < 2 or not any(
+        _differ(one, other, step) for one, other in combinations(sorted(set(verdicts)), 2)
+    ):
+        return False
+    if rule == "no_majority":
+        return not any(2 * sum(not _differ(one, other, step) for other in verdicts) > len(verdicts) for one in verdicts)
+    return rule == "any" or criterion in rule
+
+
+def reasons_of(verdicts: Iterable[str], confidences: Iterable[int | None], *, flagged: bool) -> tuple[str, ...]:
+    """Those of `REASONS` that hold for a question in dispute; the first one always does."""
+    said = set(verdicts)
+    holds = {
+        "disagreement": True,
+        "low_confidence": any(confidence is not None and confidence <= LOW_CONFIDENCE for confidence in confidences),
+        "flag": flagged,
+        "not_applicable": "not_applicable" in said,
+        "tie_against_winner": "tie" in said and bool(said & {"A", "B"}),
+    }
+    return tuple(reason for reason in REASONS if holds[reason])
+
+
+def _differ(one: str, other: str, step: float) -> bool:
+    if NUMBER.fullmatch(one) and NUMBER.fullmatch(other):
+        return abs(float(one) - float(other)) > step + 1e-9
+    return one != other

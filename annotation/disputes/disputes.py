@@ -1,9 +1,8 @@
-"""The adjudicator's queue: questions that people who read the same item answered differently, and why they stand there.
+"""The adjudicator's queue: questions that people who read the same item answered differently, and what each
+of them said, without a name.
 
 Verdicts are compared, never sides; which system wrote what is not read here.
 """
-
-from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -13,9 +12,12 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import all_labels
-from annotation.disputes.differing import Differing, differing, stands, texts_shown
-from annotation.disputes.dispute_rules import REASONS
+from annotation.designs.pairing import seeded
+from annotation.disputes.differing import REASONS, Differing, answers, differing, stands, texts_shown
+from annotation.labels.current_labels import all_labels
+from annotation.labels.evidence import Texts, spans_for_page
+from annotation.leaks.redaction import redactor_of
+from annotation.verdicts import unblind
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 
 STATES = ("open", "in work", "settled")
@@ -33,6 +35,17 @@ class Dispute:
     assignment_id: int | None = None
 
 
+@dataclass(frozen=True)
+class _Adjudication:
+    """`saw`: criterion -> the verdicts it was given on. `standing`: criteria answered on the texts shown now."""
+
+    id: int
+    status: str
+    codes: frozenset[str]
+    saw: Mapping[str, Mapping[int, str]]
+    standing: frozenset[str]
+
+
 def disputes(session: Session, study: Study, *, early: bool = False) -> list[Dispute]:
     """Every question in dispute, by item and in page order; `study` comes from `principals.study_for`.
 
@@ -43,14 +56,18 @@ def disputes(session: Session, study: Study, *, early: bool = False) -> list[Dis
     ready = _ready(session, study, early=early)
     found = differing(session, study, ready)
     flagged, acts = _flagged(session, study), _adjudications(session, study)
-    return [_dispute(item, one, item in flagged, acts.get(item, ())) for item, split in found.items() for one in split]
+    return [
+        _dispute(item, differing, item in flagged, acts.get(item, ()))
+        for item, split in found.items()
+        for differing in split
+    ]
 
 
-def _dispute(item: int, one: Differing, flagged: bool, acts: Sequence[_Adjudication]) -> Dispute:
-    held = {*one.reasons, *(["flag"] if flagged else [])}
-    reasons = tuple(reason for reason in REASONS if reason in held) if flagged else one.reasons
-    state, assignment = _state(acts, one.criterion, one.verdicts) if acts else ("open", None)
-    return Dispute(item, one.criterion, one.verdicts, reasons, state, assignment)
+def _dispute(item: int, differing: Differing, flagged: bool, acts: Sequence[_Adjudication]) -> Dispute:
+    held = {*differing.reasons, *(["flag"] if flagged else [])}
+    reasons = tuple(reason for reason in REASONS if reason in held) if flagged else differing.reasons
+    state, assignment = _state(acts, differing.criterion, differing.verdicts) if acts else ("open", None)
+    return Dispute(item, differing.criterion, differing.verdicts, reasons, state, assignment)
 
 
 def _state(acts: Sequence[_Adjudication], code: str, verdicts: Mapping[int, str]) -> tuple[str, int | None]:
@@ -62,17 +79,6 @@ def _state(acts: Sequence[_Adjudication], code: str, verdicts: Mapping[int, str]
         if act.status in HANDED_IN and code in act.standing and act.saw.get(code) == verdicts:
             return "settled", act.id
     return "open", None
-
-
-@dataclass(frozen=True)
-class _Adjudication:
-    """`saw`: criterion -> the verdicts it was given on. `standing`: criteria answered on the texts shown now."""
-
-    id: int
-    status: str
-    codes: frozenset[str]
-    saw: Mapping[str, Mapping[int, str]]
-    standing: frozenset[str]
 
 
 def _adjudications(session: Session, study: Study) -> Mapping[int, list[_Adjudication]]:
@@ -129,3 +135,58 @@ def _flagged(session: Session, study: Study) -> set[int]:
     """Items that somebody flagged while reading them."""
     rows = select(Assignment.item_id).join(Event, Event.assignment_id == Assignment.id)
     return set(session.scalars(rows.where(Assignment.study_id == study.id, Event.kind == "flag")))
+
+
+OTHER = {"left": "right", "right": "left"}
+
+
+def others_said(
+    session: Session, study: Study, assignment: Assignment, texts: Texts
+) -> dict[str, list[dict[str, Any]]] | None:
+    """criterion -> `[{rater, choice, rationale, swapped, confidence, evidence}]`, evidence as in one's own answers.
+
+    None for any other work than adjudication. `choice` and `side` are of this page: `swapped` says that the rater saw
+    the reports the other way round, and means Right where the rationale says left. "Rater 1" is one person on all of
+    the page, and another one on the next: the order is drawn for each adjudication. `texts`: what this page shows.
+    """
+    if assignment.purpose != "adjudicate":
+        return None
+    redact = redactor_of(session, study)
+    rows = [
+        row
+        for row in answers(session, study, [assignment.item_id], whole=True)
+        if row["rater_id"] != assignment.rater_id
+    ]
+    raters = sorted({row["rater_id"] for row in rows})
+    seeded(study.seed, "others", assignment.aid).shuffle(raters)
+    said: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(rows, key=lambda row: raters.index(row["rater_id"])):
+        swapped = None not in (row["left"], assignment.left) and row["left"] != assignment.left
+        said[row["criterion"]].append(
+            {
+                "rater": f"Rater {raters.index(row['rater_id']) + 1}",
+                "choice": turned(unblind(row["choice"], row["left"]), assignment.left),
+                "rationale": redact(row["rationale"]),
+                "swapped": swapped,
+                "confidence": row["confidence"],
+                "evidence": [
+                    {**span, "quote": span["quote"] if span["verified"] else redact(span["quote"])}
+                    for span in spans_for_page(texts, (_placed(stored, texts, swapped) for stored in row["evidence"]))
+                ],
+            }
+        )
+    return {code: said[code] for code in assignment.criteria_order or () if code in said}
+
+
+def turned(verdict: str | None, left: str | None) -> str | None:
+    """A verdict as a choice on a page with this side on the left: the opposite of `unblind`."""
+    if verdict in ("A", "B") and left is not None:
+        return "left" if verdict == left else "right"
+    return verdict
+
+
+def _placed(stored: Mapping[str, Any], texts: Texts, swapped: bool) -> dict[str, Any]:
+    """A stored passage on the side where its report stands now: known by its text, else by the recorded orders."""
+    sides = [side for side, (_, sha256) in texts.items() if sha256 == stored["sha256"]]
+    recorded = OTHER[stored["side"]] if swapped else stored["side"]
+    return {**stored, "side": recorded if recorded in sides or not sides else sides[0]}

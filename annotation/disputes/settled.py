@@ -1,7 +1,8 @@
-"""What adjudication came to: the verdicts that were settled, and how many disputes of which kind are open."""
+"""What adjudication came to: verdicts that were settled, also as CSV, and how many disputes of a kind are open."""
 
-from __future__ import annotations
-
+import csv
+import io
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,16 +13,22 @@ import pandas as pd
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import all_labels, is_newest
-from annotation.disputes.dispute_rules import REASONS
+from annotation.disputes.differing import REASONS
 from annotation.disputes.disputes import STATES, Dispute, disputes
-from annotation.item_codes import item_code
+from annotation.items.shown import item_code
+from annotation.labels.current_labels import all_labels, is_newest
 from annotation.leaks.redaction import redactor_of
 from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
-from annotation.verdicts import require_revealed, unblind
+from annotation.verdicts import require_revealed, shows_systems, unblind
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from plain.spreadsheets import guarded
+
+COLUMNS = (
+    "item_id", "cluster_id", "system_a", "system_b", "criterion", "verdict", "adjudicator", "pass_no", "raters",
+    "reasons", "rationale", "settled_at",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -78,9 +85,9 @@ def adjudication(session: Session, principal: Principal, *, early: bool = False)
     rows = [
         DisputeCounts(code, label, _by_state(mine), _by_reason(mine))
         for code, label in {code: label for code, label in session.execute(labels)}.items()
-        if (mine := [one for one in queue if one.criterion == code])
+        if (mine := [dispute for dispute in queue if dispute.criterion == code])
     ]
-    open_items = {one.item_id for one in queue if one.state == "open"}
+    open_items = {dispute.item_id for dispute in queue if dispute.state == "open"}
     rule = protocol_of(study).study.adjudicate
     return Adjudication(study.name, rule, _by_state(queue), len(open_items), tuple(rows), tuple(queue))
 
@@ -90,7 +97,7 @@ def settled(session: Session, study: Study) -> list[Settled]:
 
     Rationales are without the names of the study's people, addresses, keys and folders.
     """
-    mine = [one for one in disputes(session, study, early=True) if one.state == "settled"]
+    mine = [dispute for dispute in disputes(session, study, early=True) if dispute.state == "settled"]
     labels = _labels(session, study)
     enrolled = select(Enrollment.rater_id, Enrollment.pseudonym).where(Enrollment.study_id == study.id)
     people = {rater: pseudonym for rater, pseudonym in session.execute(enrolled)}
@@ -99,15 +106,15 @@ def settled(session: Session, study: Study) -> list[Settled]:
     by_item = protocol_of(study).calibration.get("cluster") == "item"
     redact = redactor_of(session, study)
     found = []
-    for one in mine:
-        label = labels[one.assignment_id or 0, one.criterion]
-        item = item_code(one.item_id)
+    for dispute in mine:
+        label = labels[dispute.assignment_id or 0, dispute.criterion]
+        item = item_code(dispute.item_id)
         found.append(
             Settled(
-                item_id=item, criterion=one.criterion, verdict=str(unblind(label.choice, label.left)),
-                raters=dict(sorted((people[rater], verdict) for rater, verdict in one.verdicts.items())),
-                adjudicator=people[label.rater_id], pass_no=label.pass_no, reasons=one.reasons,
-                rationale=redact(label.rationale), cluster_id=item if by_item else topic[one.item_id],
+                item_id=item, criterion=dispute.criterion, verdict=str(unblind(label.choice, label.left)),
+                raters=dict(sorted((people[rater], verdict) for rater, verdict in dispute.verdicts.items())),
+                adjudicator=people[label.rater_id], pass_no=label.pass_no, reasons=dispute.reasons,
+                rationale=redact(label.rationale), cluster_id=item if by_item else topic[dispute.item_id],
                 settled_at=label.created_at,
             )
         )  # fmt: skip
@@ -117,9 +124,9 @@ def settled(session: Session, study: Study) -> list[Settled]:
 def answers_of(rows: Iterable[Settled]) -> pd.DataFrame:
     """One row a settled dispute and rater: `item_id`, `criterion`, `cluster_id`, `rater_id`, `label`, `decided`."""
     said = [
-        (one.item_id, one.criterion, one.cluster_id, rater, verdict, one.verdict)
-        for one in rows
-        for rater, verdict in one.raters.items()
+        (row.item_id, row.criterion, row.cluster_id, rater, verdict, row.verdict)
+        for row in rows
+        for rater, verdict in row.raters.items()
     ]
     return pd.DataFrame(said, columns=["item_id", "criterion", "cluster_id", "rater_id", "label", "decided"])
 
@@ -149,10 +156,29 @@ def _labels(session: Session, study: Study) -> dict[tuple[int, str], Row[Any]]:
 
 
 def _by_state(queue: list[Dispute]) -> dict[str, int]:
-    counted = Counter(one.state for one in queue)
+    counted = Counter(dispute.state for dispute in queue)
     return {state: counted[state] for state in STATES}
 
 
 def _by_reason(queue: list[Dispute]) -> dict[str, int]:
-    counted = Counter(reason for one in queue for reason in one.reasons)
+    counted = Counter(reason for dispute in queue for reason in dispute.reasons)
     return {reason: counted[reason] for reason in REASONS}
+
+
+def settled_csv(session: Session, study: Study, rows: Iterable[Settled]) -> str:
+    """One row a settled dispute, with `COLUMNS`. `raters`: JSON, pseudonym to verdict. No text can start a formula.
+
+    `study` comes from `principals.study_for`.
+    """
+    systems = systems_by_item(session, study) if shows_systems(study) else {}
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        raters, reasons = json.dumps(dict(row.raters), ensure_ascii=False), " ".join(row.reasons)
+        cells = (
+            row.item_id, row.cluster_id, *systems.get(row.item_id, ("", "")), row.criterion, row.verdict,
+            row.adjudicator, str(row.pass_no), raters, reasons, row.rationale, row.settled_at.isoformat(),
+        )  # fmt: skip
+        writer.writerow([guarded(cell) for cell in cells])
+    return out.getvalue()

@@ -1,20 +1,23 @@
-"""What a methods section says about each judge: how it was asked, when, and what that cost. No host, path or key."""
-
-from __future__ import annotations
+"""What a methods section says about each judge: how it was asked, when, and what that cost, here or
+elsewhere. No host, path or key is among it.
+"""
 
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.importing.results_raters import IMPORTED
-from annotation.judges.ledger import money_of
-from annotation.judges.makers import maker, own_family
-from annotation.judges.standing import label_counts
+from annotation.importing.labels.results_match import IMPORTED
+from annotation.judges.defining.judge_file import maker, own_family
+from annotation.judges.money.ledger import money_of
+from annotation.judges.reviewing.judge_standings import label_counts
+from annotation.labels.current_labels import is_newest
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
-from db.tables import HANDED_IN, Assignment, Study, System
+from db.tables import HANDED_IN, Assignment, Label, Study, System
 
 # settings that change answers; of any other a methods section gets the name alone
 SHOWN = (
@@ -54,7 +57,7 @@ def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
                 "attempts": money.attempts or None,
                 "cost": money.cost,
                 "wasted_share": money.waste_share,
-                "imported": not money.attempts and all(one.model == IMPORTED for one in configs),
+                "imported": not money.attempts and all(config.model == IMPORTED for config in configs),
                 "settings_tried": len(configs) or None,
                 **_asked(configs[-1] if configs else None),
             }
@@ -127,7 +130,7 @@ def _reported(session: Session, study: Study) -> dict[int, list[str]]:
         select(JudgeCall.judge_id, JudgeAttempt.model_reported, func.count())
         .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
         .join(Judge, Judge.id == JudgeCall.judge_id)
-        .where(Judge.study_id == study.id, JudgeAttempt.model_reported.is_not(None), JudgeCall.probe_kind.is_(None))
+        .where(Judge.study_id == study.id, JudgeAttempt.model_reported.is_not(None), JudgeCall.stress.is_(None))
         .group_by(JudgeCall.judge_id, JudgeAttempt.model_reported)
         .order_by(func.count().desc(), JudgeAttempt.model_reported)
     )
@@ -144,7 +147,45 @@ def _dates(session: Session, study: Study) -> dict[int, tuple[str, str]]:
         select(JudgeCall.judge_id, func.min(JudgeAttempt.created_at), func.max(JudgeAttempt.created_at))
         .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
         .join(Judge, Judge.id == JudgeCall.judge_id)
-        .where(Judge.study_id == study.id, JudgeCall.probe_kind.is_(None))
+        .where(Judge.study_id == study.id, JudgeCall.stress.is_(None))
         .group_by(JudgeCall.judge_id)
     )
     return {judge: (f"{first:%Y-%m-%d}", f"{last:%Y-%m-%d}") for judge, first, last in rows}
+
+
+Pass = tuple[int, float | None, int, float | None, int]  # answers; sum and count of USD; sum and count of seconds
+
+
+@dataclass(frozen=True)
+class ImportedCost:
+    """One judge. None where any of its answers does not say: unknown is not 0."""
+
+    usd: float | None  # all its answers together
+    seconds: float | None  # of a pass over an item, all criteria together: median, nearest rank as of calls
+
+
+def imported_costs(session: Session, study: Study) -> dict[str, ImportedCost]:
+    """Judge -> its cost, for judges with imported answers; of each answer the newest."""
+    rows = session.execute(
+        select(
+            Judge.name, func.count(), func.sum(Label.cost_usd), func.count(Label.cost_usd), func.sum(Label.seconds),
+            func.count(Label.seconds),
+        )
+        .join(Assignment, Assignment.rater_id == Judge.rater_id)
+        .join(Label, Label.assignment_id == Assignment.id)
+        .where(Judge.study_id == study.id, Assignment.source == "import", is_newest())
+        .group_by(Judge.name, Assignment.id)
+    )  # fmt: skip
+    passes: dict[str, list[Pass]] = defaultdict(list)
+    for judge, answers, usd, priced, seconds, timed in rows:
+        passes[judge].append((answers, usd, priced, seconds, timed))
+    return {judge: _cost(each) for judge, each in passes.items()}
+
+
+def _cost(passes: Sequence[Pass]) -> ImportedCost:
+    priced = [usd for answers, usd, known, _, _ in passes if usd is not None and known == answers]
+    timed = sorted(seconds for answers, _, _, seconds, known in passes if seconds is not None and known == answers)
+    return ImportedCost(
+        sum(priced) if len(priced) == len(passes) else None,
+        timed[(len(timed) - 1) // 2] if len(timed) == len(passes) else None,
+    )

@@ -1,6 +1,6 @@
-"""Every revision of every label of a study, for datasets and bundles: streamed, pseudonymous, in one stable order."""
-
-from __future__ import annotations
+"""Every revision of every label of a study, for datasets and bundles: streamed, pseudonymous, in one stable order;
+and the hashes of the exports that were made of them.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
@@ -9,15 +9,15 @@ from typing import Any
 from sqlalchemy import RowMapping, Select, func, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import Shown, all_labels, leaves_out_revealed, shown_by_item
-from annotation.extra_columns import first_of_claims, items_beside
-from annotation.facts.label_facts import COUNTED
-from annotation.item_codes import item_code
+from annotation.facts.labelling_facts import COUNTED
+from annotation.items.shown import item_code, sources_sha256
+from annotation.labels.current_labels import Shown, all_labels, leaves_out_revealed, shown_by_item
+from annotation.labels.optional_columns import first_of_claims, items_beside
 from annotation.leaks.redaction import redactor_of
-from annotation.stripping.scripts import count_words
+from annotation.studies import audit
+from annotation.texts.scripts import count_words
 from annotation.verdicts import CHUNK, PRESENTATIONS, evidence_by_report, require_revealed, unblind
-from annotation.work.shown import sources_sha256
-from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Export, Item, Label, Report, Study, System, Topic
 
 Redact = Callable[[str], str]
 
@@ -73,11 +73,12 @@ def criterion_rows(session: Session, study: Study) -> list[dict[str, Any]]:
     )
     return [
         {
-            "criterion": one.code, "sha256": one.text_sha256, "topic": topic, "label": one.label, "text": one.text,
-            "category": one.category, "subcategory": one.subcategory, "weight": one.weight,
-            "is_asked": one.retired_at is None,
+            "criterion": question.code, "sha256": question.text_sha256, "topic": topic,
+            "label": question.label, "text": question.text,
+            "category": question.category, "subcategory": question.subcategory, "weight": question.weight,
+            "is_asked": question.retired_at is None,
         }
-        for one, topic in session.execute(rows)
+        for question, topic in session.execute(rows)
     ]  # fmt: skip
 
 
@@ -195,3 +196,9 @@ def _every_revision(study: Study, *, with_void: bool) -> Select[*tuple[Any, ...]
 
 def _streamed(rows: Select[*tuple[Any, ...]], at_a_time: int) -> Select[*tuple[Any, ...]]:
     return rows.execution_options(yield_per=at_a_time)
+
+
+def keep_export(session: Session, study: Study, kind: str, sha256: str, **settings: Any) -> None:
+    """Write down that an export was made: its kind, its choices, and the sha256 that tells it from any other."""
+    session.add(Export(study_id=study.id, kind=kind, settings=settings, sha256=sha256))
+    audit(session, study.id, None, "export", kind=kind, sha256=sha256, **settings)

@@ -1,34 +1,36 @@
-"""What must hold in every database, whatever was done to it: slots exact, orders kept, answers without gaps."""
+"""What must hold in every database, whatever was done to it: slots exact, orders kept, answers without gaps,
+and everything there once that a client was told is stored.
+"""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Select, and_, case, func, or_, select, text
 from sqlalchemy.orm import Session, aliased
 
-from annotation.judges.queue_rules import queue_rules
+from annotation.items.twins import COUPLED
+from annotation.judges.money.queue_rules import SHOWN, Fault, queue_rules
 from annotation.planning.plan_root import root_of, study_plan
-from annotation.work.twins import COUPLED
-from db.aliases import REPORT_A, REPORT_B
 from db.people_tables import Enrollment, Packet
-from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Study
+from db.tables import (
+    HANDED_IN,
+    LIVE,
+    REPORT_A,
+    REPORT_B,
+    SLOT_SOURCES,
+    Assignment,
+    Criterion,
+    Event,
+    Item,
+    Label,
+    Study,
+)
 
-SHOWN = 5
 OURS = Assignment.source.in_(SLOT_SOURCES)
 Rules = dict[str, Select[*tuple[Any, ...]]]
 LIVE_ROWS = func.sum(case((Assignment.status.in_(LIVE), 1), else_=0))
-
-
-@dataclass(frozen=True)
-class Fault:
-    """A rule that does not hold: how often, and the first few places (rows by their id in the database, or all ids that
-    were asked about)."""
-
-    rule: str
-    places: int
-    first: tuple[str, ...]
 
 
 def find_faults(session: Session) -> list[Fault]:
@@ -177,3 +179,25 @@ def _damage(session: Session) -> list[Fault]:
     said = [str(line) for line in session.scalars(text("PRAGMA integrity_check(5)")) if line != "ok"]
     said += [f"{row[0]} {row[1]} points nowhere" for row in session.execute(text("PRAGMA foreign_key_check"))]
     return [Fault("the file is whole", len(said), tuple(said[:SHOWN]))] if said else []
+
+
+AT_ONCE = 500  # ids in one query
+
+
+def acknowledged_faults(session: Session, client_uuids: Iterable[str]) -> list[Fault]:
+    """`client_uuids`: of answers, remarks and flags whose acknowledgement arrived. All that is missing is named."""
+    asked = dict.fromkeys(client_uuids)
+    times: Counter[str] = Counter()
+    for some in _parts(uuid for uuid in asked if "\0" not in uuid):  # Postgres would not even look for it
+        for table in (Label, Event):
+            times.update(session.scalars(select(table.client_uuid).where(table.client_uuid.in_(some))))
+    missing = [uuid for uuid in asked if times[uuid] == 0]
+    doubled = [uuid for uuid in asked if times[uuid] > 1]
+    found = {"what was acknowledged is stored": missing, "what was acknowledged is stored once": doubled}
+    return [Fault(rule, len(ids), tuple(ids)) for rule, ids in found.items() if ids]
+
+
+def _parts(ids: Iterable[str]) -> Iterator[list[str]]:
+    rest = iter(ids)
+    while some := list(islice(rest, AT_ONCE)):
+        yield some

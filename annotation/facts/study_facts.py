@@ -3,8 +3,6 @@
 The names are those of `exports.facts.StudyFacts`. No person's name, token, address, path or host is among them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -13,17 +11,31 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from annotation.facts.judge_facts import judge_facts
-from annotation.facts.label_facts import day, is_read_elsewhere, label_counts, left_out_counts
-from annotation.facts.people_facts import people_facts
+from annotation.facts.labelling_facts import day, is_read_elsewhere, label_counts, left_out_counts, people_facts
+from annotation.items.twins import once_a_page
+from annotation.judges.asking.examples import items_shown_to
 from annotation.leaks.blinding_audit import BlindingAudit
-from annotation.planning.comparison_plans import WHAT as KEPT_PLAN
+from annotation.planning.looks import KEPT_PLAN
 from annotation.planning.plan_root import plan_roots
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
-from annotation.work.twins import once_a_page
-from db.aliases import REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
 from db.people_tables import Rater
-from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Report, Study, System, Topic
+from db.tables import (
+    HANDED_IN,
+    REPORT_A,
+    REPORT_B,
+    SYSTEM_A,
+    SYSTEM_B,
+    Assignment,
+    Criterion,
+    Event,
+    Item,
+    Label,
+    Report,
+    Study,
+    System,
+    Topic,
+)
 
 AUDITED = "blinding_audit"
 
@@ -42,7 +54,7 @@ def study_facts(session: Session, study: Study) -> dict[str, Any]:
         **left_out_counts(session, study),
         **_plan(session, study, protocol),
         "judges": judge_facts(session, study),
-        "examples": {},  # stands in judges.toml alone
+        "examples": items_shown_to(session, study),
         "blinding_audit": session.scalar(
             select(Event.data).where(*_acts(study, AUDITED)).order_by(Event.id.desc()).limit(1)
         ),
@@ -61,7 +73,7 @@ def keep_audit(session: Session, study: Study, found: BlindingAudit) -> dict[str
 
 def audit_facts(made: BlindingAudit) -> dict[str, Any]:
     """The figures of a blinding audit that name no system, for `blinding_audit`. Shares are 0 to 1."""
-    named = {f"{one.text}_{one.features}": one.accuracy for one in made.identification}
+    named = {f"{identified.text}_{identified.features}": identified.accuracy for identified in made.identification}
     residue = sum(sum(kinds.values()) for kinds in made.residue_counts.values())
     counted = {"reports": made.reports, "systems": made.systems, "topics": made.topics, "residue": residue}
     measured = {"chance": made.chance, **named} if named else {}
@@ -77,7 +89,7 @@ def _study(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]
         "protocol": protocol.name,
         "protocol_sha256": study.protocol_sha256,
         "protocol_version": study.protocol_version,
-        "protocol_changed_after_labels": sum(bool(one.get("after_labels")) for one in changes),
+        "protocol_changed_after_labels": sum(bool(change.get("after_labels")) for change in changes),
         "task_type": protocol.task_type,
         "task": " ".join(protocol.task.split()),
         "status": study.status,
@@ -204,8 +216,9 @@ def _blinding(session: Session, study: Study, protocol: Protocol) -> dict[str, A
     return {
         "citations_stripped": protocol.reports.strip_citations,
         "stripper_versions": sorted({str(stripper) for stripper, _ in prepared}) if prepared else [],
-        "canonical": protocol.reports.canonical,
-        "canonical_versions": sorted({canonical for _, canonical in prepared if canonical}),
+        "layout": protocol.study.layout,
+        # reports of before the layouts had these names say `full`
+        "layout_versions": sorted({made.replace("/full", "/canonical") for _, made in prepared if made}),
         "flags": dict(sorted(flags.items())),
         "edited_reports": acts["edit_text"],
         "restored_reports": acts["restore_passage"],

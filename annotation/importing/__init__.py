@@ -1,1 +1,1 @@
-"""Reports, topics and other people's labels come in: one file per layout, one transaction, nothing half imported."""
+"""What comes into a study from files: the layouts that are known, one line each, and agreed answers."""

@@ -1,20 +1,19 @@
 """The layouts in which reports may lie, one line each, and which of them a path looks like."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.errors import ImportingError
-from annotation.importing.deepresearch_bench import QUERIES, read_deepresearch_bench
-from annotation.importing.deepresearchgym import read_deepresearchgym
-from annotation.importing.dr3_eval import read_dr3_eval
-from annotation.importing.folder import read_folder
-from annotation.importing.records import Parsed
-from annotation.importing.reportbench import read_reportbench
-from annotation.importing.table import SUFFIXES, read_table
-from annotation.importing.wlc import read_wlc
+from annotation.files.rows import SUFFIXES
+from annotation.importing.reports.deepresearch_bench import QUERIES, read_deepresearch_bench
+from annotation.importing.reports.deepresearchgym import read_deepresearchgym
+from annotation.importing.reports.dr3_eval import read_dr3_eval
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.records import Parsed
+from annotation.importing.reports.reportbench import read_reportbench
+from annotation.importing.reports.table import read_table
+from annotation.importing.reports.wlc import read_wlc
 
 AUTO = "auto"
 
@@ -44,20 +43,43 @@ def layout_lines() -> str:
     return "\n".join(f"  {name}: {layout.looks_like}" for name, layout in LAYOUTS.items())
 
 
-def propose(path: Path) -> tuple[str, str]:
-    """The layout that `path` looks like and the file that says so. Raises ImportingError unless exactly one does."""
+DEPTHS = ("", "*/", "*/*/")  # where a tree is looked for: here, else in a folder below, else one further
+
+
+def propose(path: Path) -> tuple[str, str, Path]:
+    """The layout that `path` looks like, the file that says so, and the folder to read: `path` or one not far below.
+
+    Raises ImportingError unless exactly one layout and folder does.
+    """
     if path.is_file():
         if path.suffix.lower() in SUFFIXES:
-            return "table", path.name
+            return "table", path.name, path
         raise ImportingError(f"{path}: no layout reads this file; give a folder, or a table ({', '.join(SUFFIXES)})")
-    found: dict[str, str] = {}
-    for name, layout in LAYOUTS.items():
-        convincing = next((hit for sign in layout.signs for hit in sorted(path.glob(sign)) if hit.is_file()), None)
-        if convincing:
-            found[name] = convincing.relative_to(path).as_posix()
-    if len(found) > 1:
-        found.pop("folder", None)  # every tree may hold texts two folders deep
-    if len(found) == 1:
-        return next(iter(found.items()))
-    reason = "; ".join(f"{name} because of {sign}" for name, sign in found.items()) or "no file of a known layout found"
+    for depth in DEPTHS:
+        found = _signs(path, depth)
+        if len(found) == 1:
+            (name, folder), sign = next(iter(found.items()))
+            return name, sign, folder
+        if found:
+            reason = "; ".join(f"{name} because of {sign}" for (name, _), sign in found.items())
+            break
+    else:
+        reason = "no file of a known layout found"
     raise ImportingError(f"{path}: cannot tell the layout ({reason}); pass --layout with one of\n{layout_lines()}")
+
+
+def _signs(path: Path, depth: str) -> dict[tuple[str, Path], str]:
+    """Layout and folder so far below `path` -> the first file that tells it. Any tree may hold a folder of texts."""
+    found: dict[tuple[str, Path], str] = {}
+    for name, layout in LAYOUTS.items():
+        for hit in (hit for sign in layout.signs for hit in sorted(path.glob(depth + sign)) if hit.is_file()):
+            below = hit.relative_to(path).parts
+            above = below[: depth.count("/")]
+            if any(part.startswith(".") for part in above):
+                continue
+            found.setdefault((name, path.joinpath(*above)), "/".join(below))
+            if not depth:
+                break
+    if depth or len(found) > 1:
+        found = {place: sign for place, sign in found.items() if place[0] != "folder"}
+    return found

@@ -1,17 +1,15 @@
 """The layouts in which probes may lie, one line each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.importing.probe_records import ParsedProbes, ProbeOptions
-from annotation.importing.probes_deepresearchgym import read_deepresearchgym_probes
-from annotation.importing.probes_dr3_eval import read_dr3_eval_probes
-from annotation.importing.probes_reportbench import read_reportbench_probes
-from annotation.importing.probes_table import read_probe_table
-from annotation.importing.probes_wlc import read_wlc_probes
+from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions
+from annotation.importing.claims.probes_deepresearchgym import read_deepresearchgym_probes
+from annotation.importing.claims.probes_dr3_eval import read_dr3_eval_probes
+from annotation.importing.claims.probes_reportbench import read_reportbench_probes
+from annotation.importing.claims.probes_table import read_probe_table
+from annotation.importing.claims.probes_wlc import read_wlc_probes
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,28 @@
 """The layouts in which labels and judge results made elsewhere may lie, one line each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.importing.results import ResultOptions, Results
-from annotation.importing.results_argilla import read_argilla_results
-from annotation.importing.results_deepeval import read_deepeval_results
-from annotation.importing.results_deepresearchgym import read_deepresearchgym_results
-from annotation.importing.results_dr3_eval import read_dr3_eval_results
-from annotation.importing.results_fields import FIELDS
-from annotation.importing.results_inspect import read_inspect_results
-from annotation.importing.results_label_studio import read_label_studio_results
-from annotation.importing.results_labels import read_labels_results
-from annotation.importing.results_potato import read_potato_results
-from annotation.importing.results_promptfoo import read_promptfoo_results
-from annotation.importing.results_race import read_race_results
-from annotation.importing.results_reportbench import read_reportbench_results
-from annotation.importing.results_reportbench_citations import read_reportbench_citations
-from annotation.importing.results_wlc import read_wlc_results
+from annotation.importing.labels.results import ResultOptions, Results
+from annotation.importing.labels.results_labels import read_labels_results
+from annotation.importing.published_labels.results_deepresearchgym import read_deepresearchgym_results
+from annotation.importing.published_labels.results_dr3_eval import read_dr3_eval_results
+from annotation.importing.published_labels.results_race import read_race_results
+from annotation.importing.published_labels.results_reportbench import (
+    read_reportbench_citations,
+    read_reportbench_results,
+)
+from annotation.importing.published_labels.results_wlc import read_wlc_results
+from annotation.importing.tool_labels.results_argilla import read_argilla_results
+from annotation.importing.tool_labels.results_eval_logs import (
+    read_deepeval_results,
+    read_inspect_results,
+    read_promptfoo_results,
+)
+from annotation.importing.tool_labels.results_fields import FIELDS
+from annotation.importing.tool_labels.results_label_studio import read_label_studio_results
+from annotation.importing.tool_labels.results_potato import read_potato_results
 
 
 @dataclass(frozen=True)

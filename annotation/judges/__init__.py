@@ -1,1 +1,1 @@
-"""A judge is a rater that happens to be a model: prompts, replies, the only litellm, durable runs, prices, panels."""
+"""A judge is a rater that happens to be a model: a room each for its definition, replies, money, calls and runs."""

@@ -1,226 +1,31 @@
-"""The only importer of litellm, and only when it is first needed: the import takes seconds and 160 MB.
+"""One request to a model: public names of the rooms behind."""
 
-One `ask` is one HTTP request: litellm's own retries are off, because they are neither counted nor priced.
-"""
+from annotation.judges.asking.client import (
+    KEY,
+    SECOND_NAMES,
+    Transport,
+    api_key,
+    ask,
+    close,
+    describe,
+    is_own_server,
+    library,
+    received,
+    refuse_without_key,
+    response_format,
+)
 
-from __future__ import annotations
-
-import os
-import sys
-import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from importlib.metadata import version
-from typing import Any, Protocol
-
-from annotation.entries import clean
-from annotation.errors import AnnotationError
-from annotation.judges.judge_file import JudgeDefinition, Price, Rung
-from annotation.judges.outcomes import Reply, failed_reply
-from annotation.judges.prices import PER, Usage
-from annotation.judges.prompt import Message
-
-KEY = "_API_KEY"  # how the variable ends where a key is all that a provider asks for
-SECOND_NAMES = ("OR_API_KEY", "CO_API_KEY", "HF_TOKEN")  # which litellm reads and does not list
-
-
-class Transport(Protocol):
-    """How a request reaches a model; tests pass a function of their own. Returns, never raises, on provider errors."""
-
-    async def __call__(
-        self, judge: JudgeDefinition, messages: Sequence[Message], schema: Mapping[str, Any], rung: Rung
-    ) -> Reply: ...
-
-
-@dataclass(frozen=True)
-class ModelFacts:
-    """What is known of a model before a call: parameters it takes, price, context window in tokens."""
-
-    params: Mapping[str, Any]  # the effective ones
-    dropped: tuple[str, ...]  # asked for, but not accepted
-    takes_seed: bool
-    price: Price | None
-    price_source: str
-    context_tokens: int | None
-
-
-async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mapping[str, Any], rung: Rung) -> Reply:
-    """Send one request with `judge.params` as they stand; every provider error becomes an outcome."""
-    litellm = library()
-    request: dict[str, Any] = {
-        **judge.params,
-        "model": judge.model,
-        "messages": [dict(message) for message in messages],
-        "max_tokens": judge.max_output_tokens,
-        "timeout": judge.timeout_s,
-        "num_retries": 0,
-        "max_retries": 0,
-    }
-    key = api_key(judge)
-    if key is not None:
-        request["api_key"] = key
-    if judge.api_base is not None:
-        request["api_base"] = judge.api_base
-    if rung != "plain":
-        request["response_format"] = response_format(schema, rung)
-    started = time.monotonic()
-    try:
-        response = await litellm.acompletion(**request)
-    except Exception as error:  # noqa: BLE001  (whatever a provider's adapter raises is an outcome)
-        return failed_reply(error, time.monotonic() - started)
-    return received(response, time.monotonic() - started)
-
-
-def response_format(schema: Mapping[str, Any], rung: Rung) -> dict[str, Any]:
-    """What a step of the ladder above `plain` asks the provider to keep to."""
-    if rung == "json_object":
-        return {"type": "json_object"}
-    return {"type": "json_schema", "json_schema": {"name": "judgments", "strict": True, "schema": dict(schema)}}
-
-
-async def close() -> None:
-    """Close the connections that litellm keeps open; call it in the event loop that used them."""
-    if "litellm" in sys.modules:
-        from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients
-
-        await close_litellm_async_clients()  # type: ignore[no-untyped-call]  # litellm's own
-        # a closed client left in the cache would be handed to the next run
-        sys.modules["litellm"].in_memory_llm_clients_cache.flush_cache()
-
-
-def api_key(judge: JudgeDefinition) -> str | None:
-    """The key to send. None lets litellm read the provider's own variable; a stranger's server never gets that one.
-
-    Raises AnnotationError naming the variable that is not set.
-    """
-    if judge.api_key_env is not None:
-        key = os.environ.get(judge.api_key_env, "")
-        if not key:
-            raise AnnotationError(
-                "no_key", f"judge {judge.name!r}: the environment variable {judge.api_key_env} is not set; export it"
-            )
-        return key
-    return "none" if is_own_server(judge) else None
-
-
-def refuse_without_key(judge: JudgeDefinition) -> None:
-    """Before anything is sent: raises AnnotationError naming the judge and the variable that holds no key."""
-    if api_key(judge) is None and (names := _unset(judge)):
-        raise AnnotationError(
-            "no_key",
-            f"judge {judge.name!r}: {judge.model} needs a key; export {' or '.join(names)}, or name another variable "
-            "as api_key_env in judges.toml",
-        )
-
-
-def _unset(judge: JudgeDefinition) -> list[str]:
-    """The variables one of which must hold a key; empty where one does, or where there is another way in.
-
-    Clouds take accounts instead of keys, a server of one's own may take none, and some providers have a second name
-    for their variable: where any of that may be, the provider has the last word.
-    """
-    litellm = library()
-    unset: list[str] = litellm.validate_environment(judge.model)["missing_keys"]
-    if judge.api_base is not None or not all(name.endswith(KEY) for name in unset):
-        return []
-    own = tuple(name.removesuffix(KEY) for name in unset)
-    is_told = any(value and (name in SECOND_NAMES or name.startswith(own)) for name, value in os.environ.items())
-    *_, key, _ = litellm.get_llm_provider(judge.model)
-    return [] if is_told or key else unset
-
-
-def is_own_server(judge: JudgeDefinition) -> bool:
-    """Whether the judge runs where a provider's key must not go."""
-    return judge.api_base is not None and judge.model.startswith(("openai/", "hosted_vllm/"))
-
-
-def describe(judge: JudgeDefinition) -> ModelFacts:
-    """Facts about the judge's model from litellm's local map; nothing is fetched.
-
-    Parameters the model does not take are dropped and named. Raises AnnotationError for an unknown provider.
-    """
-    litellm = library()
-    try:
-        model, provider, _, _ = litellm.get_llm_provider(judge.model, api_base=judge.api_base)
-    except litellm.BadRequestError:
-        raise AnnotationError(
-            "unknown_model",
-            f"judge {judge.name!r}: litellm knows no provider for {judge.model!r}; write provider/model",
-        ) from None
-    taken = {name: value for name, value in judge.params.items() if _accepts(litellm, model, provider, name, value)}
-    known = litellm.model_cost.get(judge.model) or litellm.model_cost.get(model) or {}
-    return ModelFacts(
-        params=taken,
-        dropped=tuple(name for name in judge.params if name not in taken),
-        takes_seed=_accepts(litellm, model, provider, "seed", 1),
-        price=_mapped_price(known),
-        price_source=f"map {version('litellm')}",
-        context_tokens=known.get("max_input_tokens") if isinstance(known.get("max_input_tokens"), int) else None,
-    )
-
-
-def library() -> Any:
-    """litellm, imported now if nobody has needed it yet."""
-    # before the import, else it fetches the map of models over the network
-    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
-    import litellm
-
-    litellm.suppress_debug_info = True
-    return litellm
-
-
-def _accepts(litellm: Any, model: str, provider: str, name: str, value: Any) -> bool:
-    try:
-        litellm.utils.get_optional_params(model=model, custom_llm_provider=provider, **{name: value})
-    except litellm.UnsupportedParamsError:
-        return False
-    return True
-
-
-def _mapped_price(known: Mapping[str, Any]) -> Price | None:
-    """The map's price per million tokens. 0 in the map means "nobody filled it in", so it is no price."""
-
-    def per_million(name: str) -> float | None:
-        value = known.get(name)
-        return float(f"{value * PER:.10g}") if isinstance(value, int | float) and value > 0 else None
-
-    into, out = per_million("input_cost_per_token"), per_million("output_cost_per_token")
-    if into is None or out is None:
-        return None
-    return Price(
-        input=into,
-        output=out,
-        cached=per_million("cache_read_input_token_cost"),
-        batch_input=per_million("input_cost_per_token_batches"),
-        batch_output=per_million("output_cost_per_token_batches"),
-        batch_cached=per_million("cache_read_input_token_cost_batches"),
-    )
-
-
-def received(response: Any, seconds: float) -> Reply:
-    """A chat completion as a reply; `response` has its fields as attributes."""
-    choices = getattr(response, "choices", None)
-    choice = choices[0] if choices else None
-    message = getattr(choice, "message", None)
-    refusal = getattr(message, "refusal", None) or (getattr(message, "provider_specific_fields", None) or {}).get(
-        "refusal"
-    )
-    finish_reason = getattr(choice, "finish_reason", None)
-    refused = bool(refusal) or finish_reason == "content_filter"
-    usage = getattr(response, "usage", None)
-    into, out = getattr(usage, "prompt_tokens_details", None), getattr(usage, "completion_tokens_details", None)
-    return Reply(
-        outcome="refused" if refused else "ok",
-        seconds=seconds,
-        text=clean(refusal or getattr(message, "content", None) or ""),
-        finish_reason=finish_reason,
-        model=getattr(response, "model", None),
-        system_fingerprint=getattr(response, "system_fingerprint", None),
-        usage=Usage(
-            input=getattr(usage, "prompt_tokens", None),
-            cached=getattr(into, "cached_tokens", None),
-            output=getattr(usage, "completion_tokens", None),
-            reasoning=getattr(out, "reasoning_tokens", None),
-        ),
-        http_status=200,
-    )
+__all__ = [
+    "KEY",
+    "SECOND_NAMES",
+    "Transport",
+    "api_key",
+    "ask",
+    "close",
+    "describe",
+    "is_own_server",
+    "library",
+    "received",
+    "refuse_without_key",
+    "response_format",
+]

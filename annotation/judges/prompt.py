@@ -1,256 +1,35 @@
-"""An item and its criteria become messages. Pure: the same rows give the same bytes, proved by a sha256."""
+"""An item and its criteria become messages: public names of the rooms behind."""
 
-from __future__ import annotations
+from annotation.judges.asking.prompt import (
+    PAIR,
+    TEMPLATES,
+    WIRE,
+    Asked,
+    Material,
+    Message,
+    Probe,
+    Prompt,
+    ask_again,
+    build_prompt,
+    reply_schema,
+    scale_in_words,
+    shipped_template,
+    template_of,
+)
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
-
-from jinja2 import StrictUndefined, Template
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-from annotation.errors import AnnotationError
-from annotation.judges.judge_file import PARAPHRASED, PLAIN, Rung
-from annotation.judges.reply_values import ANSWER_FIELD
-from annotation.protocol import Protocol
-from annotation.protocol_parts import Scale, TaskType
-
-TEMPLATES = Path(__file__).parent / "templates"
-CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-Message = Mapping[str, str]
-PAIR = ("report-first", "report-second")  # the tags of two reports
-
-# how an answer is written on the wire; the coin's names A and B never leave the database
-WIRE = {"left": "first", "right": "second", "tie": "tie", "not_applicable": "not_applicable"}
-
-
-@dataclass(frozen=True)
-class Asked:
-    """One criterion as it is asked: `row` is the id of its row, `code` the id the judge sees.
-
-    `scale`: of a rating. `about`: the mark of what it is asked about, where a call asks about several: of a probe, or
-    `first` and `second` of two reports that are both rated.
-    """
-
-    row: int
-    code: str
-    label: str
-    text: str
-    scale: Scale | None = None
-    about: str = ""
-
-    @property
-    def own_code(self) -> str:
-        """The criterion's own id, without the mark."""
-        return self.code.removesuffix(f".{self.about}") if self.about else self.code
-
-
-@dataclass(frozen=True)
-class Probe:
-    """A statement to be labelled; `mark` tells it from the others of its call, "" where it is alone."""
-
-    text: str
-    mark: str = ""
-
-
-@dataclass(frozen=True)
-class Material:
-    """All that a prompt is made of. `texts`, their sha256 and the names of their tags stand in the order shown."""
-
-    task_type: TaskType
-    task: str
-    guidance: str
-    choices: tuple[str, ...]  # as stored: left, right, …
-    confidence: bool
-    topic_title: str
-    topic_prompt: str
-    texts: tuple[str, ...]
-    text_sha256: tuple[str, ...]
-    criteria: tuple[Asked, ...]
-    template: str
-    names: tuple[str, ...] = PAIR
-    probe_kind: str = ""  # claim, fact, …
-    probes: tuple[Probe, ...] = ()
-    meanings: tuple[tuple[str, str], ...] = ()  # of a probe's answers, by id
-
-
-@dataclass(frozen=True)
-class Prompt:
-    """Messages ready to send. `sha256` is of their canonical JSON, `template_sha256` of the template's text."""
-
-    messages: tuple[Message, ...]
-    sha256: str
-    template_sha256: str
-    schema: Mapping[str, Any]
-
-    @property
-    def characters(self) -> int:
-        return sum(len(message["content"]) for message in self.messages)
-
-    @property
-    def utf8_bytes(self) -> int:
-        return sum(len(message["content"].encode()) for message in self.messages)
-
-
-def template_of(protocol: Protocol, prompt: str = PLAIN, *, reworded: bool = False) -> str:
-    """The text of one of `PROMPTS` for a protocol's task; `reworded`: one that asks for the same in other words.
-
-    Raises AnnotationError `no_prompt` where that prompt was not written for this task.
-    """
-    both = "_both" if protocol.answers.paired_view == "both" else ""
-    if reworded:
-        prompt = PLAIN if prompt == PARAPHRASED else PARAPHRASED
-    return shipped_template(f"{protocol.task_type}{both}", prompt)
-
-
-def shipped_template(form: str, prompt: str = PLAIN) -> str:
-    """The template's text for a task type, or for ratings of two reports in one view. Raises as `template_of`."""
-    path = TEMPLATES / (f"{form}.txt" if prompt == PLAIN else f"{form}.{prompt}.txt")
-    if not path.is_file():
-        raise AnnotationError("no_prompt", f"prompt {prompt!r} was not written for {form}; write {path.name}")
-    return path.read_text(encoding="utf-8")
-
-
-def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
-    """The messages for one call: rules and reply format, topic, reports, criteria, in this order.
-
-    Below json_schema the schema stands in the rules. Nothing depends on the criteria before they are listed, so calls
-    of one item and order share a prefix. Raises AnnotationError `nonce` when a text contains the tags' nonce.
-    """
-    schema = reply_schema(material)
-    values = {
-        "nonce": _nonce(material),
-        "answers": [_wire(choice, material) for choice in material.choices],
-        "confidence": material.confidence,
-        "guidance": material.guidance.strip(),
-        "schema": "" if rung == "json_schema" else json.dumps(schema),
-        "topic_title": material.topic_title,
-        "topic_prompt": material.topic_prompt,
-        "first": material.texts[0],
-        "second": material.texts[-1],
-        "texts": list(zip(material.names, material.texts, strict=True)),
-        "task": material.task,
-        "probe_kind": material.probe_kind.replace(" ", "-"),
-        "probes": material.probes,
-        "meanings": material.meanings,
-        "criteria": material.criteria,
-    }
-    template = _compiled(material.template)
-    return _prompt(
-        (
-            {"role": "system", "content": _block(template, "system", values)},
-            {"role": "user", "content": _block(template, "user", values)},
-        ),
-        _template_sha256(material.template),
-        schema,
-    )
-
-
-def ask_again(prompt: Prompt, reply: str, problems: Sequence[str]) -> Prompt:
-    """The same conversation, the reply, and what was wrong with it."""
-    wrong = "\n".join(f"- {problem}" for problem in problems)
-    again = (
-        f"This reply cannot be used as it stands:\n{wrong}\n\n"
-        "Reply again with one JSON object in the format given above, with one entry for every criterion listed."
-    )
-    # some providers refuse an empty message
-    said = {"role": "assistant", "content": reply if reply.strip() else "(an empty reply)"}
-    messages = (*prompt.messages, said, {"role": "user", "content": again})
-    return _prompt(messages, prompt.template_sha256, prompt.schema)
-
-
-def reply_schema(material: Material) -> dict[str, Any]:
-    """The JSON schema of a reply. `criterion` is a plain string: which ids were asked is for us to check."""
-    properties: dict[str, Any] = {
-        "criterion": {"type": "string"},
-        "rationale": {"type": "string"},
-        ANSWER_FIELD[material.task_type]: _answer_schema(material),
-    }
-    if material.confidence:
-        properties["confidence"] = {"type": "integer", "minimum": 1, "maximum": 5}
-    entry = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {
-        "type": "object",
-        "properties": {"judgments": {"type": "array", "items": entry}},
-        "required": ["judgments"],
-        "additionalProperties": False,
-    }
-
-
-def scale_in_words(scale: Scale) -> str:
-    """What a score may be: `a whole number from 0 to 10`."""
-    kind = "a whole number" if scale.step == 1 and scale.min == int(scale.min) else "a number"
-    steps = f" in steps of {scale.step:g}" if scale.step and kind == "a number" else ""
-    anchors = "; ".join(f"{value} = {text}" for value, text in scale.anchors.items())
-    return f"{kind} from {scale.min:g} to {scale.max:g}{steps}{f' ({anchors})' if anchors else ''}"
-
-
-def text_sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def canonical_sha256(value: Any) -> str:
-    """sha256 of canonical JSON: sorted keys, no blanks, no NaN."""
-    return text_sha256(CANONICAL.encode(value))
-
-
-def _wire(choice: str, material: Material) -> str:
-    return WIRE[choice] if material.task_type == "pairwise_choice" else choice
-
-
-def _answer_schema(material: Material) -> dict[str, Any]:
-    words = {"type": "string", "enum": [_wire(choice, material) for choice in material.choices]}
-    if material.task_type != "pointwise_rating":
-        return words
-    scales = [asked.scale for asked in material.criteria if asked.scale is not None]
-    if not scales or any(scale != scales[0] for scale in scales):
-        number: dict[str, Any] = {"type": "number"}
-    else:
-        whole = scales[0].step == 1 and scales[0].min == int(scales[0].min)
-        low, high = (int(x) if whole else x for x in (scales[0].min, scales[0].max))
-        number = {"type": "integer" if whole else "number", "minimum": low, "maximum": high}
-    return {"anyOf": [number, words]} if material.choices else number
-
-
-def _nonce(material: Material) -> str:
-    nonce = text_sha256("\n".join(material.text_sha256))[:8]
-    probes = (probe.text for probe in material.probes)
-    for text in (material.topic_title, material.topic_prompt, *material.texts, *probes):
-        if nonce in text:
-            raise AnnotationError(
-                "nonce", f"a shown text contains {nonce!r}, which marks the texts of this item; exclude the item"
-            )
-    return nonce
-
-
-def _prompt(messages: tuple[Message, ...], template_sha256: str, schema: Mapping[str, Any]) -> Prompt:
-    return Prompt(messages, canonical_sha256(list(messages)), template_sha256, schema)
-
-
-@lru_cache(maxsize=16)
-def _template_sha256(template: str) -> str:
-    return text_sha256(template)
-
-
-@lru_cache(maxsize=16)
-def _compiled(template: str) -> Template:
-    # no autoescape: reports must reach the provider unchanged
-    # a template is stored with its judge, and a stored one may come from a backup that somebody else made
-    environment = ImmutableSandboxedEnvironment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
-    )
-    environment.filters["in_words"] = scale_in_words
-    return environment.from_string(template)
-
-
-def _block(template: Template, name: str, values: Mapping[str, Any]) -> str:
-    return "".join(template.blocks[name](template.new_context(dict(values)))).strip("\n")
+__all__ = [
+    "PAIR",
+    "TEMPLATES",
+    "WIRE",
+    "Asked",
+    "Material",
+    "Message",
+    "Probe",
+    "Prompt",
+    "ask_again",
+    "build_prompt",
+    "reply_schema",
+    "scale_in_words",
+    "shipped_template",
+    "template_of",
+]

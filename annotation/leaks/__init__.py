@@ -1,1 +1,1 @@
-"""What a shown text may still tell of its maker, how the owner is shown it, and what they decide about it."""
+"""What a shown text may still tell of its maker: provenance, self-identification, residue, layout. Pure."""

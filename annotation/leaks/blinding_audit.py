@@ -1,19 +1,21 @@
-"""The audit's records, and the parts of it that are counting: shares removed, gaps, the sentence for the paper."""
-
-from __future__ import annotations
+"""The audit's records, and what it counts: shares removed, gaps, traces in shown text, the sentence for the paper."""
 
 import itertools
+import math
+import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from annotation.leaks.residue import Residue
+from annotation.source_lists.reference_headings import announces_sources
+from annotation.texts.spans import WorkingCopy, code_zones, math_zones
 
 FURTHEST = 5  # median absolute deviations from a system's median share
 LEAST = 0.01  # of the characters: where all shares are alike the deviation is 0 and a comma would stand out
 MOST_UNEQUAL = 4.0  # the longer report of a pair over the shorter
 TEXTS = ("original", "stripped", "shown")
+NO_INTERVAL = (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,8 @@ class AuditedReport:
     unresolved_flags: int = 0
     kept: tuple[str, ...] = ()  # the kind of every flag whose words the owner kept
     masked: tuple[str, ...] = ()
+    title: str = ""  # the topic's
+    has_citations: bool = False  # nothing was stripped, as the protocol asks: marks and lists stand in what is shown
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,26 @@ class RemovedShare:
 class Identification:
     """How often a classifier names the right system from one kind of text. Shares are 0 to 1."""
 
-    text: str  # original, stripped or shown
-    features: str  # formatting or length
+    text: str  # original, stripped or shown; or a layout, for what it would leave of the stripped text
+    features: str  # formatting, words, length or all
     accuracy: float  # over all reports, each judged by a forest that saw no report on its topic
     recall: dict[str, float] = field(hash=False)  # system -> share of its reports that were named
     top_features: tuple[str, ...] = ()  # the five that the forests used most
+    interval: tuple[float, float] = NO_INTERVAL  # of the accuracy, over topics
+    recall_intervals: dict[str, tuple[float, float]] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A feature that speaks for a system, in its reports and in the others' (mean of a report), and where it stands."""
+
+    system: str
+    kind: str  # word or formatting
+    name: str  # the word, or one of `recognition.FORMATTING`
+    own: float
+    others: float
+    report: str  # where there is most of it
+    passage: str  # empty for what is rarer than elsewhere
 
 
 @dataclass(frozen=True)
@@ -73,6 +92,17 @@ class Gaps:
 
 
 @dataclass(frozen=True)
+class Residue:
+    """One hit: its report and system, its kind (one of `RESIDUE`), its place, and some forty characters around it."""
+
+    report: str
+    system: str
+    kind: str
+    start: int
+    context: str
+
+
+@dataclass(frozen=True)
 class BlindingAudit:
     """Everything that `calipers audit` prints. It measures leakage; it does not gate."""
 
@@ -83,6 +113,7 @@ class BlindingAudit:
     residue_counts: dict[str, dict[str, int]] = field(hash=False)  # system -> kind -> hits, zeros included
     removed: tuple[RemovedShare, ...]
     identification: tuple[Identification, ...]  # empty when refused
+    giveaways: tuple[Sign, ...]  # five of each system; empty when refused
     chance: float  # the largest system's share of the reports; NaN without reports
     refused: str  # why identification was not computed, or empty
     gaps: Gaps
@@ -152,13 +183,21 @@ def _percent(share: float) -> str:
     return f"{100 * share:.0f}\u00a0%"
 
 
+_INTERVALS = "brackets: 95\u00a0% intervals over topics; "
+
+
 def claim(
-    found: Sequence[Identification], chance: float, topics: int, refused: str, reports: Sequence[AuditedReport]
+    found: Sequence[Identification],
+    chance: float,
+    topics: int,
+    refused: str,
+    reports: Sequence[AuditedReport],
+    residue: Sequence[Residue],
 ) -> str:
     """The sentence a methods section may carry: label-blind, not style-blind, and by how much.
 
-    What the owner of the study kept or masked in `reports` qualifies it, by kind. With passages undecided it cannot be
-    true yet, and what is returned says so instead.
+    What the owner of the study kept or masked in `reports`, and what stripping left there, qualify it. With passages
+    undecided it cannot be true yet, and what is returned says so instead.
     """
     systems = len({report.system for report in reports})
     if undecided := sum(report.unresolved_flags for report in reports):
@@ -168,32 +207,94 @@ def claim(
             else (f"{undecided:,} passages that may name a report's maker wait")
         )
         return f"Not blind yet: {waits} for a decision. What a paper may claim stands here once all are decided."
-    opening = f"Reports were label-blind, not style-blind: raters saw {_hidden(reports)} length and style remain"
+    opening = (
+        f"Reports were label-blind, not style-blind: raters saw {_hidden(reports, residue)} length and style remain"
+    )
     if refused:
         return f"{opening}; how far they give a system away was not measured ({refused})."
-    share = {(item.text, item.features): _percent(item.accuracy) for item in found}
+    share = {(item.text, item.features): _share(item) for item in found}
+    told = _INTERVALS if "[" in share["shown", "formatting"] else ""
+    before = f"{share['original', 'formatting']} in the original"
+    if not any(report.has_citations for report in reports):
+        before += f" and {share['stripped', 'formatting']} with citations removed"
     return (
         f"{opening}: over {systems} systems and {topics} topics, a simple classifier names the system of the text as "
-        f"shown from its formatting in {share['shown', 'formatting']} of cases and from its length alone in "
-        f"{share['shown', 'length']} (chance {_percent(chance)}; from formatting, {share['original', 'formatting']} "
-        f"in the original and {share['stripped', 'formatting']} with citations removed)."
+        f"shown from its formatting in {share['shown', 'formatting']} of cases, from its words in "
+        f"{share['shown', 'words']}, from both in {share['shown', 'all']} and from its length alone in "
+        f"{share['shown', 'length']} (chance {_percent(chance)}; {told}from formatting, {before})."
     )
 
 
-def _hidden(reports: Sequence[AuditedReport]) -> str:
-    """What raters did not see, but for what stands in the shown texts by the owner's decision."""
-    nothing = "no system names, citations or traces of origin"
+def _share(found: Identification) -> str:
+    """With its interval where it is of the text as shown and has one."""
+    low, high = found.interval
+    told = "" if math.isnan(low) or found.text != "shown" else f" [{100 * low:.0f}, {100 * high:.0f}]"
+    return _percent(found.accuracy) + told
+
+
+def _hidden(reports: Sequence[AuditedReport], residue: Sequence[Residue]) -> str:
+    """What raters did not see, but for what stands in the shown texts by the owner's decision, or was not found."""
+    left = sum(report.has_citations for report in reports)
+    nothing = "no system names or traces of origin" if left else "no system names, citations or traces of origin"
     kept, masked = Counter[str](), Counter[str]()
     for report in reports:
         kept.update(report.kept)
         masked.update(report.masked)
     told = [f"but for {_kinds(kept, 'passage')} kept as content by decision"] if kept else []
     told += [f"{_kinds(masked, 'name')} shown as [system]"] if masked else []
-    return f"{nothing}, {', '.join(told)}; but" if told else f"{nothing}, but"
+    unstripped = {report.key for report in reports if report.has_citations}
+    traces = Counter(hit.kind.replace("_", " ") for hit in residue if hit.report not in unstripped)
+    told += [f"but for {_kinds(traces, 'place')} that may be traces of citations or origin"] if traces else []
+    hidden = f"{nothing}, {', '.join(told)}; but" if told else f"{nothing}, but"
+    if not left:
+        return hidden
+    return f"{hidden} citations{'' if left == len(reports) else f' (in {left:,} of {len(reports):,} reports)'},"
 
 
 def _kinds(counted: Counter[str], noun: str) -> str:
     """`3 passages (search 2, product 1)`"""
     total = counted.total()
-    named = ", ".join(f"{kind} {count:,}" for kind, count in sorted(counted.items(), key=lambda one: (-one[1], one[0])))
+    named = ", ".join(
+        f"{kind} {count:,}" for kind, count in sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))
+    )
     return f"{total:,} {noun}{'' if total == 1 else 's'} ({named})"
+
+
+_CONTEXT = 40  # characters around a hit, half of them before it
+
+_PATTERNS = {
+    "url": re.compile(r"https?://|\bwww\.[a-z0-9-]+\.", re.IGNORECASE),
+    "bracket_number": re.compile(r"\\?\[\^?[0-9]{1,3}(?:\s{0,2}[,;，、–—-]\s{0,2}[0-9]{1,3}){0,30}\^?\\?\]"),
+    "lenticular": re.compile(r"【[0-9][^】\n]{0,40}"),
+    "tool_token": re.compile(
+        r"oaicite|oai_citation|contentReference|cite(?:turn[0-9]|_start)|\[cite[:_]|turn[0-9]+(?:search|news|view|file)"
+        r"[0-9]+|</?grok|<argument name=|grok_render|<reference |\[span_[0-9]|\[Source:|\[(?:web|post|memory"
+        r"|attached_file):|[\ue000-\uf8ff]"
+    ),
+    "utm": re.compile(r"utm_[a-z]+=|referrer=|baike_source="),
+    "ai_notice": re.compile(
+        r"由\s?(?:AI|人工智能)\s?(?:自动|辅助)?生成|AI\s?生成|\bAI[- ]generated\b|\bgenerated (?:by|with) (?:an? )?AI\b"
+        r"|</?think(?:ing)?>|<!--",
+        re.IGNORECASE,
+    ),
+    "empty_bracket": re.compile(r"\[\s{0,3}\]\(|\(\s{0,3}\)|(?<![-*+] )\[\](?!\()|(?<![-*+] )\[[),;\s]{1,9}\]"),
+    "gap": re.compile(r"(?<=[^\s|]) (?:,|\.(?![\w/.]))|,,|,\.(?!\w)"),
+}
+_HEADING = re.compile(r"^[ \t]{0,3}(?:#{1,6}[ \t]|\*\*|__)[^\n]{1,120}$", re.MULTILINE)
+RESIDUE = (*_PATTERNS, "reference_heading")
+
+
+def find_residue(shown: str, report: str, system: str) -> tuple[Residue, ...]:
+    """Every hit in the text `shown`, by place. `report` and `system` are copied into each."""
+    copy = WorkingCopy(shown)
+    copy.shield([*code_zones(copy.text), *math_zones(copy.text)])
+    found = [(match.start(), match.end(), kind) for kind, p in _PATTERNS.items() for match in p.finditer(copy.text)]
+    for heading in _HEADING.finditer(copy.text):
+        if announces_sources(heading[0]) in ("strong", "medium"):
+            found.append((heading.start(), heading.end(), "reference_heading"))
+    return tuple(Residue(report, system, kind, start, _around(shown, start, end)) for start, end, kind in sorted(found))
+
+
+def _around(text: str, start: int, end: int) -> str:
+    before = max(0, start - max(0, _CONTEXT - (end - start)) // 2)
+    return " ".join(text[before : before + _CONTEXT].split())

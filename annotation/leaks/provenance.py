@@ -3,15 +3,12 @@
 Only narrow patterns are found here, because what is found is deleted. A product name in a sentence is content.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from annotation.stripping.protected import code_zones
-from annotation.stripping.spans import Span
+from annotation.texts.spans import Span, code_zones
 
 _LONGEST_CHAT = 600  # characters of a preamble or an offer; anything longer is prose
 _LONGEST_NOTICE = 300

@@ -1,7 +1,5 @@
 """What people and judges typed, without what would name a person, an account or a machine."""
 
-from __future__ import annotations
-
 import os
 import re
 import unicodedata
@@ -64,7 +62,7 @@ class Redactor:
         keys = "|".join((*map(re.escape, self.secrets), KEY))
         parts = [("key", keys), ("e-mail", E_MAIL), ("name", names_pattern(self.names))]
         self._within_url = _any_of(parts)
-        homes = "|".join((HOMES, *(re.escape(one.strip("/")) for one in self.folders)))
+        homes = "|".join((HOMES, *(re.escape(folder.strip("/")) for folder in self.folders)))
         # an address is read as one piece: a folder inside it is no folder of anybody's machine
         self._anywhere = _any_of([("url", URL), *parts, ("path", PATH.replace("HOMES", homes))])
 
@@ -107,13 +105,17 @@ def redactor_of(session: Session, study: Study, environment: Mapping[str, str] =
 def secrets_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Values of 8 characters or more under names that end in _KEY, _TOKEN or _SECRET; the longest first."""
     found = {value for name, value in environment.items() if name.upper().endswith(SECRET_NAMES)}
-    return tuple(sorted((one for one in found if len(one) >= SHORTEST_SECRET), key=lambda one: (-len(one), one)))
+    return tuple(
+        sorted(
+            (secret for secret in found if len(secret) >= SHORTEST_SECRET), key=lambda secret: (-len(secret), secret)
+        )
+    )
 
 
 def folders_of(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Where this account and its scratch files live, wherever that is."""
     found = {environment.get(name, "").rstrip("/") for name in ("HOME", "TMPDIR")}
-    return tuple(sorted(one for one in found if one.startswith("/") and len(one) >= SHORTEST_PART))
+    return tuple(sorted(part for part in found if part.startswith("/") and len(part) >= SHORTEST_PART))
 
 
 def names_pattern(handles: Iterable[str]) -> str:
@@ -146,8 +148,8 @@ def _whole(name: str) -> str:
 def _word_of(name: str) -> str:
     """A word that stands by itself wherever `_whole` finds this name, the longest; empty where there is none."""
     first, last = int(name[0] < SPACELESS), int(name[-1] < SPACELESS)
-    alone = (one for one in WORD.finditer(name) if one.start() + first > 0 and one.end() - last < len(name))
-    return max((one.group() for one in alone), key=len, default="")
+    alone = (word for word in WORD.finditer(name) if word.start() + first > 0 and word.end() - last < len(name))
+    return max((word.group() for word in alone), key=len, default="")
 
 
 def _any_of(parts: Iterable[tuple[str, str]]) -> re.Pattern[str]:

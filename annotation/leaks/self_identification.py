@@ -3,8 +3,6 @@
 A product's name is content as often as not (`Claude Monet`, a report about Gemini), so only a person can decide.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Every entry goes through `labelling.save` and `submit` as the person whose it is
 there, stale, refused. What is stored once is not stored again, and one bad entry spoils no other.
 """
 
-from __future__ import annotations
-
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,24 +13,26 @@ from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.entries import AnswerEntry, Entry
 from annotation.errors import AnnotationError, Incomplete
+from annotation.items.shown import asked_of
 from annotation.labelling import reopen, save, submit
+from annotation.labels.entries import AnswerEntry, Entry
 from annotation.offline.ballot_format import (
     FORMAT,
     NOT_WORK,
     Ballot,
     ConsentEntry,
+    Signer,
     SubmitEntry,
+    find_signer,
     kind_of,
     read_ballot,
     read_work,
+    signature,
 )
-from annotation.offline.ballot_signing import Signer, find_signer, signature
 from annotation.people.consent import consent_needed, give_consent, view_consent
 from annotation.people.principals import Principal, study_for
 from annotation.studies import audit, protocol_of
-from annotation.work.asked import asked_of
 from annotation.work.page import current_answers, missing_answers, page_token, shown_reports
 from db.people_tables import Enrollment
 from db.tables import Assignment, Event, Import, Label, Study
@@ -178,12 +178,12 @@ def _import_item(
     for entry in submits:
         outcomes.append(_hand_in(session, signer, assignment, entry, outcomes))
     outcome.entries += outcomes
-    if any(one.kind == "submit" and one.outcome == "stored" for one in outcomes):
+    if any(entry_outcome.kind == "submit" and entry_outcome.outcome == "stored" for entry_outcome in outcomes):
         outcome.handed_in.append(aid)
     elif assignment.status == "taken":
         codes = [row.code for row in asked_of(session, study, assignment)]
         missing = missing_answers(protocol_of(study), codes, current_answers(session, assignment))
-        outcome.half_filled[aid] = [one["criterion"] for one in missing]
+        outcome.half_filled[aid] = [answer["criterion"] for answer in missing]
 
 
 def _foreign(session: Session, study: Study, signer: Signer, assignment: Assignment | None) -> str:
@@ -212,7 +212,7 @@ def _save_answers(
     attempt = session.begin_nested()
     reopen(session, signer.rater, assignment.aid)
     outcomes = _save(session, signer, entries)
-    if any(one.outcome == "stored" for one in outcomes):
+    if any(entry_outcome.outcome == "stored" for entry_outcome in outcomes):
         attempt.commit()
     else:
         attempt.rollback()
@@ -249,7 +249,7 @@ def _hand_in(
     aid = assignment.aid
     if assignment.status == "submitted":
         return EntryOutcome("submit", "already there", aid=aid)
-    if any(one.kind == "label" and one.outcome in ("stale", "refused") for one in so_far):
+    if any(earlier.kind == "label" and earlier.outcome in ("stale", "refused") for earlier in so_far):
         return EntryOutcome("submit", "refused", "not every answer was stored, so the item stays in work", aid)
     revs = {code: label.revision for code, label in current_answers(session, assignment).items()}
     try:

@@ -1,7 +1,5 @@
 """Packets: work that one person takes home as a file, and does without the server."""
 
-from __future__ import annotations
-
 import hashlib
 import secrets
 from dataclasses import dataclass
@@ -10,25 +8,24 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.canonical_json import canonical
 from annotation.errors import AnnotationError
+from annotation.items.twins import rates_both
 from annotation.locks import hold_person
-from annotation.offline.ballot_signing import rater_of
+from annotation.offline.ballot_format import rater_of
+from annotation.open_work.quotas import one_at_a_time
+from annotation.open_work.returns import give_back
 from annotation.people.consent import consent_needed, consent_version, view_consent
-from annotation.people.enrollments import enrollment_of
-from annotation.people.principals import Principal, may_label, study_for
-from annotation.people.training import needs_training
-from annotation.planning.quotas import one_at_a_time
+from annotation.people.principals import Principal, enrollment_of, may_label, study_for
 from annotation.rendering import render_report
-from annotation.stripping.scripts import direction
 from annotation.studies import audit, protocol_of
+from annotation.texts.scripts import direction
+from annotation.training.training import needs_training
 from annotation.work.claiming import take_slot
 from annotation.work.page import assignment_page
-from annotation.work.returns import give_back
-from annotation.work.twins import rates_both
 from db.people_tables import Enrollment, Packet, Rater
 from db.tables import HANDED_IN, Assignment, Study
 from db.types import now
+from plain.hashes import canonical
 
 FORMAT = "calipers-packet/1"
 MOST_ITEMS = 500  # each with two reports in one file

@@ -1,1 +1,1 @@
-"""Who comes in and as what: links, sign-ins, consent, training, standing, time and pay."""
+"""Who comes in and as what: links, sign-ins, roles, consent, and the time that a page reported."""

@@ -1,7 +1,5 @@
 """Active time: the union of the intervals a page reported, never more than the server's own clock allows."""
 
-from __future__ import annotations
-
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,8 +11,8 @@ from typing import Any, TypeVar
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation.items.twins import beside_by_id
 from annotation.studies import codes_by_topic
-from annotation.work.twins import beside_by_id
 from db.tables import Assignment, Event, Item, Study
 
 CLOCK_SLACK = timedelta(seconds=5)
@@ -66,9 +64,11 @@ def _reading_halved(spent: Iterable[tuple[int, Spent]], beside: Mapping[int, int
     if not beside:
         return spent
     own = dict(spent)
-    reading = {one: own.get(one, {}).get(None, 0.0) + own.get(twin, {}).get(None, 0.0) for one, twin in beside.items()}
-    known = (one for one, twin in beside.items() if one in own or twin in own)
-    return (own | {one: own.get(one, {}) | {None: reading[one] / 2} for one in known}).items()
+    reading = {
+        mine: own.get(mine, {}).get(None, 0.0) + own.get(twin, {}).get(None, 0.0) for mine, twin in beside.items()
+    }
+    known = (mine for mine, twin in beside.items() if mine in own or twin in own)
+    return (own | {mine: own.get(mine, {}) | {None: reading[mine] / 2} for mine in known}).items()
 
 
 def seconds_by_assignment(session: Session, study: Study, rater_id: int | None = None) -> dict[int, Spent]:
@@ -109,7 +109,7 @@ def active_seconds(session: Session, study: Study, assignment: Assignment, *twin
     """{item, study}: its person's active seconds so far on this item, and on everything of theirs in the study."""
     spent = seconds_by_assignment(session, study, assignment.rater_id)
     return {
-        "item": sum(sum(spent.get(one.id, {}).values()) for one in (assignment, *twin)),
+        "item": sum(sum(spent.get(part.id, {}).values()) for part in (assignment, *twin)),
         "study": sum(sum(seconds.values()) for seconds in spent.values()),
     }
 

@@ -4,9 +4,6 @@ On the enrollment: no `consented_at`, never agreed; a `consent_sha256`, agreed t
 `consented_at` without one, agreed then and took it back since.
 """
 
-from __future__ import annotations
-
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -14,12 +11,12 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, may_label
-from annotation.protocol import Protocol
-from annotation.protocol_parts import Pay
+from annotation.protocol import Pay, Protocol
 from annotation.studies import audit, protocol_of
 from db.people_tables import Enrollment
 from db.tables import Study
 from db.types import now
+from plain.hashes import text_sha256
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class Consent:
 
 def consent_version(text: str) -> str:
     """A consent text's version: the sha256 of its UTF-8 bytes, as hex."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return text_sha256(text)
 
 
 def consent_state(protocol: Protocol, person: Enrollment) -> str:

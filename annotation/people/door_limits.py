@@ -1,7 +1,5 @@
 """How often a door may be tried, counted in the database so that all processes share the count."""
 
-from __future__ import annotations
-
 import ipaddress
 from datetime import datetime, timedelta
 
@@ -10,7 +8,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from sqlalchemy.sql import ColumnElement
 
 from annotation.errors import AnnotationError
-from annotation.people.invites import sha256_of
+from annotation.people.keys import ADDRESSES, key_of, keyed
 from annotation.studies import audit
 from db.people_tables import Invite, SignIn
 from db.tables import Event
@@ -22,16 +20,23 @@ ENTRIES = 60  # new people by open links, from one address: a classroom may shar
 SIGN_INS = 30  # by one person's link
 
 
-def caller_of(address: str) -> str:
-    """A hash that stands for whoever calls from there. Of IPv6 a household has a whole /64, so that counts as one."""
+def caller_of(session: Session, address: str) -> str:
+    """What stands for whoever calls from there: an HMAC with a key of the database, 16 hex digits.
+
+    Nobody without that key can try addresses against it. Of IPv6 a household has a whole /64, so that counts as one.
+    """
+    return keyed(key_of(session, ADDRESSES), _place(address))[:16]
+
+
+def _place(address: str) -> str:
     try:
         known = ipaddress.ip_address(address)
     except ValueError:
-        return sha256_of(address)[:16]
+        return address
     if isinstance(known, ipaddress.IPv6Address):
         mapped = known.ipv4_mapped
         known = mapped or ipaddress.ip_network((int(known) >> 64 << 64, 64)).network_address
-    return sha256_of(str(known))[:16]
+    return str(known)
 
 
 def count_failure(session: Session, caller: str) -> None:

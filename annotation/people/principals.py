@@ -1,14 +1,16 @@
-"""Who acts, in which role, and what a role may do."""
+"""Who acts, in which role, what a role may do, and a person's place in a study with the pseudonym of every export."""
 
-from __future__ import annotations
-
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
+from annotation.locks import hold_study
 from annotation.studies import protocol_of
+from db.people_tables import Enrollment, Rater
 from db.tables import Study
 
 
@@ -51,3 +53,68 @@ def may_label(session: Session, principal: Principal) -> bool:
         return True
     study = session.get_one(Study, principal.study_id)
     return principal.role in ("evaluator", "admin") and protocol_of(study).study.may_see_and_label
+
+
+def enroll(session: Session, study: Study, name: str, role: str, *, is_simulated: bool = False) -> Enrollment:
+    """A new person in the study, with the pseudonym that every export uses."""
+    # two who enter at once wait here for each other, so that no pseudonym is given twice
+    hold_study(session, study)
+    rater = Rater(kind="human", handle=name)
+    session.add(rater)
+    session.flush()
+    number = session.scalar(select(func.count()).where(Enrollment.study_id == study.id, Enrollment.role == role)) or 0
+    enrollment = Enrollment(
+        study_id=study.id, rater_id=rater.id, role=role, pseudonym=f"{role}-{number + 1:02d}", is_simulated=is_simulated
+    )
+    session.add(enrollment)
+    session.flush()
+    return enrollment
+
+
+def lookalike_of(session: Session, study: Study, name: str) -> str | None:
+    """Somebody's name that differs from `name` in capitals, blanks or forms of the same letters only."""
+    names = session.scalars(
+        select(Rater.handle).join(Enrollment, Enrollment.rater_id == Rater.id).where(Enrollment.study_id == study.id)
+    )
+    return next((taken for taken in names if taken != name and _folded(taken) == _folded(name)), None)
+
+
+def _folded(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def find_enrollment(session: Session, study: Study, name: str) -> Enrollment | None:
+    """The person whom admins know by this name; None where there is nobody."""
+    return session.scalar(
+        select(Enrollment)
+        .join(Rater, Rater.id == Enrollment.rater_id)
+        .where(Enrollment.study_id == study.id, Rater.handle == name.strip())
+    )
+
+
+def enrollment_of(session: Session, study: Study, name: str) -> Enrollment:
+    """The same. Raises AnnotationError `unknown_person` where there is nobody."""
+    found = find_enrollment(session, study, name)
+    if found is None:
+        raise AnnotationError(
+            "unknown_person", f"nobody called {name.strip()!r} in {study.name!r}; see: calipers people {study.name}"
+        )
+    return found
+
+
+def name_of(session: Session, enrollment_id: int) -> str:
+    """The name under which this person was invited."""
+    return session.scalars(
+        select(Rater.handle).join(Enrollment, Enrollment.rater_id == Rater.id).where(Enrollment.id == enrollment_id)
+    ).one()
+
+
+def names_apart(session: Session, one_id: int, other_id: int) -> tuple[str, str]:
+    """The names of two people; with the titles of their studies where these are two, in which one name may be both."""
+    one, other = session.get_one(Enrollment, one_id), session.get_one(Enrollment, other_id)
+    names = name_of(session, one_id), name_of(session, other_id)
+    if one.study_id == other.study_id:
+        return names
+    titles = (protocol_of(session.get_one(Study, each.study_id)).title for each in (one, other))
+    first, second = (f"{name} ({title})" for name, title in zip(names, titles, strict=True))
+    return first, second

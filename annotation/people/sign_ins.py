@@ -1,6 +1,4 @@
-"""From a link to a cookie, and from a cookie to whoever holds it."""
-
-from __future__ import annotations
+"""From a link to a cookie, from a cookie to whoever holds it, and the end of every sign-in of one person at once."""
 
 import hashlib
 import hmac
@@ -10,16 +8,16 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import ColumnElement, bindparam, select, update
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
+from annotation.errors import AnnotationError, OtherPerson
 from annotation.people.door_limits import caller_of, count_failure, refuse_hammering
-from annotation.people.enrollments import enroll, find_enrollment
-from annotation.people.invites import find_invite, sha256_of
-from annotation.people.open_links import enter, find_open_link
-from annotation.people.principals import Principal
+from annotation.people.links import enter, find_invite, find_open_link
+from annotation.people.principals import Principal, enroll, enrollment_of, find_enrollment, names_apart, study_for
 from annotation.studies import audit
+from db.connect import rows_of
 from db.people_tables import Enrollment, Invite, Rater, SignIn
 from db.tables import Study
 from db.types import now
+from plain.hashes import text_sha256
 
 IDLE = timedelta(days=14)
 ABSOLUTE = timedelta(days=30)
@@ -41,17 +39,20 @@ def sign_in(
     """A new cookie for a link that works; None for an unknown, used, expired or revoked one, all alike.
 
     Mail scanners open links, so a link for single use raises AnnotationError `confirm` until somebody pressed the
-    button (`confirmed`), and is used up then. `participant`: the id an open link needs; see `open_links.enter` for what
-    it raises. `too_many`: see `door_limits`. `former`: the cookie this browser had, which ends here. `admin_token` is
-    the server's own key: whoever has it is admin of the newest study.
+    button (`confirmed`), and is used up then; any link raises OtherPerson until then where `former`, the cookie this
+    browser had, is somebody else's. It ends here. `participant`: the id an open link needs; see `links.enter` for
+    what it raises. `too_many`: see `door_limits`. `admin_token` is the server's own key: whoever has it is admin of the
+    newest study.
     """
-    caller = caller_of(address)
+    caller = caller_of(session, address)
     found = _door(session, token, admin_token, participant, caller)
     enrollment = session.get_one(Enrollment, found.enrollment_id) if found else None
     used_up = found is not None and found.single_use and found.used_at is not None
     if found is None or enrollment is None or used_up or not _works(found) or enrollment.status == "withdrawn":
         count_failure(session, caller)
         return None
+    if not confirmed:
+        _ask_before_another(session, former, found.enrollment_id)
     if found.single_use and not confirmed:
         raise AnnotationError("confirm", "This link works once. Press the button to sign in here, in this browser.")
     refuse_hammering(session, found)
@@ -59,9 +60,15 @@ def sign_in(
         sign_out(session, former)
     cookie = secrets.token_urlsafe(32)
     found.used_at = now()
-    session.add(SignIn(enrollment_id=found.enrollment_id, invite_id=found.id, cookie_sha256=sha256_of(cookie)))
+    session.add(SignIn(enrollment_id=found.enrollment_id, invite_id=found.id, cookie_sha256=text_sha256(cookie)))
     audit(session, enrollment.study_id, enrollment.rater_id, "sign_in", invite=found.id)
     return cookie
+
+
+def _ask_before_another(session: Session, former: str | None, enrollment_id: int) -> None:
+    now_here = who(session, former)
+    if now_here is not None and now_here.enrollment_id not in (None, enrollment_id):
+        raise OtherPerson(*names_apart(session, now_here.enrollment_id or 0, enrollment_id))
 
 
 def _door(session: Session, token: str, admin_token: str | None, participant: str, caller: str) -> Invite | None:
@@ -95,7 +102,7 @@ def who(session: Session, cookie: str | None) -> Principal | None:
     """Whose cookie this is, looked up at every run and every request; None when signed out, expired or revoked."""
     if not cookie:
         return None
-    row = session.execute(SIGNED_IN, {"cookie_sha256": sha256_of(cookie)}).first()
+    row = next(iter(rows_of(session, SIGNED_IN, {"cookie_sha256": text_sha256(cookie)})), None)
     if row is None or row.link_revoked_at is not None or row.status == "withdrawn":
         return None
     if row.revoked_at is not None and not _in_grace(row.revoked_at, row.seen_at):
@@ -111,7 +118,7 @@ def note_seen(session: Session, principal: Principal, cookie: str) -> None:
     if principal.seen_at is None or principal.seen_at > now() - SEEN_EVERY:
         return
     # not of a value that was renewed meanwhile: its grace is told by this time
-    mine = update(SignIn).where(SignIn.cookie_sha256 == sha256_of(cookie), SignIn.revoked_at.is_(None))
+    mine = update(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie), SignIn.revoked_at.is_(None))
     session.execute(mine.values(seen_at=now()).execution_options(synchronize_session=False))
 
 
@@ -122,7 +129,7 @@ def renew(session: Session, cookie: str) -> str | None:
     What follows from the cookie's stem, `csrf_token`, stays, so that pages which are open elsewhere in this browser go
     on.
     """
-    row = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == sha256_of(cookie)))
+    row = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
     if row is None or not _is_due(row, cookie) or who(session, cookie) is None:
         return None
     at = now()
@@ -131,7 +138,7 @@ def renew(session: Session, cookie: str) -> str | None:
     following = f"{_stem(cookie)}.{int(at.timestamp())}.{secrets.token_urlsafe(32)}"
     session.add(
         SignIn(
-            enrollment_id=row.enrollment_id, invite_id=row.invite_id, cookie_sha256=sha256_of(following),
+            enrollment_id=row.enrollment_id, invite_id=row.invite_id, cookie_sha256=text_sha256(following),
             created_at=row.created_at,
         )
     )  # fmt: skip
@@ -140,7 +147,7 @@ def renew(session: Session, cookie: str) -> str | None:
 
 def is_due(session: Session, cookie: str) -> bool:
     """Whether `renew` has something to do; for a reader that must not write."""
-    row = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == sha256_of(cookie)))
+    row = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
     return row is not None and _is_due(row, cookie)
 
 
@@ -152,7 +159,7 @@ def _is_due(row: SignIn, cookie: str) -> bool:
 
 def sign_out(session: Session, cookie: str) -> None:
     """End this sign-in, with the values its cookie had before; the invite link stays good."""
-    signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == sha256_of(cookie)))
+    signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
     if signed is not None:
         same = SignIn.invite_id == signed.invite_id, SignIn.created_at == signed.created_at
         end_sign_ins(session, *same)
@@ -194,7 +201,7 @@ def _admin_invite(session: Session, token: str) -> Invite | None:
     study = session.scalar(select(Study).order_by(Study.id.desc()).limit(1))
     if study is None:
         return None
-    key = sha256_of(f"{study.id}:{token}")
+    key = text_sha256(f"{study.id}:{token}")
     found = session.scalar(select(Invite).where(Invite.token_sha256 == key))
     if found is None:
         holder = find_enrollment(session, study, "server's own key")
@@ -204,3 +211,17 @@ def _admin_invite(session: Session, token: str) -> Invite | None:
         session.flush()
     found.expires_at = now() + ABSOLUTE
     return found
+
+
+def sign_out_everywhere(session: Session, principal: Principal) -> None:
+    """Every browser this person is signed in with is signed out, also the one that asks."""
+    end_sign_ins(session, SignIn.enrollment_id == principal.enrollment_id)
+    audit(session, principal.study_id, principal.rater_id, "sign_out_everywhere")
+
+
+def sign_out_person(session: Session, principal: Principal, name: str) -> None:
+    """The same for somebody else, by an admin: after a lost computer. To end their links as well, see `revoke`."""
+    study = study_for(session, principal, "admin")
+    person = enrollment_of(session, study, name)
+    end_sign_ins(session, SignIn.enrollment_id == person.id)
+    audit(session, study.id, principal.rater_id, "sign_out_person", enrollment=person.pseudonym)

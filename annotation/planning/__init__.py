@@ -1,1 +1,1 @@
-"""What will be asked of whom: topics drawn, pairs made, sides tossed, slots written, rosters and quotas kept."""
+"""What will be asked of whom, as rows: planned items, slots, reserved work, and the plan's hash and summary."""

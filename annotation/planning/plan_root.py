@@ -2,20 +2,16 @@
 order.
 """
 
-from __future__ import annotations
-
-import hashlib
 import json
 from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.item_codes import item_code
+from annotation.items.shown import item_code, sources_sha256
 from annotation.studies import audit
-from annotation.work.shown import sources_sha256
-from db.aliases import REFERENCE, REPORT_A, REPORT_B
-from db.tables import SLOT_SOURCES, Assignment, Event, Item, Study, Topic
+from db.tables import REFERENCE, REPORT_A, REPORT_B, SLOT_SOURCES, Assignment, Event, Item, Study, Topic
+from plain.hashes import text_sha256
 
 FORMAT = "calipers-plan/1"
 WHAT = "plan_root"
@@ -91,7 +87,7 @@ def _slots(session: Session, study: Study) -> list[dict[str, Any]]:
 def root_of(plan: dict[str, Any]) -> str:
     """SHA-256 of the plan's canonical JSON: sorted keys, no spaces, UTF-8."""
     text = json.dumps(plan, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return text_sha256(text)
 
 
 def keep_plan_root(session: Session, study: Study) -> str:

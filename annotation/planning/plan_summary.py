@@ -1,7 +1,5 @@
 """What a plan would ask of people, before it is made: items and slots, sides, hours, money, and what comes on top."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -9,16 +7,15 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.pairing import Pair, Single
+from annotation.designs.pairing import Pair, Single
+from annotation.designs.presentation import Slot, side_counts
+from annotation.open_work.due import retests_of
 from annotation.people.principals import Principal, study_for
-from annotation.planning.planned_items import Planned
-from annotation.planning.planned_probes import Probe
+from annotation.planning.planned_items import Planned, Probe
 from annotation.planning.reserving import active_annotators, pool_warning
-from annotation.planning.sides import Slot, side_counts
 from annotation.planning.slots import Plan
-from annotation.stripping.scripts import count_words
 from annotation.studies import protocol_of
-from annotation.work.due import retests_of
+from annotation.texts.scripts import count_words
 from db.tables import Item, Report, Study, Topic
 
 READING_WPM = 230  # words a minute: silent reading of non-fiction, mean 238 (Brysbaert 2019); count_words has Chinese
@@ -154,7 +151,7 @@ def _words(session: Session, plan: Plan, each: list[int]) -> int:
         if isinstance(item, Pair):
             shown.update({item.a.report: times, item.b.report: times})
         elif isinstance(item, Single):
-            shown.update({one.report: times for one in (item.report, item.reference) if one})
+            shown.update({report.report: times for report in (item.report, item.reference) if report})
     length = dict(session.execute(select(Report.id, Report.words).where(Report.id.in_(shown))).all())
     return sum(length[report] * times for report, times in shown.items())
 

@@ -1,21 +1,113 @@
-"""The items a plan holds, and which of them stand already."""
+"""The items a plan holds, of the newest reports and of drawn probes, and which of them exist already."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from random import Random
 
-from sqlalchemy import select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
+from annotation.designs.listed_pairs import PairList, listed_pairs
+from annotation.designs.pairing import (
+    Amount,
+    Candidate,
+    Pair,
+    Single,
+    Twins,
+    items_each,
+    plan_pairs,
+    plan_singles,
+    seeded,
+    topics_drawn,
+)
 from annotation.errors import AnnotationError
-from annotation.pairing import Amount, Pair, Single, Twins, plan_pairs, plan_singles
-from annotation.planning.listed_pairs import PairList, listed_pairs
-from annotation.planning.newest_reports import candidates
-from annotation.planning.planned_probes import Probe, plan_probes
+from annotation.items.twins import rates_both, twin_items
 from annotation.studies import protocol_of
-from annotation.work.twins import rates_both, twin_items
-from db.tables import Item, Study
+from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, System, Topic
+from db.types import now
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A probe that was imported: its item stands already and only lacks slots. `system` wrote its report, if any."""
+
+    topic: str
+    item: int
+    system: str = ""
+    tag: str = ""
+    key: str = ""
+    category: str = ""  # the topic's
+
+
+def plan_probes(session: Session, study: Study, amount: Amount) -> list[Probe]:
+    """The probes to plan, by item. Raises AnnotationError where there are none."""
+    mine = Item.study_id == study.id, Item.kind == "probe", Item.excluded_at.is_(None), Item.purpose == "label"
+    rows = session.execute(
+        select(Topic.key, Item.id, System.key, Item.tag, Item.probe_key, Topic.category)
+        .join(Topic, Topic.id == Item.topic_id)
+        .outerjoin(Report, Report.id == Item.report_a_id)
+        .outerjoin(System, System.id == Report.system_id)
+        .where(*mine)
+        .order_by(Item.id)
+    )
+    probes = [
+        Probe(topic, item, system or "", tag, key or "", category) for topic, item, system, tag, key, category in rows
+    ]
+    if not probes:
+        raise AnnotationError(
+            "no_probes",
+            f"study {study.name!r} has no probes; bring some in: calipers import probes PATH --layout …",
+        )
+    slots = Assignment.status.in_(LIVE), Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
+    planned = select(Assignment.item_id).where(Assignment.study_id == study.id, *slots)
+    return draw_probes(probes, study.seed, amount, set(session.scalars(planned)))
+
+
+def draw_probes(probes: Iterable[Probe], seed: int, amount: Amount, standing: Collection[int] = ()) -> list[Probe]:
+    """`per_topic` probes of each topic, or `total` in all, of `per_category` topics a category; all where none is said.
+
+    Systems come equally often, give or take one, where every topic has enough probes of each; so do the tags within a
+    system. The draw depends on seed, topics, systems and keys alone. Probes in `standing` have slots, stay and count.
+    """
+    if amount.per_topic and amount.total:
+        raise AnnotationError("bad_design", "items a topic and items in all exclude each other; leave one out")
+    by_topic: dict[str, list[Probe]] = defaultdict(list)
+    for probe in sorted(probes, key=lambda drawn: (drawn.topic, drawn.system, drawn.key, drawn.item)):
+        by_topic[probe.topic].append(probe)
+    if amount == Amount():
+        return sorted((probe for held in by_topic.values() for probe in held), key=lambda probe: probe.item)
+    category_of = {topic: held[0].category for topic, held in by_topic.items()}
+    drawn = [probe for held in by_topic.values() for probe in held if probe.item in standing]
+    kept = Counter(probe.topic for probe in drawn)
+
+    def draw(*names: object) -> Random:
+        return seeded(seed, "probes", *names)
+
+    topics = topics_drawn(category_of, draw, amount.per_category, kept)
+    wanted = items_each(
+        {topic: len(by_topic[topic]) for topic in topics}, category_of, draw,
+        per_topic=amount.per_topic, total=amount.total, kept=kept,
+    )  # fmt: skip
+    uses: Counter[tuple[str, ...]] = Counter()
+    for probe in drawn:
+        uses.update(_counts(probe))
+    draw("topics").shuffle(topics)
+    for topic in topics:
+        waiting = [probe for probe in by_topic[topic] if probe.item not in standing]
+        draw("topic", topic).shuffle(waiting)
+        for _ in range(wanted[topic] - kept[topic]):
+            least = min(waiting, key=lambda probe: [uses[name] for name in _counts(probe)])
+            waiting.remove(least)
+            drawn.append(least)
+            uses.update(_counts(least))
+    return sorted(drawn, key=lambda probe: probe.item)
+
+
+def _counts(probe: Probe) -> tuple[tuple[str, ...], ...]:
+    """What is kept even, the first first: systems, a system's tags, tags."""
+    return ("system", probe.system), ("of system", probe.system, probe.tag), ("tag", probe.tag)
+
 
 # what tells two items apart: the reports that are rated and the reference beside them, or a probe's own number
 Key = tuple[frozenset[int], int | None] | int
@@ -62,7 +154,7 @@ def plan_items(session: Session, study: Study, asked: Asked) -> tuple[Sequence[P
             pairs = plan_pairs(
                 reports, study.seed, design=asked.design, **asked.amount, standing=standing, barred=barred
             )
-        return [Twins(one.topic, one.a, one.b) for one in pairs] if rates_both(protocol) else pairs, priorities
+        return [Twins(pair.topic, pair.a, pair.b) for pair in pairs] if rates_both(protocol) else pairs, priorities
     beside = protocol.answers.paired_view == "reference"
     return plan_singles(
         reports, study.seed, **asked.amount, beside_reference=beside, standing=standing, barred=barred
@@ -104,3 +196,62 @@ def _rated(session: Session, study: Study) -> tuple[set[frozenset[int]], set[fro
 
 def _rated_by(item: Item) -> frozenset[int]:
     return frozenset(report for report in (item.report_a_id, item.report_b_id) if report is not None)
+
+
+def shown_reports(session: Session, study: Study) -> set[int]:
+    """The ids of the reports that stand in an item, as one of its texts or as the reference beside it."""
+    columns = Item.report_a_id, Item.report_b_id, Item.reference_id
+    rows = session.execute(select(*columns).where(Item.study_id == study.id, Item.excluded_at.is_(None)).distinct())
+    return {report for row in rows for report in row if report is not None}
+
+
+def candidates(session: Session, study: Study) -> list[Candidate]:
+    """The newest version of every report that has text and is not excluded."""
+    newest = (
+        select(func.max(Report.version))
+        .where(Report.study_id == study.id)
+        .group_by(Report.topic_id, Report.system_id)
+        .with_only_columns(Report.topic_id, Report.system_id, func.max(Report.version).label("version"))
+        .subquery()
+    )
+    rows = session.execute(
+        select(Report.id, Topic.key, System.key, System.is_reference, Topic.category)
+        .join(
+            newest,
+            (newest.c.topic_id == Report.topic_id)
+            & (newest.c.system_id == Report.system_id)
+            & (newest.c.version == Report.version),
+        )
+        .join(Topic, Topic.id == Report.topic_id)
+        .join(System, System.id == Report.system_id)
+        .where(Report.status == "ready")
+        .order_by(Topic.key, System.key)
+    )
+    return [Candidate(*row) for row in rows]
+
+
+def retire_outdated(session: Session, study: Study) -> int:
+    """Take out of work every item that shows a replaced report and that nobody has begun. Returns how many."""
+    newest = (
+        select(Report.topic_id, Report.system_id, func.max(Report.version).label("version"))
+        .where(Report.study_id == study.id)
+        .group_by(Report.topic_id, Report.system_id)
+        .subquery()
+    )
+    outdated = (
+        select(Report.id)
+        .join(newest, (newest.c.topic_id == Report.topic_id) & (newest.c.system_id == Report.system_id))
+        .where(Report.version < newest.c.version)
+    )
+    begun = select(Assignment.item_id).where(Assignment.status.not_in(("open", "void")))
+    items = session.scalars(
+        select(Item).where(
+            Item.study_id == study.id,
+            Item.excluded_at.is_(None),
+            or_(*(report.in_(outdated) for report in (Item.report_a_id, Item.report_b_id, Item.reference_id))),
+            Item.id.not_in(begun),
+        )
+    ).all()
+    for item in items:
+        item.excluded_at = now()
+    return len(items)

@@ -1,7 +1,5 @@
 """Named work: a roster of the study's active annotators, kept by reserving each slot for one of them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,15 +7,14 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation.designs.pairing import Pair, Single, seeded
+from annotation.designs.presentation import Slot, orient_for
+from annotation.designs.rosters import Place, Work, roster, uncovered
 from annotation.errors import AnnotationError
-from annotation.pairing import Pair, Single, seeded
 from annotation.planning.planned_items import Key, Planned, items_by_key, key_of
-from annotation.planning.rosters import Place, Work, roster, uncovered
-from annotation.planning.sides import Slot, orient_for
 from annotation.studies import protocol_of
-from db.aliases import REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
 from db.people_tables import Enrollment
-from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study, Topic
+from db.tables import LIVE, REPORT_A, REPORT_B, SLOT_SOURCES, SYSTEM_A, SYSTEM_B, Assignment, Item, Study, Topic
 
 
 @dataclass(frozen=True)
@@ -116,7 +113,7 @@ def _shown(item: Planned) -> Work | None:
 
 
 def _with_sides(items: Sequence[Planned], taken: Sequence[tuple[Slot, int]], seed: int) -> list[Slot]:
-    drawn = sorted(taken, key=lambda one: (one[0].item, one[0].slot_no))
+    drawn = sorted(taken, key=lambda held: (held[0].item, held[0].slot_no))
     seeded(seed, "sides", "roster", len(drawn)).shuffle(drawn)
     two = [(items[slot.item], person) for slot, person in drawn]
     edges = [(person, item.a.system, item.b.system) for item, person in two if isinstance(item, Pair)]

@@ -1,7 +1,5 @@
 """A plan becomes rows: items, and the slots that wait for annotators with their side already drawn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,17 +7,16 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from annotation.pairing import Pair, Single, Twins
+from annotation.designs.listed_pairs import PairList
+from annotation.designs.pairing import Pair, Single, Twins
+from annotation.designs.presentation import OTHER, CriteriaOrders, Slot, plan_alone, plan_sides
+from annotation.items.twins import rates_both, twin_assignment, twin_item
 from annotation.passages import compare_reports, to_stored, turned
 from annotation.people.principals import Principal, study_for
-from annotation.planning.listed_pairs import PairList
 from annotation.planning.plan_root import keep_plan_root
 from annotation.planning.planned_items import Asked, Planned, items_by_key, key_of, plan_items
 from annotation.planning.reserving import plan_roster
-from annotation.planning.sides import OTHER, Slot, plan_alone, plan_sides
 from annotation.studies import audit, protocol_of
-from annotation.work.criteria_orders import CriteriaOrders
-from annotation.work.twins import rates_both, twin_assignment, twin_item
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, Topic
 
 

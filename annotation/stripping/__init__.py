@@ -1,1 +1,1 @@
-"""What `citations.strip_citations` is made of: marks and lists of sources, each found by its own rule. Pure."""
+"""What `citations.strip_citations` deletes from the body: marks, links, cards, each found by its own rule. Pure."""

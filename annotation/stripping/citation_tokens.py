@@ -1,12 +1,10 @@
 """Marks that are citations whatever surrounds them: tool tokens, lenticular brackets, footnotes, named sources."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
-from annotation.stripping.reference_headings import LABELS_ABROAD
-from annotation.stripping.spans import Span
+from annotation.source_lists.reference_headings import LABELS_ABROAD
+from annotation.texts.spans import Span
 
 _SOURCE = (
     r"(?:sources?|refs?|references?|citations?|cites?|cited|long_context|context|docs?|documents?|web(?:_?page"

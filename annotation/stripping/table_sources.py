@@ -1,12 +1,10 @@
 """What cites from inside a table: a stray row `| 4 |  |  |`, the cells of a column headed `Source`, its head."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from annotation.stripping.spans import GONE, Span
+from annotation.texts.spans import GONE, Span
 
 _STRAY_ROW = re.compile(
     r"^[ \t]*\|[ \t]*\\?\[?([0-9]{1,3}(?:[ \t]*[,;][ \t]*[0-9]{1,3}){0,20})"

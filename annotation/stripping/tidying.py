@@ -1,12 +1,10 @@
 """What a deletion exposes: blanks, doubled commas, labels without a source, emptied bullets, rows and lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 
-from annotation.stripping.reference_headings import LABELS_ABROAD, POINTERS_ABROAD
-from annotation.stripping.spans import GONE, GONE_END, SHIELD, Span
+from annotation.source_lists.reference_headings import LABELS_ABROAD, POINTERS_ABROAD
+from annotation.texts.spans import GONE, GONE_END, SHIELD, Span
 
 _G, _E = GONE, GONE_END
 _GAP = re.compile(rf"(?<![ \t])[ \t]*+[{_G}{_E}][{_G}{_E} \t]*+")

@@ -1,1 +1,1 @@
-"""One annotator's way through their items: taken, read, answered, handed in, given back, looked at again."""
+"""One annotator's way through their items: taken, read, answered, handed in, and looked at again."""

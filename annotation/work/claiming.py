@@ -1,8 +1,5 @@
-"""Taking work: exact under race, because the database decides who got the slot."""
+"""Taking work, exact under race because the database decides who got the slot, and what a browser is told next."""
 
-from __future__ import annotations
-
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -15,23 +12,23 @@ from sqlalchemy.orm import Session
 
 from annotation.adjudication import take_dispute
 from annotation.errors import AnnotationError
+from annotation.items.twins import once_a_page, open_twin, with_twin
 from annotation.locks import hold_person
-from annotation.people.gates import closed_gate
+from annotation.open_work.due import take_due
+from annotation.open_work.quotas import Reach, one_at_a_time, open_to, reach
+from annotation.open_work.returns import idle_since, return_stale, undo_return
 from annotation.people.principals import Principal, may_label
-from annotation.people.training import next_training
-from annotation.planning.quotas import Reach, one_at_a_time, reach
 from annotation.studies import audit
-from annotation.work.due import take_due
-from annotation.work.open_slots import open_to
-from annotation.work.returns import undo_return
-from annotation.work.stale import idle_since, return_stale
-from annotation.work.twins import once_a_page, open_twin, with_twin
-from db.aliases import REPORT_A, REPORT_B
+from annotation.training.training import closed_gate, next_training
+from annotation.work.progress import position
+from db.connect import rows_of
 from db.people_tables import Enrollment
-from db.tables import Assignment, Item, Study
+from db.tables import REPORT_A, REPORT_B, Assignment, Item, Study
 from db.types import now
+from plain.hashes import identity_digest
 
 LOOKED_AT = 500  # open slots that are ranked, highest priority first
+Place = tuple[int | None, int, int | None, int, int, int]
 
 
 def take(session: Session, principal: Principal) -> Assignment | None:
@@ -70,11 +67,11 @@ def _take(session: Session, principal: Principal) -> Assignment | None:
 
 def _touch(session: Session, work: Sequence[Assignment]) -> None:
     """They are back. Work that somebody holds is left as it is: that one may wait for the person, held here."""
-    ids = [one.id for one in work]
+    ids = [assignment.id for assignment in work]
     free = select(Assignment.id).where(Assignment.id.in_(ids)).order_by(Assignment.id).with_for_update(skip_locked=True)
     if len(session.scalars(free).all()) == len(ids):
-        for one in work:
-            one.active_at = now()
+        for assignment in work:
+            assignment.active_at = now()
 
 
 def in_work(session: Session, principal: Principal) -> Assignment | None:
@@ -124,9 +121,12 @@ def take_slot(session: Session, study: Study, principal: Principal) -> Assignmen
 
 def _take_slot(session: Session, study: Study, rater_id: int, within: Reach | None) -> Assignment | None:
     for candidate in _ranked(session, study, rater_id, within):
+        # who hands in holds a row of their own: to wait for another's could be to wait for each other
+        free = select(Assignment.id).where(Assignment.id == candidate, Assignment.status == "open")
+        held = free.with_for_update(skip_locked=True).scalar_subquery()
         taken: Assignment | None = session.scalar(
             update(Assignment)
-            .where(Assignment.id == candidate, Assignment.status == "open")
+            .where(Assignment.id == held, Assignment.status == "open")
             .values(status="taken", rater_id=rater_id, taken_at=now(), active_at=now())
             .returning(Assignment)
         )
@@ -162,24 +162,32 @@ def _ranked(session: Session, study: Study, rater_id: int, within: Reach | None)
         )
         return lean, sum(sides[system, side] for system in (left, right) for side in ("left", "right"))
 
-    def rank(slot: Row[Any]) -> tuple[bool, int, bool, int, int, int]:
-        lean, seen = balance(*_sides(slot))
-        probed = slot.report_a_id if slot.kind == "probe" else None
-        return slot.reserved_for != rater_id, -slot.priority, probed != last, lean, topics[slot.topic_id], seen
+    @cache  # and few of these beside the hundreds of slots
+    def rank(place: Place) -> tuple[bool, int, bool, int, int, int]:
+        reserved_for, priority, probed, left, right, topic = place
+        lean, seen = balance(left, right)
+        return reserved_for != rater_id, -priority, probed != last, lean, topics[topic], seen
 
-    def draw(slot: Row[Any]) -> bytes:
-        return hashlib.sha256(f"{study.seed}|claim|{rater_id}|{slot.id}".encode()).digest()
+    def draw(slot: int) -> bytes:
+        return identity_digest(study.seed, "claim", rater_id, slot)
 
-    ranked = sorted(((rank(slot), slot) for slot in slots), key=itemgetter(0))
+    ranked = sorted(((rank(_place(slot)), slot[0]) for slot in slots), key=itemgetter(0))
     for _, equals in groupby(ranked, key=itemgetter(0)):
-        yield from (slot.id for slot in sorted((slot for _, slot in equals), key=draw))
+        yield from sorted((slot for _, slot in equals), key=draw)
+
+
+def _place(slot: tuple[Any, ...]) -> Place:
+    """What ranks a slot: whom it is reserved for, its priority, a probe's report, who stands where, its topic."""
+    _, _, priority, left, reserved_for, kind, report, topic, system_a, system_b = slot  # quicker than by name
+    probed = report if kind == "probe" else None
+    return reserved_for, priority, probed, *_sides(left, kind, system_a, system_b), topic
 
 
 def _candidates(session: Session, study: Study, rater_id: int, within: Reach | None) -> Sequence[Row[Any]]:
     """The most urgent open slots this person may have; where quotas leave none of them, all that they leave."""
     wanted = _with_systems(open_to(study, rater_id))
     for limit in (LOOKED_AT, None):
-        slots = session.execute(wanted.limit(limit)).all()
+        slots = rows_of(session, wanted.limit(limit))
         allowed = [slot for slot in slots if within is None or within(slot.item_id, slot.reserved_for)]
         if allowed or len(slots) < LOOKED_AT:
             break
@@ -202,11 +210,11 @@ def _my_sides(session: Session, study: Study, rater_id: int) -> tuple[Counter[tu
     mine = mine.where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "label")
     sides: Counter[tuple[int, str]] = Counter()
     topics: Counter[int] = Counter()
-    for row in session.execute(_with_systems(mine)):
-        left, right = _sides(row)
+    for _, stands_left, _, kind, _, topic, system_a, system_b in rows_of(session, _with_systems(mine)):
+        left, right = _sides(stands_left, kind, system_a, system_b)
         sides[left, "left"] += 1
         sides[right, "right"] += 1
-        topics[row.topic_id] += 1
+        topics[topic] += 1
     return sides, topics
 
 
@@ -220,9 +228,22 @@ def _with_systems(assignments: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, .
     )
 
 
-def _sides(row: Row[Any]) -> tuple[int, int]:
+def _sides(stands_left: str | None, kind: str, system_a: int, system_b: int | None) -> tuple[int, int]:
     """(system on the left, system on the right), 0 where none is: beside a report that is rated, and for probes."""
-    if row.kind == "probe":
+    if kind == "probe":
         return 0, 0
-    a, b = row.system_a, (row.system_b or 0) if row.left else 0
-    return (a, b) if row.left == "A" else (b, a)
+    b = (system_b or 0) if stands_left else 0
+    return (system_a, b) if stands_left == "A" else (b, system_a)
+
+
+def next_work(session: Session, principal: Principal) -> dict[str, Any]:
+    """`{next, position}`: the aid in work or newly taken; where there is none because a gate is closed, also `gate`:
+    consent, training, or held, which says that this person was paused."""
+    following = take(session, principal)
+    done, of = position(session, principal)
+    told = {"next": following.aid if following else None, "position": {"done": done, "of": of}}
+    if following is not None:
+        return told
+    held = session.get_one(Enrollment, principal.enrollment_id).status == "paused"
+    gate = closed_gate(session, principal) or ("held" if held else None)
+    return told | ({"gate": gate} if gate else {})

@@ -1,6 +1,4 @@
-"""How one's own answers to an item became what they are: every revision, with typing in progress folded."""
-
-from __future__ import annotations
+"""How answers became what they are, every revision with typing in progress folded, and what was handed in by whom."""
 
 from bisect import bisect_right
 from collections import defaultdict
@@ -9,12 +7,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+import pandas as pd
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from annotation.items.shown import item_code
+from annotation.items.twins import beside_by_id, once_a_page
+from annotation.people.active_time import seconds_by_assignment
 from annotation.people.principals import Principal
+from annotation.training.gold import attention_items
 from annotation.work.page import own_assignment
-from db.tables import Assignment, Criterion, Event, Label
+from db.people_tables import Enrollment
+from db.tables import HANDED_IN, REFERENCE, REPORT_A, REPORT_B, Assignment, Criterion, Event, Item, Label, Study
 
 PAUSE = timedelta(minutes=2)
 
@@ -33,7 +37,7 @@ class Revision:
     wording: int  # row of the criterion: another one where its words were changed in between
     earlier_words: bool
 
-    def goes_on_from(self, before: Revision) -> bool:
+    def goes_on_from(self, before: "Revision") -> bool:
         """The same sitting at the same answer: only text, quotes and a first confidence may be new, without a pause."""
         same = self._sitting() == before._sitting() and before.confidence in (None, self.confidence)
         return same and self.time - before.time <= PAUSE
@@ -108,3 +112,46 @@ def _told(revision: Revision) -> dict[str, Any]:
         "reopened": revision.reopens > 0,
         "earlier_words": revision.earlier_words,
     }
+
+
+COLUMNS = ("rater_id", "item_id", "purpose", "submitted_at", "active_s", "words", "attention")
+
+
+def work_log(session: Session, study: Study) -> pd.DataFrame:
+    """`COLUMNS` of people's work handed in, in the order handed in; three queries. `study` from `principals.study_for`.
+
+    `rater_id` is the pseudonym, `item_id` that of `labels.csv`. `active_s`: nan where no page reported any, as for
+    packets and imported labels. `words`: of all texts shown. `attention`: `passed` or `failed` where it is one. Two
+    reports rated in one view are one row.
+    """
+    texts = a, b, reference = REPORT_A, REPORT_B, REFERENCE
+    words = func.coalesce(a.words, 0) + func.coalesce(b.words, 0) + func.coalesce(reference.words, 0)
+    rows = (
+        select(Assignment.id, Enrollment.pseudonym, Assignment.item_id, Assignment.purpose, Assignment.submitted_at,
+               words)
+        .join(Enrollment, (Enrollment.rater_id == Assignment.rater_id) & (Enrollment.study_id == study.id))
+        .join(Item, Item.id == Assignment.item_id)
+        .where(
+            Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN),
+            Assignment.purpose.in_(("label", "retest", "attention")), *once_a_page(study),
+        )
+        .order_by(Assignment.submitted_at, Assignment.id)
+    )  # fmt: skip
+    for text, column in zip(texts, (Item.report_a_id, Item.report_b_id, Item.reference_id), strict=True):
+        rows = rows.outerjoin(text, text.id == column)
+    seconds = {key: sum(own.values()) for key, own in seconds_by_assignment(session, study).items()}
+    for work, twin in beside_by_id(session, study).items():
+        if work < twin and {work, twin} & seconds.keys():
+            seconds[work] = seconds[twin] = seconds.get(work, 0.0) + seconds.get(twin, 0.0)
+    verdict = {
+        assignment: "failed" if failed else "passed" for _, assignment, failed in attention_items(session, study)
+    }
+    found = [
+        (rater, item_code(item), purpose, submitted, seconds.get(key), shown,
+         verdict.get(key, ""))
+        for key, rater, item, purpose, submitted, shown in session.execute(rows)
+    ]  # fmt: skip
+    log = pd.DataFrame(found, columns=list(COLUMNS))
+    return log.assign(
+        active_s=log["active_s"].astype(float), submitted_at=pd.to_datetime(log["submitted_at"], utc=True)
+    )

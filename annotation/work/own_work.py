@@ -3,8 +3,6 @@
 Never anybody else's labels, which system wrote what, nor why an item was given to them.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,19 +13,17 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
+from annotation.items.twins import twins_among
 from annotation.people.active_time import seconds_by_assignment
-from annotation.people.completion import completion_code
 from annotation.people.consent import consent_state
-from annotation.people.gates import closed_gate
 from annotation.people.principals import Principal, may_label
-from annotation.people.training import TrainingState, training_state
 from annotation.protocol import Protocol
 from annotation.studies import codes_by_topic, protocol_of
-from annotation.work.attention import is_careless
+from annotation.training.gold import is_careless
+from annotation.training.training import TrainingState, closed_gate, training_state
 from annotation.work.page import missing_answers
-from annotation.work.positions import position, waits_until
+from annotation.work.progress import completion_code, position, waits_until
 from annotation.work.remarks import GIVEN, Reply, answers_to
-from annotation.work.twins import twins_among
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Label, Study, Topic
 
@@ -170,16 +166,18 @@ def _items(session: Session, study: Study, protocol: Protocol, rater_id: int) ->
             topic=topic.title,
             state=STATES[mine.status],
             returned=mine.returned,
-            reason="".join(reasons.get(one.id, NO_REASON)[1] for one in (mine, *twin)),
+            reason="".join(reasons.get(part.id, NO_REASON)[1] for part in (mine, *twin)),
             may_reopen=mine.status == "submitted" and mine.purpose != "training" and study.status != "locked",
             is_training=mine.purpose == "training",
-            answered=sum(len(codes) - len(missing_answers(protocol, codes, answers[one.id])) for one in (mine, *twin)),
+            answered=sum(
+                len(codes) - len(missing_answers(protocol, codes, answers[part.id])) for part in (mine, *twin)
+            ),
             criteria=len(codes) * (1 + len(twin)),
             submitted_at=mine.submitted_at,
-            active_s=sum(sum(seconds.get(one.id, {}).values()) for one in (mine, *twin)),
-            remarks=tuple(remark for one in (mine, *twin) for remark in remarks[one.id]),
+            active_s=sum(sum(seconds.get(part.id, {}).values()) for part in (mine, *twin)),
+            remarks=tuple(remark for part in (mine, *twin) for remark in remarks[part.id]),
             skip_replies=tuple(
-                said.text for one in (mine, *twin) for said in replies.get(reasons.get(one.id, NO_REASON)[0], ())
+                said.text for part in (mine, *twin) for said in replies.get(reasons.get(part.id, NO_REASON)[0], ())
             ),
         )
         for mine, topic in rows
@@ -233,7 +231,7 @@ def _remarks(
     found: dict[int, list[OwnRemark]] = defaultdict(list)
     for event, assignment, kind, what, data in rows:
         if assignment is not None and what in GIVEN:
-            said = tuple(one.text for one in replies.get(event, ()))
+            said = tuple(reply.text for reply in replies.get(event, ()))
             found[assignment].append(OwnRemark(kind, what, data.get("text", ""), said))
     return found
 

@@ -1,7 +1,5 @@
 """What an annotator's browser may know of an assignment: shown texts, questions, own answers. Nothing else."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,24 +8,23 @@ from typing import Any
 from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session
 
-from annotation.current_labels import is_newest
-from annotation.disputes.others import others_said
-from annotation.entries import clean
+from annotation.disputes.disputes import others_said
 from annotation.errors import AnnotationError
+from annotation.items.shown import ShownText, asked_of, in_order, shown_of_item
+from annotation.items.twins import hold_twins, rates_both, with_twin
+from annotation.labels.current_labels import is_newest
+from annotation.labels.entries import clean, scale_of
+from annotation.labels.evidence import Texts, spans_for_page
 from annotation.passages import compare_reports, from_stored
 from annotation.people.active_time import active_seconds
 from annotation.people.principals import Principal
-from annotation.people.training import feedback, training_place
 from annotation.protocol import Protocol
 from annotation.rendering import render_report
-from annotation.scores import scale_of
-from annotation.stripping.scripts import direction, typed_length
 from annotation.studies import protocol_of
-from annotation.work.asked import asked_of
-from annotation.work.evidence import Texts, spans_for_page
-from annotation.work.positions import position
-from annotation.work.shown import ShownText, in_order, shown_of_item
-from annotation.work.twins import hold_twins, rates_both, with_twin
+from annotation.texts.scripts import direction, typed_length
+from annotation.training.training import feedback, training_place
+from annotation.work.progress import position
+from db.connect import rows_of
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, Topic
 
@@ -94,7 +91,7 @@ def shown_reports(session: Session, assignment: Assignment) -> Shown:
 
 def shown_stamps(session: Session, assignment: Assignment) -> Shown:
     """`shown_reports` without the texts, for which a sign stands: enough to know a page by and to stamp a label."""
-    item, *_ = rows = session.execute(STAMPS, {"item": assignment.item_id}).all()
+    item, *_ = rows = rows_of(session, STAMPS, {"item": assignment.item_id})
     stamps = {row.id: ("" if row.is_empty else "…", row.shown_sha256, row.stripper_version) for row in rows}
     protocol = protocol_of(session.get_one(Study, assignment.study_id))
     left, *beside = in_order(protocol, item, assignment.left, lambda name, key: ShownText(name, *stamps[key]))

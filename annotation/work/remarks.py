@@ -1,7 +1,5 @@
 """Flags, comments and reasons for skipping, with what was answered to them. A reply is an event too, never a change."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,9 +8,9 @@ from datetime import datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.entries import COMMENT_MAX
 from annotation.errors import AnnotationError
-from annotation.item_codes import item_code
+from annotation.items.shown import item_code
+from annotation.labels.entries import COMMENT_MAX
 from annotation.people.principals import Principal, study_for
 from annotation.studies import audit
 from db.people_tables import Enrollment
@@ -62,7 +60,7 @@ def remarks_of(session: Session, principal: Principal) -> tuple[Remark, ...]:
         )
         for event, rater, item in (*said, *_skips(session, study))
     ]  # fmt: skip
-    return tuple(sorted(found, key=lambda one: -one.remark))
+    return tuple(sorted(found, key=lambda remark: -remark.remark))
 
 
 def answers_to(session: Session, study: Study) -> tuple[dict[int, list[Reply]], set[int]]:

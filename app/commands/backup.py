@@ -1,7 +1,5 @@
 """Everything a database holds as one file, and that file back into an empty database of either kind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import typer
@@ -31,7 +29,7 @@ def backup(
     from dataclasses import asdict
     from importlib.metadata import version
 
-    from app.commands.database import opened
+    from app.settings import opened
     from db.backup import write_backup
 
     engine = opened()
@@ -64,7 +62,7 @@ def restore(
     from dataclasses import asdict
 
     from annotation.facts.soundness import find_faults
-    from app.commands.database import opened
+    from app.settings import opened
     from db.connect import reading
     from db.restore import check_backup, restore_backup
 
@@ -77,9 +75,9 @@ def restore(
         faults = find_faults(session)
     named = engine.url.render_as_string()
     if as_json:
-        found = {"database": named, "sound": not faults, "faults": [asdict(fault) for fault in faults]}
+        database = {"database": named, "sound": not faults, "faults": [asdict(fault) for fault in faults]}
         print_json(
-            {"file": str(file), "rows": rows, "made_at": manifest.made_at, "software": manifest.software} | found
+            {"file": str(file), "rows": rows, "made_at": manifest.made_at, "software": manifest.software} | database
         )
     else:
         typer.echo(f"{file}: {rows:,} rows as of {manifest.made_at} are in {named}")

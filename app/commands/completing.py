@@ -1,7 +1,5 @@
 """What a shell offers after Tab: names of studies and protocols, and the words an option takes. Loads no library."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -5,20 +5,33 @@ from __future__ import annotations
 import math
 import shlex
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from app.commands.printing import JSON, echo, print_json, print_table
+from app.commands.tidying import (
+    LABELS_ARE,
+    MAP,
+    MAP_LABEL,
+    MAPPING,
+    PEOPLE,
+    READ,
+    options_of,
+    say_before_and_after,
+    say_mapping,
+    write_tidy,
+)
 
 if TYPE_CHECKING:
-    from annotation.facts.soundness import Fault
-    from annotation.judges.billed import BillCheck
-    from calibration.reading.examining import Examination
-    from calibration.reading.findings import Clustering, Join, OddWord, Orientation, Repeats
-    from calibration.reading.roles import Column
-    from calibration.reading.supporting import Support
+    from annotation.judges.money.ledger import BillCheck
+    from annotation.judges.money.queue_rules import Fault
+    from calibration.examining.examining import Examination, Support
+    from calibration.examining.findings import Clustering, Join, OddWord, Orientation, Repeats
+    from calibration.table.roles import Column
+    from calipers.tidy_files import Options, TidyFile
 
 SHOWN, SHOWN_PLACES = 12, 5
 COUNTED = "(the header is row 1)"
@@ -31,8 +44,17 @@ def add_to(app: typer.Typer) -> None:
 
 def doctor(
     file: Path = typer.Argument(
-        None, help="A labels file: CSV, JSON Lines or Parquet. Without one, the database is checked.", metavar="[FILE]"
+        None, help="A file of labels in any form. Without one, the database is checked.", metavar="[FILE]"
     ),
+    write: Path = typer.Option(
+        None, help="Where the labels are written that the file is read as; the mapping beside it, as NAME.mapping.toml."
+    ),
+    map_: list[str] = MAP,
+    map_label: list[str] = MAP_LABEL,
+    labels_are: str = LABELS_ARE,
+    people: list[str] = PEOPLE,
+    read: list[str] = READ,
+    mapping: Path = MAPPING,
     acknowledged: Path = typer.Option(
         None, help="Of a database: a file of acknowledged client_uuid, one a line; each must be stored once."
     ),
@@ -43,41 +65,93 @@ def doctor(
 ) -> None:
     """What a labels file can answer; or if the database is sound.
 
-    Prints what its columns hold, which questions it can answer, and which one column each other question lacks.
+    Prints what its columns hold, which questions it can answer, and which one column each other question lacks. A file
+    of other columns or words gets a mapping, with examples and ten rows before and after; --write makes the labels.
 
-    Without a file: whether every rule holds that the database must keep. Writes nothing and repairs nothing.
+    Without a file: whether every rule holds that the database must keep; nothing is written then, and nothing repaired.
 
     Example: calipers doctor labels.csv
+    Example: calipers doctor votes.xlsx --write labels.csv
     """
     if file is None:
         _examine_database(acknowledged, provider, as_json)
         return
     if acknowledged or provider:
         raise typer.BadParameter("--acknowledged and --provider are about the database; give no labels file then")
-    from dataclasses import asdict
+    from calibration.examining.examining import examine
+    from calipers.tidy_files import read_ours
 
-    from app.label_files import read_labels
-    from calibration.reading.examining import examine
-
-    found = examine(read_labels(file))
+    options = options_of(map_, map_label, people, read, labels_are, mapping=mapping)
+    ours = read_ours(file, options)
+    if ours is None or write is not None:
+        _doctor_mapped(file, options, write, as_json)
+        return
+    examined = examine(ours)
     command = f"calipers calibrate {shlex.quote(str(file))} --out report"
     if as_json:
-        print_json(asdict(found) | {"file": str(file), "next": command})
+        print_json(asdict(examined) | {"file": str(file), "next": command})
     else:
-        _say(file, found)
-        steps = "step 1" if len(found.steps) == 1 else f"steps 1 to {len(found.steps)}"
-        typer.echo(f"next: {'' if found.ready else f'{steps} above, in the file; then: '}{command}")
-    if not found.ready:
+        _say(file, examined)
+        steps = "step 1" if len(examined.steps) == 1 else f"steps 1 to {len(examined.steps)}"
+        typer.echo(f"next: {'' if examined.ready else f'{steps} above, in the file; then: '}{command}")
+    if not examined.ready:
         raise typer.Exit(1)
 
 
-def _examine_database(acknowledged: Path | None, provider: Path | None, as_json: bool) -> None:
-    from dataclasses import asdict
+def _doctor_mapped(file: Path, options: Options, write: Path | None, as_json: bool) -> None:
+    """A file of other columns or words: its mapping, what is to be said first, and the labels it becomes."""
+    from calibration.examining.examining import examine
+    from calipers.tidy_files import read_tidy
 
-    from annotation.facts.acknowledged import acknowledged_faults
-    from annotation.facts.soundness import find_faults
-    from annotation.judges.billed import check_bill, read_bill
-    from app.commands.database import opened
+    made = read_tidy(file, options)
+    examined = None if made.problems else examine(made.labels)
+    steps = made.problems if examined is None else examined.steps
+    if as_json:
+        print_json({
+            "file": str(file), "rows": len(made.before), "told": made.told, "mapping": asdict(made.recipe.mapping),
+            "problems": steps, "labels": None if examined is None else asdict(examined), "ready": not steps,
+        })  # fmt: skip
+    else:
+        echo(f"{file}: {len(made.before):,} rows, {made.before.shape[1]} columns\n")
+        say_mapping(made)
+        if examined is None:
+            echo(f"\nTo be said first ({len(steps)})")
+            for number, problem in enumerate(steps, start=1):
+                echo(f"{number}. {problem}")
+        else:
+            say_before_and_after(made)
+            _say(file, examined, of_labels=True)
+    if examined is not None:
+        _offer(made, file, write, as_json)
+    elif not as_json:
+        typer.echo(f"next: calipers doctor {shlex.quote(str(file))} with what is said above")
+    if steps:
+        raise typer.Exit(1)
+
+
+def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool) -> None:
+    """Write the labels where it was asked for, or say yes at the prompt; else say how."""
+    import sys
+
+    if write is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+        proposed = file.with_name(f"{file.stem}-labels.csv")
+        write = proposed if typer.confirm(f"Write these labels to {proposed}?") else None
+    if write is not None:
+        kept = write_tidy(made, file, write)
+        if not as_json:
+            typer.echo(f"{len(made.labels):,} labels written to {write}, the mapping to {kept}")
+            typer.echo(f"next: calipers calibrate {shlex.quote(str(write))} --out report")
+    elif not as_json:
+        named = shlex.quote(str(file))
+        typer.echo(
+            f"next: calipers calibrate {named} --out report, or first: calipers doctor {named} --write labels.csv"
+        )
+
+
+def _examine_database(acknowledged: Path | None, provider: Path | None, as_json: bool) -> None:
+    from annotation.facts.soundness import acknowledged_faults, find_faults
+    from annotation.judges.money.ledger import check_bill, read_bill
+    from app.settings import opened
     from db.connect import reading
 
     ids = [] if acknowledged is None else _text(acknowledged).split()
@@ -89,7 +163,11 @@ def _examine_database(acknowledged: Path | None, provider: Path | None, as_json:
     faults += checked.faults if checked else ()
     named = engine.url.render_as_string()
     if as_json:
-        told: dict[str, object] = {"database": named, "sound": not faults, "faults": [asdict(one) for one in faults]}
+        told: dict[str, object] = {
+            "database": named,
+            "sound": not faults,
+            "faults": [asdict(fault) for fault in faults],
+        }
         told |= {} if acknowledged is None else {"acknowledged": len(set(ids))}
         print_json(told | ({} if checked is None else {"provider": asdict(checked)}))
     else:
@@ -119,27 +197,28 @@ def _say_database(named: str, faults: Sequence[Fault], acknowledged: int | None,
         typer.echo("nothing was repaired; keep a copy of the database and report what led here")
 
 
-def _say(file: Path, found: Examination) -> None:
-    echo(f"{file}: {found.rows:,} rows, {len(found.columns)} columns\n")
-    _say_columns(found.columns)
-    if found.repeats:
-        _say_repeats(found.repeats)
-    if found.clusterings:
-        _say_clusterings(found.rows, found.clusterings)
-    if found.joins:
-        _say_joins(found.joins)
-    if found.orientation:
-        _say_orientation(found.orientation)
-    if found.words:
-        _say_words(found.words)
+def _say(file: Path, examined: Examination, of_labels: bool = False) -> None:
+    if not of_labels:
+        echo(f"{file}: {examined.rows:,} rows, {len(examined.columns)} columns\n")
+        _say_columns(examined.columns)
+    if examined.repeats:
+        _say_repeats(examined.repeats)
+    if examined.clusterings:
+        _say_clusterings(examined.rows, examined.clusterings)
+    if examined.joins:
+        _say_joins(examined.joins)
+    if examined.orientation:
+        _say_orientation(examined.orientation)
+    if examined.words:
+        _say_words(examined.words)
     echo("Which questions the file can answer")
     print_table(
         ("question", "", "remark"),
-        [(one.question, "yes" if one.supported else "no", _remark(one)) for one in found.supports],
+        [(support.question, "yes" if support.supported else "no", _remark(support)) for support in examined.supports],
     )
-    for number, step in enumerate(found.steps, start=1):
+    for number, step in enumerate(examined.steps, start=1):
         echo(f"{number}. {step}")
-    for advice in found.advice:
+    for advice in examined.advice:
         echo(f"note: {advice}")
 
 
@@ -147,9 +226,9 @@ def _say_columns(columns: Sequence[Column]) -> None:
     print_table(
         ("column", "part", "holds", "filled", "distinct", "remark"),
         [
-            (one.name, f"{one.role}?" if one.renamed else one.role or None, one.kind, _share(one.filled),
-             f"{one.distinct:,}", one.note)
-            for one in columns
+            (column.name, f"{column.role}?" if column.renamed else column.role or None, column.kind,
+             _share(column.filled), f"{column.distinct:,}", column.note)
+            for column in columns
         ],
         numbers=("filled", "distinct"),
     )  # fmt: skip
@@ -166,8 +245,8 @@ def _say_clusterings(rows: int, clusterings: Sequence[Clustering]) -> None:
     print_table(
         ("column", "C", "N/C", "remark"),
         [
-            (one.column, f"{one.clusters:,}", f"{one.labels_per_cluster:.1f}", one.note)
-            for one in clusterings[:SHOWN]
+            (clustering.column, f"{clustering.clusters:,}", f"{clustering.labels_per_cluster:.1f}", clustering.note)
+            for clustering in clusterings[:SHOWN]
         ],
         numbers=("C", "N/C"),
     )  # fmt: skip
@@ -179,17 +258,19 @@ def _say_joins(joins: Sequence[Join]) -> None:
     print_table(
         ("judge", *sides),
         [
-            (one.judge, f"{one.human_rows_alone:,}", f"{one.judge_rows_alone:,}", f"{one.mates:,}")
-            for one in joins[:SHOWN]
+            (join.judge, f"{join.human_rows_alone:,}", f"{join.judge_rows_alone:,}", f"{join.mates:,}")
+            for join in joins[:SHOWN]
         ],
         numbers=sides,
     )  # fmt: skip
     _rest(len(joins), "judges")
 
 
-def _say_orientation(one: Orientation) -> None:
-    share = "unknown" if math.isnan(one.a_is_stronger) else f"in {100 * one.a_is_stronger:.0f} % of pairs"
-    echo(f"A is the stronger system: {share}. {one.note}".rstrip() + "\n")
+def _say_orientation(orientation: Orientation) -> None:
+    share = (
+        "unknown" if math.isnan(orientation.a_is_stronger) else f"in {100 * orientation.a_is_stronger:.0f} % of pairs"
+    )
+    echo(f"A is the stronger system: {share}. {orientation.note}".rstrip() + "\n")
 
 
 def _say_words(words: Sequence[OddWord]) -> None:
@@ -197,17 +278,17 @@ def _say_words(words: Sequence[OddWord]) -> None:
     print_table(
         ("word", "in", "rows", "first row", "remark"),
         [
-            (repr(one.word), f"{one.column} of {one.criterion}" if one.criterion else one.column, f"{one.count:,}",
-             one.first_row, one.meaning)
-            for one in words[:SHOWN]
+            (repr(word.word), f"{word.column} of {word.criterion}" if word.criterion else word.column,
+             f"{word.count:,}", word.first_row, word.meaning)
+            for word in words[:SHOWN]
         ],
         numbers=("rows", "first row"),
     )  # fmt: skip
     _rest(len(words), "words")
 
 
-def _remark(one: Support) -> str:
-    return f"column {one.missing}: {one.note}" if one.missing else one.note
+def _remark(support: Support) -> str:
+    return f"column {support.missing}: {support.note}" if support.missing else support.note
 
 
 def _rest(count: int, what: str) -> None:

@@ -1,4 +1,4 @@
-"""How commands print: tables for people, JSON for programs, one style for both doors."""
+"""What commands print, tables for people and JSON for programs, and how they end: told, undone, or with a next step."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
 from app.commands.completing import protocols, studies, studies_or_labels
 
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+    from sqlalchemy.orm import Session
+
 JSON = typer.Option(False, "--json", help="Print JSON instead of a table.")
 ONE = typer.Argument(..., help="Which study.", autocompletion=studies)
 WHICH = typer.Argument(None, help="Which study; may be left out while there is one.", autocompletion=studies)
-WHAT = typer.Argument(
-    ..., help="A study's name, or a labels file (CSV, JSON Lines, Parquet).", autocompletion=studies_or_labels
-)
+WHAT = typer.Argument(..., help="A study's name, or a file of labels in any form.", autocompletion=studies_or_labels)
 PROTOCOL = typer.Option(
     "", help="For a bare labels file: a shipped protocol's name, or a .toml file.", autocompletion=protocols
 )
@@ -27,7 +29,7 @@ PROTOCOL = typer.Option(
 
 def _known_presets(names: list[str]) -> list[str]:
     if names:
-        from exports.published.presets import PRESETS
+        from exports.presets import PRESETS
 
         wrong = next((name for name in names if name not in PRESETS), None)
         if wrong is not None:
@@ -40,10 +42,21 @@ PRESET = typer.Option(
     help="Also a published study's own table: wlc, deepresearchgym, dr3_eval or race; repeatable.",
     callback=_known_presets,
 )
+CALIBRATION = typer.Option(
+    None, "--calibration", help="A calibration.toml: margin, ties and whatever else decides, without a protocol."
+)
 CASCADE = typer.Option(
     [], help="'CHEAP then DEAR' or 'CHEAP then a person', repeatable: CHEAP decides where its two orders agree."
 )
+ALONE_ERROR = typer.Option(
+    None, help="Which share of items each judge may decide without a person, at this error, such as .1.",
+    min=0.001, max=0.999,
+)  # fmt: skip
 FAMILY = typer.Option([], help="NAME=FAMILY of a judge or system, repeatable: shows whether a judge favours its own.")
+WITH = typer.Option(
+    [], "--with", help="Another study (or FILE=PROTOCOL) of the same reports, repeatable: its claims become scores.",
+    autocompletion=studies_or_labels,
+)  # fmt: skip
 JUDGES = typer.Option(None, "--judges", help="A judges.toml: its panels take part as raters of their own.")
 STUDY = typer.Option(None, "--study", help="Which study; may be left out while there is one.", autocompletion=studies)
 PIPE_WIDTH = 1_000  # a pipe has no width of its own: never cut what a program or a log will read
@@ -53,8 +66,8 @@ OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud8
 
 
 def visible(text: str) -> str:
-    """A text from somebody's file, fit for a terminal: what it would obey stands there as an escape."""
-    return OBEYED.sub(lambda one: repr(one[0])[1:-1], text)
+    """A text from somebody's file, fit for a terminal: what it would obey is shown as an escape."""
+    return OBEYED.sub(lambda sign: repr(sign[0])[1:-1], text)
 
 
 def echo(text: str) -> None:
@@ -75,16 +88,16 @@ def print_json(value: Any) -> None:
 
 
 def echo_json(text: str) -> None:
-    """JSON as it stands, but what a terminal would obey is escaped as JSON escapes it: the same value is read."""
-    typer.echo(OBEYED.sub(lambda one: f"\\u{ord(one[0]):04x}", text.removesuffix("\n")))
+    """Print JSON as it is, but what a terminal would obey is escaped as JSON escapes it: the same value is read."""
+    typer.echo(OBEYED.sub(lambda sign: f"\\u{ord(sign[0]):04x}", text.removesuffix("\n")))
 
 
 def _known(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {key: _known(one) for key, one in value.items()}
-    return [_known(one) for one in value] if isinstance(value, list | tuple) else value
+        return {key: _known(inner) for key, inner in value.items()}
+    return [_known(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]], numbers: Sequence[str] = ()) -> None:
@@ -146,21 +159,80 @@ def working(what: str) -> Iterator[Any]:
 
 
 def listed(written: Sequence[Path]) -> str:
-    """How many files, and what a reader looks for among them: a line for each kind, each name once."""
+    """Return how many files there are and what a reader looks for: a line for each kind, each name once."""
     names = {path.name for path in written}
     figures = sorted(name for name in names if name.endswith(".svg") and not name.endswith("_column.svg"))
     tables = sorted(name for name in names if name.endswith(".csv"))
     stems = {name.removesuffix("_column") for name in (*map(_stem, figures), *map(_stem, tables))}
     others = sorted(name for name in names if _stem(name).removesuffix("_column") not in stems)
     lines = [f"{len(names)} files"]
-    for kind, found, forms in (
+    for kind, files, forms in (
         ("tables", tables, ".tex .md .csv .json"),
         ("figures", figures, ".pdf .svg .png, and narrow as _column"),
     ):
-        if found:
-            lines.append(f"{len(found)} {kind} ({forms}): {' '.join(map(_stem, found))}")
+        if files:
+            lines.append(f"{len(files)} {kind} ({forms}): {' '.join(map(_stem, files))}")
     return "\n  ".join([*lines, f"besides: {' '.join(others)}"])
 
 
 def _stem(name: str) -> str:
     return Path(name).stem
+
+
+class DryRun(Exception):
+    """Rolls the transaction back after everything was checked."""
+
+
+class Outcome(Protocol):
+    """The outcome of an import, in words and as plain values."""
+
+    def lines(self) -> list[str]: ...
+    def as_json(self) -> dict[str, Any]: ...
+
+
+def say(outcome: Outcome, as_json: bool, engine: Engine | None, study: str | None) -> None:
+    """The outcome in lines, and what comes next in the study; or as JSON. `engine`: None after a dry run."""
+    if as_json:
+        print_json(outcome.as_json())
+    else:
+        typer.echo(visible("\n".join(outcome.lines())))
+        if engine is not None:
+            say_next(engine, study)
+
+
+@contextmanager
+def ending(as_json: bool) -> Iterator[None]:
+    """Wrap an import and its transaction: tell of a raised `DryRun`, print an ImportingError as JSON if asked."""
+    from annotation.errors import ImportingError
+
+    try:
+        yield
+    except DryRun:
+        typer.echo("dry run: nothing was written", err=True)
+    except ImportingError as error:
+        if not as_json:
+            raise
+        print_json({"problems": error.problems})
+        raise typer.Exit(1) from None
+
+
+def say_next(engine: Engine, study: str | None) -> None:
+    """Print what comes next on standard error, out of the way of whoever keeps the output."""
+    from db.connect import reading
+
+    with reading(engine) as session:
+        typer.echo(f"next: {next_command(session, study)}", err=True)
+
+
+def next_command(session: Session, study: str | None) -> str:
+    """Return the next command: a draft's first open step, then the server, and once people handed in, calibration."""
+    from shlex import quote
+
+    from annotation.people.principals import local_admin
+    from annotation.studies import find_study, has_work
+    from app.setting_up import is_setting_up, set_up_of, steps
+
+    row = find_study(session, study)
+    if is_setting_up(session, row):
+        return next(step.command for step in steps(set_up_of(session, local_admin(row))) if step.state == "next")
+    return f"calipers calibrate {quote(row.name)} --out report" if has_work(session, row) else "calipers serve"

@@ -1,15 +1,17 @@
-"""The annotator's page: one Streamlit component, plain files, no build step."""
+"""The annotator's page: one Streamlit component, plain files, no build step; and a packet, which is one HTML file."""
 
-from __future__ import annotations
-
+import base64
+import hashlib
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from app.texts import as_script
+from annotation.offline.packets import PacketFile
+from app.component.files import ComponentFile
+from app.texts import as_script, inline_json, texts_for
 
-# One module scope: Streamlit loads the script from a blob: URL, where relative imports cannot work.
+# One module scope: one file to fetch, and a packet has no server to fetch more from.
 PARTS = (
     "telling.js",
     "elements.js",
@@ -25,6 +27,7 @@ PARTS = (
     "highlights.js",
     "alike.js",
     "reading.js",
+    "scrolling.js",
     "outline.js",
     "find.js",
     "list.js",
@@ -35,11 +38,14 @@ PARTS = (
     "versions.js",
     "quoting.js",
     "history.js",
+    "undo.js",
     "others.js",
     "rule.js",
     "training.js",
+    "notices.js",
     "form.js",
     "answers.js",
+    "whose.js",
     "saying.js",
     "header.js",
     "dialogs.js",
@@ -68,24 +74,28 @@ SCRIPTS = _joined("scripts.css")  # fonts by language, for Python's own pages as
 PACKET_SCRIPT = f"{SCRIPT}\n{_joined(*OFFLINE)}"
 PACKET_STYLE = f"{STYLE}\n{_joined('packet.css')}"
 
-_mount = st.components.v2.component("calipers_annotate", css=STYLE, js=SCRIPT)
-_mount_sign_out = st.components.v2.component(
-    "calipers_sign_out",
-    css=(_FOLDER / "sign_out.css").read_text(encoding="utf-8"),
-    js=f"{as_script()}\n"
+ANNOTATE = ComponentFile("annotate", SCRIPT, STYLE)
+SIGN_OUT = ComponentFile(
+    "sign_out",
+    f"{as_script()}\n"
     + _joined("telling.js", "elements.js", "kept.js", "outbox.js", "hmac.js", "ballot.js", "rescue.js", "sign_out.js"),
+    _joined("sign_out.css"),
 )
+FILES = {component.name: component for component in (ANNOTATE, SIGN_OUT)}
+
+_mount = st.components.v2.component("calipers_annotate", js=ANNOTATE.loader)
+_mount_sign_out = st.components.v2.component("calipers_sign_out", js=SIGN_OUT.loader)
 
 
 def annotate(data: dict[str, Any], key: str) -> None:
     """Show the annotator's page over the whole window.
 
-    `data`: `{aid, csrf, person, rescue, language, position: {done, of}, finished, study: {title, simulated}}`, where
-    `rescue` signs what is downloaded unsaved (annotation/offline/ballot_signing.py), `language` is the study's, and
-    optionally `links: [{text, back, href}]`, other pages for its menu and as the next step (the first of them when all
-    is done), and `note`, a sentence said once with the first item. Reports and answers are fetched by the page itself,
-    because `data` is sent again with every rerun. `key` keeps one page over reruns; without it `data` would be part of
-    its identity.
+    `data`: `{aid, csrf, person, name, rescue, language, position: {done, of}, finished, study: {title, simulated}}`, of
+    which `name` is the person's own, `rescue` signs what is downloaded unsaved (annotation/offline/ballot_format.py),
+    `language` is the study's, and optionally `links: [{text, back, href}]`, other pages for its menu and as the next
+    step (the first of them when all is done), and `note`, a sentence said once with the first item. Reports and answers
+    are fetched by the page itself, because `data` is sent again with every rerun. `key` keeps one page over reruns;
+    without it `data` would be part of its identity.
     """
     _mount(key=key, data=data)
 
@@ -96,3 +106,34 @@ def sign_out(data: dict[str, Any], key: str) -> None:
     `data`: `{csrf, person, rescue, language}`.
     """
     _mount_sign_out(key=key, data=data)
+
+
+def packet_html(packet: PacketFile) -> str:
+    """A packet as one HTML file that needs no network and may use none.
+
+    The script is allowed by its hash; whatever else a report might smuggle in does not run.
+    """
+    known = {"data": packet.data, "sha256": packet.sha256, "secret": packet.secret}
+    words = texts_for(packet.data["language"])
+    digest = base64.b64encode(hashlib.sha256(PACKET_SCRIPT.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; connect-src 'none'; "
+        "form-action 'none'; base-uri 'none'"
+    )
+    return f"""<!doctype html>
+<html lang="{words.language}" dir="{words.dir}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{words.tell("screens.packet.title")}</title>
+<style>{PACKET_STYLE}</style>
+</head>
+<body>
+<noscript>{words.tell("screens.packet.no_script")}</noscript>
+<script type="application/json" id="packet">{inline_json(known)}</script>
+<script type="module">{PACKET_SCRIPT}</script>
+</body>
+</html>
+"""

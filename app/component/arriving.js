@@ -8,11 +8,12 @@ class Arriving {
   }
 
   /** Skeleton, one fetch, then the item at the place where the person left it. */
-  async open(aid, { fresh = 0, focus } = {}) {
+  async open(aid, { fresh = false, focus } = {}) {
     const { page } = this;
     const generation = (page.generation += 1);
     const over = () => generation !== page.generation;
     page.leave();
+    const actsFrom = fresh ? performance.now() + FRESH_ITEM_MS : 0;
     if (page.aid !== aid) {
       page.turn?.close();
       page.turn = new Turn(`${page.data.person}:${aid}`, (mine) => page.turned(mine));
@@ -28,7 +29,7 @@ class Arriving {
         .catch(() => ({ status: 0, reply: {} }));
       if (status === 200) await page.turn.ready;
       if (over()) return;
-      if (status === 200) return void (await this.show(reply, { fresh, focus, over }));
+      if (status === 200) return void (await this.show(reply, { actsFrom, focus, over }));
       if (status && status < 500 && status !== 429) return void this.unavailable(status, reply);
       if (attempt)
         page.shell.phase("trouble", {
@@ -57,7 +58,8 @@ class Arriving {
   unavailable(status, reply) {
     const { page } = this;
     const action = { text: tell("page.load_again"), run: () => location.reload() };
-    if (status === 401)
+    if (reply.code === "other_sign_in" && reply.person !== page.data.person) overtaken(page, reply);
+    else if (status === 401)
       page.shell.phase("trouble", { title: tell("page.signed_out"), text: tell("page.open_link"), action });
     else
       page.shell.phase("trouble", {
@@ -67,7 +69,7 @@ class Arriving {
       });
   }
 
-  async show(item, { fresh, focus, over }) {
+  async show(item, { actsFrom, focus, over }) {
     const { page } = this;
     page.item = item;
     page.position = item.position ?? page.position;
@@ -107,10 +109,11 @@ class Arriving {
     await nextFrame();
     await nextFrame(); // now it is on screen
     if (!over()) page.reading.restore(place);
-    if (fresh) await pause(fresh);
+    if (actsFrom) await pause(Math.max(FRESHLY_SHOWN_MS, actsFrom - performance.now()));
     if (over()) return;
     page.ready = true;
     page.shell.ready(true);
+    page.refresh(); // takes over what was typed before
     const unsaved = await sendLeftovers(page);
     if (over() || !unsaved) return;
     page.notices.set("leftovers", {

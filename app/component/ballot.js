@@ -1,5 +1,5 @@
 // A ballot: answers as a file in a person's own hands, signed so that the study knows whose they are. Its text is the
-// canonical JSON of RFC 8785, which annotation/canonical_json.py writes as well, byte for byte.
+// canonical JSON of RFC 8785, which plain/hashes.py writes as well, byte for byte.
 
 const BALLOT = "calipers-ballot/1";
 const KEEP_ADDRESS_MS = 60_000; // of a file that is being downloaded

@@ -112,7 +112,7 @@ class ScoreRows {
         if (!row.id) return;
         const { side } = this.page.answers.rows.get(row.id);
         row.name.textContent = tell(`pane.${side}`);
-        row.scores.ask({ ...criterion, id: row.id, label: nameOf(criterion.label, side) }, also);
+        row.scores.ask({ ...criterion, id: row.id, named: nameOf(criterion.named, side) }, also);
       });
       this.asked = criterion.id;
     }

@@ -2,7 +2,7 @@
 // leave the browser, never what was pressed.
 
 const SEND_EVERY_MS = 15_000;
-const ACTIVITY_EVENTS = ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "input"];
+const ACTIVITY_EVENTS = ["keydown", "pointerdown", "pointermove", "wheel", "scroll"];
 
 class Clock {
   /** about() -> criterion id, or null while reading before the first answer; send(intervals). */
@@ -11,8 +11,11 @@ class Clock {
     this.send = send;
     this.begin(120_000);
     const seen = () => this.seen();
-    const options = { capture: true, passive: true, signal: (this.stop = new AbortController()).signal };
+    const { signal } = (this.stop = new AbortController());
+    const options = { capture: true, passive: true, signal };
     for (const name of ACTIVITY_EVENTS) root.addEventListener(name, seen, options);
+    // not in capture: what follows from a flush must not run before the box has handed on what was typed
+    root.addEventListener("input", seen, { passive: true, signal });
     document.addEventListener("selectionchange", seen, options);
   }
 

@@ -15,6 +15,7 @@ const ICONS = {
   up: "M3 10.5 8 5.5l5 5",
   down: "M3 5.5l5 5 5-5",
   close: "M4 4l8 8M12 4l-8 8",
+  undo: "M6 3 2.5 6.5 6 10M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6.5",
   theme: "M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2ZM8 2v12",
   more: "M3 8h.01M8 8h.01M13 8h.01",
 };
@@ -56,3 +57,4 @@ const nextFrame = () => new Promise((done) => requestAnimationFrame(() => done()
 const isTextField = (node) =>
   node instanceof Element &&
   (node.matches("textarea, input:not([type=checkbox]):not([type=radio]), select") || node.isContentEditable);
+const hasFocus = (node) => node.getRootNode().activeElement === node;

@@ -7,7 +7,7 @@ class Form {
   constructor({ page, root }) {
     this.page = page;
     this.root = root;
-    this.where = make("span", { class: "where" });
+    this.where = new Where();
     this.questions = make("div", { class: "questions", id: "question" });
     this.choices = new Radios({
       attributes: { class: "choices", "aria-describedby": "question" },
@@ -17,7 +17,7 @@ class Form {
     this.twoReports = new ScoreRows(page); // instead, where the page says of which it asks
     this.confidence = new Radios({
       attributes: { class: "confidence", "aria-label": tell("form.confidence_title"), title: tell("form.confidence_title") },
-      choose: (id, by) => page.confide(Number(id), by),
+      choose: (id, by) => page.confide(id && Number(id), by),
     });
     this.versions = new Versions(page);
     this.boxes = make("div", { class: "boxes" });
@@ -26,10 +26,7 @@ class Form {
     this.whyReport = make("span", { class: "why-report" }); // of which report, where two are rated
     this.rule = new RationaleRule(page);
     this.saved = make("span", { class: "answer-save" });
-    this.noticeText = make("p", { class: "notice-text", role: "alert" });
-    this.noticeAction = make("button", { type: "button", class: "quiet", hidden: true });
-    this.noticeSaid = make("p", { class: "notice-text", role: "status" }); // what need not interrupt a screen reader
-    this.notice = make("div", { class: "notice" }, this.noticeText, this.noticeSaid, this.noticeAction);
+    this.notice = new NoticeLine();
     this.rescue = make(
       "button",
       { type: "button", class: "quiet rescue", hidden: true, onclick: () => page.rescue.download() },
@@ -50,11 +47,7 @@ class Form {
       describe: (id) => page.answers.describe(id),
     });
     const step = (name, text, by) =>
-      make(
-        "button",
-        { type: "button", class: "tool", "aria-label": text, title: text, onclick: () => page.step(by) },
-        icon(name),
-      );
+      make("button", { type: "button", class: "tool", "aria-label": text, title: text, onclick: () => page.step(by) }, icon(name));
     this.listToggle = make(
       "button",
       {
@@ -73,7 +66,9 @@ class Form {
       make(
         "div",
         { class: "ask-top" },
-        this.where,
+        this.where.root,
+        this.where.said,
+        page.undo.button,
         this.listToggle,
         step("back", tell("form.previous"), -1),
         step("on", tell("form.next"), 1),
@@ -98,7 +93,7 @@ class Form {
       this.others.root,
       this.why,
       this.listRoot,
-      this.notice,
+      this.notice.root,
       make("footer", { class: "foot" }, this.rescue, this.ways, make("div", { class: "foot-row" }, this.left, this.submit)),
     );
   }
@@ -107,6 +102,7 @@ class Form {
     this.item = item;
     this.id = null;
     this.textareas = new Map();
+    this.held = new Set(); // rows whose box holds what could not be handed on yet
     this.boxes.replaceChildren();
     this.quotes.forget();
     this.page.history.arrived(item);
@@ -165,12 +161,15 @@ class Form {
     const { side } = this.page.answers.rows.get(id);
     const { label, category, subcategory } = criteria[at];
     const group = subcategory || category;
-    this.where.textContent = tell(group ? "form.where_group" : "form.where", { group, n: at + 1, of: criteria.length });
+    const where = tell("form.where", { n: at + 1, of: criteria.length });
+    this.where.show(group, where);
     for (const node of this.questions.children) node.classList.toggle("open", node.dataset.criterion === criterionOf(id));
     this.whyReport.textContent = side ? tell(`pane.${side}_region`) : "";
-    this.choices.root.setAttribute("aria-label", label);
+    const named = tell("form.named", { label, where }); // what the focus lands on says where one is
+    this.choices.root.setAttribute("aria-label", named);
     this.confidence.root.setAttribute("aria-label", nameOf(tell("form.confidence_title"), side));
-    if (this.isRating) this.scores.ask(criteria[at], this.item.choices);
+    if (this.isRating) this.scores.ask({ ...criteria[at], named }, this.item.choices);
+    this.where.arrived(id, nameOf(named, side), this.hasFocus());
     if (!this.textareas.has(id)) this.textareas.set(id, this.textarea(id, nameOf(label, side)));
     for (const [each, box] of this.textareas) box.hidden = each !== id;
     this.list.activate(id);
@@ -197,6 +196,7 @@ class Form {
       box.style.blockSize = `${box.scrollHeight + 2}px`;
     };
     box.addEventListener("input", () => {
+      box.dataset.typed = "yes";
       this.page.write(id, box.value);
       grow();
     });
@@ -212,7 +212,7 @@ class Form {
   refreshAll() {
     this.list.refresh();
     if (this.id) this.refresh(this.id);
-    this.say(notice(this.page));
+    this.notice.say(notice(this.page));
     this.rescue.hidden = !this.page.rescue.offered;
     this.showWays(waysOn(this.page));
     this.showSubmit(submitState(this.page));
@@ -230,10 +230,11 @@ class Form {
     this.answering.mark(answer.choice, fixed);
     this.confidence.mark(String(answer.confidence), fixed);
     const box = this.textareas.get(id);
-    if (box.value !== answer.rationale) box.value = answer.rationale;
+    this.fill(id, box, answer.rationale);
     box.readOnly = fixed;
     this.quotes.show(id);
     this.page.history.show(id);
+    this.page.undo.show();
     const needs = this.page.answers.asked.has(id) ? this.page.answers.missing(id) : null;
     this.rule.show(id, needs);
     this.answering.root.dataset.need = needs === "no_choice" ? "yes" : "no";
@@ -241,13 +242,17 @@ class Form {
     this.saved.dataset.save = save;
   }
 
-  say({ text = "", tone = "plain", action, quiet = false } = {}) {
-    this.notice.dataset.tone = tone;
-    for (const [node, words] of [[this.noticeText, quiet ? "" : text], [this.noticeSaid, quiet ? text : ""]])
-      if (node.textContent !== words) node.textContent = words;
-    this.noticeAction.hidden = !action;
-    this.noticeAction.textContent = action?.text ?? "";
-    this.noticeAction.onclick = action?.run ?? null;
+  /** A box that has the focus is never written into; what was typed while nothing could be edited is the newest edit. */
+  fill(id, box, rationale) {
+    if (box.value === rationale) this.held.delete(id);
+    else if (this.held.has(id)) this.page.ready && this.page.writable && this.page.write(id, box.value);
+    else if (!hasFocus(box)) box.value = rationale;
+  }
+
+  /** Of two versions another was picked. */
+  replaceText(id) {
+    const box = this.textareas.get(id);
+    if (box) box.value = this.page.answers.of(id).rationale;
   }
 
   showWays(ways) {

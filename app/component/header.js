@@ -7,14 +7,10 @@ class Header {
     this.done = make("span", { class: "done" });
     this.time = make("span", { class: "time", role: "timer", "aria-label": tell("header.active_time") });
     this.saveText = make("span", {});
-    this.save = make(
-      "span",
-      { class: "save", role: "status", "aria-live": "polite" },
-      make("i", { class: "dot" }),
-      this.saveText,
-    );
+    this.save = make("span", { class: "save" }, make("i", { class: "dot" }), this.saveText);
+    this.said = make("span", { class: "unseen", role: "status" }); // what of the save state is worth an interruption
     this.topicTitle = make("span", { class: "topic-title" });
-    this.topicPrompt = make("span", { class: "topic-prompt" });
+    this.topicPrompt = make("span", { class: "topic-prompt", "aria-hidden": "true" }); // all of it is in the sheet
     this.topic = make(
       "button",
       { type: "button", class: "topic", title: tell("header.show_topic"), onclick: () => page.dialogs.topic() },
@@ -58,7 +54,7 @@ class Header {
     const tool = (text, name, run) =>
       make(
         "button",
-        { type: "button", class: "tool words needs-item", dir: "ltr", "aria-label": name, title: name, onclick: run },
+        { type: "button", class: "tool words needs-item", dir: "ltr", "aria-label": name.includes(text) ? name : `${text} ${name}`, title: name, onclick: run },
         text,
       );
     this.moreButton = make(
@@ -82,7 +78,7 @@ class Header {
       if (open) menu.querySelector("button, a")?.focus();
     });
     root.append(
-      make("div", { class: "head-left" }, this.position, this.done, this.time, this.save),
+      make("div", { class: "head-left" }, this.position, this.done, this.time, this.save, this.said),
       make("div", { class: "head-middle" }, this.topic, this.simulated),
       make(
         "div",
@@ -174,6 +170,15 @@ class Header {
     const { state, text } = saveState(this.page);
     this.save.dataset.save = state;
     if (this.saveText.textContent !== text) this.saveText.textContent = text;
+    this.tellException(state, text);
+  }
+
+  /** To a screen reader: once that answers are no longer stored, once that they are again, never that all is well. */
+  tellException(state, text) {
+    const wrong = ["offline", "refused"].includes(state);
+    if (wrong && this.told !== state) this.said.textContent = text;
+    else if (this.told && state === "saved") this.said.textContent = tell("save.back");
+    if (wrong || state === "saved") this.told = wrong ? state : null;
   }
 
   fillMenu() {
@@ -214,6 +219,7 @@ class Header {
         ),
         entry(tell(keys ? "menu.keys_on" : "menu.keys_off"), () => page.preferences.choose({ keys: !keys })),
         !page.desk && make("hr"),
+        signedInAs(page) && make("p", { class: "signed-in" }, tell("menu.signed_in", { name: signedInAs(page) })),
         ...page.links.map(({ text, href }) => make("a", { href }, text)),
         !page.desk && entry(tell("menu.log_out"), () => page.leaving.logout()),
       ].filter(Boolean),

@@ -11,6 +11,7 @@ const KEYS = [
     keys: [..."0123456789"],
     run: (page, key) => page.digit(key),
   },
+  { shown: ["←", "→"], does: "keys.arrows" },
   { shown: ["0–9"], does: "keys.score", asked: (item) => item?.task_type === "pointwise_rating" },
   {
     shown: ["j", "k"],
@@ -46,12 +47,15 @@ const KEYS = [
     keys: ["Delete"],
     run: (page) => page.clear(),
   },
+  { shown: ["Ctrl Z"], does: "keys.undo" },
   {
     shown: ["d", "u"],
     does: "keys.scroll",
     keys: ["d", "u"],
-    run: (page, key) => page.reading.halfScreen(key === "d" ? 1 : -1),
+    run: (page, key) => page.scrolling.halfScreen(key === "d" ? 1 : -1),
   },
+  { shown: ["↑", "↓", "Space"], does: "keys.scroll_on" },
+  { shown: ["Alt ↑", "Alt ↓"], does: "keys.scroll_inside" },
   { shown: ["w"], does: "keys.other_report", keys: ["w"], run: (page) => page.reading.switchPane() },
   {
     shown: ["s"],
@@ -100,7 +104,11 @@ function listenToKeys(page, root, signal) {
       if (page.find.isOpen && !inText) page.find.close();
       else if (target === scores.field.input) root.focus({ preventScroll: true });
       else if (inText) page.form.focusChoices();
-    } else if (!inText) single(page, event, target);
+    } else if (/^z$/i.test(event.key) && (event.ctrlKey || event.metaKey) && !event.shiftKey && !isWritten(target)) {
+      event.preventDefault();
+      if (!event.repeat) page.undo.back();
+    } else if (page.scrolling.pressed(event, target)) event.preventDefault();
+    else if (!inText) single(page, event, target);
   };
   root.addEventListener("keydown", pressed, { signal });
   // focus falls back to the document when the focused control disappears; everything else there is inert
@@ -115,6 +123,9 @@ function listenToKeys(page, root, signal) {
   );
   for (const name of ["keyup", "keypress"]) root.addEventListener(name, (event) => event.stopPropagation());
 }
+
+/** A text with something of its own to undo; a box where a choice led, and nothing was typed, has not. */
+const isWritten = (target) => isTextField(target) && !(target.matches("textarea") && !target.value && !target.dataset.typed);
 
 function single(page, event, target) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || !page.ready) return;

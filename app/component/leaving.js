@@ -54,7 +54,7 @@ class Leaving {
     if (status === 200) this.left(outcome, item, reply);
     else if (status === 422 && reply.missing) this.incomplete(reply.missing);
     else if (status === 409 && reply.criteria) await this.differs(reply.criteria);
-    else if (status === 401) page.signedOut();
+    else if (status === 401) signedOut(page);
     else
       page.notices.set("submit", {
         text: status
@@ -94,7 +94,7 @@ class Leaving {
   onward(reply) {
     const { page } = this;
     if (reply.gate) location.assign("/");
-    else if (reply.next) page.open(reply.next, { fresh: FRESH_ITEM_MS });
+    else if (reply.next) page.open(reply.next, { fresh: true });
     else if (page.data.participant) location.reload(); // a platform's participant ends with a code
     else page.end(true);
   }

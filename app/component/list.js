@@ -49,8 +49,7 @@ class CriteriaList {
       { type: "button", class: "row", tabindex: -1, title: label, onclick: () => this.open(id) },
       mark,
       make("span", { class: "row-label" }, make("bdi", {}, label)),
-      need,
-      answer,
+      ...[" ", answer, " ", need], // in the words and the order of its name
     );
     this.rows.set(id, { button, answer, need, label });
     return make("li", {}, button);
@@ -67,7 +66,7 @@ class CriteriaList {
   refreshRow(id) {
     const row = this.rows.get(id);
     const now = this.describe(id);
-    const parts = [now.told ?? now.answer ?? tell("list.no_answer"), now.need ?? now.lacks, now.save === "saved" ? null : tell(`save.${now.save}`)];
+    const parts = [now.told ?? now.answer ?? (now.need ? null : tell("list.no_answer")), now.need ?? now.lacks, now.save === "saved" ? null : tell(`save.${now.save}`)];
     const told = tell("list.row", { label: row.label, state: parts.filter(Boolean).join(", ") });
     if (row.told === `${now.done} ${told}`) return now.done; // thousands of needless changes while somebody types
     row.told = `${now.done} ${told}`;

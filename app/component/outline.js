@@ -8,8 +8,7 @@ class Outline {
     Object.assign(this, { page, root });
     this.node = make("div", { class: "outline", popover: "auto", role: "dialog", "aria-label": tell("header.outline") });
     this.node.addEventListener("toggle", ({ newState }) => {
-      if (newState === "open") this.focusCurrent();
-      else this.giveBack();
+      if (newState === "closed") this.giveBack();
       page.header.outlineOpen(newState === "open");
     });
     this.node.addEventListener("keydown", (event) => this.pressed(event));
@@ -23,6 +22,7 @@ class Outline {
       ...[...this.page.reading.panes].map(([side, pane]) => this.column(side, pane, pane.node.ariaLabel)),
     );
     this.node.showPopover();
+    this.focusCurrent(); // at once: the toggle event comes later, and a second "o" in between must find the focus in here
   }
 
   close() {

@@ -1,7 +1,10 @@
 // One item at a time: loading and showing it, what the person does on it, and what is said about that.
 
 const TIMEOUT_MS = 8000;
-const FRESH_ITEM_MS = 300; // a key press meant for the item just submitted must not answer the next one
+// a key press meant for the item just submitted must not answer the next one: so long after that one went, and so long
+// after the next one is on screen
+const FRESH_ITEM_MS = 300;
+const FRESHLY_SHOWN_MS = 100;
 
 class Page {
   constructor(shell) {
@@ -23,7 +26,9 @@ class Page {
       turned: () => this.header?.refresh(),
     });
     this.quoting = new Quoting({ page: this, root: shell.root, signal: shell.ends.signal });
+    this.scrolling = new Scrolling(this.reading);
     this.history = new AnswerHistory(this);
+    this.undo = new Undo(this);
     this.form = new Form({ page: this, root: shell.form });
     this.training = new Training(this);
     this.dialogs = new Dialogs({ page: this, root: shell.root });
@@ -40,6 +45,7 @@ class Page {
   /** `data` comes again with every rerun of the script; only another aid than before moves the page. */
   update(data) {
     const before = this.data;
+    if (before && before.person !== data.person) return void overtaken(this, data);
     this.data = data;
     this.links = data.links ?? [];
     if (!before) this.preferences.recall(data.person);
@@ -70,12 +76,15 @@ class Page {
       credentials: "same-origin",
       signal: AbortSignal.timeout(TIMEOUT_MS),
       ...options,
+      headers: { ...options?.headers, "X-Calipers-Token": this.data.csrf },
     });
-    return { status: answer.status, reply: await answer.json().catch(() => ({})) };
+    const reply = await answer.json().catch(() => ({}));
+    if (reply.code === "other_sign_in") replaced(this, reply);
+    return { status: answer.status, reply };
   }
 
   post(path, body, { keepalive = false } = {}) {
-    const headers = { "Content-Type": "application/json", "X-Calipers-Token": this.data.csrf };
+    const headers = { "Content-Type": "application/json" };
     return this.request(path, { method: "POST", headers, keepalive, body: JSON.stringify(body) });
   }
 
@@ -99,6 +108,7 @@ class Page {
     this.ready = false;
     this.shell.ready(false);
     this.outbox?.close();
+    this.undo.forget();
     this.notices.clear();
     this.item = this.outbox = this.answers = this.closedBy = this.current = null;
   }
@@ -124,9 +134,13 @@ class Page {
 
   choose(choice, by) {
     const id = this.current;
-    if (!this.mayEdit(id) || (choice === null && this.answers.of(id).choice === null)) return;
-    this.answers.edit(id, { choice }, by === "typing" ? "text" : "now");
-    this.edited();
+    const same = this.answers.of(id).choice === choice;
+    if (!this.mayEdit(id) || (same && choice === null)) return;
+    if (!same) {
+      this.undo.note(id, "choice", choice, by);
+      this.answers.edit(id, { choice }, by === "typing" ? "text" : "now");
+      this.edited(choice === null && by !== "typing");
+    }
     // by touch, the screen keyboard would cover the reports; a score that is being typed may grow; whoever clicks and
     // may write a reason, but need not, stays where the box is
     const stays = ["arrow", "touch", "typing"].includes(by) || (by === "mouse" && !this.asksRationale);
@@ -154,9 +168,11 @@ class Page {
 
   /** 1 to 5, or null for no statement. */
   confide(confidence, by) {
-    if (!this.mayEdit(this.current) || confidence === 0 || confidence > 5) return;
+    const same = confidence === null && this.answers.of(this.current).confidence === null;
+    if (!this.mayEdit(this.current) || same || confidence === 0 || confidence > 5) return;
+    this.undo.note(this.current, "confidence", confidence, by);
     this.answers.edit(this.current, { confidence }, "now");
-    this.edited();
+    this.edited(confidence === null);
     if (by === "key" && confidence !== null) this.onward();
   }
 
@@ -166,7 +182,8 @@ class Page {
   }
 
   write(id, rationale) {
-    if (!this.ready || !this.writable) return void this.form.refresh(id);
+    if (!this.ready || !this.writable) return void this.form.held.add(id);
+    this.form.held.delete(id);
     this.answers.edit(id, { rationale }, "text");
     this.edited();
   }
@@ -175,8 +192,9 @@ class Page {
     return this.ready && this.writable && !this.answers.conflict(id);
   }
 
-  edited() {
+  edited(cleared = false) {
     for (const over of ["remark", "note", "first", "unfinished"]) this.notices.delete(over);
+    if (cleared) this.undo.cleared();
     if (this.answers.asked.size) this.leaving.stillMissing();
     else this.notices.delete("submit");
     this.placeMoved();
@@ -185,6 +203,7 @@ class Page {
 
   resolve(id, which) {
     this.answers.resolve(id, which);
+    this.form.replaceText(id);
     this.refresh();
     this.form.focusChoices();
   }
@@ -261,18 +280,10 @@ class Page {
   saveChanged() {
     if (!this.item) return;
     this.rescue.changed();
-    if (this.outbox.stopped?.status === 401) this.signedOut();
+    if (this.outbox.stopped?.status === 401) signedOut(this);
     if (this.stale) return;
     this.stale = true; // one edit reports several changes
     queueMicrotask(() => this.stale && this.refresh());
-  }
-
-  /** The invite link opens in another tab: let that one write. */
-  signedOut() {
-    if (this.closedBy?.code === "signed_out") return;
-    this.closedBy = { code: "signed_out" };
-    this.turn.close();
-    this.refresh();
   }
 
   refresh() {

@@ -1,5 +1,5 @@
 // Quoting: a selected passage goes into the open rationale, and a span of the report's text is kept beside it. Offsets
-// are UTF-16 units over the text of the pane's `.report`; the server counts the same text (annotation/work/evidence.py).
+// are UTF-16 units over the text of the pane's `.report`; the server counts the same text (annotation/labels/evidence.py).
 
 const MAX_QUOTE = 2000; // characters
 const MAX_SPANS = 20; // of one answer

@@ -1,10 +1,11 @@
-// A group of large buttons that is a radio group: one tab stop, arrows move and choose. While none is chosen the group
-// itself is focused, so that the first space of a text that is typed on chooses nothing.
+// A group of large buttons that is a radio group: one tab stop, Left and Right move and choose; Up and Down are the
+// report's. While none is chosen the group itself is focused, so that the first space of a text chooses nothing.
 
 const BY_POINTER = { touch: "touch", mouse: "mouse", pen: "mouse" }; // none: pressed by key
+const SECOND_CLICK_MS = 600; // sooner, it is the other half of a double click
 
 class Radios {
-  /** choose(value, by): by is key, mouse, touch or arrow. */
+  /** choose(value, by): by is key, mouse, touch or arrow; value is null where the chosen one was clicked once more. */
   constructor({ attributes, choose }) {
     this.choose = choose;
     this.root = make("div", { role: "radiogroup", tabindex: -1, ...attributes });
@@ -23,7 +24,7 @@ class Radios {
           "data-choice": id,
           "aria-checked": "false",
           "aria-keyshortcuts": key,
-          onclick: ({ pointerType }) => this.choose(id, BY_POINTER[pointerType] ?? "key"),
+          onclick: (event) => this.clicked(id, event),
         },
         ...content,
       ),
@@ -31,7 +32,16 @@ class Radios {
     this.root.replaceChildren(...before, ...this.buttons);
   }
 
+  clicked(id, { pointerType, detail }) {
+    const by = BY_POINTER[pointerType] ?? "key";
+    const again = by !== "key" && this.chosen === id;
+    const apart = detail < 2 && performance.now() - (this.clickedAt ?? -Infinity) > SECOND_CLICK_MS;
+    this.clickedAt = performance.now();
+    this.choose(again && apart ? null : id, by);
+  }
+
   mark(value, fixed) {
+    this.chosen = value;
     const chosen = this.buttons.find(({ dataset }) => dataset.choice === value);
     for (const button of this.buttons) {
       button.setAttribute("aria-checked", String(button === chosen));
@@ -42,9 +52,9 @@ class Radios {
   }
 
   pressed(event) {
-    if (event.key === " " && event.target === this.root) event.preventDefault(); // nor does it scroll
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
+    const onward = getComputedStyle(this.root).direction === "rtl" ? -1 : 1;
+    const step = { ArrowRight: onward, ArrowLeft: -onward }[event.key];
+    if (!step || event.altKey || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
     const at = this.buttons.indexOf(event.composedPath()[0]);
     const next = this.buttons.at(at < 0 && step < 0 ? -1 : (at + step) % this.buttons.length);

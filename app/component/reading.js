@@ -270,12 +270,6 @@ class Reading {
     pane.read.textContent = `${Math.floor(100 * pane.furthest + 0.001)} %`;
   }
 
-  halfScreen(direction) {
-    const node = this.panes.get(this.active)?.node;
-    const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    node?.scrollBy({ top: (direction * node.clientHeight) / 2, behavior: calm ? "instant" : "smooth" });
-  }
-
   place() {
     const place = {};
     for (const [side, { furthest }] of this.panes) {

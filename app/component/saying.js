@@ -34,7 +34,7 @@ function saveState(page) {
   const { outbox, item } = page;
   if (!item) return { state: "none", text: "" };
   const n = outbox.unsaved;
-  if (page.closedBy?.code === "signed_out") return { state: "refused", text: tell("save.head_signed_out", { n }) };
+  if (["signed_out", "replaced"].includes(page.closedBy?.code)) return { state: "refused", text: tell("save.head_signed_out", { n }) };
   if (item.status !== "taken") {
     const stored = item.status === "submitted" || item.status === "locked";
     return { state: stored ? "saved" : "read-only", text: tell(`save.${item.status}`) };
@@ -58,6 +58,7 @@ function notice(page) {
   const kept = outbox.unsaved ? ` ${tell("notice.kept", { n: outbox.unsaved })}` : "";
   if (closedBy?.code === "signed_out")
     return { text: tell("notice.signed_out") + kept, tone: "red" };
+  if (closedBy?.code === "replaced") return ofReplaced(closedBy, kept, reload);
   if (closedBy?.code === "returned")
     return { text: sentence(closedBy, "notice.returned") + kept, tone: "red", action: reload };
   if (closedBy)

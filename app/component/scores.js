@@ -18,14 +18,14 @@ class Scores {
   }
 
   /** Another criterion; `also` are the answers beside the numbers, `not_applicable` or none. */
-  ask({ id, label, scale }, also) {
+  ask({ id, label, scale, named = label }, also) {
     this.forget();
     this.values = scoresOf(scale);
-    this.field.ask(id, label, this.values.length ? null : scale);
+    this.field.ask(id, named, this.values.length ? null : scale);
     const columns = this.values.length <= 6 ? this.values.length : Math.ceil(this.values.length / 2);
     this.buttons.root.style.cssText = `--columns: ${columns}; --all: ${this.values.length}`;
     this.buttons.root.hidden = !this.values.length && !also.length;
-    this.buttons.root.setAttribute("aria-label", label);
+    this.buttons.root.setAttribute("aria-label", named);
     this.buttons.fill([
       ...this.values.map((value) => ({ id: value, content: [icon("check"), make("span", {}, value)] })),
       ...also.map((choice) => ({ id: choice.id, content: [icon("check"), make("span", {}, choiceText(this.page.item, choice))] })),
@@ -113,15 +113,16 @@ class ScoreField {
     this.drafts.clear();
   }
 
-  ask(id, label, scale) {
+  ask(id, named, scale) {
     this.id = id;
     this.scale = scale;
     this.root.hidden = !scale;
     this.input.value = this.drafts.get(id) ?? "";
+    this.other = true;
     this.say("");
     if (!scale) return;
     const { min, max, step } = scale;
-    for (const [name, value] of Object.entries({ min, max, step: step || "any", "aria-label": label }))
+    for (const [name, value] of Object.entries({ min, max, step: step || "any", "aria-label": named }))
       this.input.setAttribute(name, value);
     const kind = step === 1 && Number.isInteger(min) ? "range_whole" : step ? "range_steps" : "range";
     this.range.textContent = tell(`scores.${kind}`, { min, max, step });
@@ -136,7 +137,9 @@ class ScoreField {
   mark(value, fixed) {
     if (!this.asked) return;
     const score = value === null || Number.isNaN(Number(value)) ? null : value;
-    if (this.read() !== score) this.input.value = score ?? "";
+    const typing = hasFocus(this.input) && !this.other; // never into what is being typed
+    if (this.read() !== score && !typing) this.input.value = score ?? "";
+    Object.assign(this, { score, other: false });
     this.input.readOnly = fixed;
     this.root.dataset.scored = score === null ? "no" : "yes";
   }
@@ -154,7 +157,7 @@ class ScoreField {
 
   typed() {
     const score = this.read();
-    if (!this.page.mayEdit(this.id)) return void this.page.form.refresh(this.id);
+    if (!this.page.mayEdit(this.id)) return void (this.input.value = this.score ?? "");
     if (score === null && this.input.value) this.drafts.set(this.id, this.input.value);
     else this.drafts.delete(this.id);
     this.page.choose(score, "typing");

@@ -44,6 +44,8 @@ class SignOut {
         body: "{}",
         signal: AbortSignal.timeout(8000),
       });
+      const { code, name } = answer.ok ? {} : await answer.json().catch(() => ({}));
+      if (code === "other_sign_in") return void (this.problem.textContent = `${tell("page.other_person", { name })} `);
       if (!answer.ok && answer.status !== 401) throw new Error("refused");
     } catch {
       this.problem.textContent = `${tell("sign_out.failed")} `;

@@ -1,7 +1,7 @@
 // Telling: every word of the interface comes from the catalogues (app/texts), which stand in TEXTS before this part:
 // {dir, words} by language. A page speaks one language: the study's, where there is a catalogue of it, else English.
 
-// full-width characters, as annotation/stripping/scripts.py has them
+// full-width characters, as annotation/texts/scripts.py has them
 const WIDE =
   /[\u1100-\u115f\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3ffff}]/u;
 const FROM_THE_RIGHT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
@@ -29,7 +29,7 @@ function apart(value) {
   return against ? `\u2068${text}\u2069` : text;
 }
 
-/** Characters of what was typed, a full-width one counted as two; annotation/stripping/scripts.py counts the same. */
+/** Characters of what was typed, a full-width one counted as two; annotation/texts/scripts.py counts the same. */
 const typedLength = (text) => [...text.trim()].reduce((sum, letter) => sum + (WIDE.test(letter) ? 2 : 1), 0);
 
 const isTold = (key) => key in TEXTS.en.words;
@@ -40,7 +40,7 @@ function tellRefusal(code, text, otherwise = "refusal.other") {
   return tell(isTold(`refusal.${code}`) ? `refusal.${code}` : otherwise);
 }
 
-/** A pane's title; the server names it in English (annotation/work/shown.py). */
+/** A pane's title; the server names it in English (annotation/items/shown.py). */
 function paneTitle(name) {
   const key = `pane.${name.toLowerCase()}`;
   return isTold(key) ? tell(key) : name;

@@ -33,13 +33,17 @@ class Turn {
           this.release = release;
         });
       })
-      .catch(() => {
-        /* aborted by us, or stolen by the other tab */
-      })
-      .then(() => {
+      .then(
+        () => true,
+        // held and rejected: stolen by the other tab, which may close again. Never granted: the next one would not be
+        // either, and WebKit, which rejects all while a page is left, would ask for ever and hang
+        () => held,
+      )
+      .then((again) => {
         if (this.closed || options.signal?.aborted || (held && this.released)) return;
+        if (!again && this.mine === null) return void this.ask();
         this.set(false);
-        this.queue();
+        if (again) this.queue();
       });
   }
 
@@ -52,7 +56,7 @@ class Turn {
   takeOver() {
     if (this.mine) return;
     this.waiting?.abort();
-    if (navigator.locks) this.request({ steal: true });
+    if (navigator.locks && !this.channel) this.request({ steal: true });
     else {
       this.channel?.postMessage("mine");
       this.set(true);

@@ -1,7 +1,5 @@
 """The pages of an evaluator: what the labels say, how far the work is, and the next study."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 
@@ -9,23 +7,10 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from annotation.people.principals import Principal
-from app.screens import (
-    agreement,
-    bias,
-    blinding,
-    choice,
-    disagreements,
-    disputes,
-    judges,
-    log_out,
-    paper,
-    people,
-    planner,
-    progress,
-    ranking,
-    reliability,
-    set_up,
-)
+from app.results.shown_file import ShownFile
+from app.screens import leaving as signed_out
+from app.screens.results import agreement, bias, choice, disagreements, paper, ranking, reliability
+from app.screens.study import blinding, disputes, judges, people, planner, progress, set_up
 from app.setting_up import is_setting_up
 from app.settings import database
 from db.connect import reading
@@ -33,7 +18,7 @@ from db.tables import Study
 
 
 def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
-    """In the order of the navigation."""
+    """Return the evaluator's pages in the order of the navigation."""
     return [
         _first(principal),
         _page("Agreement", agreement.show, principal),
@@ -48,12 +33,26 @@ def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
         _page("Paper", paper.show, principal),
         _page("Planner", planner.show, principal),
         *_admins(principal, cookie),
-        _page("Log out", log_out.show, principal, cookie),
+        _page("Log out", signed_out.show_log_out, principal, cookie),
+    ]
+
+
+def file_pages(file: ShownFile) -> list[Page]:
+    """Return the pages that a labels file has something for, in the same order."""
+    return [
+        _page("Choice", choice.show, file, default=True),
+        _page("Agreement", agreement.show, file),
+        _page("Reliability", reliability.show, file),
+        _page("Bias", bias.show, file),
+        _page("Ranking", ranking.show, file),
+        _page("Disagreements", disagreements.show, file),
+        _page("Paper", paper.show, file),
+        _page("Planner", planner.show, file),
     ]
 
 
 def _page(title: str, show: Callable[..., None], *given: object, path: str = "", default: bool = False) -> Page:
-    """Whose title stands in the browser's tab as well."""
+    """Make a page whose title is shown in the browser's tab as well."""
     address = path or title.lower().replace(" ", "_")
     return st.Page(partial(_titled, title, show, *given), title=title, url_path=address, default=default)
 
@@ -73,5 +72,5 @@ def _first(principal: Principal) -> Page:
 
 
 def _admins(principal: Principal, cookie: str) -> list[Page]:
-    """Names stand on it, so that only an admin has it."""
+    """Return the page that shows names, which only an admin has."""
     return [_page("People", people.show, principal, cookie)] if principal.role == "admin" else []

@@ -1,9 +1,11 @@
-"""The look of evaluator and owner pages, in one place: the tokens of the reading room as CSS."""
+"""How every page but the annotator's looks: the tokens of the reading room as CSS, tables, long lists, local times."""
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from html import escape
 from pathlib import Path
+from typing import TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
 
@@ -33,9 +35,69 @@ def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]], kind: 
 
     `name`: what it is called where it is not seen. A column without a head holds what one can do with its row.
     """
-    head = "".join(f'<th scope="col">{one}</th>' if one else "<td></td>" for one in heads)
+    head = "".join(f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
     return (
         f'<div class="c-scroll" tabindex="0" role="region" aria-label="{name}">'
         f'<table class="c-table {kind}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
+
+
+def local_time(moment: datetime) -> str:
+    """`2026-11-22 09:00` in the zone that the reader's browser names; `… UTC` where it names none we know."""
+    zone = _zone(st.context.timezone)
+    return f"{moment.astimezone(zone or UTC):%Y-%m-%d %H:%M}{'' if zone else ' UTC'}"
+
+
+def _zone(name: str | None) -> tzinfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # a browser may say anything
+        return None
+
+
+PAGE = 50  # lines sent to the browser at once
+T = TypeVar("T")
+
+
+def paged(rows: Sequence[T], named: Callable[[T], str], key: str, find: str) -> Sequence[T]:
+    """The lines to show now; under controls of their own where there are more than a page holds.
+
+    `named`: what of a line the box `find` looks through. `key`: of the controls, one for each list of a page.
+    """
+    if len(rows) <= PAGE:
+        return rows
+    at = f"{key}_first"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        words = st.text_input(find, key=f"{key}_find", on_change=_go, args=(at, 0), width=280)
+        left = matching(rows, named, words)
+        first = start(st.session_state.get(at, 0), len(left))
+        earlier, later = first - PAGE, first + PAGE
+        st.button("Previous", key=f"{key}_previous", disabled=earlier < 0, on_click=_go, args=(at, earlier))
+        st.button("Next", key=f"{key}_next", disabled=later >= len(left), on_click=_go, args=(at, later))
+        st.html(f'<p class="c-place c-beside" role="status">{escape(place(first, len(left)))}</p>', width="content")
+    return left[first:later]
+
+
+def matching(rows: Sequence[T], named: Callable[[T], str], words: str) -> Sequence[T]:
+    """Return the rows that contain every word, small and large letters alike."""
+    wanted = words.casefold().split()
+    return [row for row in rows if _has(named(row).casefold(), wanted)] if wanted else rows
+
+
+def start(first: int, of: int) -> int:
+    """The beginning of the page that line `first` is on; of the last page where there are fewer lines by now."""
+    return max(0, min(first, of - 1)) // PAGE * PAGE
+
+
+def place(first: int, of: int) -> str:
+    """`51–100 of 20,000`."""
+    return f"{first + 1:,}–{min(first + PAGE, of):,} of {of:,}" if of else "None found"
+
+
+def _has(text: str, wanted: Sequence[str]) -> bool:
+    return all(word in text for word in wanted)
+
+
+def _go(at: str, first: int) -> None:
+    st.session_state[at] = first

@@ -1,18 +1,18 @@
 """What every page of a report opens and ends with: the study's name and its report, the warnings, how it was made."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 
 import streamlit as st
 
-from annotation.errors import AnnotationError
-from annotation.people.principals import Principal, study_for
+from annotation.errors import AnnotationError, ImportingError
+from annotation.people.principals import study_for
 from annotation.studies import protocol_of
 from annotation.verdicts import shows_systems
-from app.reporting import label_version
+from app.results.kept import Version
+from app.results.reporting import label_version
+from app.results.shown_file import ShownFile, Source
 from app.screens.look import style
 from app.screens.waiting import computed
 from app.settings import database
@@ -20,11 +20,15 @@ from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport
 from db.connect import reading
 from db.tables import Study
-from exports.sheets.cautions import folded
+from exports.as_json import data_of
+from exports.words.sentences import folded
 
 SIMULATED = '<span class="c-simulated">Simulated answers: people and judges of this study are made up</span>'
 WHERE = '<p><a href="/progress" target="_self">Progress</a> says how far the work is.</p>'
-SETTINGS = ("level", "resamples", "seed", "ties", "not_applicable", "references", "margin", "bias_floor")
+SETTINGS = (
+    "level", "resamples", "seed", "ties", "distance", "not_applicable", "references", "margin", "at_least",
+    "at_least_kappa", "require", "epsilon", "bias_floor",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -33,30 +37,38 @@ class Opened:
 
     report: CalibrationReport
     names_systems: bool
-    study_id: int
-    version: tuple[int, ...]  # of its labels: what is computed from them is cached by it
+    version: Version  # of its labels: what is computed from them is cached by it
 
 
-def open_report(principal: Principal, nothing: str) -> Opened | None:
-    """The page's head and the report as it stands now; None where there is none, which the page then says.
+def open_report(source: Source, nothing: str) -> Opened | None:
+    """The page's head and the report as it is now; None where there is none, which the page then says.
 
     `nothing`: what to call that.
     """
-    style()
-    with reading(database()) as session:
-        study = study_for(session, principal, "evaluator")
-        study_head(study)
-        version, named = label_version(session, study), shows_systems(study)
+    version, named = page_head(source)
     try:
-        found = computed("report", principal, version, doing="Computing intervals")
-        return Opened(found.value, named, study.id, found.version) if found else None
-    except (AnnotationError, CalibrationError) as error:
-        empty(nothing, f"<p>{escape(error.text[:1].upper() + error.text[1:])}.</p>{WHERE}")
+        kept = computed("report", source, version, doing="Computing intervals")
+        return Opened(kept.value, named, kept.version) if kept else None
+    except (AnnotationError, CalibrationError, ImportingError) as error:
+        where = "" if isinstance(source, ShownFile) else WHERE
+        empty(nothing, f"<p>{escape(str(error)[:1].upper() + str(error)[1:])}.</p>{where}")
         return None
 
 
+def page_head(source: Source) -> tuple[Version, bool]:
+    """Show what a page of labels begins with; the labels' version, and whether systems may be called by their names."""
+    style()
+    if isinstance(source, ShownFile):
+        section(f'<p class="c-soft">{escape(source.name)}</p>')
+        return source.version, True
+    with reading(database()) as session:
+        study = study_for(session, source, "evaluator")
+        study_head(study)
+        return label_version(session, study), shows_systems(study)
+
+
 def study_head(study: Study) -> None:
-    """What every page begins with: the protocol's title, the study's name, and whether its answers are made up."""
+    """Show what every page begins with: the protocol's title, the study's name, and whether its answers are made up."""
     mark = SIMULATED if study.is_simulated else ""
     section(f'<p class="c-soft">{escape(protocol_of(study).title)} · {escape(study.name)}</p>{mark}')
 
@@ -68,7 +80,7 @@ def empty(title: str, html: str) -> None:
 
 def answer(sentence: str, *more: str) -> None:
     """The page's answer; `more`: what must stand right under it."""
-    below = "".join(f'<p class="c-soft">{escape(one)}</p>' for one in more if one)
+    below = "".join(f'<p class="c-soft">{escape(text)}</p>' for text in more if text)
     st.html(f'<div class="c-page"><p class="c-answer">{escape(sentence)}</p>{below}</div>')
 
 
@@ -79,7 +91,7 @@ def section(html: str) -> None:
 
 def warnings_and_making(report: CalibrationReport) -> None:
     """The end of the page."""
-    said = "".join(f"<li><code>{escape(one.code)}</code>{escape(one.text)}</li>" for one in folded(report))
+    said = "".join(f"<li><code>{escape(warning.code)}</code>{escape(warning.text)}</li>" for warning in folded(report))
     if said:
         section(f'<h2>What to know before you use a number</h2><ul class="c-warnings">{said}</ul>')
     section(making_html(report))
@@ -88,7 +100,7 @@ def warnings_and_making(report: CalibrationReport) -> None:
 def making_html(report: CalibrationReport) -> str:
     """Settings and counts, folded. What is no word or list of words is in calibration-report.json alone."""
     settings = asdict(report.settings)
-    facts = {name: settings[name] for name in SETTINGS} | dict(report.data)
+    facts = {name: settings[name] for name in SETTINGS} | data_of(report)
     told = ((name, in_one_line(value)) for name, value in facts.items())
     rows = "".join(f"<dt>{escape(name.replace('_', ' '))}</dt><dd>{escape(text)}</dd>" for name, text in told if text)
     return (
@@ -100,8 +112,12 @@ def making_html(report: CalibrationReport) -> str:
 def in_one_line(value: object) -> str:
     """A value, or a few of them; "" for what holds more than that, and for nothing."""
     if isinstance(value, Mapping):
-        parts = [f"{name}: {in_one_line(one)}" for name, one in value.items() if in_one_line(one)]
-        return ", ".join(parts) if not any(isinstance(one, Mapping | list | tuple) for one in value.values()) else ""
+        parts = [f"{name}: {in_one_line(inner)}" for name, inner in value.items() if in_one_line(inner)]
+        return (
+            ", ".join(parts) if not any(isinstance(inner, Mapping | list | tuple) for inner in value.values()) else ""
+        )
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value)) if not any(isinstance(one, Mapping | list | tuple) for one in value) else ""
+        return (
+            ", ".join(map(str, value)) if not any(isinstance(inner, Mapping | list | tuple) for inner in value) else ""
+        )
     return "" if value is None else str(value)

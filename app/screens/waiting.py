@@ -1,7 +1,7 @@
 """What a page shows while what it needs of all labels is computed: how long that has taken, and what is kept so far."""
 
-from __future__ import annotations
-
+import logging
+import secrets
 from html import escape
 
 import streamlit as st
@@ -9,40 +9,48 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.people.principals import Principal
-from app.computing import Task
-from app.kept import Kept, Version, kept, seconds_under_way
-from app.screens import clock
+from app.results.computing import Task
+from app.results.kept import Kept, Version, kept, seconds_under_way
+from app.results.shown_file import ShownFile, Source, of_file
+from app.screens import look
+from app.screens.look import attributes, style
 from app.settings import database
+from app.texts import texts_for
 from db.connect import reading
+from db.errors import DatabaseError, DiskFull
 from db.tables import Criterion
+from db.types import now
 
 MANY = 200_000  # answers; of fewer a page waits itself
 EVERY_S = 2
 
 
 def computed(
-    what: str, principal: Principal, version: Version, *arguments: str, doing: str, apart: bool = False
+    what: str, source: Source, version: Version, *arguments: str, doing: str, apart: bool = False
 ) -> Kept | None:
-    """What `what` names, of the labels at `version`, or of an earlier one, which the page then says by itself.
+    """Return what `what` names, of the labels at `version`, or of an earlier one, which the page then says by itself.
 
     None where there is nothing yet: the page has said that it comes, and draws itself again when it has. `doing`: what
     is done meanwhile, as "Computing intervals". `apart`: the page stays in use meanwhile, however few labels there are.
     Raises AnnotationError or CalibrationError as the computation does.
     """
-    task = Task(what, principal, arguments)
-    if not apart and not is_large(principal, version):
+    if isinstance(source, ShownFile):
+        with st.spinner(f"{doing}…"):
+            return Kept(of_file(what, source, *arguments), True, version, now(), False)
+    task = Task(what, source, arguments)
+    if not apart and not is_large(source, version):
         with st.spinner(f"{doing}…"):
             return kept(database(), task, version, apart=False)
-    found = kept(database(), task, version, apart=True)
-    if found.is_under_way:
-        st.fragment(_look_again, run_every=EVERY_S)(task, found, doing)
-    elif not found.is_current:
-        st.html(f'<div class="c-page"><p class="c-soft">{escape(of_when(found))}</p></div>')
-    return None if found.made_at is None else found
+    result = kept(database(), task, version, apart=True)
+    if result.is_under_way:
+        st.fragment(_look_again, run_every=EVERY_S)(task, result, doing)
+    elif not result.is_current:
+        st.html(f'<div class="c-page"><p class="c-soft">{escape(of_when(result))}</p></div>')
+    return None if result.made_at is None else result
 
 
 def is_large(principal: Principal, version: Version) -> bool:
-    """Whether the study has more answers than a page can wait for. `version`: as `label_version` says."""
+    """Return whether the study has more answers than a page can wait for. `version`: as `label_version` says."""
     handed_in = version[1]
     if handed_in < MANY / 200:
         return False  # no protocol asks so many questions
@@ -50,10 +58,10 @@ def is_large(principal: Principal, version: Version) -> bool:
         return handed_in * _asked(session, principal) > MANY
 
 
-def of_when(found: Kept) -> str:
-    """Of which labels the numbers are."""
-    assert found.made_at is not None
-    return f"These numbers are of the labels up to {clock.at(found.made_at)}; newer ones are not counted yet."
+def of_when(result: Kept) -> str:
+    """Say which labels the numbers are of."""
+    assert result.made_at is not None
+    return f"These numbers are of the labels up to {look.local_time(result.made_at)}; newer ones are not counted yet."
 
 
 def _asked(session: Session, principal: Principal) -> float:
@@ -66,13 +74,27 @@ def _asked(session: Session, principal: Principal) -> float:
     return float(questions / max(1, topics))
 
 
-def _look_again(task: Task, found: Kept, doing: str) -> None:
+def _look_again(task: Task, result: Kept, doing: str) -> None:
     """Draws itself until the computation has ended, then the whole page."""
     seconds = seconds_under_way(database(), task)
     if seconds is None:
         st.rerun()
-    told = "" if found.made_at is None else f" {of_when(found)}"
+    told = "" if result.made_at is None else f" {of_when(result)}"
     st.html(
         f'<div class="c-page"><p class="c-soft" role="status">{escape(doing)}, for {seconds:.0f} s so '
         f"far. This page fills in by itself; you can leave it and come back.{escape(told)}</p></div>"
     )
+
+
+log = logging.getLogger("calipers")
+
+
+def show(error: DatabaseError) -> None:
+    """One sentence for the person, the reason in the server's log under the same id."""
+    error_id = secrets.token_hex(6)
+    log.error("screen failed", extra={"error_id": error_id, "error": type(error).__name__, "reason": str(error)})
+    words = texts_for(st.context.locale or "")  # the study's language is in the database
+    what = words.tell("screens.trouble.disk_full" if isinstance(error, DiskFull) else "screens.trouble.no_data")
+    text = words.tell("screens.trouble.text", error=error_id)
+    style()
+    st.html(f'<main class="c-empty" {attributes(words)}><h1>{what}</h1><p>{text}</p></main>')

@@ -1,7 +1,5 @@
 """The words that annotators and adjudicators read, one catalogue a language; English is the original."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -13,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from annotation.stripping.scripts import direction
+from annotation.texts.scripts import direction
 
 ENGLISH = "en"
 SCREENS = "screens"  # keys that only Python's own pages use: they do not travel with the component
@@ -44,7 +42,7 @@ class Texts:
         return form.format(**{name: self._apart(value) for name, value in values.items()})
 
     def _apart(self, value: object) -> object:
-        """What runs against the page's direction, set apart, or it would draw the numbers beside it over."""
+        """Set apart what runs against the page's direction, or it would draw the numbers beside it over."""
         ways = {unicodedata.bidirectional(letter) for letter in value} if isinstance(value, str) else set()
         from_right = bool(ways & {"R", "AL"})
         against = not from_right and "L" in ways if self.dir == "rtl" else from_right
@@ -53,11 +51,11 @@ class Texts:
 
 def texts_for(*languages: str) -> Texts:
     """The words of the first of these languages that has a catalogue, be it without its region; else English."""
-    found = catalogues()
-    tags = {tag.lower(): tag for tag in found}
+    known = catalogues()
+    tags = {tag.lower(): tag for tag in known}
     asked = (each for language in languages for each in (language.lower(), language.lower().split("-")[0]))
     tag = next((tags[each] for each in asked if each in tags), ENGLISH)
-    return Texts(tag, direction(tag), found[ENGLISH] | found[tag])
+    return Texts(tag, direction(tag), known[ENGLISH] | known[tag])
 
 
 def texts_accepted(accept_language: str) -> Texts:
@@ -78,10 +76,10 @@ def catalogues() -> dict[str, dict[str, Text]]:
 def read_catalogue(path: Path, english: Mapping[str, Text] | None = None) -> dict[str, Text]:
     """Key to text of one file. Raises TextsError for what is no text, or nothing that English says."""
     try:
-        found = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
+        flat = dict(_flat(tomllib.loads(path.read_text(encoding="utf-8"))))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise TextsError(f"{path}: {error}; correct the file") from None
-    for key, text in found.items():
+    for key, text in flat.items():
         known = english[key] if english is not None and key in english else None
         if english is not None and known is None:
             raise TextsError(f"{path}: unknown key {key!r}; the keys are those of {ENGLISH}.toml")
@@ -94,13 +92,13 @@ def read_catalogue(path: Path, english: Mapping[str, Text] | None = None) -> dic
                 raise TextsError(f"{path}: {key} holds markup; write words only")
         if known is not None and (extra := placeholders(text) - placeholders(known)):
             raise TextsError(f"{path}: {key} names {{{sorted(extra)[0]}}}, which English does not fill in; remove it")
-    return found
+    return flat
 
 
 def missing_keys(language: str) -> list[str]:
-    """What this catalogue leaves to English, in English's order."""
-    found = catalogues()
-    return [key for key in found[ENGLISH] if key not in found[language]]
+    """Return the keys that this catalogue leaves to English, in English's order."""
+    known = catalogues()
+    return [key for key in known[ENGLISH] if key not in known[language]]
 
 
 def forms(text: Text) -> Iterable[str]:
@@ -114,7 +112,7 @@ def placeholders(text: Text) -> set[str]:
 
 
 def as_script() -> str:
-    """`const TEXTS`, {dir, words} by language, for the component; stands in a script element as it is."""
+    """`const TEXTS`, {dir, words} by language, for the component, as a script element may hold it."""
     told = {
         tag: {
             "dir": direction(tag),
@@ -126,7 +124,7 @@ def as_script() -> str:
 
 
 def inline_json(value: Any) -> str:
-    """JSON that stands in a script element as it is, whatever its texts say."""
+    """Write JSON that a script element may hold as it is, whatever its texts say."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(ESCAPED)
 
 

@@ -1,22 +1,17 @@
 """All biases of one study in one pass over its table: what the bias page and the card print."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pandas as pd
 
-from calibration.bias import EVERYONE, Bias
-from calibration.biases.answer_rates import AnswerRates, answer_rates
-from calibration.biases.length_bias import LengthBias, length_bias
-from calibration.biases.position_bias import PositionBias, position_bias
+from calibration.biases.answer_habits import AnswerRates, RepeatAgreement, answer_rates, repeat_agreement
+from calibration.biases.position_bias import PositionBias, position_bias, score_order
+from calibration.biases.preference_bias import LengthBias, SelfPreference, family_preference, length_bias
 from calibration.biases.rationale_overlap import RationaleOverlap, rationale_overlap
-from calibration.biases.score_order import score_order
-from calibration.biases.self_preference import SelfPreference, family_preference
-from calibration.engine.joining import Study, study_of
-from calibration.people.repeat_agreement import RepeatAgreement, repeat_agreement
 from calibration.settings import CalibrationSettings
+from calibration.study.bias import EVERYONE, Bias
+from calibration.study.joining import Study, study_of
 
 
 @dataclass(frozen=True)
@@ -44,9 +39,9 @@ class BiasAudit:
             yield from (length.longer_rate, length.people_longer_rate, length.difference)
             yield from (length.disagreements, length.given_vote, length.coefficient)
         for family in self.families:
-            yield from (one.difference for one in family.systems)
+            yield from (system.difference for system in family.systems)
             yield from (family.own, family.own_minus_others, family.given_vote)
-        yield from (one.changed for one in self.repeats)
+        yield from (repeat.changed for repeat in self.repeats)
         for rates in self.answers:
             yield from (rates.tie_gap, rates.not_applicable_gap)
         for overlap in self.rationales:

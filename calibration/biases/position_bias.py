@@ -1,6 +1,4 @@
-"""Does the report shown first win more often than it should? Primacy and recency, for people and judges alike."""
-
-from __future__ import annotations
+"""Does the report shown first win more often, or get higher scores, than it should? People and judges alike."""
 
 import itertools
 import math
@@ -11,24 +9,23 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from calibration.bias import TINY, Asked, Bias, Outcome, bias_from, bias_of, evened, rows_of
-from calibration.biases.answering import WHOLE, clusters_of, decisive, swap_table
-from calibration.bootstrap import cluster_t
-from calibration.compare import Difference
-from calibration.engine.bounding import Pair, share
-from calibration.engine.closed_forms import Array
-from calibration.engine.joining import Study, study_of
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import PAIRWISE, SCORES, Codes, tally
 from calibration.estimates import Estimate
-from calibration.reading.columns import Codes, tally
-from calibration.scores.pairwise import SCORES
+from calibration.inference.bootstrap import cluster_t
+from calibration.inference.compare import Difference
+from calibration.remarks import Reason, code, told, undefined
 from calibration.settings import CalibrationSettings
-from calibration.verdicts import PAIRWISE, SYSTEM_PAIR
+from calibration.study.answering import clusters_of, decisive, swap_table
+from calibration.study.bias import TINY, Asked, Bias, Outcome, bias_from, bias_of, evened, rows_of
+from calibration.study.bounding import WHOLE, Pair, share
+from calibration.study.joining import Study, study_of
+from calibration.table.verdicts import SYSTEM_PAIR
 
 ENOUGH = 5  # items for each system: with fewer, even a random order may leave one system always first
 LEFT = 0.1  # share of the variation of the order that the systems must leave; with less there is nothing to see
 SINGULAR = 1e-10  # of the largest singular value: groups of systems never compared with each other leave rounding
-UNNAMED = "systems are not named, or have too few items each: see first_rate"
-CONFOUNDED = "order_confounded: the systems say which report was shown first; balance the sides"
+UNNAMED, CONFOUNDED = told(Reason.SYSTEMS_UNNAMED), undefined(Reason.ORDER_CONFOUNDED)
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,8 @@ class PositionBias:
         """The measure that the design supports best: both orders, else the order given the systems, else the rate."""
         if 2 * self.flips.estimate.n >= self.first_rate.estimate.n > 0:
             return self.flips
-        return self.first_rate if self.order_effect.estimate.note.startswith(UNNAMED) else self.order_effect
+        unnamed = self.order_effect.estimate.remark(Reason.SYSTEMS_UNNAMED)
+        return self.first_rate if unnamed else self.order_effect
 
     @property
     def outcome(self) -> Outcome:
@@ -77,7 +75,7 @@ def position_bias(
     study = study_of(verdicts, settings)
     rows = rows_of(study, rater)
     shown = decisive(study, rows)
-    asked = Asked("first_rate", rater, settings, 0.5, note="share of winners shown first")
+    asked = Asked("first_rate", rater, settings, 0.5, said="share of winners shown first")
     first = bias_of(asked, shown["first"].to_numpy(float), clusters_of(shown))
     return PositionBias(
         rater,
@@ -94,7 +92,7 @@ def _order_effect(shown: pd.DataFrame, rater: str, settings: CalibrationSettings
     Linear, by least squares; its standard error is the jackknife's over clusters (MacKinnon, Nielsen & Webb 2023), for
     few clusters may carry all that the systems leave of the order.
     """
-    asked = Asked("order_effect", rater, settings, 0.5, note=UNNAMED)
+    asked = Asked("order_effect", rater, settings, 0.5, said=UNNAMED)
     names, stood = _systems(shown)
     items = len(shown.drop_duplicates(["item_id", "run", "presentation"]))
     if len(names) < 2 or items < ENOUGH * (len(names) - 1):
@@ -109,9 +107,9 @@ def _order_effect(shown: pd.DataFrame, rater: str, settings: CalibrationSettings
     each = np.sqrt(rows)
     left = each - each[:, None] * signs @ np.linalg.lstsq(each[:, None] * signs, each, rcond=None)[0]
     if left @ left < LEFT * len(shown):
-        confounded = Asked("order_effect", rater, settings, 0.5, note=CONFOUNDED)
+        confounded = Asked("order_effect", rater, settings, 0.5, said=CONFOUNDED)
         return bias_of(confounded, np.zeros(0), np.zeros(0))
-    given = Asked("order_effect", rater, settings, 0.5, note="first_rate given which systems were compared")
+    given = Asked("order_effect", rater, settings, 0.5, said="first_rate given which systems were compared")
     x = np.column_stack([np.ones(len(rows)), signs[:, 1:]])  # the signs of one system follow from the others'
     return bias_from(given, _jackknifed(x, won, rows, of_cluster, settings.level))
 
@@ -163,9 +161,9 @@ def _both_orders(
     cluster, stayed = clusters_of(both), both["same"].to_numpy()
     sizes = tally(cluster, 0)
     same = share("swap_consistency", Pair(rater, "", WHOLE, sizes), tally(cluster, 0, stayed), settings)
-    asked = Asked("flip_direction", rater, settings, note="turned towards the first minus towards the second report")
+    asked = Asked("flip_direction", rater, settings, said="turned towards the first minus towards the second report")
     if both.empty:
-        asked = Asked("flip_direction", rater, settings, note="no_shared_units")
+        asked = Asked("flip_direction", rater, settings, said=code(Reason.NO_SHARED_UNITS))
     net = tally(cluster, 0, way)
     leaning = int((net > 0).sum()), int((net != 0).sum())
     p = float(stats.binomtest(*leaning).pvalue) if leaning[1] else 1.0 if len(both) else math.nan
@@ -177,11 +175,54 @@ def _by_systems(shown: pd.DataFrame, rater: str, settings: CalibrationSettings) 
     names, (one, two) = _systems(shown)
     cluster, first = clusters_of(shown), shown["first"].to_numpy(float)
     pair = np.where(np.minimum(one, two) < 0, -1, np.minimum(one, two) * len(names) + np.maximum(one, two))
-    for code in np.unique(pair[pair >= 0]):
-        own = pair == code
+    for both in np.unique(pair[pair >= 0]):
+        own = pair == both
         scores = evened(first[own], (one < two)[own])
         one_order = bool(np.isnan(scores).any())
-        note = CONFOUNDED if one_order else "as if each had been shown first equally often"
-        x, y = (names[place] for place in divmod(int(code), len(names)))
-        asked = Asked("first_rate", rater, settings, 0.5, category=f"{SYSTEM_PAIR}{x}, {y}", note=note)
+        said = CONFOUNDED if one_order else "as if each had been shown first equally often"
+        x, y = (names[place] for place in divmod(int(both), len(names)))
+        asked = Asked("first_rate", rater, settings, 0.5, category=f"{SYSTEM_PAIR}{x}, {y}", said=said)
         yield bias_of(asked, scores, cluster[own])
+
+
+LOW_CONSISTENCY = 0.8  # share of verdicts kept in the other order
+FEWEST = 6  # answers that all fall on one side: by chance 2 (1/2)^6 = .03
+
+
+def leans(first_rate: Estimate) -> bool:
+    """Whether a rater picks one place: the interval of `first_rate` lies beyond .5, or each of 6 answers or more did.
+
+    An undefined rate leans nowhere.
+    """
+    one_side = first_rate.value in (0, 1) and first_rate.n >= FEWEST
+    return one_side or first_rate.low > 0.5 or first_rate.high < 0.5
+
+
+def turns_with_order(swap_consistency: Estimate) -> bool:
+    """Whether the verdict changes with the order in more than one of five labels; False where nothing is known."""
+    return swap_consistency.value < LOW_CONSISTENCY
+
+
+KEY = ["rater_id", "unit", "run"]
+
+
+def score_order(study: Study, rater: str, settings: CalibrationSettings) -> Bias | None:
+    """Of scores given in both orders: the share higher where the report was shown first minus the share lower.
+
+    -1 to 1, 0 without bias, whatever the scale. None: no rating has a known presentation. Undefined (nan,
+    `no_shared_units`): nothing was rated in both orders, so that position bias cannot be measured.
+    """
+    rows = rows_of(study, rater)
+    known = rows[study.of_kind(rows, "rating") & (rows["presentation"] != "")]
+    if known.empty:
+        return None
+    score = pd.to_numeric(known["label"].astype("str"), errors="coerce")
+    usable = known.assign(score=score)[(known["status"] == "ok") & score.notna()]
+    # A is the item's own report
+    first, second = (usable[usable["presentation"] == order] for order in ("AB", "BA"))
+    met = first.merge(second[[*KEY, "score"]], on=KEY, suffixes=("", "_second"))
+    shift = (met["score"] - met["score_second"]).to_numpy(float)
+    note = (
+        "no_shared_units" if met.empty else f"higher minus lower where shown first; mean difference {shift.mean():.2g}"
+    )
+    return bias_of(Asked("score_shown_first", rater, settings, said=note), np.sign(shift), clusters_of(met))

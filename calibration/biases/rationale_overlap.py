@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from calibration.bias import Asked, Bias, bias_of
-from calibration.biases.alike_texts import Shingled, Shingler, alike_of_all, alike_pairs, numbered
-from calibration.biases.answering import clusters_of
-from calibration.engine.closed_forms import Array
-from calibration.engine.joining import Study, study_of
-from calibration.reading.columns import Codes, tally
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import Codes, tally
 from calibration.settings import CalibrationSettings
+from calibration.study.alike_texts import Shingled, Shingler, alike_of_all, alike_pairs, numbered
+from calibration.study.answering import clusters_of
+from calibration.study.bias import Asked, Bias, bias_of
+from calibration.study.joining import Study, study_of
 
 EVERY = 2_000_000  # pairs of two raters' rationales up to which each is compared with each
 DRAWN = 20  # beyond, of the judge's for each of the annotator's: what is nearly alike on other items
@@ -135,7 +135,7 @@ def _overlap(person: str, own: _Told, judge: str, other: _Told, settings: Calibr
     def measured(name: str, alike: npt.NDArray[np.bool_], elsewhere: Array, how: str = "") -> tuple[int, Bias]:
         same = tally(row[alike], len(own.rows)) > 0
         note = f"{same.sum()} of {len(same)} on the same label, minus the share alike on other items{how}"
-        asked = Asked(f"{name}_rationales", person, settings, reference=judge, note=note)
+        asked = Asked(f"{name}_rationales", person, settings, reference=judge, said=note)
         return int(same.sum()), bias_of(asked, same - elsewhere, clusters_of(own.rows))
 
     identical, identical_bias = measured("identical", own.text[row] == other.text[column], _identical(own, other))

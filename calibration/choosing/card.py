@@ -1,28 +1,33 @@
-"""The card of a judge: one row a question, each with its value, the limit that was fixed beforehand, and one word."""
+"""The card of a judge: one row a question, each with its value, the limit that was fixed beforehand, and one word.
 
-from __future__ import annotations
+The choice of a judge reads these rows and nothing else: what a card says and what is decided cannot differ.
+"""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from calibration.bias import Bias
 from calibration.biases.bias_audit import BiasAudit
-from calibration.biases.probes import Outcome
-from calibration.choosing.choice import Candidate, Choice
+from calibration.choosing.above import Above, Place
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.estimates import Estimate
-from calibration.verdicts import BOTH_ORDERS
+from calibration.inference.stress_effect import Outcome
+from calibration.remarks import Reason, no_interval, remarks_of
+from calibration.settings import CalibrationSettings
+from calibration.study.bias import Bias
+from calibration.study.left_out import SUFFIX
+from calibration.table.verdicts import BOTH_ORDERS
 
-Question = Literal["agreement", "ceiling gap", "order", "length", "self-preference", "repeats", "answers"]
+Question = Literal["agreement", "ceiling gap", "floor", "order", "length", "self-preference", "repeats", "answers"]
 USABLE = 0.95  # share of answers; below it labels are dropped, which is a caution of its own
 WITHIN: Mapping[str, Outcome] = {"non_inferior": "within", "inferior": "beyond", "cannot_tell": "cannot tell"}
+ABOVE: Mapping[Place, Outcome] = {"above": "within", "below": "beyond", "cannot_tell": "cannot tell"}
 
 
 @dataclass(frozen=True)
 class CardRow:
-    """One judge on one question. `within` is what one wants: the whole interval keeps the limit."""
+    """One judge on one question. `within` is what one wants: the limit is shown to be kept."""
 
     judge: str
     question: Question
@@ -32,40 +37,33 @@ class CardRow:
     sentence: str
 
 
-def card(choice: Choice | None, audit: BiasAudit, estimates: Sequence[Estimate]) -> tuple[CardRow, ...]:
-    """Every judge's rows, in the order of the candidates; a question its labels cannot answer says what is missing.
-
-    A judge made of both orders has rows for agreement and ceiling gap: the rest is said of the judge itself.
-    """
-    rows: list[CardRow] = []
-    candidates = choice.candidates if choice else ()
-    for one in candidates:
-        rows += _agreement(one)
-        rows += _gap(one, choice.plan) if choice else ()
-        if not one.judge.endswith(BOTH_ORDERS):
-            rows += _habits(one.judge, audit, estimates)
-    if choice is None:
-        for repeated in audit.repeats:
-            if any(found.rater == repeated.rater and found.statistic == "valid_share" for found in estimates):
-                rows += _habits(repeated.rater, audit, estimates)
-    return tuple(rows)
+def required(settings: CalibrationSettings) -> tuple[Question, ...]:
+    """The questions that decide whether a judge is adequate; the plan holds them before a result is shown."""
+    floor = settings.at_least is not None or settings.at_least_kappa is not None
+    first: tuple[Question, ...] = ("agreement", "floor" if floor else "ceiling gap", "answers")
+    wanted: dict[str, Question] = {
+        "ceiling gap": "ceiling gap", "order": "order", "length": "length", "self-preference": "self-preference",
+        "repeats": "repeats",
+    }  # fmt: skip
+    return tuple(dict.fromkeys([*first, *(wanted[question] for question in settings.require)]))
 
 
 def card_of(rows: Sequence[CardRow], judge: str) -> tuple[CardRow, ...]:
     """One judge's rows; where it is made of both orders, with the habits of the judge itself."""
-    own = [one for one in rows if one.judge == judge]
+    own = [row for row in rows if row.judge == judge]
     asked = {one.question for one in own}
     itself = judge.removesuffix(BOTH_ORDERS)
-    return (*own, *(one for one in rows if one.judge == itself and one.question not in asked))
+    return (*own, *(row for row in rows if row.judge == itself and row.question not in asked))
 
 
 def gap_of(claim: Claim, plan: ComparisonPlan) -> Estimate:
-    """How much more the reference agrees than the judge: above 0 the judge is worse."""
+    """How much more a left-out annotator agrees than the judge: above 0 the judge is worse."""
     found, exact = claim.test.difference, claim.test.method == "exact_bound"
-    reason = "every cluster shows the same gap" if exact else found.note
-    statistic = "gap_to_ceiling" if plan.against == "ceiling" else "gap_to_best_judge"
+    why = no_interval(Reason.ZERO_VARIANCE, "every cluster shows the same gap")
+    if not exact:
+        why = no_interval(found.note or Reason.UNKNOWN, found.note)
     return Estimate(
-        statistic + "_missing_as_wrong" * plan.missing_as_wrong,
+        "gap_to_ceiling" + SUFFIX[plan.ties] + "_missing_as_wrong" * plan.missing_as_wrong,
         claim.judge,
         claim.reference,
         "all",
@@ -77,35 +75,33 @@ def gap_of(claim: Claim, plan: ComparisonPlan) -> Estimate:
         found.n,
         found.clusters,
         "none" if math.isnan(found.low) else claim.test.method,
-        f"no interval: {reason}" if math.isnan(found.low) else "reference minus judge, on the same labels",
+        remarks_of(why if math.isnan(found.low) else "reference minus judge, on the same labels"),
     )
 
 
-def _agreement(one: Candidate) -> Iterator[CardRow]:
-    made = one.agreement
-    if math.isnan(made.value):
+def agreement_row(agreement: Estimate, constant: Above) -> Iterator[CardRow]:
+    """Whether a judge agrees more than the best constant answer does, by a test."""
+    if math.isnan(agreement.value):
         return
-    limit = f"above {_percent(one.baseline)}, the best constant answer"
-    outcome: Outcome = "cannot tell"
-    if made.low > one.baseline or made.high < one.baseline:
-        outcome = "within" if made.low > one.baseline else "beyond"
+    outcome, reached = ABOVE[constant.outcome], _percent(agreement.value)
+    more = f"at least {_points(constant.lower)} more, by a one-sided bound"
     told = {
-        "within": f"It agrees in {_percent(made.value)} of labels, more than always giving the same answer does.",
-        "beyond": f"It agrees in {_percent(made.value)} of labels, less than always giving the same answer would.",
-        "cannot tell": f"It agrees in {_percent(made.value)} of labels; whether that is more than always giving the "
-        "same answer earns cannot be told.",
+        "within": f"It agrees in {reached} of labels, more than always giving the same answer does ({more}).",
+        "beyond": f"It agrees in {reached} of labels, no more than always giving the same answer would.",
+        "cannot tell": f"It agrees in {reached} of labels; whether that is more than always giving the same answer "
+        "earns cannot be told.",
     }
-    yield CardRow(one.judge, "agreement", made, limit, outcome, told[outcome])
+    limit = f"above {_percent(constant.bound)}, the best constant answer"
+    yield CardRow(constant.judge, "agreement", agreement, limit, outcome, told[outcome])
 
 
-def _gap(one: Candidate, plan: ComparisonPlan) -> Iterator[CardRow]:
-    if one.claim is None or math.isnan(one.claim.test.difference.value):
+def gap_row(claim: Claim, plan: ComparisonPlan) -> Iterator[CardRow]:
+    """Whether a left-out annotator agrees more than the judge by less than the margin."""
+    if math.isnan(claim.test.difference.value):
         return
-    claim, estimate = one.claim, gap_of(one.claim, plan)
-    who = "a left-out annotator" if plan.against == "ceiling" else claim.reference
     found = claim.test.difference
     outcome = WITHIN[claim.outcome]
-    gap = f"{who} agrees {_points(abs(found.value))} {'less' if found.value < 0 else 'more'}"
+    gap = f"a left-out annotator agrees {_points(abs(found.value))} {'less' if found.value < 0 else 'more'}"
     more = claim.needed.more if claim.needed else None
     told = {
         "within": f"{_capital(gap)}, and a gap as large as the margin is ruled out.",
@@ -113,7 +109,55 @@ def _gap(one: Candidate, plan: ComparisonPlan) -> Iterator[CardRow]:
         "cannot tell": f"{_capital(gap)}; whether that is below the margin cannot be told"
         + (f", label {more:,} more {'clusters' if more > 1 else 'cluster'}." if more else "."),
     }
-    yield CardRow(one.judge, "ceiling gap", estimate, f"gap below {_points(plan.margin)}", outcome, told[outcome])
+    limit = f"gap below {_points(plan.margin)}"
+    yield CardRow(claim.judge, "ceiling gap", gap_of(claim, plan), limit, outcome, told[outcome])
+
+
+def floor_row(agreement: Estimate, floor: Above, plan: ComparisonPlan) -> Iterator[CardRow]:
+    """Whether agreement, or kappa, is above the floor that the plan states."""
+    if math.isnan(floor.value):
+        return
+    outcome = ABOVE[floor.outcome]
+    value, limit, what = _percent(floor.value), f"at least {_percent(floor.bound)} of labels", "It agrees in {}"
+    if plan.at_least_kappa is not None:
+        value, limit, what = f"{floor.value:.2f}", f"κ of at least {floor.bound:.2f}", "Its κ is {}"
+    told = {
+        "within": "and less than the floor is ruled out.",
+        "beyond": "below the floor.",
+        "cannot tell": "and whether that is above the floor cannot be told.",
+    }
+    estimate = agreement if plan.at_least_kappa is None else _kappa_estimate(agreement, floor)
+    yield CardRow(floor.judge, "floor", estimate, limit, outcome, f"{what.format(value)}, {told[outcome]}")
+
+
+def covering(rows: Sequence[CardRow], covered: float) -> Iterator[CardRow]:
+    """The rows, where usable answers are not within their limit if the judge has none on labels that people gave.
+
+    What it was not asked, or called not applicable, may be just where it fails. `covered`: share of those labels.
+    """
+    for row in rows:
+        if row.question == "answers" and covered < USABLE:
+            outcome: Outcome = "beyond" if row.outcome == "beyond" else "cannot tell"
+            told = f"{row.sentence} It is compared on {_percent(covered)} of the annotators' labels only."
+            yield replace(row, outcome=outcome, sentence=told)
+        else:
+            yield row
+
+
+def habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> tuple[CardRow, ...]:
+    """What a judge does whatever people say: order, length, self-preference, repeats, and answers that can be used."""
+    return tuple(_habits(judge.removesuffix(BOTH_ORDERS), audit, estimates))
+
+
+def _kappa_estimate(agreement: Estimate, floor: Above) -> Estimate:
+    """Of usable answers; two one-sided bounds are an interval of twice the error."""
+    known = math.isfinite(floor.lower)
+    return Estimate(
+        "cohen_kappa", floor.judge, agreement.reference, "all", "all", floor.value, floor.bound + floor.lower,
+        floor.bound + floor.upper, 2 * agreement.level - 1, floor.n, floor.clusters,
+        "fisher_z_linearised" if known else "none",
+        remarks_of("of usable answers" if known else no_interval(floor.note or Reason.UNKNOWN, floor.note)),
+    )  # fmt: skip
 
 
 def _habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> Iterator[CardRow]:
@@ -124,9 +168,9 @@ def _habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> Iter
     for family in (one for one in audit.families if one.judge == judge):
         nothing = f"no label has exactly one report of the family {family.family}"
         yield _bias("self-preference", (family.own, family.given_vote), nothing)
-    for repeated in (one for one in audit.repeats if one.rater == judge):
+    for repeated in (repeat for repeat in audit.repeats if repeat.rater == judge):
         yield _bias("repeats", [repeated.changed], "ask the judge twice (repeats in judges.toml), or fill run")
-    for valid in (one for one in estimates if (one.rater, one.statistic) == (judge, "valid_share")):
+    for valid in (estimate for estimate in estimates if (estimate.rater, estimate.statistic) == (judge, "valid_share")):
         yield _answers(judge, valid)
 
 
@@ -147,7 +191,7 @@ def said(bias: Bias) -> str:
 
 def _bias(question: Question, biases: Sequence[Bias], enable: str) -> CardRow:
     """`biases`: what must agree; the first is shown. `enable`: what the labels would need."""
-    first, places = biases[0], {one.place for one in biases}
+    first, places = biases[0], {bias.place for bias in biases}
     outcome: Outcome = first.place if len(places) == 1 else "cannot tell"
     limit = f"at most {_percent(first.floor)}" if question == "repeats" else f"within ±{_points(first.floor)}"
     if math.isnan(first.estimate.value):
@@ -171,8 +215,10 @@ def _doubt(bias: Bias, contradicted: bool) -> str:
 
 def _answers(judge: str, valid: Estimate) -> CardRow:
     outcome: Outcome = "cannot tell"
-    if valid.low >= USABLE or valid.high < USABLE:
-        outcome = "within" if valid.low >= USABLE else "beyond"
+    if valid.value == 1 or valid.low >= USABLE:  # all of them is no matter of luck
+        outcome = "within"
+    elif valid.high < USABLE:
+        outcome = "beyond"
     told = f"{_percent(valid.value)} of its {valid.n:,} answers can be used"
     more = {
         "within": ".",

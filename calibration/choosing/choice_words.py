@@ -1,57 +1,81 @@
 """The choice of a judge in sentences that a paper can print: each number with its uncertainty and what it rests on."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from calibration.choosing.choice import Candidate, Choice, Status, as_close, closest, open_candidates
-from calibration.choosing.constant_baseline import IN_WORDS
+from calibration.choosing.above import AmongPeople
+from calibration.choosing.card import Question
+from calibration.choosing.choice import Candidate, Choice, Status, as_close, closest
+from calibration.choosing.looking import Looking
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
-from calibration.engine.bounding import FEW_CLUSTERS
-from calibration.verdicts import BOTH_ORDERS
+from calibration.choosing.open_words import (
+    NOT_TOLD,
+    deciding,
+    look_words,
+    no_better_than_constant,
+    p_words,
+    percent,
+    points,
+    undecided,
+    usd,
+)
+from calibration.remarks import Reason
+from calibration.study.bounding import FEW_CLUSTERS
+from calibration.table.verdicts import BOTH_ORDERS
+from plain.counting import counted
 
-WORDS = ("topics", "pairs", "items")  # what clusters may be called
-WHY_NO_NUMBER = {
-    "gap_reaches_margin": "no number of {word} is likely to show adequacy, the gap seen reaching the margin",
-    "too_many": "decided by more than a million {word}",
-    "too_few_units": "label more than one of the {word} first",
+FEW_ERR = "the test may err in 7 % of studies at a level of 5 %"  # at 12 to 19, see benchmarks/level.py
+RESERVATION: dict[Question, str] = {
+    "order": "its answers hang on the order of the reports",
+    "length": "it leans towards length more than people do",
+    "self-preference": "it favours or disfavours its own family",
+    "repeats": "asked again, it changes its answers",
+    "ceiling gap": "its gap to an annotator is beyond the margin",
 }
 
 
-def sentence_of(
-    status: Status, chosen: Candidate | None, candidates: Sequence[Candidate], plan: ComparisonPlan, word: str
-) -> str:
-    """What was found, on what, and why not another judge. `word`: what clusters are, such as pairs."""
-    if not candidates:
-        return "There is no judge to choose: no row is a judge's."
-    parts = [*_found(status, chosen, candidates, plan, word)]
-    if chosen and chosen.claim and chosen.claim.test.difference.clusters < FEW_CLUSTERS:
-        parts.append(f"These are fewer than {FEW_CLUSTERS} {word}, where the test errs more often than its level says.")
-    parts += _undecided(chosen, candidates, plan, word)
-    parts += [_no_better_than_constant(one) for one in candidates if one.reason == "baseline_not_beaten"]
-    priceless = [one.judge for one in candidates if one.reason == "cost_unknown" and one.standing == "adequate"]
-    if priceless and (chosen or len(priceless) > 1):
+@dataclass(frozen=True)
+class Told:
+    """What the sentences are made of. `word`: what clusters are, such as pairs."""
+
+    status: Status
+    chosen: Candidate | None
+    candidates: tuple[Candidate, ...]
+    plan: ComparisonPlan
+    word: str
+    cheapest_known: bool
+    people: AmongPeople | None
+    looking: Looking | None = None
+
+
+def sentences_of(told: Told) -> tuple[str, str]:
+    """The headline, and the whole that begins with it: what was found, on what, and why not another judge."""
+    if not told.candidates:
+        nothing = "There is no judge to choose: no row is a judge's."
+        return nothing, nothing
+    lead, numbers = _found(told)
+    hardly = bool(told.people and told.people.hardly)
+    headline = f"{lead}{', and people hardly agree here' * hardly}."
+    parts = [headline, *([numbers] if numbers else [])]
+    if hardly and told.people:
+        parts.append(_hardly(told.people))
+    parts += _few_clusters(told)
+    if told.looking and not told.looking.is_only:
+        parts.append(look_words(told.looking, 1 - told.plan.level, told.word))
+    parts += undecided(told.candidates, told.chosen, told.plan, told.word)
+    parts += [
+        no_better_than_constant(candidate, told.word)
+        for candidate in told.candidates
+        if candidate.reason == "baseline_not_beaten"
+    ]
+    priceless = [candidate.judge for candidate in told.candidates if candidate.reason == "cost_unknown"]
+    if priceless:
         parts.append(f"Adequate, but of unknown cost and so not chosen: {', '.join(priceless)}; fill cost_usd.")
-    if plan.against == "best_judge":
-        parts.append(
-            "No label has a second annotator's beside it: judges are compared with each other, not with people."
-        )
-    return " ".join(parts)
+    return headline, " ".join(parts)
 
 
-def in_two(choice: Choice) -> tuple[str, str]:
-    """The choice's sentence as a headline and what that rests on, which is "" where there is no more to say."""
-    chosen = next((one for one in choice.candidates if one.judge == choice.judge), None)
-    leads = (_found(choice.status, chosen, choice.candidates, choice.plan, word)[0] for word in WORDS)
-    lead = next((one for one in leads if choice.sentence.startswith(one)), None)
-    if lead is None:
-        return choice.sentence, ""
-    rest = choice.sentence.removeprefix(lead).lstrip()
-    return f"{lead[:-1]}.", rest[:1].upper() + rest[1:] if lead.endswith(":") else rest
-
-
-def sentence_about(one: Candidate, plan: ComparisonPlan) -> str:
+def sentence_about(candidate: Candidate, plan: ComparisonPlan) -> str:
     """One named judge, whatever it costs and whoever else was tried."""
     standing = {
         "adequate": "is adequate",
@@ -59,16 +83,19 @@ def sentence_about(one: Candidate, plan: ComparisonPlan) -> str:
         "open": "may be adequate or not (cannot tell)",
     }
     word = f"{plan.cluster}s"
-    if math.isnan(one.agreement.value):
-        return f"{one.judge} {standing[one.standing]}: it was asked nothing that an annotator labelled."
-    parts = [f"{one.judge} {standing[one.standing]}: it agrees with {_agreement(one, word)}"]
-    if one.claim and not math.isnan(one.claim.test.difference.value):
-        parts.append(f"and {_gap(one.claim, plan, word)}")
+    if math.isnan(candidate.agreement.value):
+        return f"{candidate.judge} {standing[candidate.standing]}: it was asked nothing that an annotator labelled."
+    parts = [
+        f"{candidate.judge} {standing[candidate.standing]}{_reserved(candidate)}: "
+        f"it agrees with {_agreement(candidate, word)}"
+    ]
+    if _measured(candidate, plan, word):
+        parts.append(f"and {_measured(candidate, plan, word)}")
     told = f"{', '.join(parts)}."
-    if one.reason == "baseline_not_beaten":
-        told += f" {_no_better_than_constant(one)}"
-    if one.standing == "open" and one.claim and one.claim.outcome == "cannot_tell":
-        clause = _deciding(one, plan, word)
+    if candidate.reason == "baseline_not_beaten":
+        told += f" {no_better_than_constant(candidate, word)}"
+    if candidate.standing == "open":
+        clause = deciding(candidate, plan, word)
         told += f" {clause[0].upper()}{clause[1:]}."
     return told
 
@@ -79,174 +106,224 @@ def short_sentence(choice: Choice) -> str:
     The whole sentence says more, and stands in the report.
     """
     word, plan, one = f"{choice.plan.cluster}s", choice.plan, choice.foremost
-    if one is None or one.claim is None:
+    if one is None or (one.claim is None and one.floor is None):
         return "No judge could be compared with the annotators."
-    who = "a left-out annotator" if plan.against == "ceiling" else "the best of the other judges"
-    seen = f"agreement {_percent(one.agreement.value)} %, {_interval(one, word)}"
+    seen = f"agreement {percent(one.agreement.value)} %, {_interval(one, word)}"
     many = len(choice.candidates) > 1
     of = f" of the {_all_tried(choice.candidates)}" if many else ""
-    below = f"less than {_points(plan.margin)} short of {who}"
+    enough, falls, limit = _enough(plan)
     if choice.status == "chosen":
+        if math.isnan(one.cost_per_item):
+            return f"{one.judge} is shown to {enough} ({seen}), but its cost is unknown{_hanging(choice)}."
         first = f"{one.judge} is the cheapest{of} that is" if many else f"{one.judge} is"
-        return f"{first} shown to fall {below} ({seen}; {usd(one.cost_per_item)})."
-    if one.standing == "adequate":
-        return f"{one.judge} is shown to fall {below} ({seen}), but its cost is unknown."
-    closest_one, margin = f"{_comes_closest(one, choice.candidates)} ({seen})", f"margin {_points(plan.margin)}"
+        return f"{first} shown to {enough} ({seen}; {usd(one.cost_per_item)}){_reserved(one)}{_hanging(choice)}."
+    closest_one = f"{_comes_closest(one, choice.candidates)} ({seen})"
     if choice.status == "none_adequate":
         return (
-            f"None{of} is adequate ({margin}); {closest_one}."
+            f"None{of} is adequate ({limit}); {closest_one}."
             if many
-            else f"{one.judge} is not adequate ({margin}; {seen})."
+            else f"{one.judge} is not adequate ({limit}; {seen})."
         )
     if many:
-        return f"These labels cannot tell whether any{of} falls {below}; {closest_one}."
-    return f"These labels cannot tell whether {one.judge} falls {below} ({seen})."
+        return f"These labels cannot tell whether any{of} {falls}; {closest_one}."
+    return f"These labels cannot tell whether {one.judge} {falls} ({seen})."
 
 
-def usd(cost: float) -> str:
-    """A cost per item as a reader takes it in, such as `2.10 USD per 1,000 items`."""
-    per_thousand = 1000 * cost
-    digits = 2 if per_thousand >= 1 or per_thousand == 0 else 2 - math.floor(math.log10(per_thousand))
-    return f"{per_thousand:,.{digits}f} USD per 1,000 items"
-
-
-def _found(
-    status: Status, chosen: Candidate | None, candidates: Sequence[Candidate], plan: ComparisonPlan, word: str
-) -> tuple[str, str]:
-    """The answer, up to its colon or full stop, and the numbers of the judge it rests on."""
+def _found(told: Told) -> tuple[str, str]:
+    """The answer without its full stop, and the numbers of the judge it rests on."""
+    chosen, candidates, word = told.chosen, told.candidates, told.word
     tried = f"the {_all_tried(candidates)}" if len(candidates) > 1 else "the one judge tried"
-    if chosen and chosen.claim:
-        told = f"it agrees with {_agreement(chosen, word)}, and {_gap(chosen.claim, plan, word)}."
-        lead = f"{chosen.judge} is the cheapest adequate judge of {len(candidates)} {_candidates(candidates)}tried:"
-        return lead, f"at {usd(chosen.cost_per_item)} {told}"
+    if chosen:
+        return _lead_of_chosen(chosen, told), _numbers_of(chosen, told)
     nearest = closest(candidates)
-    if nearest is None or nearest.claim is None:
-        lead = f"Whether {tried} can replace an annotator cannot be told:"
-        return lead, "too few labels have a reference beside them."
-    who = "it agrees" if len(as_close(nearest, candidates)) == 1 else "each agrees"
-    told = f"{who} with {_agreement(nearest, word)}, and {_gap(nearest.claim, plan, word)}."
-    if nearest.standing == "adequate":
-        lead = f"{nearest.judge} is adequate, but nobody can say whether it is the cheapest, for its cost is unknown"
-        return f"{lead} (fill cost_usd):", told
+    if nearest is None:
+        return (
+            f"Whether {tried} can replace an annotator cannot be told",
+            "Too few labels have a reference beside them.",
+        )
+    if told.plan.against == "nobody":
+        lead = f"Cannot tell whether {tried} can replace an annotator: no label has a second annotator's beside it"
+        return lead, _without_people(nearest, told)
     alone = len(candidates) == 1
-    which, end = (f"{nearest.judge}, the one judge tried,", ":") if alone else (tried, ".")
-    told = told if alone else f"{_comes_closest(nearest, candidates)}: {told}"
-    if status == "none_adequate":
-        return f"{which} is not adequate:" if alone else f"None of {tried} is adequate.", told
-    seen = _counted(nearest.claim.test.difference.clusters, word)
-    return f"Cannot tell from {seen} whether {which} can replace an annotator{end}", told
+    level = len(as_close(nearest, candidates)) == 1
+    numbers = f"{'it' if alone or level else 'each'} agrees with {_agreement(nearest, word)}"
+    if _measured(nearest, told.plan, word):
+        numbers = f"{numbers}, and {_measured(nearest, told.plan, word)}"
+    numbers = f"{numbers[0].upper()}{numbers[1:]}." if alone else f"{_comes_closest(nearest, candidates)}: {numbers}."
+    which = f"{nearest.judge}, the one judge tried," if alone else tried
+    if told.status == "none_adequate":
+        return (f"{which} is not adequate" if alone else f"None of {tried} is adequate"), numbers
+    seen = counted(nearest.agreement.clusters, word.removesuffix("s"))
+    can = "can replace an annotator" if told.plan.against == "ceiling" else _enough(told.plan)[1]
+    what = f"Cannot tell from {seen} whether {which if alone else f'any of {tried}'} {can}"
+    only = [NOT_TOLD[question] for question in nearest.unmet if question not in ("ceiling gap", "floor")]
+    if only and not {"ceiling gap", "floor"} & {*nearest.unmet}:
+        what += f": open is {' and '.join(only)}"
+    return what, numbers
+
+
+def _lead_of_chosen(chosen: Candidate, told: Told) -> str:
+    count, plan = len(told.candidates), told.plan
+    reserved = _reserved(chosen)
+    if math.isnan(chosen.cost_per_item):
+        good = "is adequate" if plan.against == "ceiling" else f"is shown to {_enough(plan)[0]}"
+        return f"{chosen.judge} {good}{reserved}; whether it is the cheapest is unknown, for its cost is"
+    if plan.against == "ceiling":
+        return f"{chosen.judge} is the cheapest adequate judge of {count} {_candidates(told.candidates)}tried{reserved}"
+    return (
+        f"{chosen.judge} is the cheapest of {count} {_candidates(told.candidates) or 'judges '}tried that is shown to "
+        f"{_enough(plan)[0]}{reserved}"
+    )
+
+
+def _numbers_of(chosen: Candidate, told: Told) -> str:
+    numbers = f"it agrees with {_agreement(chosen, told.word)}, and {_measured(chosen, told.plan, told.word)}."
+    if math.isnan(chosen.cost_per_item):
+        return f"{numbers[0].upper()}{numbers[1:]} Fill cost_usd to know what it costs."
+    return f"At {usd(chosen.cost_per_item)} {numbers}"
+
+
+def _enough(plan: ComparisonPlan) -> tuple[str, str, str]:
+    """What good enough means: after `shown to`, after `whether it`, and as the limit in brackets."""
+    if plan.at_least is not None:
+        share = f"{percent(plan.at_least).removesuffix('.0')} % of labels"
+        return f"agree in at least {share}", f"agrees in at least {share}", f"floor {share}"
+    if plan.at_least_kappa is not None:
+        kappa = f"κ of at least {plan.at_least_kappa:g}".replace("0.", ".")
+        return f"reach a {kappa}", f"reaches a {kappa}", f"floor: {kappa}"
+    below = f"less than {points(plan.margin)} short of a left-out annotator"
+    return f"fall {below}", f"falls {below}", f"margin {points(plan.margin)}"
+
+
+def _reserved(candidate: Candidate) -> str:
+    """`, with reservations: asked again, it changes its answers (46.0 %)`; "" without any."""
+    if candidate.standing != "adequate" or not candidate.reservations:
+        return ""
+    told = [
+        f"{RESERVATION[row.question]} ({_value_of(row.estimate.value, row.question)})" for row in candidate.reservations
+    ]
+    return f", with reservations: {' and '.join(told)}"
+
+
+def _hanging(choice: Choice) -> str:
+    return f", but not without {' or '.join(choice.hangs_on)}" if choice.hangs_on else ""
+
+
+def _value_of(value: float, question: Question) -> str:
+    return f"{percent(value)} %" if question in ("repeats", "answers") else f"{100 * value:+.1f} points"
+
+
+def _hardly(people: AmongPeople) -> str:
+    kappa = "" if math.isnan(people.low) else (
+        f"; κ among them is {people.kappa:.2f} [{people.low:.2f}, {people.high:.2f}]"
+    )  # fmt: skip
+    return (
+        f"People hardly agree here: an annotator agrees with the others in {percent(people.agreement)} % of labels, "
+        f"the best constant answer in {percent(people.constant)} %{kappa}. "
+        "A judge as good as they are has shown little."
+    )
+
+
+def _without_people(nearest: Candidate, told: Told) -> str:
+    number = nearest.second_labels
+    enough = f"on about {counted(number, told.word.removesuffix('s'))}" if number else f"on some of the {told.word}"
+    return (
+        f"{_comes_closest(nearest, told.candidates)}: it agrees with {_agreement(nearest, told.word)}. How far people "
+        f"agree with each other is unknown, so have a second annotator label the same items {enough} (power "
+        f"{told.plan.power:g} at no true gap), or state beforehand what is good enough: --at-least .80."
+    )
+
+
+def _few_clusters(told: Told) -> Iterator[str]:
+    held_back = {candidate.held_back for candidate in told.candidates}
+    if "one_large_cluster" in held_back:
+        yield f"One of the {told.word} holds more than 45 % of the labels, too many for anything to be decided."
+    if "too_few_clusters" in held_back:
+        yield f"Fewer than {told.plan.min_clusters} {told.word} decide nothing: there the test may not hold its level."
+    elif told.chosen and told.chosen.agreement.clusters < FEW_CLUSTERS:
+        yield f"These are fewer than {FEW_CLUSTERS} {told.word}, where {FEW_ERR}."
 
 
 def _candidates(candidates: Sequence[Candidate]) -> str:
     """`candidates ` where one judge stands among them twice, else nothing."""
-    return "candidates " * any(one.judge.endswith(BOTH_ORDERS) for one in candidates)
+    return "candidates " * any(candidate.judge.endswith(BOTH_ORDERS) for candidate in candidates)
 
 
 def _all_tried(candidates: Sequence[Candidate]) -> str:
     """`3 judges tried`, or `4 candidates tried (2 judges, by one order or both)` where one judge counts twice."""
-    judges = {one.judge.removesuffix(BOTH_ORDERS) for one in candidates}
+    judges = {candidate.judge.removesuffix(BOTH_ORDERS) for candidate in candidates}
     if not _candidates(candidates):
         return f"{len(candidates)} judges tried"
-    return f"{len(candidates)} candidates tried ({_counted(len(judges), 'judges')}, by one order or both)"
+    return f"{len(candidates)} candidates tried ({counted(len(judges), 'judge')}, by one order or both)"
 
 
-def _comes_closest(one: Candidate, candidates: Sequence[Candidate]) -> str:
+def _comes_closest(candidate: Candidate, candidates: Sequence[Candidate]) -> str:
     """`small comes closest`, or by name all that are level with it."""
-    level = as_close(one, candidates)
+    level = as_close(candidate, candidates)
     if len(level) == 1:
-        return f"{one.judge} comes closest"
+        return f"{candidate.judge} comes closest"
     return f"{', '.join(level[:-1])} and {level[-1]} come closest, level with each other"
 
 
-def _agreement(one: Candidate, word: str) -> str:
-    together = ", simultaneous over all tried, " if one.agreement.note.startswith("simultaneous") else " "
-    return f"the annotators in {_percent(one.agreement.value)} % of labels ({_interval(one, word, together)})"
+def _agreement(candidate: Candidate, word: str) -> str:
+    together = ", simultaneous over all tried, " if candidate.agreement.remark(Reason.SIMULTANEOUS) else " "
+    near, share = candidate.is_by_distance, f"{percent(candidate.agreement.value)} %"
+    told = f"to {share}, by the distance of the scores" if near else f"in {share} of labels"
+    return f"the annotators {told} ({_interval(candidate, word, together)})"
 
 
-def _interval(one: Candidate, word: str, after: str = " ") -> str:
+def _interval(candidate: Candidate, word: str, after: str = " ") -> str:
     """`95 % interval 69.1 to 90.2 %; 180 labels in 6 topics`; `after` stands behind the word interval."""
-    made = one.agreement
-    interval = f"{100 * made.level:g} % interval{after}{_percent(made.low)} to {_percent(made.high)} %"
+    made = candidate.agreement
+    interval = f"{100 * made.level:g} % interval{after}{percent(made.low)} to {percent(made.high)} %"
     if math.isnan(made.low):
         interval = "no interval"
-    return f"{interval}; {_counted(made.n, 'labels')} in {_counted(made.clusters, word)}"
+    return f"{interval}; {counted(made.n, 'label')} in {counted(made.clusters, word.removesuffix('s'))}"
+
+
+def _measured(candidate: Candidate, plan: ComparisonPlan, word: str) -> str:
+    """What decides, with its bound: the gap to a left-out annotator, or the floor; "" where neither is known."""
+    if candidate.floor is not None and not math.isnan(candidate.floor.p):
+        return _floor(candidate, plan)
+    if candidate.claim is None or math.isnan(candidate.claim.test.difference.value):
+        return ""
+    return _gap(candidate.claim, plan, word)
+
+
+def _floor(candidate: Candidate, plan: ComparisonPlan) -> str:
+    floor = candidate.floor
+    if floor is None:
+        return ""
+    end = floor.bound + (floor.upper if floor.outcome == "below" else floor.lower)
+    most = "most" if floor.outcome == "below" else "least"
+    tested = f"by {_which_bound(plan)}; {_enough(plan)[2]}, adjusted {p_words(floor.p_adjusted)}"
+    if math.isnan(end):
+        return f"this look has no bound ({_enough(plan)[2]}, adjusted {p_words(floor.p_adjusted)})"
+    if plan.at_least_kappa is not None:
+        return f"its κ is {floor.value:.2f} (at {most} {end:.2f}, {tested})"
+    return f"that is at {most} {percent(end)} % ({tested})"
 
 
 def _gap(claim: Claim, plan: ComparisonPlan, word: str) -> str:
     test, gap = claim.test, claim.test.difference
-    who = "a left-out annotator" if plan.against == "ceiling" else claim.reference
     tested = "no test possible"
     if not math.isnan(test.p):
-        bound = (
-            _most(test.lower, "least", "most") if claim.outcome == "inferior" else _most(test.upper, "most", "least")
-        )
-        tested = (
-            f"{bound}, by the unadjusted one-sided {100 * plan.level:g} % bound; margin {_points(plan.margin)}, "
-            f"Holm-adjusted {_p(claim.p_holm)}"
-        )
+        at_most = claim.outcome != "inferior"
+        bound = _most(test.upper, "most", "least") if at_most else _most(test.lower, "least", "most")
+        tested = f"{bound}, by {_which_bound(plan)}" if bound else "no bound at this look"
+        tested += f"; margin {points(plan.margin)}, adjusted {p_words(claim.p_adjusted)}"
     side = "less" if gap.value < 0 else "more"
-    seen = f"{_counted(gap.n, 'labels')} in {_counted(gap.clusters, word)}"
-    return f"{who} agrees {_points(abs(gap.value))} {side} ({tested}; {seen})"
+    seen = f"{counted(gap.n, 'label')} in {counted(gap.clusters, word.removesuffix('s'))}"
+    return f"a left-out annotator agrees {points(abs(gap.value))} {side} ({tested}; {seen})"
+
+
+def _which_bound(plan: ComparisonPlan) -> str:
+    ordinary = f"the unadjusted one-sided {100 * plan.level:g} % bound"
+    return ordinary if plan.looks == "one" else "the one-sided bound of this look, unadjusted for judges"
 
 
 def _most(bound: float, above: str, below: str) -> str:
-    """A bound of how much more the annotator agrees, in words that no sign can turn: `at most 1.9 points more`."""
-    return f"at {below} {_points(-bound)} less" if bound < 0 else f"at {above} {_points(bound)} more"
-
-
-def _undecided(
-    chosen: Candidate | None, candidates: Sequence[Candidate], plan: ComparisonPlan, word: str
-) -> Iterator[str]:
-    """The open judges that would be chosen instead, and what would decide each."""
-    waiting = [one for one in open_candidates(candidates, chosen) if one.claim and one.claim.outcome == "cannot_tell"]
-    alike: dict[str, list[str]] = {}
-    for one in waiting:
-        alike.setdefault(_deciding(one, plan, word), []).append(_named(one))
-    if alike:
-        lead = "Still open" if not chosen else "Cheaper but open is" if len(waiting) == 1 else "Cheaper but open are"
-        each = "; ".join(f"{', '.join(names)}: {what}" for what, names in alike.items())
-        yield f"{lead}{' ' if chosen else ': '}{each}."
-
-
-def _named(one: Candidate) -> str:
-    return one.judge if math.isnan(one.cost_per_item) else f"{one.judge} ({usd(one.cost_per_item)})"
-
-
-def _deciding(one: Candidate, plan: ComparisonPlan, word: str) -> str:
-    """What would decide an open judge; of one that does not beat a constant answer, its gap alone."""
-    what = "decided" if one.beats_baseline else "its gap, not whether it beats a constant answer, is decided"
-    needed = one.claim.needed if one.claim else None
-    if needed is None or needed.clusters is None:
-        return WHY_NO_NUMBER[needed.note].format(word=word) if needed else "nothing to compare it with"
-    if not needed.more:
-        enough = _counted(needed.clusters, word)
-        return f"{what} by {enough}, fewer than are at hand: it had bad luck, and more would help"
-    power = f"{plan.power:g}".removeprefix("0")
-    return (
-        f"{what} after labelling {_counted(needed.more, word, 'more ')} ({needed.clusters:,} in all), with power "
-        f"{power} if gap and spread stay as seen"
-    )
-
-
-def _no_better_than_constant(one: Candidate) -> str:
-    return (
-        f"{one.judge} is not recommended: it agrees in {_percent(one.agreement.value)} % of labels, and {IN_WORDS}, "
-        f"which takes no reading, in {_percent(one.baseline)} %: it is not above that by a clustered standard error."
-    )
-
-
-def _counted(count: int, word: str, more: str = "") -> str:
-    """`1 pair`, `2 pairs`, `2 more pairs`."""
-    return f"{count:,} {more}{word.removesuffix('s') if count == 1 else word}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _points(gap: float) -> str:
-    return f"{100 * gap + 0.0:.1f} points"
-
-
-def _p(p: float) -> str:
-    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")
+    """A bound of how much more the annotator agrees, in words no sign can turn: `at most 1.9 points more`; "": none."""
+    if math.isnan(bound):
+        return ""
+    return f"at {below} {points(-bound)} less" if bound < 0 else f"at {above} {points(bound)} more"

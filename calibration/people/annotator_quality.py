@@ -14,32 +14,35 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from calibration.bias import rows_of
-from calibration.biases.answer_rates import answer_rates
-from calibration.biases.answering import WHOLE, decisive
-from calibration.bootstrap import cluster_se, cluster_t
-from calibration.ceiling import ceiling_of
-from calibration.engine.bounding import Group, Pair, made, share
-from calibration.engine.counted import groups_of
-from calibration.engine.joining import Mask, Scale, Study, scale_of, study_of
-from calibration.engine.medians import median_estimate
+from calibration.agreement.ceiling import ceiling_of
+from calibration.arithmetic.columns import tally
+from calibration.biases.answer_habits import answer_rates, repeat_agreement
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
-from calibration.people.annotator_scores import (
+from calibration.inference.bootstrap import cluster_se, cluster_t
+from calibration.people.annotator_signals import (
     FEW_ANSWERS,
+    Asked,
     Scores,
+    Signal,
+    adjusted,
     agreement_scores,
     beside_others,
+    halves_signal,
+    paired_signal,
     repeated_rationales,
     same_answers,
     side_scores,
     stacked_scores,
     with_elsewhere,
 )
-from calibration.people.annotator_signals import Asked, Signal, adjusted, halves_signal, paired_signal
-from calibration.people.repeat_agreement import repeat_agreement
-from calibration.reading.columns import tally
+from calibration.remarks import Reason, no_interval, remarks_of, undefined
 from calibration.settings import CalibrationSettings
+from calibration.study.answering import decisive
+from calibration.study.bias import rows_of
+from calibration.study.bounding import WHOLE, Group, Pair, made, median_estimate, share
+from calibration.study.counted import groups_of
+from calibration.study.joining import Mask, Scale, Study, scale_of, study_of
 
 WORK = ("rater_id", "item_id", "purpose", "submitted_at", "active_s", "words", "attention")
 FASTEST = 600  # words a minute; whoever needs less time for an item cannot have read it
@@ -80,7 +83,7 @@ class AnnotatorQuality:
     @property
     def flags(self) -> tuple[Signal, ...]:
         """The signals that chance over the whole study does not explain, the surest first."""
-        return tuple(sorted((one for one in self.signals if one.flagged), key=lambda one: one.p_holm))
+        return tuple(sorted((signal for signal in self.signals if signal.flagged), key=lambda one: one.p_holm))
 
 
 def annotator_quality(
@@ -116,8 +119,8 @@ def parts_of(study: Study, settings: CalibrationSettings, single: bool = False) 
     scale = None if single else scale_of(study, study.criteria, settings)
     chosen = replace(settings, per_criterion=scale is None, per_category=False, per_system_pair=False)
     groups = groups_of(study, chosen, pooled=scale is not None)
-    parts = groups[:1] if scale is not None else [one for one in groups if one.criterion != "all"]
-    scales = [(one, scale_of(study, one.criteria, settings)) for one in parts]
+    parts = groups[:1] if scale is not None else [group for group in groups if group.criterion != "all"]
+    scales = [(part, scale_of(study, part.criteria, settings)) for part in parts]
     return [(one, scale) for one, scale in scales if scale is not None]
 
 
@@ -150,7 +153,7 @@ class _Material:
     @staticmethod
     def of(study: Study, work: pd.DataFrame) -> _Material:
         seconds = _logged(study, work)
-        texts = pd.concat([repeated_rationales(study, one.rater) for one in study.annotators])
+        texts = pd.concat([repeated_rationales(study, annotator.rater) for annotator in study.annotators])
         logarithm = np.log(seconds["value"].where(seconds["value"] > 0))
         return _Material(same_answers(study.frame), seconds.assign(value=logarithm), _by_item(texts, "repeated"))
 
@@ -162,9 +165,15 @@ def _signals(
     floor, agreed = settings.bias_floor, dict[frozenset[str], Mapping[str, Scores]]()
     paired = [name for name in study.criteria if study.kinds[name] == "pairwise"]
     pairs = scale_of(study, paired, settings) if paired else None
-    for rater in (one.rater for one in study.annotators):
-        panel = frozenset(one.rater for one in study.annotators if one.rater == rater or one.rater not in aside)
-        among = replace(study, annotators=tuple(one for one in study.annotators if one.rater in panel))
+    for rater in (annotator.rater for annotator in study.annotators):
+        panel = frozenset(
+            annotator.rater
+            for annotator in study.annotators
+            if annotator.rater == rater or annotator.rater not in aside
+        )
+        among = replace(
+            study, annotators=tuple(annotator for annotator in study.annotators if annotator.rater in panel)
+        )
         agreed[panel] = agreed.get(panel) or _agreements(among, settings)
         scores = agreed[panel][rater]
         if np.isnan(scores.others).all():
@@ -191,11 +200,11 @@ def _signals(
 def _figures(
     study: Study, work: pd.DataFrame, signals: tuple[Signal, ...], settings: CalibrationSettings
 ) -> Iterator[AnnotatorQuality]:
-    rates = {one.rater: one for one in answer_rates(study, settings)}
+    rates = {answer_rate.rater: answer_rate for answer_rate in answer_rates(study, settings)}
     agreed = _agreement_estimates(study, settings)
     sames, log = same_answers(study.frame), _logged(study, work)
     attention = work[work["purpose"] == "attention"]
-    for rater in (one.rater for one in study.annotators):
+    for rater in (annotator.rater for annotator in study.annotators):
         own = log[log["rater_id"] == rater]
         rows, texts = rows_of(study, rater), repeated_rationales(study, rater)
         given = rows.groupby(rows["item_id"].astype(str)).size()
@@ -222,13 +231,13 @@ def _figures(
             repeat_agreement(study, rater, settings).agreement,
             passed, failed,
             tuple(own["item_id"][own["value"] < 60 * own["words"] / FASTEST]),
-            tuple(one for one in signals if one.estimate.rater == rater),
+            tuple(signal for signal in signals if signal.estimate.rater == rater),
         )  # fmt: skip
 
 
 def _agreements(study: Study, settings: CalibrationSettings) -> Mapping[str, Scores]:
     """Of every annotator, over all criteria, each with its own kind of answer."""
-    found: dict[str, list[Scores]] = {one.rater: [] for one in study.annotators}
+    found: dict[str, list[Scores]] = {annotator.rater: [] for annotator in study.annotators}
     for group, scale in parts_of(study, settings):
         for rater, scores in agreement_scores(study, group, scale, settings):
             found[rater].append(scores)
@@ -239,7 +248,7 @@ def _agreement_estimates(study: Study, settings: CalibrationSettings) -> dict[st
     """The ceiling of each annotator; where criteria share no scale, the share of equal labels over all of them."""
     parts = parts_of(study, settings)
     if len(parts) == 1:
-        return {one.rater: one for one in ceiling_of(study, *parts[0], settings).annotators}
+        return {annotator.rater: annotator for annotator in ceiling_of(study, *parts[0], settings).annotators}
     note = "criteria of several kinds: share of equal labels, a tie is a label like another"
     agreed = {rater: (one.own, one.cluster) for rater, one in _agreements(study, settings).items()}
     return {rater: _share("human_ceiling", rater, *one, settings, "others", note) for rater, one in agreed.items()}
@@ -283,11 +292,11 @@ def _mean_share(statistic: str, rater: str, values: pd.DataFrame, settings: Cali
     if not len(scores):
         return _nothing(statistic, rater, f"no item has {FEW_ANSWERS} answers", settings)
     low, high = cluster_t(float(scores.mean()), cluster_se(scores, code), pair.clusters, settings.level)
-    notes = ["mean over items"] + ["no interval: no spread between clusters"] * math.isnan(low)
+    said = [*remarks_of("mean over items"), *[no_interval(Reason.ZERO_VARIANCE)] * math.isnan(low)]
     interval = max(low, 0.0), min(high, 1.0)
-    return made(statistic, pair, float(scores.mean()), interval, "cluster_t", notes, settings)
+    return made(statistic, pair, float(scores.mean()), interval, "cluster_t", said, settings)
 
 
 def _nothing(statistic: str, rater: str, why: str, settings: CalibrationSettings) -> Estimate:
     nobody = Pair(rater, "others", WHOLE, np.zeros(0))
-    return made(statistic, nobody, math.nan, (math.nan, math.nan), "none", [f"no_items: {why}"], settings)
+    return made(statistic, nobody, math.nan, (math.nan, math.nan), "none", undefined(Reason.NO_ITEMS, why), settings)

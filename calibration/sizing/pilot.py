@@ -1,7 +1,5 @@
 """What a pilot tells about topics: how far a judge's agreement varies between them, and what a pair takes and costs."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 
@@ -10,19 +8,20 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from calibration.biases.answering import answering_estimates
-from calibration.bootstrap import effective_sample, se_of_sums
-from calibration.choosing.label_scores import LabelScores, label_scores
-from calibration.compare import cluster_sums, scores_and_clusters
-from calibration.engine.bounding import Group, Pair, made, share
-from calibration.engine.closed_forms import Array, ratio
-from calibration.engine.joining import Answers, Study, scale_of, study_of
+from calibration.arithmetic.closed_forms import Array, ratio
+from calibration.arithmetic.columns import tally
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
-from calibration.people.left_out import left_out_scores
-from calibration.planning import Spread
-from calibration.reading.columns import tally
+from calibration.inference.bootstrap import effective_sample, se_of_sums
+from calibration.inference.compare import cluster_sums, scores_and_clusters
+from calibration.remarks import Reason, Remark, remarks_of
 from calibration.settings import CalibrationSettings
+from calibration.sizing.planning import Spread
+from calibration.study.answering import answering_estimates
+from calibration.study.bounding import Group, Pair, made, share
+from calibration.study.joining import Answers, Study, scale_of, study_of
+from calibration.study.label_scores import LabelScores, label_scores
+from calibration.study.left_out import left_out_scores
 
 EVERYTHING = np.ones(0, dtype=bool)
 
@@ -74,7 +73,10 @@ def pilot_of(
     against, difference = _difference(rows, judge, other)
     agreement, icc, variance = _agreement(rows, judge, settings)
     answers = next(one for one in study.judges if one.rater == judge)
-    told = {(one.statistic, one.rater): one for one in answering_estimates(study, settings)}
+    told = {
+        (answering_estimate.statistic, answering_estimate.rater): answering_estimate
+        for answering_estimate in answering_estimates(study, settings)
+    }
     return Pilot(
         judge, agreement, icc, variance, spreads[judge], _gap(study, answers, settings), difference, against,
         len(study.judges), *_layout(study, rows, judge), told.get(("seconds_per_item", "each_annotator")),
@@ -132,13 +134,13 @@ def _agreement(rows: LabelScores, judge: str, settings: CalibrationSettings) -> 
     sizes = tally(clusters, count)
     pair = Pair(judge, "each_annotator", Group((), "all", "all", EVERYTHING), sizes)
     found = effective_sample(scores, clusters)
-    reason = "one-way ANOVA of agreement within topics"
+    said = remarks_of("one-way ANOVA of agreement within topics")
     if math.isnan(found.icc):
-        reason += "; not estimable: " + _why_no_icc(scores, found.clusters)
+        said += (Remark(Reason.NOT_ESTIMABLE, words=f"not estimable: {_why_no_icc(scores, found.clusters)}"),)
     interval = icc_interval(found.icc, sizes, settings.level)
     return (
         share("percent_agreement", pair, tally(clusters, count, scores), settings),
-        made("icc_of_agreement", pair, found.icc, interval, "anova_f", [reason], settings),
+        made("icc_of_agreement", pair, found.icc, interval, "anova_f", said, settings),
         float(scores.var()) if len(scores) else math.nan,
     )
 

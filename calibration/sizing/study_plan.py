@@ -1,21 +1,23 @@
 """A study planned: topics, hours and money for each thing one may want to show, from a pilot or from assumptions."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import astuple, dataclass, replace
 from typing import Literal
 
 import numpy as np
 
-from calibration.choosing.deciding import POWER, Needed, power
-from calibration.engine.closed_forms import Array
+from calibration.arithmetic.closed_forms import Array
+from calibration.choosing.looking import any_time_clusters, planned_clusters
 from calibration.errors import CalibrationError
-from calibration.planning import (
+from calibration.inference.deciding import POWER, Needed, power
+from calibration.sizing.pilot import Pilot
+from calibration.sizing.planning import (
     CAUTION,
     DesignRow,
     Spread,
     assured,
+    confirmed,
+    confirmed_apart,
     design_table,
     half_width_of_sd,
     needed_for_claim,
@@ -25,9 +27,69 @@ from calibration.planning import (
     sd_of_pair_differences,
     sd_of_pair_means,
 )
-from calibration.sizing.pilot import Pilot
-from calibration.sizing.simulated_power import confirmed, confirmed_apart
-from calibration.sizing.study_cost import NO_PRICES, Cost, Design, Prices, cost_of
+
+
+@dataclass(frozen=True)
+class Design:
+    """What one topic brings. Raises `bad_number` below one of each."""
+
+    pairs_per_topic: float = 1
+    labels_per_pair: float = 39  # criteria times annotators
+    annotators_per_pair: float = 1
+
+    def __post_init__(self) -> None:
+        for what, value in (
+            ("pairs per topic", self.pairs_per_topic),
+            ("labels per pair", self.labels_per_pair),
+            ("annotators per pair", self.annotators_per_pair),
+        ):
+            if not 0 < value < math.inf:
+                raise CalibrationError("bad_number", f"{what} is {value:g}; use a number above 0")
+
+    @property
+    def labels_per_topic(self) -> float:
+        """All of them answer for one topic, and are alike."""
+        return self.pairs_per_topic * self.labels_per_pair
+
+
+@dataclass(frozen=True)
+class Prices:
+    """nan is unknown, which is not 0. Raises `bad_number` below 0."""
+
+    minutes_per_pair: float = math.nan  # of one annotator
+    hourly_rate: float = math.nan  # USD
+    judge_per_pair: float = math.nan  # USD
+    other_judge_per_pair: float = math.nan  # USD
+
+    def __post_init__(self) -> None:
+        for what, value in vars(self).items():
+            if value < 0 or math.isinf(value):
+                raise CalibrationError("bad_number", f"{what.replace('_', ' ')} is {value:g}; use a number from 0")
+
+
+NO_PRICES = Prices()
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Of one study size. Hours and USD are nan where a price they rest on is unknown."""
+
+    pairs: int
+    labels: int
+    hours: float
+    annotators: float
+    judges: float
+    total: float
+
+
+def cost_of(topics: int, design: Design, prices: Prices, judges: int = 1) -> Cost:
+    """Hours and USD of so many topics; `judges`: 1 or 2 of the two that have a price."""
+    pairs = math.ceil(topics * design.pairs_per_topic - 1e-9)
+    hours = pairs * design.annotators_per_pair * prices.minutes_per_pair / 60
+    per_pair = prices.judge_per_pair + (prices.other_judge_per_pair if judges == 2 else 0.0)
+    people, machines = hours * prices.hourly_rate, pairs * per_pair
+    return Cost(pairs, round(pairs * design.labels_per_pair), hours, people, machines, people + machines)
+
 
 Aim = Literal["interval", "non_inferior", "tell_apart"]
 ASSUMED_TOPICS = 20_000  # made, to draw simulated studies from
@@ -55,6 +117,8 @@ class Goals:
     level: float = 0.95
     power: float = POWER
     tried: int = 1  # judges; Holm over all of them
+    looks: int = 1  # at the claim, evenly spaced over the planned topics
+    any_time: bool = False  # or whenever one likes
 
     def __post_init__(self) -> None:
         if not self.margin > 0:
@@ -184,11 +248,31 @@ def _interval(known: _Known, goals: Goals, prices: Prices) -> Planned:
 
 def _claim(known: _Known, goals: Goals, prices: Prices) -> Planned:
     wanted = goals.margin, goals.level, goals.power, goals.tried
-    found, simulated = confirmed(needed_for_claim(known.gap, *wanted), known.gap, *wanted)
+    once, simulated = confirmed(needed_for_claim(known.gap, *wanted), known.gap, *wanted)
     strict = 1 - (1 - goals.level) / goals.tried
-    reached = power(found.clusters or 0, known.gap.sd, goals.margin, found.gap, strict)
-    safe = needed_for_claim(replace(known.gap, sd=known.gap.cautious_sd), *wanted)
+    # with looks the larger number has the power that one look has at its own
+    reached = power(once.clusters or 0, known.gap.sd, goals.margin, once.gap, strict)
+    found = _with_looks(once, known.gap, goals)
+    safe = _with_looks(needed_for_claim(replace(known.gap, sd=known.gap.cautious_sd), *wanted), known.gap, goals)
     return _aim("non_inferior", goals.margin, found, reached, simulated, safe, _cost(found, known, prices))
+
+
+def _with_looks(once: Needed, spread: Spread, goals: Goals) -> Needed:
+    """The most topics that so many looks take, for the power of one look at `once`."""
+    if once.clusters is None or (goals.looks == 1 and not goals.any_time):
+        return once
+    error = (1 - goals.level) / goals.tried
+    if goals.any_time:
+        clusters = any_time_clusters(once.clusters, error, goals.power)
+    else:
+        clusters = planned_clusters(once.clusters, goals.looks, error, goals.power)
+    return replace(once, clusters=clusters, more=max(0, clusters - spread.pilot))
+
+
+def _as_one_look(topics: int, spread: Spread, goals: Goals) -> int:
+    """Topics of one look that have about the power of so many with these looks, 2 at least."""
+    with_looks = _with_looks(Needed(topics, 0, 0.0, spread.sd), spread, goals).clusters or topics
+    return max(2, topics * topics // with_looks)
 
 
 def _apart(known: _Known, goals: Goals, prices: Prices) -> Planned:
@@ -227,7 +311,7 @@ def _at(known: _Known, goals: Goals, prices: Prices, topics: int) -> At:
         topics,
         half_width_of_sd(topics, known.scores.sd, goals.level),
         assured(topics, known.scores.sd, goals.half_width, goals.level),
-        power(topics, known.gap.sd, goals.margin, max(0.0, known.gap.mean), strict),
+        power(_as_one_look(topics, known.gap, goals), known.gap.sd, goals.margin, max(0.0, known.gap.mean), strict),
         power_to_tell_apart(topics, known.difference.sd, goals.difference, goals.level, max(2, goals.tried)),
         cost_of(topics, known.design, prices),
     )

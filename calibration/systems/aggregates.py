@@ -11,39 +11,35 @@ mean of a report's tags. `several`: a claim before several sources counts once. 
 no answers, enter nothing; a rated report without one of its scores is left out, and so is one with an empty tag.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from calibration.bias import EVERYONE
-from calibration.biases.answers_by_status import NAMELESS, answers_by_status
-from calibration.compare import paired_difference
-from calibration.engine.bounding import Pair, drawn, made, share
-from calibration.engine.closed_forms import Array
-from calibration.engine.joining import Mask, Study
-from calibration.engine.unit_scores import Rows, Scored, scores_by
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import tally
 from calibration.estimates import Estimate
+from calibration.inference.compare import paired_difference
+from calibration.remarks import Reason, Said, no_interval, remarks_of, undefined
 from calibration.settings import Aggregate, CalibrationSettings
-from calibration.systems.report_values import Rates, rates_of, tree_of
-from calibration.systems.system_orders import order_estimates
-from calibration.systems.win_rates import rate_draws
-from calibration.systems.win_scores import WHOLE, cluster_rates, units_of, win_scores, win_sums
-from calibration.verdicts import BOTH_ORDERS, SYSTEM_PAIR
+from calibration.study.bias import EVERYONE
+from calibration.study.bounding import Pair, drawn, made, share
+from calibration.study.joining import Mask, Study
+from calibration.systems.ranking import order_estimates
+from calibration.systems.report_values import Rates, Rows, Scored, rates_of, scores_by, tree_of
+from calibration.systems.win_rates import WHOLE, cluster_rates, rate_draws, units_of, win_scores, win_sums
+from calibration.table.verdicts import BOTH_ORDERS, SYSTEM_PAIR
 
 AGGREGATE, DIFFERENCE = "aggregate", "aggregate_difference"
 SHARES = ("share", "majority", "win_rate")  # means of answers that count or do not: a Wilson interval
 
-NO_DIFFERENCE = {
-    "": "",
-    "no_items": "no_items: nothing to compare",
-    "too_few_units": "no interval: fewer than 2 clusters",
-    "zero_variance": "no interval: every cluster has the same difference",
+NO_DIFFERENCE: dict[str, Said] = {
+    "": (),
+    "no_items": undefined(Reason.NO_ITEMS),
+    "too_few_units": no_interval(Reason.TOO_FEW_UNITS),
+    "zero_variance": no_interval(Reason.ZERO_VARIANCE, "every cluster has the same difference"),
 }
 
 
@@ -59,17 +55,36 @@ class Measure:
     merged: int = 0  # probes that stand with others for one claim
 
 
+@dataclass(frozen=True)
+class AggregateCounts:
+    """What one rater's value of an aggregate rests on, for one system. `statuses`: answers asked, ok, and lost how.
+
+    `reports`, `left_out`: reports, and those a score is missing of. `merged`: sources counted with another one.
+    `undecided`, `vote_share`: questions without a majority, and its mean share; None of a rule that knows no majority.
+    """
+
+    aggregate: str
+    rater: str
+    system: str
+    statuses: Mapping[str, int]
+    reports: int
+    left_out: int
+    merged: int
+    undecided: int | None = None
+    vote_share: float | None = None
+
+
 def aggregate_estimates(
     study: Study, settings: CalibrationSettings
-) -> tuple[tuple[Estimate, ...], list[dict[str, Any]]]:
+) -> tuple[tuple[Estimate, ...], list[AggregateCounts]]:
     """Of every aggregate: each system by people and by each judge; judges minus people, and how alike their orders are.
 
     `criterion` is the aggregate's name, `category` `systems: X`. With them, for each rater and system, how many answers
     were asked for and of which status they are, and how many reports were left out.
     """
     estimates, counts, rows = [], [], Rows(study)
-    for one in settings.aggregates:
-        measure = measure_of(rows, one, settings)
+    for aggregate in settings.aggregates:
+        measure = measure_of(rows, aggregate, settings)
         if measure is None:
             continue
         found, counted = _measured(study, measure, settings)
@@ -78,24 +93,28 @@ def aggregate_estimates(
     return tuple(estimates), counts
 
 
-def measure_of(rows: Rows, one: Aggregate, settings: CalibrationSettings) -> Measure | None:
+def measure_of(rows: Rows, aggregate: Aggregate, settings: CalibrationSettings) -> Measure | None:
     """None where the study has no labels of the kind that the rule is about."""
     study = rows.study
     pairs = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
-    named = np.array([not one.criteria or name in one.criteria for name in study.criteria])
-    wanted = (named & (pairs == (one.rule == "win_rate")))[study.unit_criterion]
-    if one.rule == "win_rate":
-        return _wins(study, one, wanted & (study.unit_systems >= 0), settings)
+    named = np.array([not aggregate.criteria or name in aggregate.criteria for name in study.criteria])
+    wanted = (named & (pairs == (aggregate.rule == "win_rate")))[study.unit_criterion]
+    if aggregate.rule == "win_rate":
+        return _wins(study, aggregate, wanted & (study.unit_systems >= 0), settings)
     if not wanted.any():
         return None
-    is_rating = one.rule in ("weighted_mean", "target_share") or (one.rule == "mean" and not settings.answer_values)
-    tree = tree_of(study, one, wanted, is_rating)
+    is_rating = aggregate.rule in ("weighted_mean", "target_share") or (
+        aggregate.rule == "mean" and not settings.answer_values
+    )
+    tree = tree_of(study, aggregate, wanted, is_rating)
     names = tuple(name or NAMELESS for name in tree.systems)
-    scored = scores_by(rows, one, wanted, settings)
-    return Measure(one, names, wanted, scored, lambda score: rates_of(tree, score), len(tree.number) - len(tree.report))
+    scored = scores_by(rows, aggregate, wanted, settings)
+    return Measure(
+        aggregate, names, wanted, scored, lambda score: rates_of(tree, score), len(tree.number) - len(tree.report)
+    )
 
 
-def _wins(study: Study, one: Aggregate, wanted: Mask, settings: CalibrationSettings) -> Measure | None:
+def _wins(study: Study, aggregate: Aggregate, wanted: Mask, settings: CalibrationSettings) -> Measure | None:
     if not wanted.any():
         return None
     units = units_of(study, settings)
@@ -110,19 +129,19 @@ def _wins(study: Study, one: Aggregate, wanted: Mask, settings: CalibrationSetti
         nothing = np.zeros(len(units.systems))
         return Rates(values, sizes, nothing, nothing)
 
-    return Measure(one, units.systems, wanted, scored, rates)
+    return Measure(aggregate, units.systems, wanted, scored, rates)
 
 
 def _measured(
     study: Study, measure: Measure, settings: CalibrationSettings
-) -> tuple[list[Estimate], list[dict[str, Any]]]:
+) -> tuple[list[Estimate], list[AggregateCounts]]:
     scored = {name: measure.scored(name) for name in _raters(study, measure)}
     rates = {name: measure.rates(one.score) for name, one in scored.items()}
     shared = dict(_shared(measure, scored))
-    stacked = [one.values for one in rates.values()] + [side.values for pair in shared.values() for side in pair]
+    stacked = [rate.values for rate in rates.values()] + [side.values for pair in shared.values() for side in pair]
     draws = rate_draws(np.stack(stacked, axis=1), settings)
     estimates: list[Estimate] = []
-    counts: list[dict[str, Any]] = []
+    counts: list[AggregateCounts] = []
     for place, (name, found) in enumerate(rates.items()):
         estimates += _values(measure, name, scored[name], found, draws[:, place], settings)
         counts += _counts(study, measure, name, scored[name], found)
@@ -132,17 +151,17 @@ def _measured(
             estimates += _differences(measure, rater, own, other, settings)
         pair = Pair(rater, reference, WHOLE, own.sizes.sum(axis=1))
         sides = (own.values, other.values), (draws[:, first], draws[:, first + 1])
-        estimates += [_of(measure, "all", one) for one in order_estimates(pair, *sides, settings)]
+        estimates += [_of(measure, "all", order_estimate) for order_estimate in order_estimates(pair, *sides, settings)]
     return estimates, counts
 
 
 def _raters(study: Study, measure: Measure) -> Iterator[str]:
     """People, then every judge that was asked anything the aggregate is about."""
-    if any(measure.wanted[one.asked].any() for one in study.annotators):
+    if any(measure.wanted[annotator.asked].any() for annotator in study.annotators):
         yield EVERYONE
-    for one in study.judges:
-        if measure.wanted[one.asked].any():
-            yield one.rater
+    for judge in study.judges:
+        if measure.wanted[judge.asked].any():
+            yield judge.rater
 
 
 def _shared(measure: Measure, scored: Mapping[str, Scored]) -> Iterator[tuple[tuple[str, str], tuple[Rates, Rates]]]:
@@ -200,9 +219,9 @@ def _differences(
     for place, system in enumerate(measure.systems):
         found = paired_difference(own.values[:, place], people.values[:, place], clusters, settings.level)
         pair = Pair(judge, EVERYONE, WHOLE, own.sizes[:, place])
-        reason = NO_DIFFERENCE["no_items" if not found.n else found.note]
-        notes = ["on the same labels, each cluster once", *([reason] if reason else [])]
-        estimate = made(DIFFERENCE, pair, found.value, (found.low, found.high), "cluster_t", notes, settings)
+        why = NO_DIFFERENCE["no_items" if not found.n else found.note]
+        said = remarks_of("on the same labels, each cluster once", why)
+        estimate = made(DIFFERENCE, pair, found.value, (found.low, found.high), "cluster_t", said, settings)
         yield _of(measure, system, estimate)
 
 
@@ -210,12 +229,44 @@ def _of(measure: Measure, system: str, estimate: Estimate) -> Estimate:
     return replace(estimate, criterion=measure.about.name, category=f"{SYSTEM_PAIR}{system}")
 
 
-def _counts(study: Study, measure: Measure, rater: str, scored: Scored, rates: Rates) -> Iterator[dict[str, Any]]:
+def _counts(study: Study, measure: Measure, rater: str, scored: Scored, rates: Rates) -> Iterator[AggregateCounts]:
     answered = answers_by_status(study, measure.wanted, rater, measure.systems)
-    votes = {"undecided": int(scored.undecided.sum()), "vote_share": scored.vote_share}
+    votes = (int(scored.undecided.sum()), scored.vote_share) if measure.about.rule == "majority" else ()
     for place, (system, statuses) in enumerate(zip(measure.systems, answered, strict=True)):
-        yield {
-            "aggregate": measure.about.name, "rater": rater, "system": system, **statuses,
-            "reports": int(rates.reports[place]), "left_out": int(rates.left_out[place]), "merged": measure.merged,
-            **(votes if measure.about.rule == "majority" else {}),
-        }  # fmt: skip
+        yield AggregateCounts(
+            measure.about.name, rater, system, statuses, int(rates.reports[place]), int(rates.left_out[place]),
+            measure.merged, *votes,
+        )  # fmt: skip
+
+
+STATUSES = ("ok", "not_applicable", "invalid", "missing", "refused")
+NAMELESS = "all reports"  # of a table that names no systems
+
+
+def answers_by_status(study: Study, wanted: Mask, rater: str, systems: Sequence[str]) -> list[dict[str, int]]:
+    """One count of every status for each system, and `asked`, their sum; of a pair both systems were asked about.
+
+    `wanted`: the units that count, shape (units,); `rater`: everyone is all annotators, without retests.
+    """
+    frame = study.frame
+    whose = frame["rater_id"] == rater.removesuffix(BOTH_ORDERS)
+    if rater == EVERYONE:
+        whose = (frame["rater_kind"] == "human") & (frame["run"] == 1)
+    rows = whose.to_numpy() & wanted[frame["unit"].to_numpy()]
+    place = np.array([STATUSES.index(name) for name in frame["status"].cat.categories])
+    status = place[frame["status"].cat.codes.to_numpy()[rows]]
+    is_spared = np.array([name == "not_applicable" for name in frame["label"].cat.categories])
+    spared = is_spared[frame["label"].cat.codes.to_numpy()[rows]]
+    status = np.where(spared & (status == 0), 1, status)
+    counts = np.zeros((len(systems), len(STATUSES)))
+    for side in ("system_a", "system_b"):
+        named = {name: number for number, name in enumerate(systems)}
+        nobody = named.get(NAMELESS, -1) if side == "system_a" else -1
+        code = np.array([named.get(name, -1) if name else nobody for name in frame[side].cat.categories])
+        system = code[frame[side].cat.codes.to_numpy()[rows]]
+        known = system >= 0
+        counts += tally(system[known] * len(STATUSES) + status[known], counts.size).reshape(counts.shape)
+    return [
+        {"asked": int(own.sum()), **{name: int(count) for name, count in zip(STATUSES, own, strict=True)}}
+        for own in counts
+    ]

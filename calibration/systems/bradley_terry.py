@@ -1,23 +1,28 @@
-"""Bradley-Terry strengths of systems from their wins: one convex fit, refused where it has no finite solution."""
+"""Bradley-Terry strengths of systems from their wins, and a judge's strengths corrected by the labels of people.
 
-from __future__ import annotations
+Both are one convex fit, refused where it has no finite solution. The corrected one is a likelihood of labelled and
+unlabelled verdicts together.
+"""
 
 import math
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csgraph
 
-from calibration.bias import EVERYONE
-from calibration.bootstrap import resample
-from calibration.engine.bounding import Pair, drawn, made
-from calibration.engine.closed_forms import Array
-from calibration.engine.joining import Mask, Study
+from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.estimates import Estimate
+from calibration.inference.bootstrap import resample
+from calibration.remarks import Reason, Remark, undefined
 from calibration.settings import CalibrationSettings
+from calibration.study.bias import EVERYONE
+from calibration.study.bounding import Pair, drawn, made
+from calibration.study.joining import Mask, Study
+from calibration.systems.corrected import Halves, Straddling, halves_of, straddles
 from calibration.systems.placing import Ranking, placed
-from calibration.systems.win_scores import WHOLE, compared, units_of, win_scores, win_sums
+from calibration.systems.win_rates import WHOLE, compared, units_of, win_scores, win_sums
 
 STEPS, LONGEST = 60, 1.5
 FARTHEST = 20.0  # log-odds between two systems that met: more than any number of wins can show
@@ -58,8 +63,8 @@ def strength_ranking(
 
 
 def placed_strengths(
-    statistic: str, rater: str, systems: tuple[str, ...], sizes: Array, point: Array, draws: Array, reason: str,
-    note: str, settings: CalibrationSettings,
+    statistic: str, rater: str, systems: tuple[str, ...], sizes: Array, point: Array, draws: Array,
+    reason: Remark | None, note: str, settings: CalibrationSettings,
 ) -> Ranking:  # fmt: skip
     """A ranking of strengths. `sizes`: units of each system in each cluster; `draws`: shape (resamples, systems)."""
     out: list[Estimate] = []
@@ -88,16 +93,16 @@ def strengths(wins: npt.ArrayLike, ridge: float = 0.0) -> Array:
     return out.reshape(*wins.shape[:-2], size)
 
 
-def why_no_strengths(wins: Array, ridge: float = 0.0) -> str:
-    """Why one table of wins, shape (systems, systems), has no strengths; "" where it has."""
+def why_no_strengths(wins: Array, ridge: float = 0.0) -> Remark | None:
+    """Why one table of wins, shape (systems, systems), has no strengths; None where it has."""
     if not compared(wins).sum() > NONE:
-        return "no_items: nothing to compare"
+        return undefined(Reason.NO_ITEMS)
     if not np.isnan(strengths(wins, ridge)).any():
-        return ""
+        return None
     groups, _ = csgraph.connected_components(compared(wins) > NONE, directed=False)
     if groups > 1:
-        return f"not_connected: the systems fall into {groups} groups that were never compared with each other"
-    return "separated: a system, or a group of them, never lost to the others or never won against them"
+        return undefined(Reason.NOT_CONNECTED, groups=int(groups))
+    return undefined(Reason.SEPARATED)
 
 
 def strongly_connected(beat: Mask) -> Mask:
@@ -139,3 +144,81 @@ def _newton(wins: Array, ridge: float) -> Array:
 def _widest(strength: Array, met: Array) -> Array:
     gaps = np.abs(strength[..., None, :] - strength[..., :, None])
     return np.asarray(np.where(met > NONE, gaps, 0.0).max(axis=(-2, -1)))
+
+
+def judge_corrected_strengths(
+    verdicts: pd.DataFrame | Study,
+    judge: str,
+    settings: CalibrationSettings | None = None,
+    straddling: Straddling = "refuse",
+) -> tuple[Ranking, Ranking, Ranking]:
+    """Strengths by people, by the judge alone, and corrected: (log-odds of winning, mean 0) of every system.
+
+    The corrected ones maximise l_h + lam (l_g unlabelled - l_g labelled), each a mean over units: as the likelihood is
+    linear in wins, that is Bradley-Terry on corrected wins. One lam within 0 to 1 for all systems, the least trace of
+    the clustered covariance of the score at the people's strengths. Boyeau et al. 2024. Intervals: cluster bootstrap of
+    all clusters at that lam, so labelled and unlabelled units of one cluster stay together. Undefined: as
+    `bradley_terry`, and `cluster_straddles` under `refuse`. Raises as `judge_corrected_win_rates`.
+    """
+    settings = settings or CalibrationSettings()
+    units = units_of(verdicts, settings)
+    halves = halves_of(units, judge, straddling)
+    lam = tuning(halves)
+    parts = np.stack([halves.people, halves.judged, halves.elsewhere], axis=1)
+    whole = corrected_wins(parts.sum(axis=0), lam)
+    reason = _straddle(halves) if straddling == "refuse" else None
+    reason = reason or why_no_strengths(np.nan_to_num(whole))
+    draws = resample(parts, partial(corrected_strength, lam=lam), settings.resamples, settings.seed)
+    note = "; ".join(filter(None, [f"{LOG_ODDS}; lambda {lam:.3f}", halves.note]))
+    sizes = compared(parts[:, 0] + parts[:, 2]).sum(axis=-1)
+    name = "judge_corrected_bradley_terry"
+    point = corrected_strength(parts.sum(axis=0), lam)
+    return (
+        strength_ranking(EVERYONE, units.systems, halves.people, settings),
+        strength_ranking(judge, units.systems, halves.judged + halves.elsewhere, settings),
+        placed_strengths(name, judge, units.systems, sizes, point, draws, reason, note, settings),
+    )
+
+
+def corrected_wins(sums: Array, lam: float) -> Array:
+    """Wins per unit, shape (..., systems, systems), from (..., 3, systems, systems): people, judge there, judge
+    elsewhere.
+
+    A cell may be below 0 where the judge gave much more than the people. nan: nothing labelled.
+    """
+    people, judged, elsewhere = np.moveaxis(sums, -3, 0)
+    n, rest = (part.sum(axis=(-2, -1))[..., None, None] for part in (people, elsewhere))
+    if not lam:
+        return ratio(people, n)
+    return ratio(people, n) + lam * (ratio(elsewhere, rest) - ratio(judged, n))
+
+
+def corrected_strength(sums: Array, lam: float) -> Array:
+    """Strengths of `corrected_wins`, shape (..., systems); nan where nothing is labelled, or there is no maximum."""
+    return strengths(np.nan_to_num(corrected_wins(sums, lam)))
+
+
+def tuning(halves: Halves) -> float:
+    """The lam of least variance: scores of people (a) against what the correction adds (b), by cluster."""
+    fits = [strengths(wins.sum(axis=0)) for wins in (halves.people, halves.judged)]
+    at = next((fit for fit in fits if not np.isnan(fit).any()), None)
+    n, rest = halves.people.sum(), halves.elsewhere.sum()
+    if at is None or not n or not rest:
+        return 0.0
+    expected = chances(at)
+    a, g, other = (_left(wins, expected) for wins in (halves.people, halves.judged, halves.elsewhere))
+    b = g / n - other / rest
+    bottom = float((b * b).sum())
+    return min(1.0, max(0.0, float((a / n * b).sum()) / bottom)) if bottom > 0 else 0.0
+
+
+def _left(wins: Array, expected: Array) -> Array:
+    """Wins beyond expectation of each system in each cluster, shape (clusters, systems), of mean 0 per unit."""
+    score = (wins - compared(wins) * expected).sum(axis=-1)
+    sizes = compared(wins).sum(axis=-1)
+    return np.asarray(score - sizes * np.nan_to_num(ratio(score.sum(axis=0), sizes.sum(axis=0))))
+
+
+def _straddle(halves: Halves) -> Remark | None:
+    both = int(straddles(halves.people, halves.elsewhere).sum())
+    return undefined(Reason.CLUSTER_STRADDLES, clusters=both) if both else None

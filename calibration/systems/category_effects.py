@@ -11,22 +11,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from scipy import optimize, stats
 
-from calibration.bootstrap import resample
-from calibration.correlation import pearson, spearman
-from calibration.engine.bounding import Pair, drawn
-from calibration.engine.closed_forms import Array
-from calibration.engine.continuous import spearman_draws
-from calibration.engine.joining import Study
-from calibration.engine.moments import moments, pearson_of_moments
+from calibration.agreement.continuous import spearman_draws
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import aligned, grouped, numeric
+from calibration.arithmetic.correlation import moments, pearson, pearson_of_moments, spearman
 from calibration.estimates import Estimate
-from calibration.reading.columns import aligned, grouped, numeric
-from calibration.scores.paired_scores import Joined
+from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
-from calibration.systems.win_scores import WHOLE, Units, cluster_rates, has_ranking, units_of, win_scores, win_sums
+from calibration.study.bounding import Pair, drawn
+from calibration.study.crossing import Joined
+from calibration.study.joining import Study
+from calibration.systems.topic_scores import WINS, TopicScores, topic_scores
+from calibration.systems.win_rates import WHOLE, has_ranking
 
 SMALL = 3  # topics; one of a category has no spread, two hardly any
 TINY = 1e-12
@@ -107,15 +106,21 @@ def category_effects(
     reference: its rate mirrors theirs. Raises `CalibrationError`.
     """
     settings = settings or CalibrationSettings()
-    units = units_of(verdicts, settings)
-    rates, _ = cluster_rates(win_sums(units, win_scores(units, rater)))
-    names = tuple(name for name in units.systems if systems is None or name in systems)
-    category = _category_of(units)
-    centred = rates[:, [units.systems.index(name) for name in names]]
-    for name in np.unique(category):
-        own, all_of = category == name, centred[category == name]
-        centred[own] -= np.nanmean(all_of) if (~np.isnan(all_of)).any() else 0.0
-    named = np.array([name or None for name in category], dtype=object)
+    scores = topic_scores(verdicts, rater, WINS, settings)
+    return effects_of(scores, scores.systems if systems is None else tuple(systems), settings)
+
+
+def effects_of(
+    scores: TopicScores, systems: tuple[str, ...] | None = None, settings: CalibrationSettings | None = None
+) -> dict[str, CategoryAnova]:
+    """`category_effects` of any score of topics. `systems`: None for all but a reference."""
+    settings = settings or CalibrationSettings()
+    names, values = scores.of(systems)
+    centred = values.copy()
+    for name in np.unique(scores.categories):
+        own = scores.categories == name
+        centred[own] -= np.nanmean(values[own]) if (~np.isnan(values[own])).any() else 0.0
+    named = np.array([name or None for name in scores.categories], dtype=object)
     return {system: category_anova(one, named, settings.level) for system, one in zip(names, centred.T, strict=True)}
 
 
@@ -126,15 +131,7 @@ def effects_by_people(study: Study, settings: CalibrationSettings) -> dict[str, 
     """
     if len({*study.categories} - {""}) < 2 or not has_ranking(study):
         return {}
-    return category_effects(study, None, compared_systems(study), settings)
-
-
-def compared_systems(study: Study) -> list[str]:
-    """The systems that were compared, but a reference that stands in all pairs; [] where no pair names its systems."""
-    known = np.unique(study.unit_systems[study.unit_systems >= 0])
-    pairs = [{*divmod(int(pair), len(study.systems))} for pair in known]
-    in_all = set.intersection(*pairs) if len(pairs) > 1 else set()
-    return [study.systems[place] for place in sorted(set().union(*pairs) - in_all)]
+    return effects_of(topic_scores(study, None, WINS, settings), None, settings)
 
 
 def topic_difficulty(
@@ -147,10 +144,13 @@ def topic_difficulty(
 
     Name the systems that are no reference: over both sides of every pair the mean is always .5. nan: none stands there.
     """
-    units = units_of(verdicts, settings or CalibrationSettings())
-    rates, _ = cluster_rates(win_sums(units, win_scores(units, rater)))
-    chosen = [systems is None or name in systems for name in units.systems]
-    mean = pd.DataFrame(rates[:, chosen], index=list(units.study.clusters)).mean(axis=1)
+    scores = topic_scores(verdicts, rater, WINS, settings)
+    return difficulty_of(scores, scores.systems if systems is None else tuple(systems))
+
+
+def difficulty_of(scores: TopicScores, systems: tuple[str, ...] | None = None) -> pd.Series[float]:
+    """`topic_difficulty` of any score of topics. `systems`: None for all but a reference."""
+    mean = pd.DataFrame(scores.of(systems)[1], index=list(scores.topics)).mean(axis=1)
     return mean.rename("difficulty")
 
 
@@ -207,12 +207,3 @@ def _population_share(f: float, groups: int, n: int, tail: float) -> float:
         top *= 2
     ncp = float(optimize.brentq(beyond, TINY, top))
     return ncp / (ncp + n)
-
-
-def _category_of(units: Units) -> npt.NDArray[Any]:
-    """The category of each cluster; "" where it has none or several, shape (clusters,)."""
-    number = units.study.unit_category[units.number]
-    seen = np.zeros((units.clusters, len(units.study.categories)), dtype=bool)
-    seen[units.cluster, number] = True
-    names = np.array(units.study.categories, dtype=object)
-    return np.where(seen.sum(axis=1) == 1, names[seen.argmax(axis=1)], "")

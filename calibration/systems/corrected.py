@@ -5,8 +5,6 @@ clusters of cluster means, for labels of one topic are no independent evidence. 
 Boyeau et al. 2024.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,20 +13,32 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
-from calibration.bias import EVERYONE
-from calibration.bootstrap import cluster_t, resample
-from calibration.engine.bounding import Pair, made
-from calibration.engine.closed_forms import Array, ratio
-from calibration.engine.joining import Mask, Study
+from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
+from calibration.inference.bootstrap import cluster_t, resample
+from calibration.remarks import Reason, Remark, no_interval, remarks_of, undefined
 from calibration.settings import CalibrationSettings
+from calibration.study.bias import EVERYONE
+from calibration.study.bounding import Pair, made
+from calibration.study.joining import Mask, Study
 from calibration.systems.placing import Ranking, placed
-from calibration.systems.win_rates import win_rate_ranking
-from calibration.systems.win_scores import WHOLE, Units, asked, cluster_rates, compared, units_of, win_scores, win_sums
+from calibration.systems.win_rates import (
+    WHOLE,
+    Units,
+    asked,
+    cluster_rates,
+    compared,
+    units_of,
+    win_rate_ranking,
+    win_scores,
+    win_sums,
+)
 
 Straddling = Literal["refuse", "drop", "joint"]
 TINY = 1e-12
+
+NOT_ANSWERED = "people labelled nothing that the judge answered"
 
 
 @dataclass(frozen=True)
@@ -90,10 +100,9 @@ def corrected_ranking(
 ) -> tuple[Ranking, dict[str, float]]:
     """The third ranking of `judge_corrected_win_rates` alone, and lambda of each system."""
     columns = [_means(halves, index, straddling) for index in range(len(units.systems))]
-    found = [corrected_mean(one, straddling) for one in columns]
+    found = [corrected_mean(column, straddling) for column in columns]
     estimates = [
-        _estimate(judge, one, fit, _note(one, fit, halves.note), settings)
-        for one, fit in zip(columns, found, strict=True)
+        corrected_estimate(judge, one, fit, halves.note, settings) for one, fit in zip(columns, found, strict=True)
     ]
     ranking = placed(units.systems, estimates, _draws(columns, found, settings))
     return ranking, {name: fit.tuning for name, fit in zip(units.systems, found, strict=True)}
@@ -107,11 +116,11 @@ def halves_of(units: Units, judge: str, straddling: Straddling) -> Halves:
     silent = np.isnan(g)
     spared = ~silent & np.isnan(h) & asked(units)
     labelled, rest = ~silent & ~np.isnan(h), ~silent & np.isnan(h) & ~spared
-    parts = [
-        f"{int((silent & ~np.isnan(h)).sum()):,} labelled units without an answer of the judge dropped",
-        f"{int(spared.sum()):,} units without a usable answer of the people asked dropped",
-    ]
-    note = "; ".join(part for part in parts if not part.startswith("0 "))
+    dropped = {
+        "labelled units without an answer of the judge dropped": int((silent & ~np.isnan(h)).sum()),
+        "units without a usable answer of the people asked dropped": int(spared.sum()),
+    }
+    note = "; ".join(f"{count:,} {which}" for which, count in dropped.items() if count)
     people, judged, elsewhere = (
         win_sums(units, np.where(where, score, np.nan)) for score, where in ((h, labelled), (g, labelled), (g, rest))
     )
@@ -157,34 +166,33 @@ class CorrectedMean:
     value: float
     se: float
     tuning: float
-    reason: str = ""
+    reason: Remark | None = None
 
 
 def _means(halves: Halves, system: int, straddling: Straddling) -> ClusterMeans:
-    h, met = (one[:, system] for one in cluster_rates(halves.people))
-    g, _ = (one[:, system] for one in cluster_rates(halves.judged))
-    rest, others = (one[:, system] for one in cluster_rates(halves.elsewhere))
+    h, met = (rates[:, system] for rates in cluster_rates(halves.people))
+    g, _ = (rates[:, system] for rates in cluster_rates(halves.judged))
+    rest, others = (rates[:, system] for rates in cluster_rates(halves.elsewhere))
     both = int(((met > 0) & (others > 0)).sum())
     if straddling == "joint" and both:
-        rest, _ = (one[:, system] for one in cluster_rates(halves.judged + halves.elsewhere))
+        rest, _ = (rates[:, system] for rates in cluster_rates(halves.judged + halves.elsewhere))
     return ClusterMeans(h, g, rest, met + others, both)
 
 
-def corrected_mean(one: ClusterMeans, straddling: Straddling = "refuse") -> CorrectedMean:
+def corrected_mean(means: ClusterMeans, straddling: Straddling = "refuse") -> CorrectedMean:
     """`judge_corrected_win_rates` of one system, from its cluster means. Undefined: as there, in `reason`."""
-    h, g, reference = one.h[one.labelled], one.g[one.labelled], one.reference[one.referred]
+    h, g, reference = means.h[means.labelled], means.g[means.labelled], means.reference[means.referred]
     if not len(h):
-        return CorrectedMean(math.nan, math.nan, math.nan, "no_items: people labelled nothing that the judge answered")
-    if one.straddle and straddling == "refuse":
+        return CorrectedMean(math.nan, math.nan, math.nan, undefined(Reason.NO_ITEMS, NOT_ANSWERED))
+    if means.straddle and straddling == "refuse":
         return CorrectedMean(
             math.nan, math.nan, math.nan,
-            f"cluster_straddles: {one.straddle} clusters hold labelled and unlabelled items; label whole clusters, or "
-            "ask for drop or joint",
+            undefined(Reason.CLUSTER_STRADDLES, clusters=means.straddle),
         )  # fmt: skip
     if len(h) < 2 or len(reference) < 2:
         return CorrectedMean(float(h.mean()), _se(h), 0.0)
-    if one.straddle and straddling == "joint":
-        return _jointly(one)
+    if means.straddle and straddling == "joint":
+        return _jointly(means)
     share = 1 + len(h) / len(reference)
     spread = share * float(np.var(np.concatenate([g, reference]), ddof=1))
     lam = _clipped(float(np.cov(h, g)[0, 1]), spread)
@@ -192,14 +200,14 @@ def corrected_mean(one: ClusterMeans, straddling: Straddling = "refuse") -> Corr
     return CorrectedMean(float(value), math.hypot(_left_se(h, g, lam), lam * _se(reference)), lam)
 
 
-def _jointly(one: ClusterMeans) -> CorrectedMean:
+def _jointly(means: ClusterMeans) -> CorrectedMean:
     """Influences of whole clusters: what is labelled and what is referred to overlap, and so do their errors."""
-    n, referred = int(one.labelled.sum()), int(one.referred.sum())
-    a = np.where(one.labelled, one.h - np.nanmean(one.h), 0.0) / n
-    of_g = np.where(one.labelled, one.g - np.nanmean(one.g), 0.0) / n
-    b = of_g - np.where(one.referred, one.reference - np.nanmean(one.reference), 0.0) / referred
+    n, referred = int(means.labelled.sum()), int(means.referred.sum())
+    a = np.where(means.labelled, means.h - np.nanmean(means.h), 0.0) / n
+    of_g = np.where(means.labelled, means.g - np.nanmean(means.g), 0.0) / n
+    b = of_g - np.where(means.referred, means.reference - np.nanmean(means.reference), 0.0) / referred
     lam = _clipped(float(a @ b), float(b @ b))
-    value = np.nanmean(one.h) + lam * (np.nanmean(one.reference) - np.nanmean(one.g))
+    value = np.nanmean(means.h) + lam * (np.nanmean(means.reference) - np.nanmean(means.g))
     influence = a - lam * b
     return CorrectedMean(float(value), math.sqrt(n / (n - 1) * float(influence @ influence)), lam)
 
@@ -228,14 +236,14 @@ def _left_se(h: Array, g: Array, lam: float) -> float:
     return float(math.sqrt(((left - left.mean()) ** 2 / (1 - leverage)).sum()) / len(h))
 
 
-def _note(one: ClusterMeans, fit: CorrectedMean, left_out: str) -> str:
-    labelled, unlabelled = int(one.labelled.sum()), int((one.referred & ~one.labelled).sum())
-    parts = [f"{labelled} labelled and {unlabelled} unlabelled clusters"]
-    if one.straddle and not fit.reason:
-        parts.append(f"{one.straddle} clusters labelled in part")
+def _said(means: ClusterMeans, fit: CorrectedMean, left_out: str) -> tuple[Remark, ...]:
+    labelled, unlabelled = int(means.labelled.sum()), int((means.referred & ~means.labelled).sum())
+    parts: list[str | Remark] = [f"{labelled} labelled and {unlabelled} unlabelled clusters"]
+    if means.straddle and not fit.reason:
+        parts.append(f"{means.straddle} clusters labelled in part")
     if not fit.reason:
         parts.append(f"lambda {fit.tuning:.3f}")
-    return "; ".join(filter(None, [*parts, left_out, fit.reason]))
+    return remarks_of(*parts, left_out, fit.reason or ())
 
 
 def corrected_interval(fit: CorrectedMean, labelled: int, level: float = 0.95) -> tuple[float, float]:
@@ -244,20 +252,26 @@ def corrected_interval(fit: CorrectedMean, labelled: int, level: float = 0.95) -
     return (low, high) if math.isnan(low) else (min(1.0, max(0.0, low)), max(0.0, min(1.0, high)))
 
 
-def _estimate(judge: str, one: ClusterMeans, fit: CorrectedMean, note: str, settings: CalibrationSettings) -> Estimate:
-    pair = Pair(judge, "people", WHOLE, one.sizes)
-    clusters = int(one.labelled.sum())
+def corrected_estimate(
+    judge: str, means: ClusterMeans, fit: CorrectedMean, left_out: str, settings: CalibrationSettings,
+    statistic: str = "judge_corrected_win_rate",
+) -> Estimate:  # fmt: skip
+    """theta as an estimate. `left_out`: what was, in words."""
+    said = _said(means, fit, left_out)
+    pair = Pair(judge, "people", WHOLE, means.sizes)
+    clusters = int(means.labelled.sum())
     bounds = corrected_interval(fit, clusters, settings.level)
     if math.isnan(bounds[0]) and not fit.reason:
         few = "fewer than 2 labelled clusters" if clusters < 2 else "too few labelled clusters to tune lambda"
-        note += "; no interval: " + (few if math.isnan(fit.se) else "zero_variance")
+        still = no_interval(Reason.ZERO_VARIANCE, "zero_variance")
+        said += (no_interval(Reason.TOO_FEW_UNITS, few) if math.isnan(fit.se) else still,)
     value = fit.value if fit.reason else min(1.0, max(0.0, fit.value))  # a share: nothing lies outside
-    return made("judge_corrected_win_rate", pair, value, bounds, "cluster_t", [note], settings)
+    return made(statistic, pair, value, bounds, "cluster_t", said, settings)
 
 
 def _draws(columns: list[ClusterMeans], found: list[CorrectedMean], settings: CalibrationSettings) -> Array:
     """Corrected rates of every resample of clusters, labelled and unlabelled together, at the same lambdas."""
-    parts = np.stack([np.stack(list(_columns_of(one)), axis=-1) for one in columns], axis=1)
+    parts = np.stack([np.stack(list(_columns_of(column)), axis=-1) for column in columns], axis=1)
     lam = np.array([fit.tuning for fit in found])
 
     def statistic(sums: Array) -> Array:
@@ -268,6 +282,6 @@ def _draws(columns: list[ClusterMeans], found: list[CorrectedMean], settings: Ca
     return resample(parts, statistic, settings.resamples, settings.seed)
 
 
-def _columns_of(one: ClusterMeans) -> Iterator[Array]:
-    yield from (np.nan_to_num(one.h), np.nan_to_num(one.g), one.labelled.astype(float))
-    yield from (np.nan_to_num(one.reference), one.referred.astype(float))
+def _columns_of(means: ClusterMeans) -> Iterator[Array]:
+    yield from (np.nan_to_num(means.h), np.nan_to_num(means.g), means.labelled.astype(float))
+    yield from (np.nan_to_num(means.reference), means.referred.astype(float))

@@ -1,7 +1,5 @@
 """Systems in their order: each with its estimate and rank, and how firmly the first one holds its place."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,11 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
-from calibration.bootstrap import MAX_UNDEFINED
-from calibration.engine.closed_forms import Array
-from calibration.engine.concordance import SAME_SCORE
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.correlation import SAME_SCORE
 from calibration.estimates import Estimate
-from calibration.verdicts import SYSTEM_PAIR
+from calibration.inference.bootstrap import MAX_UNDEFINED
+from calibration.table.verdicts import SYSTEM_PAIR
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Ranking:
     @property
     def values(self) -> dict[str, float]:
         """System to value, by name."""
-        return {one.system: one.estimate.value for one in sorted(self.systems, key=lambda one: one.system)}
+        return {system.system: system.estimate.value for system in sorted(self.systems, key=lambda one: one.system)}
 
 
 def placed(systems: Sequence[str], estimates: Sequence[Estimate], draws: Array | None) -> Ranking:
@@ -50,7 +48,7 @@ def placed(systems: Sequence[str], estimates: Sequence[Estimate], draws: Array |
 
     The system is written into each estimate's category, behind the prefix that no category of topics can have.
     """
-    values = np.array([one.value for one in estimates])
+    values = np.array([estimate.value for estimate in estimates])
     ranks = ranks_of(values)
     kept, note = keeps_first(values, draws)
     rows = [

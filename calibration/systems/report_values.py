@@ -1,20 +1,23 @@
-"""From scores of units to values of reports, and from reports to each system in each cluster.
+"""From each rater's answers to scores of units, from these to values of reports, and from reports to each system.
 
-A probe's claim may stand before several sources, its tag is a part of the report; a rating's report is its item. A
-report that lacks one of the scores that its rule needs has no value: nothing is renormalised in silence.
+A unit (item x criterion) counts once: a rater's passes over it are averaged first, then the annotators, each of whom
+counts once. nan: no such answer. A probe's claim may have several sources, its tag is a part of the report; a rating's
+report is its item. A report that lacks one of the scores that its rule needs has no value: nothing is renormalised in
+silence.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
-from calibration.engine.closed_forms import Array, ratio
-from calibration.engine.joining import Mask, Study
-from calibration.reading.columns import Codes, tally
-from calibration.settings import Aggregate
+from calibration.arithmetic.closed_forms import Array, ratio
+from calibration.arithmetic.columns import Codes, tally
+from calibration.settings import Aggregate, CalibrationSettings
+from calibration.study.bias import EVERYONE
+from calibration.study.joining import Mask, Study
 
 COUNTING = ("share", "majority")  # the rules that count answers: a claim with several sources counts once
 
@@ -56,7 +59,7 @@ class Rates:
     left_out: Array
 
 
-def tree_of(study: Study, one: Aggregate, wanted: Mask, is_rating: bool) -> Tree:
+def tree_of(study: Study, aggregate: Aggregate, wanted: Mask, is_rating: bool) -> Tree:
     """`wanted`: the units that the aggregate is about, shape (units,), of which there is at least one."""
     first = _first_rows(study)[wanted]
     number = np.flatnonzero(wanted)
@@ -65,10 +68,12 @@ def tree_of(study: Study, one: Aggregate, wanted: Mask, is_rating: bool) -> Tree
     item = first["item_id"].cat.codes.to_numpy().astype(np.intp)
     cell_of_unit = study.unit_cluster[number] * len(names) + system
     report = _codes(item if is_rating else cell_of_unit)
-    tag = _codes(first["tag"].cat.codes.to_numpy()) if one.by and "tag" in first else np.zeros(len(first), np.intp)
+    tag = (
+        _codes(first["tag"].cat.codes.to_numpy()) if aggregate.by and "tag" in first else np.zeros(len(first), np.intp)
+    )
     part = report * (tag.max(initial=0) + 1) + tag
     claim = np.arange(len(first))
-    if one.rule in COUNTING and "claim" in first:
+    if aggregate.rule in COUNTING and "claim" in first:
         named = _items_named(first, "claim")
         same = np.where(named < 0, item, named)
         claim = _codes((same * len(study.criteria) + study.unit_criterion[number]) * len(names) + system)
@@ -82,8 +87,9 @@ def tree_of(study: Study, one: Aggregate, wanted: Mask, is_rating: bool) -> Tree
         beside[report] = report_of_item[np.where((named < 0) | (named > item.max()), -1, named)]
     part_of_claim, report_of_claim = _codes(part[top]), report[top]
     return Tree(
-        one.rule, one.several, is_rating, names, len(study.clusters), number, claim, weight[top], part_of_claim,
-        report_of_claim, report_of_claim[_first_of(part_of_claim)], cell_of_unit[_first_of(report)], beside,
+        aggregate.rule, aggregate.several, is_rating, names, len(study.clusters), number, claim,
+        weight[top], part_of_claim, report_of_claim, report_of_claim[_first_of(part_of_claim)],
+        cell_of_unit[_first_of(report)], beside,
         _lacking(report, study.unit_cluster[number], study.unit_criterion[number]),
     )  # fmt: skip
 
@@ -173,3 +179,124 @@ def _codes(keys: np.typing.NDArray[np.integer]) -> Codes:
 def _first_of(code: Codes) -> Codes:
     """The position of the first row of each code."""
     return np.unique(code, return_index=True)[1]
+
+
+ROUNDING = 1e-9  # votes that differ by less are equally many
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores of the study's units, shape (units,). `undecided`: units whose votes have no majority; `vote_share`.
+
+    The mean share of the votes that a majority had; nan for other rules.
+    """
+
+    score: Array
+    undecided: Mask
+    vote_share: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a study as arrays, shape (rows,); `rater` counts the annotators' first runs and all of a judge's."""
+
+    study: Study
+
+    @cached_property
+    def unit(self) -> Codes:
+        return self.study.frame["unit"].to_numpy().astype(np.intp)
+
+    @cached_property
+    def ok(self) -> Mask:
+        return (self.study.frame["status"] == "ok").to_numpy()
+
+    @cached_property
+    def label(self) -> Codes:
+        return self.study.frame["label"].cat.codes.to_numpy().astype(np.intp)
+
+    def of(self, rater: str) -> tuple[Mask, ...]:
+        """Which rows are whose: of each annotator for everyone, else of the one judge."""
+        frame = self.study.frame
+        code = frame["rater_id"].cat.codes.to_numpy()
+        names = list(frame["rater_id"].cat.categories)
+        if rater != EVERYONE:
+            own = code == names.index(rater)
+            person = rater in [annotator.rater for annotator in self.study.annotators]
+            return (own & self._first_run if person else own,)
+        return tuple((code == names.index(annotator.rater)) & self._first_run for annotator in self.study.annotators)
+
+    @cached_property
+    def _first_run(self) -> Mask:
+        return (self.study.frame["run"] == 1).to_numpy()
+
+
+def scores_by(rows: Rows, aggregate: Aggregate, wanted: Mask, settings: CalibrationSettings) -> Callable[[str], Scored]:
+    """How a rater's answers become scores under the aggregate's rule; `wanted`: the units it is about."""
+    study = rows.study
+    values = _values(study, aggregate, settings)
+    factor = np.array([settings.score_times.get(name, 1.0) for name in study.criteria])[study.unit_criterion]
+
+    def scored(rater: str) -> Scored:
+        masks = rows.of(rater)
+        if aggregate.rule == "majority":
+            return _majority(rows, masks, aggregate, wanted)
+        known = rows.ok & wanted[rows.unit] & ~np.isnan(values)[rows.label]
+        total, raters = np.zeros(study.units), np.zeros(study.units)
+        for mask in masks:
+            own = known & mask
+            passes = tally(rows.unit[own], study.units)
+            total += np.nan_to_num(ratio(tally(rows.unit[own], study.units, values[rows.label[own]]), passes))
+            raters += passes > 0
+        return Scored(ratio(total, raters) * factor, np.zeros(study.units, bool))
+
+    return scored
+
+
+def _values(study: Study, aggregate: Aggregate, settings: CalibrationSettings) -> Array:
+    """What each of the study's labels counts; nan: it does not enter."""
+    labels = pd.Index(study.labels)
+    applies = labels != "not_applicable"
+    if aggregate.rule == "share":
+        return np.where(applies, labels.isin(aggregate.labels).astype(float), np.nan)
+    if settings.answer_values:
+        found = np.array([settings.answer_values.get(label, np.nan) for label in labels])
+        return np.where(labels.isin(aggregate.labels) | (not aggregate.labels), found, np.nan)
+    numbers = pd.to_numeric(pd.Series(study.labels), errors="coerce").to_numpy(float)
+    return np.where(applies, numbers, np.nan)
+
+
+def _majority(rows: Rows, masks: tuple[Mask, ...], aggregate: Aggregate, wanted: Mask) -> Scored:
+    """1 where the most frequent answer is among the aggregate's labels, 0 where another is; where two are tied, none.
+
+    Votes are a judge's runs, or the annotators.
+    """
+    study, units = rows.study, rows.study.units
+    known = rows.ok & wanted[rows.unit] & (np.array(study.labels) != "not_applicable")[rows.label]
+    used, column = np.unique(rows.label[known], return_inverse=True)
+    place = np.zeros(len(study.labels), np.intp)
+    place[rows.label[known]] = column
+    votes = np.zeros((units, max(1, len(used))))
+    for mask in masks:
+        own = known & mask
+        unit = rows.unit[own]
+        passes = tally(unit, units)
+        cell = unit * votes.shape[1] + place[rows.label[own]]
+        each = 1.0 if len(masks) == 1 else 1 / passes[unit]
+        votes += tally(cell, votes.size, np.broadcast_to(each, len(cell))).reshape(votes.shape)
+    total, top = votes.sum(axis=1), votes.max(axis=1)
+    tied = (total > 0) & ((votes >= top[:, None] - ROUNDING).sum(axis=1) > 1)
+    decided = (total > 0) & ~tied
+    hit = np.isin(np.array(study.labels)[used], aggregate.labels) if len(used) else np.zeros(1, bool)
+    score = np.where(decided, hit[votes.argmax(axis=1)], np.nan)
+    share = float((top[decided] / total[decided]).mean()) if decided.any() else float("nan")
+    if total.max(initial=0) <= 1:  # one vote each says nothing of how firm it is, but a panel's row does
+        share = _share_of_panel(rows, known & np.logical_or.reduce(masks))
+    return Scored(score, tied, share)
+
+
+def _share_of_panel(rows: Rows, used: Mask) -> float:
+    """Mean confidence of rows that have a share of votes there; nan without, or where it is a person's 1 to 5."""
+    if "confidence" not in rows.study.frame or not used.any():
+        return float("nan")
+    stated = rows.study.frame["confidence"].to_numpy()[used]
+    return float(stated.mean()) if (stated <= 1).all() else float("nan")

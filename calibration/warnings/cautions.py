@@ -3,27 +3,28 @@
 Each caution with its exact condition, its numbers and the remedy.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calibration.bias import Bias
+from calibration.agreement.detection import positive_cautions
+from calibration.biases.position_bias import turns_with_order
 from calibration.choosing.choice import Choice
-from calibration.engine.bounding import FEW_CLUSTERS
-from calibration.engine.crossing import shared_units
-from calibration.engine.joining import MANY_LABELS, Study, scale_of
+from calibration.choosing.panel_sensitivity import PanelSensitivity
 from calibration.estimates import Estimate, ReportWarning
-from calibration.people.panel_sensitivity import PanelSensitivity
-from calibration.reading.named_sides import named_sides
-from calibration.reading.typed_cells import where
+from calibration.examining.examining import named_sides
+from calibration.remarks import Reason
 from calibration.settings import CalibrationSettings
+from calibration.study.bias import Bias
+from calibration.study.bounding import FEW_CLUSTERS
+from calibration.study.crossing import shared_units
+from calibration.study.joining import MANY_LABELS, Study, scale_of
+from calibration.table.typed_cells import where
 from calibration.warnings.comparison_cautions import choice_cautions, reference_cautions, system_cautions
 from calibration.warnings.judge_cautions import constant_answers, lost_answers, nested_labels
-from calibration.warnings.plan_cautions import plan_cautions
+from calibration.warnings.sample_cautions import plan_cautions, sample_cautions
 
 
 def cautions(
@@ -36,12 +37,12 @@ def cautions(
 ) -> tuple[ReportWarning, ...]:
     """Every warning that applies, the general ones first; those of one rater in the order of the report's raters."""
     out = [*_few(study, settings), *_kinds(study, settings), *_named(study, settings), *_people(study)]
-    out += _mirrored(study)
+    out += [*sample_cautions(study), *_mirrored(study), *positive_cautions(study, settings)]
     for judge in study.judges:
         out += [
             *nested_labels(study, judge),
             *lost_answers(study, judge, settings),
-            *constant_answers(study, judge, settings, estimates),
+            *constant_answers(judge, estimates, choice),
         ]
     out += choice_cautions(study, choice, settings, panel)
     out += reference_cautions(estimates, {judge.rater for judge in study.judges})
@@ -160,24 +161,26 @@ def _orders(study: Study, estimates: Sequence[Estimate], biases: Sequence[Bias])
             text = f"{rate.rater} prefers the report shown first in {100 * rate.value:.1f} % of {rate.n} decisive rows "
             text += f"(cluster t-test, p = {bias.p:.2g}); label in both orders and report both"
             yield ReportWarning("position_bias", text, rate.rater)
-    for one in estimates:
-        if one.statistic == "swap_consistency" and one.value < 0.8:
-            text = f"{one.rater} keeps its verdict in {100 * one.value:.1f} % of {one.n} labels made in both orders"
+    for estimate in estimates:
+        if estimate.statistic == "swap_consistency" and turns_with_order(estimate):
+            kept = f"{100 * estimate.value:.1f} % of {estimate.n} labels made in both orders"
+            text = f"{estimate.rater} keeps its verdict in {kept}"
             yield ReportWarning(
-                "order_inconsistent", f"{text}; report the candidate made of both orders too", one.rater
+                "order_inconsistent", f"{text}; report the candidate made of both orders too", estimate.rater
             )
 
 
 def _dashes(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
     dashed: dict[str, Counter[str]] = {}
-    for one in estimates:
-        if math.isnan(one.value):
-            reason = one.note.rsplit("; ", 1)[-1].split(":")[0]
-            dashed.setdefault(one.rater, Counter())[f"{one.statistic} ({reason})"] += 1
-        elif "% of resamples undefined" in one.note:
-            share = one.note.split(" % of resamples undefined")[0].rsplit(" ", 1)[-1]
-            what = "interval" if math.isnan(one.low) else "resamples"
-            dashed.setdefault(one.rater, Counter())[f"{what} of {one.statistic} ({share} % undefined)"] += 1
+    for estimate in estimates:
+        if math.isnan(estimate.value):
+            reason = estimate.reason or Reason.UNKNOWN
+            dashed.setdefault(estimate.rater, Counter())[f"{estimate.statistic} ({reason})"] += 1
+        elif (percent := estimate.fact(Reason.UNDEFINED_RESAMPLES, "percent")) is not None:
+            what, share = (
+                ("interval", f"{percent:.1f}") if math.isnan(estimate.low) else ("resamples", f"{percent:.2g}")
+            )
+            dashed.setdefault(estimate.rater, Counter())[f"{what} of {estimate.statistic} ({share} % undefined)"] += 1
     for rater, found in dashed.items():
         names = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in found.items())
         text = f"undefined for {rater}, shown as a dash or left out: {names}"

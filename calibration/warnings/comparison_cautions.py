@@ -1,23 +1,30 @@
-"""Cautions about comparing judges: the one that was chosen, a difference that was not shown, references unlike."""
+"""Cautions about comparing judges: the one that was chosen, a difference that was not shown, references unlike.
 
-from __future__ import annotations
+References are unlike where the items that people labelled twice are not like those that they labelled once.
+"""
 
 import itertools
+import json
 import math
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy import stats
+
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import Codes, tally
 from calibration.choosing.choice import Choice
-from calibration.choosing.label_scores import label_scores
-from calibration.choosing.noninferiority import Claim, ComparisonPlan
-from calibration.compare import JudgePair, compare_judges, shared_labels
-from calibration.engine.joining import Study
+from calibration.choosing.noninferiority import USUAL, Claim, ComparisonPlan
+from calibration.choosing.panel_sensitivity import PanelSensitivity, panel_cautions, panel_sensitivity
 from calibration.estimates import Estimate, ReportWarning
-from calibration.people.panel_sensitivity import PanelSensitivity, panel_cautions, panel_sensitivity
+from calibration.inference.compare import JudgePair, compare_judges, shared_labels
 from calibration.settings import CalibrationSettings
-from calibration.systems.rank_stability import FEW_SYSTEMS
-from calibration.verdicts import BOTH_ORDERS
+from calibration.study.joining import Mask, Study, scale_of
+from calibration.study.label_scores import LabelScores, label_scores
+from calibration.systems.ranking import FEW_SYSTEMS, systems_of
+from calibration.table.verdicts import BOTH_ORDERS
 
 UNSHARED = 0.95
 
@@ -25,7 +32,7 @@ UNSHARED = 0.95
 def choice_cautions(
     study: Study, choice: Choice | None, settings: CalibrationSettings, panel: PanelSensitivity | None = None
 ) -> Iterator[ReportWarning]:
-    """`selected_judge`, `not_shown_equal`, `unpaired_judges`, `fixed_panel` and `panel_sensitive`.
+    """`selected_judge`, `not_shown_equal`, `unpaired_judges`, `unlike_second_labels`, `fixed_panel`, `panel_sensitive`.
 
     `choice`: of this study; None where there was nothing to choose, and only the systems can be sensitive to the panel.
     `panel`: the sensitivity to it where that is known already.
@@ -36,7 +43,10 @@ def choice_cautions(
         for candidate in choice.candidates:
             if candidate.claim and candidate.outcome == "cannot_tell":
                 yield from not_shown_equal(candidate.claim)
-        yield from _unpaired(study, choice, settings)
+        scores = label_scores(study, choice.plan.ties, False, scale_of(study, study.criteria, settings))
+        yield from _unpaired(scores, settings)
+        if choice.plan.against == "ceiling":
+            yield from second_label_cautions(scores)
         if settings.generalise_to == "pairs_and_annotators":
             text = (
                 "intervals speak of other annotators too, but the choice and its test hold for this panel only; say so"
@@ -49,9 +59,8 @@ def system_cautions(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
     """`few_systems`: a correlation of systems, not of reports, over fewer than ten of them."""
     found = []
     for one in estimates:
-        over = re.match(r"over (\d+) systems", one.note)
-        if over and one.statistic.endswith("_systems") and not math.isnan(one.value) and int(over[1]) < FEW_SYSTEMS:
-            found.append((int(over[1]), one))
+        if 0 < systems_of(one) < FEW_SYSTEMS and not math.isnan(one.value):
+            found.append((systems_of(one), one))
     if found:
         few, one = min(found, key=lambda pair: pair[0])
         text = f"{one.statistic} of {one.rater} and {one.reference} is {one.value:.2f} over {few} systems"
@@ -66,7 +75,7 @@ def reference_cautions(estimates: Sequence[Estimate], judges: Collection[str]) -
 
     So is a judge against `others` without the `human_ceiling` of its own labels. `judges`: every judge's name.
     """
-    whole = [one for one in estimates if one.criterion == one.category == "all"]
+    whole = [estimate for estimate in estimates if estimate.criterion == estimate.category == "all"]
     people = {one.statistic: one.value for one in whole if one.rater == "each_annotator" and one.reference == "others"}
     ceiling = {one.rater: one.value for one in whole if one.statistic.startswith("human_ceiling")}
     told: set[str] = set()
@@ -121,6 +130,7 @@ def unpaired_judges(pair: JudgePair) -> Iterator[ReportWarning]:
             f"{pair.judge} and {pair.other} share {100 * pair.shared:.1f} % of the labels that either has: only the "
             f"{pair.difference.n:,} shared ones are compared; run both on the same items",
             pair.judge,
+            other=pair.other,
         )
 
 
@@ -131,9 +141,10 @@ def changed_plan(plan: ComparisonPlan, first: Mapping[str, Any] | None) -> Itera
     """
     if first is None or first["plan_sha256"] == plan.plan_sha256:
         return
-    now = plan.kept
+    now = {**USUAL, **json.loads(json.dumps(plan.kept))}  # as the first one was kept: lists for tuples
+    first = {**USUAL, **first}
     changes = []
-    for name in sorted({*now, *first} - {"plan_sha256"}):
+    for name in sorted({*now} & {*first} - {"plan_sha256"}):  # an older release kept fewer
         before, after = first.get(name), now.get(name)
         if isinstance(before, list) and isinstance(after, list):
             added, gone = sorted({*after} - {*before}), sorted({*before} - {*after})
@@ -141,6 +152,8 @@ def changed_plan(plan: ComparisonPlan, first: Mapping[str, Any] | None) -> Itera
             changes += [f"{name} left out: {', '.join(gone)}"] * bool(gone)
         elif before != after:
             changes.append(f"{name} {before} became {after}")
+    if not changes:
+        return
     yield ReportWarning(
         "changed_after_labels",
         f"the comparison is not the one planned when a result was first shown (plan {first['plan_sha256'][:12]}): "
@@ -148,9 +161,8 @@ def changed_plan(plan: ComparisonPlan, first: Mapping[str, Any] | None) -> Itera
     )
 
 
-def _unpaired(study: Study, choice: Choice, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+def _unpaired(scores: LabelScores, settings: CalibrationSettings) -> Iterator[ReportWarning]:
     """Over every two judges; a judge and its own `[both orders]` are one."""
-    scores = label_scores(study, choice.plan.ties)
     judges = {name: own for name, own in scores.judges.items() if not name.endswith(BOTH_ORDERS)}
     for one, other in itertools.combinations(judges, 2):
         if shared_labels(judges[one], judges[other]) < UNSHARED:
@@ -164,3 +176,62 @@ def _words(reference: str) -> str:
 
 def _points(value: float) -> str:
     return f"{100 * value + 0.0:.1f} points"
+
+
+DOUBTFUL = 0.01  # a p below it, over all judges, is told
+
+
+@dataclass(frozen=True)
+class TwiceOrOnce:
+    """A judge's agreement with people's labels of items labelled twice or more, and of those labelled once.
+
+    `p`: two-sided, of no difference; nan where either kind is missing or fewer than 2 clusters hold labels.
+    """
+
+    judge: str
+    twice: float
+    once: float
+    p: float
+
+
+def twice_or_once(scores: LabelScores) -> tuple[TwiceOrOnce, ...]:
+    """Each judge on labels whose item and criterion another annotator labelled too, and on all others.
+
+    The ceiling and the gap are of the first kind alone: where a judge agrees with them otherwise than with the second,
+    people were compared with each other on other items than the judge is to stand in for. t over whole clusters of the
+    difference of the two means, each cluster with its influence on both.
+    """
+    several = tally(scores.units, int(scores.units.max(initial=-1)) + 1)[scores.units] > 1
+    names = [name for name in scores.judges if not name.endswith(BOTH_ORDERS)]
+    return tuple(_compared(name, scores.judges[name], scores.clusters, several) for name in names)
+
+
+def second_label_cautions(scores: LabelScores) -> Iterator[ReportWarning]:
+    """`unlike_second_labels`: by Bonferroni over the judges, one warning for the plainest."""
+    found = [one for one in twice_or_once(scores) if not math.isnan(one.p)]
+    plainest = min(found, key=lambda one: one.p, default=None)
+    if plainest is not None and plainest.p * len(found) < DOUBTFUL:
+        kind = "harder" if plainest.twice < plainest.once else "easier"
+        yield ReportWarning(
+            "unlike_second_labels",
+            f"{plainest.judge} agrees in {100 * plainest.twice:.1f} % of labels where people labelled twice and in "
+            f"{100 * plainest.once:.1f} % where they labelled once (p = {plainest.p:.1g}): people were compared with "
+            f"each other on {kind} items than the judge is to stand in for; label twice what is drawn at random",
+            plainest.judge,
+        )
+
+
+def _compared(judge: str, score: Array, clusters: Codes, several: Mask) -> TwiceOrOnce:
+    known, count = ~np.isnan(score), int(clusters.max(initial=-1)) + 1
+    parts = [known & several, known & ~several]
+    if not all(part.any() for part in parts):
+        return TwiceOrOnce(judge, math.nan, math.nan, math.nan)
+    means = [float(score[part].mean()) for part in parts]
+    pulls = [
+        tally(clusters[part], count, score[part] - mean) / part.sum() for part, mean in zip(parts, means, strict=True)
+    ]
+    held = int((tally(clusters[known], count) > 0).sum())
+    pull = pulls[0] - pulls[1]
+    se = math.sqrt(held / (held - 1) * float(pull @ pull)) if held > 1 else math.nan
+    t = (means[0] - means[1]) / se if se > 0 else math.nan
+    return TwiceOrOnce(judge, means[0], means[1], float(2 * stats.t.sf(abs(t), held - 1)))

@@ -1,22 +1,20 @@
 """Cautions about one judge: nested labels, answers that are missing, and a baseline that a constant answer reaches."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calibration.bootstrap import effective_of_sums, se_of_sums
-from calibration.choosing.constant_baseline import IN_WORDS, constant_baseline
-from calibration.engine.closed_forms import Array
-from calibration.engine.joining import Answers, Study, scale_of
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import tally
+from calibration.choosing.above import Above
+from calibration.choosing.choice import Choice
 from calibration.estimates import Estimate, ReportWarning
-from calibration.metrics import HEADLINE
-from calibration.people.left_out import ties_rule
-from calibration.reading.columns import distinct, tally
+from calibration.inference.bootstrap import effective_of_sums
 from calibration.settings import CalibrationSettings
-from calibration.verdicts import BOTH_ORDERS
+from calibration.study.joining import Answers, Study
+from calibration.study.label_scores import IN_WORDS
+from calibration.table.verdicts import BOTH_ORDERS
 
 
 def nested_labels(study: Study, judge: Answers) -> Iterator[ReportWarning]:
@@ -50,14 +48,14 @@ def agreement_by_cluster(study: Study, judge: Answers) -> tuple[Array, Array]:
     judged = tally(judge.unit, study.units, judge.weight / judge.scale)
     cells, where = np.unique(judge.unit * size + judge.label, return_inverse=True)
     weight = tally(where, len(cells), judge.weight / judge.scale)
-    for one in study.annotators:
-        own = one.weight / one.scale
-        cell = one.unit * size + one.label
+    for annotator in study.annotators:
+        own = annotator.weight / annotator.scale
+        cell = annotator.unit * size + annotator.label
         position = np.minimum(np.searchsorted(cells, cell), max(0, len(cells) - 1))
         same = np.where(cells[position] == cell, weight[position], 0.0) if len(cells) else np.zeros(len(cell))
-        cluster = study.unit_cluster[one.unit]
+        cluster = study.unit_cluster[annotator.unit]
         agree += tally(cluster, count, own * same)
-        n += tally(cluster, count, own * (judged[one.unit] > 0))
+        n += tally(cluster, count, own * (judged[annotator.unit] > 0))
     return agree, n
 
 
@@ -73,11 +71,11 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
             "see valid_share and percent_agreement_missing_as_wrong",
             judge.rater,
         )
-    total = sum(len(one.asked) for one in study.annotators)
+    total = sum(len(annotator.asked) for annotator in study.annotators)
     if not total:
         return
     asked = study.among(judge.asked)
-    unasked = sum(int((~asked[one.asked]).sum()) for one in study.annotators)
+    unasked = sum(int((~asked[annotator.asked]).sum()) for annotator in study.annotators)
     if unasked > 0.05 * total and not both:
         yield ReportWarning(
             "join_loss",
@@ -86,11 +84,11 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
             "named once per pair",
             judge.rater,
         )
-    people_dropped = sum(len(np.setdiff1d(one.asked, one.unit)) for one in study.annotators)
+    people_dropped = sum(len(np.setdiff1d(annotator.asked, annotator.unit)) for annotator in study.annotators)
     unusable = study.among(judge.unreadable) | study.among(judge.not_applicable)
-    judge_dropped = sum(int(unusable[one.unit].sum()) for one in study.annotators)
+    judge_dropped = sum(int(unusable[annotator.unit].sum()) for annotator in study.annotators)
     answered = study.among(judge.unit)
-    compared = sum(int(answered[np.unique(one.unit)].sum()) for one in study.annotators)
+    compared = sum(int(answered[np.unique(annotator.unit)].sum()) for annotator in study.annotators)
     ties = 0.0
     if settings.ties == "exclude":
         ties = _tied(study, judge)
@@ -106,7 +104,7 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
 
 
 def _first_lost(study: Study, judge: Answers) -> str:
-    lost = np.setdiff1d(np.concatenate([one.asked for one in study.annotators]), judge.asked)
+    lost = np.setdiff1d(np.concatenate([annotator.asked for annotator in study.annotators]), judge.asked)
     row = study.frame[study.frame["unit"] == lost[0]].iloc[0]
     return f" (first: item '{row['item_id']}', criterion '{row['criterion']}')"
 
@@ -119,41 +117,29 @@ def _tied(study: Study, judge: Answers) -> float:
     share = tally(judge.unit, study.units, judge.weight / judge.scale * (judge.label == tie))
     judged = tally(judge.unit, study.units) > 0
     return sum(
-        float((one.weight / one.scale * np.where(one.label == tie, judged[one.unit], share[one.unit])).sum())
-        for one in study.annotators
+        float(
+            (
+                annotator.weight
+                / annotator.scale
+                * np.where(annotator.label == tie, judged[annotator.unit], share[annotator.unit])
+            ).sum()
+        )
+        for annotator in study.annotators
     )
 
 
-def constant_answers(
-    study: Study, judge: Answers, settings: CalibrationSettings, estimates: Sequence[Estimate]
-) -> Iterator[ReportWarning]:
+def constant_answers(judge: Answers, estimates: Sequence[Estimate], choice: Choice | None) -> Iterator[ReportWarning]:
+    """`baseline_not_beaten` and `skewed_reference`, as the choice found them, and `pooled_criteria`."""
     own = {
-        one.statistic: one
-        for one in estimates
-        if (one.rater, one.reference) == (judge.rater, "each_annotator") and one.criterion == one.category == "all"
+        estimate.statistic: estimate
+        for estimate in estimates
+        if (estimate.rater, estimate.reference) == (judge.rater, "each_annotator")
+        and estimate.criterion == estimate.category == "all"
     }
-    agreed = own.get(HEADLINE[settings.ties], own.get("percent_agreement"))
-    scale = scale_of(study, study.criteria, settings)
-    if agreed is None or scale is None or math.isnan(agreed.value):
-        return
-    if scale.kind == "rating" and not scale.declared:
-        return  # any number: that two scores are equal says nothing about reading
-    best = constant_baseline(study, distinct(judge.unit)[0], scale, ties_rule(scale, settings))
-    se = se_of_sums(*agreement_by_cluster(study, judge))
-    se = 0.0 if math.isnan(se) else se
-    if agreed.value <= best + se:
-        yield ReportWarning(
-            "baseline_not_beaten",
-            f"agreement {agreed.value:.3f} is not above {best:.3f}, which {IN_WORDS} reaches, by one clustered "
-            f"standard error ({se:.3f}): it has not shown that it reads the reports",
-            judge.rater,
-        )
-    if best >= 0.9:
-        yield ReportWarning(
-            "skewed_reference",
-            f"always giving the same answer agrees in {best:.3f}: high agreement says little here; look at kappa",
-            judge.rater,
-        )
+    candidates = choice.candidates if choice else ()
+    found = next((candidate.constant for candidate in candidates if candidate.judge == judge.rater), None)
+    if found is not None and not math.isnan(found.value):
+        yield from _no_better_than_constant(found)
     pooled, within = own.get("cohen_kappa"), own.get("stratified_kappa")
     if pooled and within and abs(pooled.value - within.value) > 0.1:
         yield ReportWarning(
@@ -161,4 +147,24 @@ def constant_answers(
             f"kappa is {pooled.value:.2f} over all criteria together and {within.value:.2f} within criteria: part of "
             "it is knowledge of the criteria's base rates; report both",
             judge.rater,
+        )
+
+
+def _no_better_than_constant(found: Above) -> Iterator[ReportWarning]:
+    if found.outcome != "above" and not (found.note and found.value > found.bound):  # too few say nothing either way
+        told = "" if math.isnan(found.p_adjusted) else f" (one-sided p = {found.p_adjusted:.2g} over all judges tried)"
+        why = "it has not shown that it reads the reports"
+        if not found.can_be_shown:
+            why = f"at this look, of {found.clusters} clusters, no p of its test would be small enough"
+        yield ReportWarning(
+            "baseline_not_beaten",
+            f"agreement {found.value:.3f} is not shown to be above {found.bound:.3f}, which {IN_WORDS} reaches{told}: "
+            f"{why}",
+            found.judge,
+        )
+    if found.bound >= 0.9:
+        yield ReportWarning(
+            "skewed_reference",
+            f"always giving the same answer agrees in {found.bound:.3f}: high agreement says little; look at kappa",
+            found.judge,
         )

@@ -56,7 +56,7 @@ def standing(connection: Connection) -> Standing:
     found, scripts = current_version(connection), _scripts()
     if found == scripts.get_current_head():
         return "current"
-    return "older" if found is None or found in {one.revision for one in scripts.walk_revisions()} else "newer"
+    return "older" if found is None or found in {step.revision for step in scripts.walk_revisions()} else "newer"
 
 
 def current_version(connection: Connection) -> str | None:

@@ -6,8 +6,6 @@ People's answers are responses of users with made-up ids; a judge's are suggesti
 so each pass of a judge is a record of its own.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -52,15 +50,15 @@ def to_argilla(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
     names = tool_names(asked, TAKEN, SAFE, str.lower)
     options = {criterion: answers_of(criterion, tasks, criteria) for criterion in asked}
     kinds = {criterion: _kind(options[criterion]) for criterion in asked}
-    people = dict.fromkeys(one.rater[1] for task in tasks for one in task.said if one.rater[0] == "human")
+    people = dict.fromkeys(label.rater[1] for task in tasks for label in task.said if label.rater[0] == "human")
     users = {name: str(uuid5(NAMESPACE_URL, f"{MARK}:{name}")) for name in people}
     files: dict[str, str | Pieces] = {
-        "records.json": lambda: listed(one for task in tasks for one in _records(task, names, kinds, users)),
+        "records.json": lambda: listed(record for task in tasks for record in _records(task, names, kinds, users)),
         "settings.json": json.dumps(_settings(tasks, names, kinds, options, criteria), ensure_ascii=False, indent=1)
         + "\n",
     }
     not_held = never_held(TOOL, verdicts, tasks, names)
-    if timed := sum(one.seconds is not None for task in tasks for one in task.said):
+    if timed := sum(label.seconds is not None for task in tasks for label in task.said):
         not_held.append(f"The seconds of {labels(timed)}: Argilla has no place for them; left out.")
     for criterion in asked:
         if kinds[criterion] == "text":
@@ -95,7 +93,7 @@ def _records(
             responses.setdefault(question, []).append(response)
     theirs = {user: name for name, user in users.items() if name in humans}
     records = []
-    if humans or any(one.status != "ok" for one in task.said):
+    if humans or any(label.status != "ok" for label in task.said):
         records.append(_record(task, task.id, task.mark(names, theirs), responses, {}))
     bare = Task(task.id, task.place, task.texts).mark(names)
     for judge, said in task.by_rater("judge").items():
@@ -118,12 +116,12 @@ def _record(
 
 def _values(said: Sequence[Said], names: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str | int | float]:
     values: dict[str, str | int | float] = {}
-    for one in said:
-        name = names[one.criterion]
-        number = number_of(one.answer) if kinds[one.criterion] == "rating" else None
-        values[name] = one.answer if number is None else number
-        if one.rationale:
-            values[name + RATIONALE] = one.rationale
+    for label in said:
+        name = names[label.criterion]
+        number = number_of(label.answer) if kinds[label.criterion] == "rating" else None
+        values[name] = label.answer if number is None else number
+        if label.rationale:
+            values[name + RATIONALE] = label.rationale
     return values
 
 

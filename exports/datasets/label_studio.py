@@ -6,8 +6,6 @@ from_name, to_name, type, value), the tags are Choices, Number and TextArea; che
 or name a stranger. Each annotation says its pseudonym in the text `rater`; a judge is the `model_version`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -57,12 +55,12 @@ def to_label_studio(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
         "labeling-config.xml": _config(tasks, names, scored, answers, criteria),
     }
     not_held = never_held(TOOL, verdicts, tasks, names)
-    if timed := sum(one.seconds is not None for task in tasks for one in task.said):
+    if timed := sum(label.seconds is not None for task in tasks for label in task.said):
         not_held.append(
             f"The seconds of {labels(timed)}, each by itself: Label Studio keeps one lead_time an annotation (their "
             "sum), a prediction none."
         )
-    people = {one.rater[1] for task in tasks for one in task.said if one.rater[0] == "human"}
+    people = {label.rater[1] for task in tasks for label in task.said if label.rater[0] == "human"}
     if people:
         not_held.append(
             f"Who of {len(people)} people answered, as an account: the pseudonym is the text {RATER!r} of each "
@@ -97,20 +95,20 @@ def _task(number: int, task: Task, names: Mapping[str, str], scored: set[str]) -
 
 
 def _lead_time(said: Sequence[Said]) -> dict[str, float]:
-    known = [one.seconds for one in said if one.seconds is not None]
+    known = [label.seconds for label in said if label.seconds is not None]
     return {"lead_time": sum(known)} if known else {}
 
 
 def _results(said: Sequence[Said], names: Mapping[str, str], scored: set[str], seen: str) -> list[dict[str, Any]]:
     results = []
-    for one in said:
-        name = names[one.criterion]
-        if one.criterion in scored:
-            results.append(_result(name, seen, "number", {"number": number_of(one.answer)}))
+    for label in said:
+        name = names[label.criterion]
+        if label.criterion in scored:
+            results.append(_result(name, seen, "number", {"number": number_of(label.answer)}))
         else:
-            results.append(_result(name, seen, "choices", {"choices": [one.answer]}))
-        if one.rationale:
-            results.append(_result(name + RATIONALE, seen, "textarea", {"text": [one.rationale]}))
+            results.append(_result(name, seen, "choices", {"choices": [label.answer]}))
+        if label.rationale:
+            results.append(_result(name + RATIONALE, seen, "textarea", {"text": [label.rationale]}))
     return results
 
 

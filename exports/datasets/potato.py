@@ -7,8 +7,6 @@ Potato 2.12.1 may record an order for each scheme of a page that shows one. Here
 are listed as they were shown, A is the first of them, and `first` says which system that was.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -65,7 +63,7 @@ def to_potato(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
         state = partial(_state, rater, user, said.get(rater, {}), names, kinds)
         files[f"annotation_output/{user}/user_state.json"] = state
     not_held = never_held(TOOL, verdicts, tasks, names)
-    if timed := sum(one.seconds is not None for task in tasks for one in task.said):
+    if timed := sum(label.seconds is not None for task in tasks for label in task.said):
         not_held.append(f"The seconds of {labels(timed)}: Potato has no place for a criterion's; left out.")
     if renamed := sum(user != name for (_, name), user in users.items()):
         not_held.append(f"The names of {renamed} raters: not folders that Potato takes; they stand under {MARK!r}.")
@@ -81,7 +79,7 @@ def _kind(answers: Sequence[str]) -> str:
 def _users(tasks: Sequence[Task]) -> dict[Rater, str]:
     """Each rater's user id, which is a folder's name as well."""
     keys = {
-        one.rater: "\n".join(one.rater) for task in tasks for one in task.said
+        label.rater: "\n".join(label.rater) for task in tasks for label in task.said
     }  # a judge may be named like a person
     users = tool_names(keys.values(), fold=lambda key: key.partition("\n")[2])
     return {rater: users[key] for rater, key in keys.items()}
@@ -138,17 +136,17 @@ def _state(
     head = {"user_id": user, "instance_id_ordering": list(said), "current_instance_index": 0}
     yield json.dumps(head)[:-1] + ', "instance_id_to_label_to_value": {'
     for number, (key, answers) in enumerate(said.items()):
-        pairs = [pair for one in answers for pair in _pairs(one, names[one.criterion], kinds[one.criterion])]
+        pairs = [pair for label in answers for pair in _pairs(label, names[label.criterion], kinds[label.criterion])]
         yield f"{', ' if number else ''}{json.dumps(key)}: {json.dumps(pairs)}"
     origin = {"origin": {"kind": "llm", "model": rater[1]}} if rater[0] == "judge" else {}
     yield "}, " + json.dumps({"instance_id_to_span_to_value": {}, **origin})[1:] + "\n"
 
 
-def _pairs(one: Said, name: str, kind: str) -> list[tuple[dict[str, str], str]]:
-    answer = TILES.get(one.answer, one.answer) if kind == "pairwise" else one.answer
+def _pairs(label: Said, name: str, kind: str) -> list[tuple[dict[str, str], str]]:
+    answer = TILES.get(label.answer, label.answer) if kind == "pairwise" else label.answer
     pairs = [({"schema": name, "name": VALUE.get(kind, answer)}, answer)]
-    if one.rationale:
-        pairs.append(({"schema": name + RATIONALE, "name": "text_box"}, one.rationale))
+    if label.rationale:
+        pairs.append(({"schema": name + RATIONALE, "name": "text_box"}, label.rationale))
     return pairs
 
 

@@ -1,7 +1,5 @@
 """Verdicts as annotation tools hold them: a task for each item and order shown, and what each rater said of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -81,20 +79,20 @@ class Task:
     def by_rater(self, kind: str) -> dict[str, list[Said]]:
         """The usable answers of each rater of that kind."""
         found: dict[str, list[Said]] = {}
-        for one in self.said:
-            if one.rater[0] == kind and one.status == "ok":
-                found.setdefault(one.rater[1], []).append(one)
+        for label in self.said:
+            if label.rater[0] == kind and label.status == "ok":
+                found.setdefault(label.rater[1], []).append(label)
         return found
 
     def mark(self, names: Mapping[str, str], raters: Mapping[str, str] | None = None) -> str:
         """What no tool has a place for: answers that failed, and our names for its own (`names`: criterion -> its)."""
         failed = [
             {
-                "kind": one.rater[0], "rater": one.rater[1], "criterion": one.criterion, "status": one.status,
-                "answer": one.answer, "rationale": one.rationale,
+                "kind": label.rater[0], "rater": label.rater[1], "criterion": label.criterion, "status": label.status,
+                "answer": label.answer, "rationale": label.rationale,
             }
-            for one in self.said
-            if one.status != "ok"
+            for label in self.said
+            if label.status != "ok"
         ]  # fmt: skip
         held: dict[str, Any] = {"format": FORMAT, "criteria": {name: criterion for criterion, name in names.items()}}
         return json.dumps(held | ({"raters": dict(raters)} if raters else {}) | {"failed": failed}, ensure_ascii=False)
@@ -157,7 +155,7 @@ def _text(value: Any) -> str:
 
 def criteria_asked(tasks: Iterable[Task], criteria: Criteria) -> list[str]:
     """The ids given, in their order, then the others that were answered."""
-    answered = (one.criterion for task in tasks for one in task.said)
+    answered = (label.criterion for task in tasks for label in task.said)
     return list(dict.fromkeys([*criteria, *answered]))
 
 
@@ -170,7 +168,7 @@ def answers_of(criterion: str, tasks: Iterable[Task], criteria: Criteria) -> lis
             given = {"left": None, "right": None} | given
         elif task.is_pair:
             given = given | {"A": None, "B": None}
-        given |= {one.answer: None for one in task.said if one.criterion == criterion and one.status == "ok"}
+        given |= {label.answer: None for label in task.said if label.criterion == criterion and label.status == "ok"}
     return list(given)
 
 
@@ -220,7 +218,7 @@ def never_held(tool: str, verdicts: pd.DataFrame, tasks: Sequence[Task], names: 
         lines.append(f"The cluster of {labels(count)}, which is not the topic: left out; a study makes it again.")
     elif "topic" not in verdicts and (count := sum(verdicts["cluster_id"] == verdicts["item_id"])):
         lines.append(f"The topic of {labels(count)}: each item is its own cluster, and no column names the topic.")
-    failed = Counter(one.status for task in tasks for one in task.said if one.status != "ok")
+    failed = Counter(label.status for task in tasks for label in task.said if label.status != "ok")
     if failed:
         kinds = ", ".join(f"{status} {count}" for status, count in sorted(failed.items()))
         lines.append(
@@ -232,7 +230,7 @@ def never_held(tool: str, verdicts: pd.DataFrame, tasks: Sequence[Task], names: 
         lines.append(f"Ids of criteria, as names in {tool}: {len(renamed)} stand only under the key {MARK!r}.")
     if not {"text_a", "sha256_a"} & set(verdicts.columns):
         lines.append("The texts of the reports and their hashes: not in the labels table.")
-    given_out = {one.rater[1] for task in tasks for one in task.said if GIVEN_OUT.fullmatch(one.rater[1])}
+    given_out = {label.rater[1] for task in tasks for label in task.said if GIVEN_OUT.fullmatch(label.rater[1])}
     if given_out:
         lines.append(
             f"Who {sorted(given_out)[0]} is in another study: imported there, {len(given_out)} pseudonyms get the word "

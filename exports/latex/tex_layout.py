@@ -4,16 +4,14 @@ Widths are in em of the table's type, heights in its lines. Both are the least t
 10 and 11 points in one column, and the two columns of ACL.
 """
 
-from __future__ import annotations
-
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from exports.cells import DASH, shown
 from exports.latex.tex_text import together
-from exports.latex.tex_widths import width
 from exports.tables import Column, Table
 
 NARROW, WIDE = 23.5, 38.5  # em of \footnotesize: a column of 77 mm at 9 points, a page of 345 pt at 8
@@ -204,3 +202,47 @@ def _cut(piece: str, room: float) -> Iterator[str]:
             part = ""
         part += mark
     yield part
+
+
+# Character widths of cmr10 and Times Roman in em, from their metric files.
+_LETTERS = {
+    0.28: ",.:;il|",
+    0.31: "j",
+    0.34: " !'-[]`f",
+    0.36: "I",
+    0.39: "()rst",
+    0.45: "cez",
+    0.47: "?",
+    0.50: '"$*/0123456789\\^_ago{}',
+    0.53: "Jkqvxy",
+    0.56: "~Sbdhnpu",
+    0.65: "FLZ",
+    0.72: "BCETPw",
+    0.78: "&+<=>ADGHKNOQRUVXY",
+    0.83: "#%m",
+    0.92: "@M",
+    1.03: "W",
+}
+_WIDTH = {letter: width for width, letters in _LETTERS.items() for letter in letters}
+OTHER, IDEOGRAPH, EMOJI, ESCAPED = 0.78, 1.05, 1.3, 4.6  # em; escaped is a control character as ⟨U+0007⟩
+
+
+def width(text: str) -> float:
+    """In em of its own font, one line, never less than what TeX sets."""
+    return sum(map(_mark, unicodedata.normalize("NFC", text)))
+
+
+def _mark(mark: str) -> float:
+    letter = unicodedata.normalize("NFD", mark)[0]
+    if letter in _WIDTH:
+        return _WIDTH[letter]
+    kind = unicodedata.category(mark)
+    if mark.isspace():
+        return _WIDTH[" "]
+    if kind in {"Mn", "Me", "Cf"}:
+        return 0.0
+    if kind.startswith("C"):
+        return ESCAPED
+    if unicodedata.east_asian_width(mark) in "WF":
+        return IDEOGRAPH if kind.startswith("L") else EMOJI
+    return 1.0 if mark == "—" else OTHER

@@ -1,13 +1,10 @@
 """What stands in which float: rows and notes of a table in the order in which a reader meets them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from exports.latex.tex_layout import SMALL, TIGHT, WIDE, Panel
-from exports.latex.tex_widths import width
+from exports.latex.tex_layout import SMALL, TIGHT, WIDE, Panel, width
 
 PAGE = 49.0  # lines of \footnotesize, of \textheight of article at 11 points, the least
 RULES, BETWEEN, CAPTION_SKIP = 1.6, 0.3, 2.0  # lines
@@ -49,54 +46,54 @@ def pages(title: str, panels: Sequence[Panel], notes: Sequence[str]) -> list[Pag
     """Filled one after the other; never one that is higher than a page."""
     room = min(panels[0].room, WIDE)
     whole = PAGE - CAPTION_SKIP - CAPTION_LINE * _lines(f"Table 99: {title} (continued)", room / CAPTION)
-    found = [Page(left=whole)]
+    pages = [Page(left=whole)]
     for panel in panels:
-        _place(found, panel, whole)
+        _place(pages, panel, whole)
     heights = sum(NOTE_LINE * width(note + "   ") * SMALL / room for note in notes) + NOTE_LINE
-    if heights > found[-1].left:
-        _lend(found, heights, whole)
+    if heights > pages[-1].left:
+        _lend(pages, heights, whole)
     for note in notes:
         for piece in _note_pieces(note, room, whole):
             height = NOTE_LINE * width(piece + "   ") * SMALL / room
-            if height + NOTE_LINE > found[-1].left:  # a last line that is not full
-                found.append(Page(left=whole))
-            found[-1].notes.append(piece)
-            found[-1].left -= height
-    return found
+            if height + NOTE_LINE > pages[-1].left:  # a last line that is not full
+                pages.append(Page(left=whole))
+            pages[-1].notes.append(piece)
+            pages[-1].left -= height
+    return pages
 
 
-def _place(found: list[Page], panel: Panel, whole: float) -> None:
+def _place(pages: list[Page], panel: Panel, whole: float) -> None:
     scale = SHRUNK if panel.room == TIGHT else 1.0
     head = scale * (panel.head_lines + RULES)
     part: Part | None = None
     for row, start, end in _row_pieces(panel, whole - head - 1):
         needed = scale * (end - start + BETWEEN)
-        if found[-1].left < needed + (0 if part else head) and not found[-1].is_empty:
-            found.append(Page(left=whole))
+        if pages[-1].left < needed + (0 if part else head) and not pages[-1].is_empty:
+            pages.append(Page(left=whole))
             part = None
         if part is None:
             part = Part(panel)
-            found[-1].parts.append(part)
-            found[-1].left -= head
+            pages[-1].parts.append(part)
+            pages[-1].left -= head
         part.pieces.append((row, start, end))
-        found[-1].left -= needed
+        pages[-1].left -= needed
     if part is None:
-        found[-1].parts.append(Part(panel))
-        found[-1].left -= head
+        pages[-1].parts.append(Part(panel))
+        pages[-1].left -= head
 
 
-def _lend(found: list[Page], heights: float, whole: float) -> None:
+def _lend(pages: list[Page], heights: float, whole: float) -> None:
     """A page for the notes that begins with the last rows of the one before: notes never stand without a row."""
-    full = found[-1].parts[-1]
-    alone = len(found[-1].parts) == 1
+    full = pages[-1].parts[-1]
+    alone = len(pages[-1].parts) == 1
     lent = full.pieces[-min(LENT, len(full.pieces) // 2) :] if alone and len(full.pieces) > 1 else []
     lent = lent if alone else list(full.pieces)  # the last of several panels as a whole
     scale = SHRUNK if full.panel.room == TIGHT else 1.0
     rows = scale * (full.panel.head_lines + RULES + sum(end - start + BETWEEN for _, start, end in lent))
     if lent and rows + heights <= whole:
         del full.pieces[-len(lent) :]
-        found[-1].parts = [part for part in found[-1].parts if part.pieces]
-        found.append(Page([Part(full.panel, lent)], left=whole - rows))
+        pages[-1].parts = [part for part in pages[-1].parts if part.pieces]
+        pages.append(Page([Part(full.panel, lent)], left=whole - rows))
 
 
 def _row_pieces(panel: Panel, most: float) -> Iterator[tuple[int, int, int]]:

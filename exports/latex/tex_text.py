@@ -1,7 +1,5 @@
 """Any text as TeX that prints it: what pdfLaTeX has no font for stays as it is, and is named."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator

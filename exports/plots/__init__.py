@@ -1,1 +1,1 @@
-"""The figures of a report, one a file, and what they share."""
+"""The figures of a report, and what they share."""

@@ -24,12 +24,12 @@ def answers(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | Non
 
     `width`: inches. Shares of A, tie and B among a rater's usable answers, in per cent; their number at the right.
     """
-    if set(report.data["criteria"].values()) != {"pairwise"}:
+    if set(report.labels.criteria.values()) != {"pairwise"}:
         return None
-    said: Mapping[str, Mapping[str, int]] = report.data["marginals"]
-    rows = [(judge, said.get(judge, {})) for judge in report.data["judges"]]
-    people = [said[name] for name in report.data["annotators"] if name in said]
-    rows.append(("annotators", {label: sum(one.get(label, 0) for one in people) for label in FILLS}))
+    said: Mapping[str, Mapping[str, int]] = report.labels.marginals or {}
+    rows = [(judge, said.get(judge, {})) for judge in report.labels.judges]
+    people = [said[name] for name in report.labels.annotators if name in said]
+    rows.append(("annotators", {label: sum(person.get(label, 0) for person in people) for label in FILLS}))
     counted = [(name, [counts.get(label, 0) for label in FILLS]) for name, counts in rows]
     counted = [(name, counts) for name, counts in counted if sum(counts)]
     if not counted:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibration.bias import Bias
 from calibration.results import CalibrationReport
+from calibration.study.bias import Bias
 from exports.cells import DASH, MINUS, number
 from exports.figures import EDGE, WIDE, Figure, names_at_left
-from exports.plots.fitting import fitted, told_apart
+from exports.plots.names import fitted, told_apart
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
 from exports.sheets.bias import QUESTIONS, Question, answer, effect_of, named, raters_of
 from exports.tables import PEOPLE
@@ -53,7 +53,7 @@ def bias_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure |
     raters, panels = raters_of(report), []
     for question in QUESTIONS:
         given = [(rater, answer(report, question, rater)) for rater in raters]
-        known = {rater: one for rater, one in given if one is not None and not math.isnan(one.estimate.low)}
+        known = {rater: bias for rater, bias in given if bias is not None and not math.isnan(bias.estimate.low)}
         panels.append(Panel(question, known))
     panels = [panel for panel in panels if panel.found]
     if not panels:
@@ -61,7 +61,7 @@ def bias_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure |
     with themed():
         lines, height, row = _laid_out(panels, raters, width)
         canvas = _draw(lines, width, height, row)
-    found = [one for line in lines for panel in line.panels for one in panel.found.values()]
+    biases = [bias for line in lines for panel in line.panels for bias in panel.found.values()]
     rows = [(panel, rater) for line in lines for panel in line.panels for rater in line.raters if rater != PEOPLE]
     dash = "; a dash: these labels cannot show it" if any(rater not in panel.found for panel, rater in rows) else ""
     caption = (
@@ -69,7 +69,7 @@ def bias_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure |
         f"{100 * report.settings.level:g} % intervals; filled: found, the interval leaves 0 out; the grey band is what "
         f"does not matter{dash}."
     )
-    return Figure("bias", caption, tuple(effect_of(one) for one in found), canvas)
+    return Figure("bias", caption, tuple(effect_of(bias) for bias in biases), canvas)
 
 
 def _laid_out(panels: Sequence[Panel], raters: Sequence[str], width: float) -> tuple[list[Line], float, float]:
@@ -127,25 +127,25 @@ def _panel(axes: Axes, panel: Panel, raters: Sequence[str], limit: float, room: 
     axes.set_xticks([-limit / 2, 0.0, limit / 2], [_tick(tick) for tick in (-limit / 2, 0.0, limit / 2)])
     axes.axvline(0, color=LINE, lw=0.6, zorder=1)
     for y, rater in enumerate(raters):
-        one = panel.found.get(rater)
-        if one is None:
+        bias = panel.found.get(rater)
+        if bias is None:
             if rater != PEOPLE:  # most questions compare with people, and are not asked of them
                 axes.text(0, y, DASH, ha="center", va="center", color=INK_SOFT)
             continue
-        effect, colour = effect_of(one), INK_SOFT if rater == PEOPLE else OKABE_ITO[0]
+        effect, colour = effect_of(bias), INK_SOFT if rater == PEOPLE else OKABE_ITO[0]
         fill = PAPER
-        if one.outcome == "found":
+        if bias.outcome == "found":
             colour = fill = OKABE_ITO[1]
-        axes.fill_between([-one.floor, one.floor], y - 0.5, y + 0.5, color=BAND, lw=0, zorder=0)
+        axes.fill_between([-bias.floor, bias.floor], y - 0.5, y + 0.5, color=BAND, lw=0, zorder=0)
         axes.plot([effect.low, effect.high], [y, y], color=colour, lw=BAR, solid_capstyle="butt", zorder=2)
         axes.plot([effect.value], [y], "o", ms=4.2, mfc=fill, mec=colour, mew=BAR, zorder=3)
 
 
 def _limit(panels: Sequence[Panel]) -> float:
     """The end of the scale that all panels share: holds every bar."""
-    found = [one for panel in panels for one in panel.found.values()]
-    ends = [abs(end) for one in map(effect_of, found) for end in (one.low, one.high)]
-    most = 1.02 * max(*ends, *(1.2 * one.floor for one in found))
+    biases = [bias for panel in panels for bias in panel.found.values()]
+    ends = [abs(end) for estimate in map(effect_of, biases) for end in (estimate.low, estimate.high)]
+    most = 1.02 * max(*ends, *(1.2 * bias.floor for bias in biases))
     return next((limit for limit in (0.1, 0.2, 0.4, 0.6, 0.8) if most <= limit), max(1.0, most))
 
 

@@ -1,17 +1,20 @@
-"""The figure `agreement`: each judge's agreement and κ with the annotators, before the annotators' own as a band."""
+"""The figures of estimates in rows: `agreement` of judges, `pass_fail` and `pass_rates`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibration.metrics import HEADLINE, METRICS
+from calibration.agreement.catalogue import printed
+from calibration.agreement.statistic import Statistic
 from calibration.results import CalibrationReport, Estimate
+from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
 from exports.cells import DASH, number
 from exports.figures import WIDE, Figure, names_at_left, room_in_words, write_in_words
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, themed
+from exports.sheets.passing import WHOLE, system_of
 from exports.tables import AMONG, PEOPLE
 from exports.words.notes import label_agreement_in_caption
 
@@ -24,7 +27,6 @@ BELOW, ABOVE = 0.3, 0.22
 GAP = 0.14
 PAGE = 6.0  # inches, a caption has room below; rows grow thinner before the figure outgrows a page
 LEAST = 0.13  # inches of a row that has room for words
-TITLES = {metric.name: metric.title for metric in METRICS} | dict.fromkeys(HEADLINE.values(), "Agreement")
 
 
 @dataclass(frozen=True)
@@ -41,51 +43,49 @@ def forest(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None
 
     `width`: inches. A point without a bar has no interval, a dash no value.
     """
-    pooled = [one for one in report.estimates if one.criterion == one.category == "all"]
-    found = {(one.rater, one.reference, one.statistic): one for one in pooled}
-    judges = list(dict.fromkeys(one.rater for one in pooled if one.reference == PEOPLE))
-    statistics = [
-        name for name in statistics_shown(report, pooled) if any((judge, PEOPLE, name) in found for judge in judges)
-    ]
+    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
+    estimates = {(estimate.rater, estimate.reference, estimate.statistic): estimate for estimate in pooled}
+    judges = list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
+    statistics = statistics_shown(
+        report, "agreement", (estimate for estimate in pooled if estimate.reference == PEOPLE)
+    )
     if not statistics:
         return None
-    judges.sort(key=lambda judge: _falling(found.get((judge, PEOPLE, statistics[0]))))
+    judges.sort(key=lambda judge: _falling(estimates.get((judge, PEOPLE, next(iter(statistics))))))
     panels = []
-    for name in statistics:
-        people = found.get((PEOPLE, "others", name))
-        column = (*(found.get((judge, PEOPLE, name)) for judge in judges), people)
-        panels.append(Panel(TITLES[name], column, people))
+    for name, statistic in statistics.items():
+        people = estimates.get((PEOPLE, "others", name))
+        column = (*(estimates.get((judge, PEOPLE, name)) for judge in judges), people)
+        panels.append(Panel(statistic.title, column, people))
     has_people = any(panel.people for panel in panels)
     names = [*judges, AMONG] if has_people else judges
-    drawn = tuple(one for panel in panels for one in panel.column if one is not None)
+    drawn = tuple(estimate for panel in panels for estimate in panel.column if estimate is not None)
     with themed():
         canvas = draw_rows(names, panels, width)
     band = "; the grey band is the annotators among themselves" if has_people else ""
     caption = (
         "Agreement of each judge with the annotators, pooled over criteria: points with "
         f"{100 * report.settings.level:g} % intervals that resample whole clusters "
-        f"({report.data['clusters']:,} clusters){band}{undefined(drawn)}"
+        f"({report.labels.clusters:,} clusters){band}{undefined(drawn)}"
         f"{label_agreement_in_caption(report)}."
     )
     return Figure("agreement", caption, drawn, canvas)
 
 
-def statistics_shown(report: CalibrationReport, pooled: Sequence[Estimate]) -> tuple[str, str]:
-    """Agreement under the tie rule and κ; scores are ranked, so ρ stands in for κ there."""
-    headline = HEADLINE[report.settings.ties]
-    known = any(one.statistic == headline for one in pooled)
-    ranked = set(report.data["criteria"].values()) == {"rating"}
-    return headline if known else "percent_agreement", "spearman" if ranked else "cohen_kappa"
+def statistics_shown(report: CalibrationReport, figure: str, known: Iterable[Estimate]) -> dict[str, Statistic]:
+    """Name to statistic of a panel: agreement under the tie rule, κ or of scores alone ρ, and what else says so."""
+    names = {estimate.statistic for estimate in known}
+    return printed(f"figure {figure}", report.labels.criteria.values(), names, report.settings.ties)
 
 
-def _falling(one: Estimate | None) -> float:
-    return math.inf if one is None or math.isnan(one.value) else -one.value
+def _falling(estimate: Estimate | None) -> float:
+    return math.inf if estimate is None or math.isnan(estimate.value) else -estimate.value
 
 
 def undefined(drawn: Sequence[Estimate]) -> str:
     """The end of a caption, where a mark lacks its bar or its value."""
-    bare = any(math.isnan(one.low) and not math.isnan(one.value) for one in drawn)
-    nothing = any(math.isnan(one.value) for one in drawn)
+    bare = any(math.isnan(estimate.low) and not math.isnan(estimate.value) for estimate in drawn)
+    nothing = any(math.isnan(estimate.value) for estimate in drawn)
     said = ["a point without a bar has no interval"] * bare + ["a dash has no value"] * nothing
     return f"; {' and '.join(said)} (the table says why)" if said else ""
 
@@ -103,7 +103,7 @@ def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float) -> Ca
     height = BELOW + row * len(names) + ABOVE
     canvas = Canvas(figsize=(width, height))
     worded = width > WIDE and row >= LEAST
-    beside = room_in_words(one for panel in panels for one in panel.column) if worded else 0.0
+    beside = room_in_words(estimate for panel in panels for estimate in panel.column) if worded else 0.0
     each = (width - left.room) / len(panels)
     for index, panel in enumerate(panels):
         start, room = left.room + index * each + GAP, each - GAP - beside - (0 if beside else GAP / 2)
@@ -122,21 +122,27 @@ def _panel(axes: Axes, panel: Panel, rows: int, in_words: bool) -> None:
         axes.axvspan(people.low, people.high, color=BAND, lw=0, zorder=0)
     if people and not math.isnan(people.value):
         axes.axvline(people.value, color=INK_SOFT, lw=0.6, ls=(0, (2, 2)), zorder=1)
-    for y, one in enumerate(panel.column[:rows]):
-        colour = INK_SOFT if one is people else OKABE_ITO[0]
-        if one is None or math.isnan(one.value):
+    for y, estimate in enumerate(panel.column[:rows]):
+        colour = INK_SOFT if estimate is people else OKABE_ITO[0]
+        if estimate is None or math.isnan(estimate.value):
             axes.text(0.5, y, DASH, transform=axes.get_yaxis_transform(), ha="center", va="center", color=INK_SOFT)
             continue
-        if not math.isnan(one.low):
-            axes.plot([one.low, one.high], [y, y], color=colour, lw=BAR, solid_capstyle="butt", zorder=2)
-        axes.plot([one.value], [y], "o", ms=4.2, mfc=PAPER, mec=colour, mew=BAR, zorder=3, clip_on=False)
+        if not math.isnan(estimate.low):
+            axes.plot([estimate.low, estimate.high], [y, y], color=colour, lw=BAR, solid_capstyle="butt", zorder=2)
+        axes.plot([estimate.value], [y], "o", ms=4.2, mfc=PAPER, mec=colour, mew=BAR, zorder=3, clip_on=False)
         if in_words:
-            write_in_words(axes, y, one)
+            write_in_words(axes, y, estimate)
 
 
 def _scale(axes: Axes, panel: Panel, rows: int, fine: bool) -> None:
     """From the tenth below everything drawn to 1, where perfect agreement would be."""
-    ends = [end for one in panel.column if one for end in (one.low, one.value, one.high) if not math.isnan(end)]
+    ends = [
+        end
+        for estimate in panel.column
+        if estimate
+        for end in (estimate.low, estimate.value, estimate.high)
+        if not math.isnan(end)
+    ]
     low = math.floor(10 * min([*ends, 0.9])) / 10
     axes.set_xlim(low, 1.0)
     axes.set_ylim(rows - 0.5, -0.5)
@@ -148,3 +154,74 @@ def _scale(axes: Axes, panel: Panel, rows: int, fine: bool) -> None:
 
 def _tick(value: float) -> str:
     return number(value, 2 if round(10 * value, 6) % 1 else 1)
+
+
+PANELS = {"true_positive_rate": "True positive rate", "true_negative_rate": "True negative rate"}
+WAYS = (
+    (PASS_RATE, "people"), (PASS_RATE, "judge alone"), (ROGAN_GLADEN, "Rogan–Gladen"), (CORRECTED, "PPI++"),
+)  # fmt: skip
+
+
+def pass_fail_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+    """One row for each judge, then the annotators; None where no rate exists over all criteria. `width`: inches."""
+    pooled = [
+        estimate
+        for estimate in report.estimates
+        if estimate.statistic in PANELS and estimate.criterion == estimate.category == WHOLE
+    ]
+    judges = list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
+    if not judges:
+        return None
+    estimates = {(estimate.rater, estimate.statistic): estimate for estimate in pooled}
+    panels = []
+    for name, title in PANELS.items():
+        people = estimates.get((PEOPLE, name))
+        panels.append(Panel(title, (*(estimates.get((judge, name)) for judge in judges), people), people))
+    names = [*judges, AMONG] if any(panel.people for panel in panels) else judges
+    drawn = tuple(estimate for panel in panels for estimate in panel.column if estimate is not None)
+    with themed():
+        canvas = draw_rows(names, panels, width)
+    caption = (
+        "How often each judge is right about what annotators say passes and about what they say fails, each "
+        f"annotator's label in turn: points with {100 * report.settings.level:g} % intervals over whole clusters "
+        f"({report.labels.clusters:,} clusters){undefined(drawn)}."
+    )
+    return Figure("pass_fail", caption, drawn, canvas)
+
+
+def pass_rates_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: str = "") -> Figure | None:
+    """Four rows for each system: by people, by one judge (the choice's, or the first), and corrected in two ways.
+
+    None where nothing is known to pass over all criteria, or no judge stands beside people. `width`: inches.
+    """
+    judge = judge or judge_shown(report)
+    pooled = [estimate for estimate in report.estimates if estimate.criterion == WHOLE]
+    estimates = {(estimate.statistic, estimate.rater, estimate.category): estimate for estimate in pooled}
+    categories = list(dict.fromkeys(estimate.category for estimate in pooled if estimate.statistic == ROGAN_GLADEN))
+    if not categories:
+        return None
+    rows: list[tuple[str, Estimate | None]] = []
+    for category in categories:
+        for statistic, way in WAYS:
+            rater = PEOPLE if way == "people" else judge
+            rows.append((f"{system_of(category)}, {way}", estimates.get((statistic, rater, category))))
+    drawn = tuple(estimate for _, estimate in rows if estimate is not None)
+    if all(math.isnan(estimate.value) for estimate in drawn):
+        return None
+    with themed():
+        canvas = draw_rows(
+            [name for name, _ in rows], [Panel("Pass rate", tuple(estimate for _, estimate in rows), None)], width
+        )
+    caption = (
+        f"Pass rates by people, by {judge} alone, and by {judge} without its errors (Rogan and Gladen's correction and "
+        f"prediction-powered inference): points with {100 * report.settings.level:g} % intervals over whole clusters"
+        f"{undefined(drawn)}."
+    )
+    return Figure("pass_rates", caption, drawn, canvas)
+
+
+def judge_shown(report: CalibrationReport) -> str:
+    """The judge that the choice puts first where it has a corrected rate, else the first that has."""
+    known = list(dict.fromkeys(estimate.rater for estimate in report.estimates if estimate.statistic == ROGAN_GLADEN))
+    foremost = report.choice.foremost if report.choice else None
+    return foremost.judge if foremost and foremost.judge in known else next(iter(known), "")

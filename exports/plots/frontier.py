@@ -12,8 +12,7 @@ from calibration.choosing.choice import Candidate
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import number
 from exports.figures import WIDE, Figure
-from exports.plots.fitting import told_apart, width_of
-from exports.plots.label_places import Box, Point, places
+from exports.plots.names import Box, Point, places, told_apart, width_of
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
 from exports.tables import PEOPLE
 from exports.words.notes import label_agreement_in_caption
@@ -67,25 +66,35 @@ def frontier(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | No
     A free judge stands left of the scale and one of unknown cost right of it. `width`: inches.
     """
     choice = report.choice
-    tried = [one for one in (choice.candidates if choice else ()) if not math.isnan(one.agreement.value)]
-    if choice is None or not any(one.cost_per_item > 0 for one in tried):
+    tried = [
+        candidate for candidate in (choice.candidates if choice else ()) if not math.isnan(candidate.agreement.value)
+    ]
+    if choice is None or not any(candidate.cost_per_item > 0 for candidate in tried):
         return None
     ceiling = _ceiling(report)
     with themed():
         least = CROWD[width < WIDE] * len(tried)
         heights = [height for height in HEIGHTS if height >= least] or HEIGHTS[-1:]
         drawings = (_draw(tried, choice.judge, ceiling, width, height) for height in heights)
-        canvas = next((one for one in drawings if one is not None), None)
+        canvas = next((drawing for drawing in drawings if drawing is not None), None)
     if canvas is None:
         return None  # more names than a page has room for
-    drawn = (*(one.agreement for one in tried), *([ceiling] if ceiling else []))
+    drawn = (*(candidate.agreement for candidate in tried), *([ceiling] if ceiling else []))
     return Figure("frontier", _caption(report, tried, choice.judge, ceiling), drawn, canvas)
 
 
 def _ceiling(report: CalibrationReport) -> Estimate | None:
     """The annotators' own agreement with each other, over all their labels."""
-    pooled = [one for one in report.estimates if one.criterion == one.category == "all" and one.rater == PEOPLE]
-    named = [one for one in pooled if one.statistic.startswith("human_ceiling") and not math.isnan(one.value)]
+    pooled = [
+        estimate
+        for estimate in report.estimates
+        if estimate.criterion == estimate.category == "all" and estimate.rater == PEOPLE
+    ]
+    named = [
+        estimate
+        for estimate in pooled
+        if estimate.statistic.startswith("human_ceiling") and not math.isnan(estimate.value)
+    ]
     return next(iter(named), None)
 
 
@@ -97,29 +106,31 @@ def _caption(
         "Agreement of each judge with the annotators and what it costs, with "
         f"{100 * report.settings.level:g} % intervals{at_once}"
     ]
-    if sum(one.on_frontier for one in tried) > 1:
+    if sum(candidate.on_frontier for candidate in tried) > 1:
         parts.append("the line joins the judges that no other matches in agreement at the same or a lower cost")
     if chosen:
         parts.append("the filled point is the chosen judge")
     if ceiling:
         parts.append("the grey band is a left-out annotator's agreement with the others")
-    if any(math.isnan(one.agreement.low) for one in tried):
+    if any(math.isnan(candidate.agreement.low) for candidate in tried):
         parts.append("a point without a bar has no interval (the table says why)")
     return f"{'; '.join(parts)}{label_agreement_in_caption(report)}."
 
 
 def _plan(tried: Sequence[Candidate], ceiling: Estimate | None, width: float, height: float) -> Plan:
-    shown = [one.agreement for one in tried] + ([ceiling] if ceiling else [])
-    ends = [end for one in shown for end in (one.low, one.value, one.high) if not math.isnan(end)]
+    shown = [candidate.agreement for candidate in tried] + ([ceiling] if ceiling else [])
+    ends = [end for estimate in shown for end in (estimate.low, estimate.value, estimate.high) if not math.isnan(end)]
     low, high = math.floor(10 * max(0.0, min(ends))) / 10, math.ceil(10 * min(1.0, max(ends)) - 1e-9) / 10
     if high - low < 0.2:
         low, high = max(0.0, high - 0.2), max(0.2, high)
-    known = [1000 * one.cost_per_item for one in tried if one.cost_per_item > 0]
+    known = [1000 * candidate.cost_per_item for candidate in tried if candidate.cost_per_item > 0]
     costs = min(known), max(known)
     if costs[1] < 10 * costs[0]:  # less than a decade says too little about the scale
         wider = math.sqrt(10 * costs[0] / costs[1])
         costs = (costs[0] / wider, costs[1] * wider)
-    free, unknown = (any(test(one.cost_per_item) for one in tried) for test in (lambda cost: cost == 0, math.isnan))
+    free, unknown = (
+        any(test(candidate.cost_per_item) for candidate in tried) for test in (lambda cost: cost == 0, math.isnan)
+    )
     return Plan(width - LEFT - RIGHT, height - BELOW - ABOVE, low, high, costs, free, unknown)
 
 
@@ -138,7 +149,7 @@ def _draw(
     axes.set_title("Agreement with the annotators", loc="left", pad=8, color=INK, x=-0.28 / plan.wide)
     taken = [*_scales(axes, plan), *_people(axes, plan, ceiling, beside > 0), *_line(axes, plan, tried)]
     drawn = sorted(tried, key=lambda one: (one.judge != chosen, not one.on_frontier, one.judge))
-    points = [(plan.x(one), plan.y(one.agreement.value)) for one in drawn]
+    points = [(plan.x(candidate), plan.y(candidate.agreement.value)) for candidate in drawn]
     for one, (x, y) in zip(drawn, points, strict=True):
         colour = OKABE_ITO[0] if one.on_frontier or one.judge == chosen else INK_SOFT
         if not math.isnan(one.agreement.low):
@@ -148,20 +159,20 @@ def _draw(
         fill = colour if one.judge == chosen else PAPER
         axes.plot([x], [y], "o", ms=4.6, mfc=fill, mec=colour, mew=BAR, zorder=3, clip_on=False)
         taken.append(Box(x - MARK, y - MARK, x + MARK, y + MARK))
-    names = told_apart([one.judge for one in drawn], ROOMS[0 if width < WIDE else 1 :])
+    names = told_apart([candidate.judge for candidate in drawn], ROOMS[0 if width < WIDE else 1 :])
     return canvas if _names(axes, plan, points, names, taken) else None
 
 
 def _names(axes: Axes, plan: Plan, points: Sequence[Point], judges: Sequence[str], taken: Sequence[Box]) -> bool:
     """Every judge's name beside its point; False where they find no room."""
     sizes = [(width_of(name, TEXT) + 0.02, LINE_OF_TEXT) for name in judges]
-    found = places(points, sizes, taken, Box(0.02, 0.03, plan.wide, plan.tall))
-    for name, place in zip(judges, found or (), strict=False):
+    placed = places(points, sizes, taken, Box(0.02, 0.03, plan.wide, plan.tall))
+    for name, place in zip(judges, placed or (), strict=False):
         box = place.box
         axes.text(box.left, (box.low + box.high) / 2, name, va="center_baseline", color=INK, zorder=5)
         if place.line:
             axes.plot(*zip(*place.line, strict=True), color=INK_SOFT, lw=0.5, zorder=1.5)
-    return found is not None
+    return placed is not None
 
 
 def _people(axes: Axes, plan: Plan, ceiling: Estimate | None, beside: bool) -> list[Box]:
@@ -186,7 +197,9 @@ def _people(axes: Axes, plan: Plan, ceiling: Estimate | None, beside: bool) -> l
 
 def _line(axes: Axes, plan: Plan, tried: Sequence[Candidate]) -> list[Box]:
     """From each judge on the frontier to the next dearer one: until then more money buys no more agreement."""
-    steps = sorted((plan.x(one), plan.y(one.agreement.value)) for one in tried if one.on_frontier)
+    steps = sorted(
+        (plan.x(candidate), plan.y(candidate.agreement.value)) for candidate in tried if candidate.on_frontier
+    )
     boxes = []
     for (x, y), (next_x, next_y) in itertools.pairwise(steps):
         axes.plot([x, next_x, next_x], [y, y, next_y], color=OKABE_ITO[0], lw=0.6, zorder=1.5)

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibration.bias import Bias
 from calibration.results import CalibrationReport, Estimate
+from calibration.study.bias import Bias
 from exports.cells import DASH, number, spread
 from exports.figures import WIDE, Figure, names_at_left, room_in_words, write_in_words
-from exports.plots.fitting import fitted
+from exports.plots.names import fitted
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
 from exports.sheets.bias import QUESTIONS, answer, raters_of
 from exports.tables import PEOPLE
@@ -46,8 +46,12 @@ def position_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figu
     if not known:
         return None
     panels = [_first(known)]
-    kept = {one.rater: one for one in report.estimates if one.statistic == "swap_consistency"}
-    kept = {rater: one for rater, one in kept.items() if one.criterion == one.category == "all" and one.n}
+    kept = {estimate.rater: estimate for estimate in report.estimates if estimate.statistic == "swap_consistency"}
+    kept = {
+        rater: estimate
+        for rater, estimate in kept.items()
+        if estimate.criterion == estimate.category == "all" and estimate.n
+    }
     if kept:
         panels.append(Panel("same verdict in both orders", kept, math.nan, math.nan, frozenset()))
     rows = [rater for rater in raters if any(rater in panel.found for panel in panels)]
@@ -58,15 +62,15 @@ def position_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figu
 
 
 def _first(known: Mapping[str, Bias]) -> Panel:
-    found = {rater: bias.estimate for rater, bias in known.items()}
-    one = next(iter(known.values()))
+    estimates = {rater: bias.estimate for rater, bias in known.items()}
+    bias = next(iter(known.values()))
     biased = frozenset(rater for rater, bias in known.items() if bias.outcome == "found")
-    return Panel("report shown first wins", found, one.null, one.floor, biased)
+    return Panel("report shown first wins", estimates, bias.null, bias.floor, biased)
 
 
 def _caption(report: CalibrationReport, panels: Sequence[Panel], rows: Sequence[str], drawn: Sequence[Estimate]) -> str:
     both = ", and of verdicts that are the same in both orders" * (len(panels) > 1)
-    bare = any(math.isnan(one.low) and not math.isnan(one.value) for one in drawn)
+    bare = any(math.isnan(estimate.low) and not math.isnan(estimate.value) for estimate in drawn)
     dash = any(rater not in panel.found for panel in panels for rater in rows)
     parts = [
         f"Share of winners that were shown first, half without a position bias{both}, with "
@@ -85,7 +89,7 @@ def _draw(rows: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
     left = names_at_left(["annotators" if rater == PEOPLE else rater for rater in rows], width, lines=1)
     row = max(THIN_ROW, min(ROW, PAGE / len(rows)))
     tall = row * len(rows)
-    beside = room_in_words(one for panel in panels for one in panel.found.values()) if width > WIDE else 0.0
+    beside = room_in_words(estimate for panel in panels for estimate in panel.found.values()) if width > WIDE else 0.0
     each = (width - left.room) / len(panels)
     room = each - GAP - (beside or GAP / 2)
     titles = [fitted(panel.title, room, TEXT) for panel in panels]
@@ -105,7 +109,12 @@ def _draw(rows: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
 
 def _scale(axes: Axes, panel: Panel, rows: int) -> None:
     """Half stands in the middle of the first panel; the second ends at 1."""
-    ends = [end for one in panel.found.values() for end in (one.low, one.value, one.high) if not math.isnan(end)]
+    ends = [
+        end
+        for estimate in panel.found.values()
+        for end in (estimate.low, estimate.value, estimate.high)
+        if not math.isnan(end)
+    ]
     if math.isnan(panel.middle):
         low, high = math.floor(10 * min([*ends, 0.9]) + 1e-9) / 10, 1.0
     else:
@@ -126,15 +135,15 @@ def _tick(value: float) -> str:
 
 
 def _mark(axes: Axes, panel: Panel, rater: str, y: int, in_words: bool) -> None:
-    one = panel.found.get(rater)
-    if one is None or math.isnan(one.value):
+    estimate = panel.found.get(rater)
+    if estimate is None or math.isnan(estimate.value):
         axes.text(0.5, y, DASH, transform=axes.get_yaxis_transform(), ha="center", va="center", color=INK_SOFT)
         return
     colour = INK_SOFT if rater == PEOPLE else OKABE_ITO[0]
     colour = OKABE_ITO[1] if rater in panel.biased else colour
-    if not math.isnan(one.low):
-        axes.plot([one.low, one.high], [y, y], color=colour, lw=BAR, solid_capstyle="butt", zorder=2)
+    if not math.isnan(estimate.low):
+        axes.plot([estimate.low, estimate.high], [y, y], color=colour, lw=BAR, solid_capstyle="butt", zorder=2)
     fill = colour if rater in panel.biased else PAPER
-    axes.plot([one.value], [y], "o", ms=4.2, mfc=fill, mec=colour, mew=BAR, zorder=3, clip_on=False)
+    axes.plot([estimate.value], [y], "o", ms=4.2, mfc=fill, mec=colour, mew=BAR, zorder=3, clip_on=False)
     if in_words:
-        write_in_words(axes, y, one)
+        write_in_words(axes, y, estimate)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import number
 from exports.figures import WIDE, Figure, names_at_left
-from exports.plots.fitting import width_of
+from exports.plots.names import width_of
 from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
 from exports.sheets.ranking import CORRECTED, WIN_RATE, Placing, by_people, judge_shown, placing
 from exports.tables import PEOPLE
@@ -52,18 +52,18 @@ def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: s
         (f"{named} alone", placing(report, WIN_RATE, judge), OKABE_ITO[0], PAPER, "o"),
         ("corrected", placing(report, CORRECTED, judge), OKABE_ITO[0], OKABE_ITO[0], "o"),
     )
-    series = [Series(said, found, *look) for said, found, *look in ways if found is not None]
+    series = [Series(said, placing, *look) for said, placing, *look in ways if placing is not None]
     systems = by_people(people)
-    drawn = tuple(one.placing.estimates[name] for one in series for name in systems if name in one.placing.estimates)
+    drawn = tuple(line.placing.estimates[name] for line in series for name in systems if name in line.placing.estimates)
     with themed():
         canvas = _draw(systems, series, width)
     corrected = f"; corrected: {judge} with the people's labels" if len(series) > 2 else ""
     alone = f", by {judge} alone" if len(series) > 1 else ""
-    bare = any(math.isnan(one.low) and not math.isnan(one.value) for one in drawn)
+    bare = any(math.isnan(estimate.low) and not math.isnan(estimate.value) for estimate in drawn)
     dash = "; a mark without a bar has no interval (the table says why)" if bare else ""
     caption = (
         f"Win rate of each system by people{alone}{' and corrected' if corrected else ''}, with "
-        f"{100 * report.settings.level:g} % intervals from whole clusters ({report.data['clusters']:,} clusters); "
+        f"{100 * report.settings.level:g} % intervals from whole clusters ({report.labels.clusters:,} clusters); "
         f"a tie is half a win{corrected}{dash}."
     )
     return Figure("ranking", caption, drawn, canvas)
@@ -90,36 +90,40 @@ def _draw(systems: Sequence[str], series: Sequence[Series], width: float) -> Can
     for place, name in enumerate(systems):
         if place:
             axes.axhline(place * row, color=LINE, lw=0.4, zorder=0)
-        for at, one in enumerate(series):
+        for at, line in enumerate(series):
             y = (place + 0.5) * row + (at - (len(series) - 1) / 2) * BETWEEN
-            _mark(axes, one.placing.estimates.get(name), y, one)
+            _mark(axes, line.placing.estimates.get(name), y, line)
     _key(axes, series, room, tall)
     left.write(canvas, [BELOW + tall - row * (place + 0.5) for place in range(len(systems))])
     return canvas
 
 
-def _mark(axes: Axes, found: Estimate | None, y: float, one: Series) -> None:
-    if found is None or math.isnan(found.value):
+def _mark(axes: Axes, estimate: Estimate | None, y: float, line: Series) -> None:
+    if estimate is None or math.isnan(estimate.value):
         return
-    if not math.isnan(found.low):
-        axes.plot([found.low, found.high], [y, y], color=one.colour, lw=BAR, solid_capstyle="butt", zorder=2)
-    axes.plot([found.value], [y], one.marker, ms=3.8, mfc=one.fill, mec=one.colour, mew=BAR, zorder=3, clip_on=False)
+    if not math.isnan(estimate.low):
+        axes.plot([estimate.low, estimate.high], [y, y], color=line.colour, lw=BAR, solid_capstyle="butt", zorder=2)
+    axes.plot(
+        [estimate.value], [y], line.marker, ms=3.8, mfc=line.fill, mec=line.colour, mew=BAR, zorder=3, clip_on=False
+    )
 
 
 def _key(axes: Axes, series: Sequence[Series], room: float, tall: float) -> None:
     """The marks and what they are, in one line above the axes, from the right."""
     low, high = axes.get_xlim()
     x = room
-    for one in reversed(series):
-        x -= width_of(one.said, TEXT)
+    for line in reversed(series):
+        x -= width_of(line.said, TEXT)
         at = low + x / room * (high - low)
-        axes.text(at, -0.13, one.said, ha="left", va="center_baseline", color=INK if one.marker == "o" else INK_SOFT)
+        axes.text(at, -0.13, line.said, ha="left", va="center_baseline", color=INK if line.marker == "o" else INK_SOFT)
         mark = low + (x - 0.07) / room * (high - low)
-        axes.plot([mark], [-0.13], one.marker, ms=3.8, mfc=one.fill, mec=one.colour, mew=BAR, clip_on=False)
+        axes.plot([mark], [-0.13], line.marker, ms=3.8, mfc=line.fill, mec=line.colour, mew=BAR, clip_on=False)
         x -= 0.12 + KEY
 
 
 def _span(systems: Sequence[str], series: Sequence[Series]) -> tuple[float, float]:
-    found = [one.placing.estimates[name] for one in series for name in systems if name in one.placing.estimates]
-    ends = [end for one in found for end in (one.low, one.value, one.high) if not math.isnan(end)] or [0.0, 1.0]
+    estimates = [line.placing.estimates[name] for line in series for name in systems if name in line.placing.estimates]
+    ends = [
+        end for estimate in estimates for end in (estimate.low, estimate.value, estimate.high) if not math.isnan(end)
+    ] or [0.0, 1.0]
     return math.floor(10 * min(*ends, 0.45) + 1e-9) / 10, math.ceil(10 * max(*ends, 0.55) - 1e-9) / 10

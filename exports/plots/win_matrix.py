@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import decimals, number, spread
 from exports.figures import EDGE, WIDE, Figure, names_at_left
-from exports.plots.fitting import width_of
+from exports.plots.names import width_of
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, PAPER, TEXT, themed, tint
-from exports.plots.value_map import NOTHING, Grid, Printed, grid
+from exports.plots.value_maps import NOTHING, Grid, Printed, grid
 from exports.sheets.ranking import judge_shown
 from exports.sheets.system_pairs import Won, systems_in_order, won_by
 from exports.tables import PEOPLE
@@ -41,7 +41,7 @@ class Layout:
     @property
     def height(self) -> float:
         """Inches."""
-        each = [TITLE + one.height for one in self.grids]
+        each = [TITLE + laid.height for laid in self.grids]
         return max(each) if self.beside else sum(each) + BETWEEN * (len(each) - 1)
 
 
@@ -59,11 +59,13 @@ def win_matrix(report: CalibrationReport, width: float = FULL_PAGE, judge: str =
         return None
     with themed():
         laid = _laid_out(systems, by, width)
-        canvas = _draw(laid, width) if laid else None
+        canvas = _draw_matrix(laid, width) if laid else None
     if laid is None or canvas is None:
         return None
     shown = list(by.values())[: len(laid.grids)]
-    drawn = tuple(one for won in shown for pair, one in won.items() if systems.index(pair[0]) < systems.index(pair[1]))
+    drawn = tuple(
+        estimate for won in shown for pair, estimate in won.items() if systems.index(pair[0]) < systems.index(pair[1])
+    )
     return Figure("win_matrix", _caption(report, laid, [*by][: len(shown)], len(systems), drawn), drawn, canvas)
 
 
@@ -73,7 +75,7 @@ def _laid_out(systems: Sequence[str], by: Mapping[str, Won], width: float) -> La
         for counted in (True, False):
             for beside in (True, False)[len(titles) < 2 :]:
                 grids = [_grid(systems, by[title], width, counted, len(titles) if beside else 1) for title in titles]
-                layout = Layout([one for one in grids if one], titles, beside, counted)
+                layout = Layout([laid for laid in grids if laid], titles, beside, counted)
                 if all(grids) and layout.height <= PAGE:
                     return layout
     return None
@@ -91,24 +93,24 @@ def _grid(systems: Sequence[str], won: Won, width: float, counted: bool, across:
             }  # fmt: skip
             left = names_at_left(rows, width, lines=1, room=room).room
             own, tall = left + (width - left) / across, TWO_LINES if counted else ONE_LINE
-            found = grid(rows, columns, printed, own, NARROW, tall=tall, room=room)
-            if found is not None and not found.upright:
-                return found
+            laid = grid(rows, columns, printed, own, NARROW, tall=tall, room=room)
+            if laid is not None and not laid.upright:
+                return laid
     return None
 
 
-def _printed(one: Estimate, counted: bool) -> Printed:
+def _printed(estimate: Estimate, counted: bool) -> Printed:
     """Bold where the interval leaves a half out; the darkest fill still carries the ink."""
-    if math.isnan(one.value):
+    if math.isnan(estimate.value):
         return NOTHING
-    text = number(one.value, min(2, decimals(one)))
-    text, below = "1.0" if text == "1.00" else "0" if text == ".00" else text, f"{one.n:,}" if counted else ""
-    if math.isnan(one.low):
+    text = number(estimate.value, min(2, decimals(estimate)))
+    text, below = "1.0" if text == "1.00" else "0" if text == ".00" else text, f"{estimate.n:,}" if counted else ""
+    if math.isnan(estimate.low):
         return Printed(PAPER, text, INK_SOFT, below=below)
-    return Printed(tint(DARKEST * one.value), text, INK, one.low > 0.5 or one.high < 0.5, below)
+    return Printed(tint(DARKEST * estimate.value), text, INK, estimate.low > 0.5 or estimate.high < 0.5, below)
 
 
-def _draw(laid: Layout, width: float) -> Canvas:
+def _draw_matrix(laid: Layout, width: float) -> Canvas:
     from matplotlib.figure import Figure as Canvas
 
     canvas = Canvas(figsize=(width, laid.height))
@@ -132,13 +134,13 @@ def _caption(
     report: CalibrationReport, laid: Layout, titles: Sequence[str], systems: int, drawn: Sequence[Estimate]
 ) -> str:
     level = f"{100 * report.settings.level:g} % interval"
-    n = f"({spread(one.n for one in drawn)} comparisons, {report.data['clusters']:,} clusters)"
+    n = f"({spread(one.n for one in drawn)} comparisons, {report.labels.clusters:,} clusters)"
     parts = [
         f"Share of comparisons that the system of a row wins over that of a column, by {' and by '.join(titles)}",
         "a tie is half a win, darker is more",
         f"below each share its n {n}" if laid.counted else f"n of each in the table {n}",
     ]
-    parts += [f"bold: the {level} leaves .5 out"] * any(not math.isnan(one.low) for one in drawn)
-    parts += ["grey: no interval"] * any(math.isnan(one.low) for one in drawn)
+    parts += [f"bold: the {level} leaves .5 out"] * any(not math.isnan(estimate.low) for estimate in drawn)
+    parts += ["grey: no interval"] * any(math.isnan(estimate.low) for estimate in drawn)
     parts += ["a dash: the two never met"] * (len(drawn) < len(titles) * systems * (systems - 1) // 2)
     return f"{'; '.join(parts)}."

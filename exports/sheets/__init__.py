@@ -1,1 +1,1 @@
-"""The tables of a report, one a file."""
+"""The tables of a report, by what they are about."""

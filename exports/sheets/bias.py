@@ -1,22 +1,21 @@
 """The table `bias`: each bias that was looked for, its size beside the size these labels could have shown."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from calibration.bias import Bias
+from calibration.remarks import Reason, no_interval
 from calibration.results import CalibrationReport, Estimate
-from calibration.verdicts import SYSTEM_PAIR
+from calibration.study.bias import Bias
+from calibration.table.verdicts import SYSTEM_PAIR
 from exports.cells import Cell, Probability
 from exports.tables import PEOPLE, Column, Table
 from exports.words.notes import methods, origin, remarks
 
 OUTCOMES = {"found": "found", "not_found": "not found", "cannot_tell": "cannot tell"}
 NAMED = 6
-REASONS = {"too_few_units": "fewer than 2 clusters", "zero_variance": "every cluster shows the same"}
+REASONS = {Reason.TOO_FEW_UNITS: "fewer than 2 clusters", Reason.ZERO_VARIANCE: "every cluster shows the same"}
 
 
 @dataclass(frozen=True)
@@ -69,11 +68,11 @@ def bias_table(report: CalibrationReport) -> Table | None:
         Column("clusters", "Clusters", "C"),
     )
     headline, systems, copies = list(headlines(report)), list(_systems(report)), list(_rationales(report))
-    shown = [*headline, *(one for one, own in systems if own or one.bias.outcome == "found")]
-    shown += [one for one in copies if one.bias.outcome == "found"]
+    shown = [*headline, *(asked for asked, own in systems if own or asked.bias.outcome == "found")]
+    shown += [asked for asked in copies if asked.bias.outcome == "found"]
     if not shown and not copies:
         return None
-    rows = [_row(one) for one in shown]
+    rows = [_row(asked) for asked in shown]
     used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     notes = (
         *_reading(report),
@@ -97,7 +96,7 @@ def headlines(report: CalibrationReport) -> Iterator[Asked]:
 
 def raters_of(report: CalibrationReport) -> list[str]:
     """The judges, then `each_annotator`."""
-    return [*report.data["judges"], PEOPLE]
+    return [*report.labels.judges, PEOPLE]
 
 
 def named(rater: str) -> str:
@@ -107,29 +106,30 @@ def named(rater: str) -> str:
 def answer(report: CalibrationReport, question: Question, rater: str) -> Bias | None:
     """Of the first statistic with a value; None where there is none."""
     for statistic in question.statistics:
-        for one in report.biases:
-            found = one.estimate
-            same = (found.statistic, found.rater, found.category) == (statistic, rater, "all")
-            if same and not math.isnan(found.value):
-                return one
+        for bias in report.biases:
+            estimate = bias.estimate
+            same = (estimate.statistic, estimate.rater, estimate.category) == (statistic, rater, "all")
+            if same and not math.isnan(estimate.value):
+                return bias
     return None
 
 
 def effect_of(bias: Bias) -> Estimate:
     """The estimate minus its value without bias: 0 is none."""
-    one, null, note = bias.estimate, bias.null, bias.estimate.note
-    if math.isnan(one.low) and not math.isnan(one.value):
-        *_, reason = [part for part in note.split("; ") if part in REASONS] or ["too_few_units"]
-        note = f"{note.removesuffix('no interval')}no interval: {REASONS[reason]}"
-    return replace(one, value=one.value - null, low=one.low - null, high=one.high - null, note=note)
+    estimate, null, remarks = bias.estimate, bias.null, bias.estimate.remarks
+    if estimate.reason in REASONS and math.isnan(estimate.low) and not math.isnan(estimate.value):
+        remarks = (*remarks[:-1], no_interval(estimate.reason, REASONS[estimate.reason]))
+    return replace(
+        estimate, value=estimate.value - null, low=estimate.low - null, high=estimate.high - null, remarks=remarks
+    )
 
 
-def _row(one: Asked) -> tuple[Cell, ...]:
-    bias, effect = one.bias, effect_of(one.bias)
+def _row(asked: Asked) -> tuple[Cell, ...]:
+    bias, effect = asked.bias, effect_of(asked.bias)
     detectable = None if math.isnan(bias.detectable) else bias.detectable
     p = None if math.isnan(bias.p) else Probability(bias.p)
     return (
-        one.title, one.rater, effect, bias.null, bias.floor, detectable, p, OUTCOMES[bias.outcome], effect.n,
+        asked.title, asked.rater, effect, bias.null, bias.floor, detectable, p, OUTCOMES[bias.outcome], effect.n,
         effect.clusters,
     )  # fmt: skip
 
@@ -137,20 +137,20 @@ def _row(one: Asked) -> tuple[Cell, ...]:
 def _systems(report: CalibrationReport) -> Iterator[tuple[Asked, bool]]:
     """Each judge with a family on each system, and whether the system is of its family."""
     families = report.settings.families
-    for one in report.biases:
-        found = one.estimate
-        if found.statistic != "self_preference" or found.category == "all" or math.isnan(found.value):
+    for bias in report.biases:
+        estimate = bias.estimate
+        if estimate.statistic != "self_preference" or estimate.category == "all" or math.isnan(estimate.value):
             continue
-        system = found.category.removeprefix(SYSTEM_PAIR)
-        own = bool(families.get(found.rater)) and families.get(found.rater) == families.get(system)
-        yield Asked(f"{system}{' (own)' if own else ''}, beyond people", found.rater, one), own
+        system = estimate.category.removeprefix(SYSTEM_PAIR)
+        own = bool(families.get(estimate.rater)) and families.get(estimate.rater) == families.get(system)
+        yield Asked(f"{system}{' (own)' if own else ''}, beyond people", estimate.rater, bias), own
 
 
 def _rationales(report: CalibrationReport) -> Iterator[Asked]:
-    for one in report.biases:
-        found = one.estimate
-        if found.statistic == "near_identical_rationales" and not math.isnan(found.value):
-            yield Asked(f"rationales like those of {found.reference}", found.rater, one)
+    for bias in report.biases:
+        estimate = bias.estimate
+        if estimate.statistic == "near_identical_rationales" and not math.isnan(estimate.value):
+            yield Asked(f"rationales like those of {estimate.reference}", estimate.rater, bias)
 
 
 def _reading(report: CalibrationReport) -> Iterator[str]:
@@ -167,9 +167,9 @@ def _reading(report: CalibrationReport) -> Iterator[str]:
         "found: the interval leaves 0 out. not found: it lies within the floor and an effect as large as the floor "
         "would have been seen. cannot tell: anything else; label more. p is empty where one fault is proof."
     )
-    if "pairwise" in report.data["criteria"].values():
+    if "pairwise" in report.labels.criteria.values():
         yield "Ties: order and length count the labels that name a winner; a tie is half a win for either family."
-    if any(report.settings.families.get(judge) for judge in report.data["judges"]):
+    if any(report.settings.families.get(judge) for judge in report.labels.judges):
         yield (
             "A judge that is better or noisier than people moves single measures too: speak of a preference, or of a "
             "pull of length, only where the measures of it agree."
@@ -178,13 +178,13 @@ def _reading(report: CalibrationReport) -> Iterator[str]:
 
 def _unasked(report: CalibrationReport, shown: Sequence[Asked]) -> Iterator[str]:
     """What these labels could not show of a judge is said, not left out."""
-    pairs = "pairwise" in report.data["criteria"].values()
-    have = {(one.title, one.rater) for one in shown}
+    pairs = "pairwise" in report.labels.criteria.values()
+    have = {(asked.title, asked.rater) for asked in shown}
     asked = ["order", "length", "ties"] * pairs + ["repeats"]
-    together = report.data.get("rated_together", ())
+    together = report.rated_together
     missing: dict[str, list[str]] = {}
     for question in QUESTIONS:
-        for judge in report.data["judges"]:
+        for judge in report.labels.judges:
             due = question.key in asked
             due |= question.key == "self" and pairs and bool(report.settings.families.get(judge))
             due |= question.key == "score_order" and judge in together
@@ -200,14 +200,14 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _left_out(systems: Sequence[tuple[Asked, bool]], copies: Sequence[Asked]) -> Iterator[str]:
-    quiet = [one.bias for one, own in systems if not own and one.bias.outcome != "found"]
+    quiet = [asked.bias for asked, own in systems if not own and asked.bias.outcome != "found"]
     if quiet:
         yield f"Systems of other families without a row: {_words(quiet)}."
-    quiet = [one.bias for one in copies if one.bias.outcome != "found"]
+    quiet = [asked.bias for asked in copies if asked.bias.outcome != "found"]
     if quiet:
         yield f"Pairs of an annotator and a judge with rationales, without a row: {_words(quiet)}."
 
 
 def _words(biases: Sequence[Bias]) -> str:
-    counts = Counter(OUTCOMES[one.outcome] for one in biases)
+    counts = Counter(OUTCOMES[bias.outcome] for bias in biases)
     return ", ".join(f"{count:,} {word}" for word, count in sorted(counts.items(), reverse=True))

@@ -1,15 +1,13 @@
-"""The tables `confidence` and `confidence_levels`: whether a rater's confidence can be believed, and level by level."""
-
-from __future__ import annotations
+"""The tables `confidence`, `confidence_levels` and `votes`: whether a rater's confidence and votes can be believed."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from calibration.metrics import METRICS
+from calibration.agreement.catalogue import AGREEMENT, at
+from calibration.confidence.confidence import AT, ConfidenceReading
+from calibration.confidence.sureness import FIFTHS, OF_VOTES, VOTES
+from calibration.confidence.vote_agreement import ALL_JUDGES
 from calibration.results import CalibrationReport, Estimate
-from calibration.sure.confidence import AT
-from calibration.sure.sureness import FIFTHS, OF_VOTES, VOTES
 from exports.cells import Cell, Probability
 from exports.tables import PEOPLE, Column, Table
 from exports.words.notes import methods, origin, remarks
@@ -27,35 +25,37 @@ class Believed:
     found: Mapping[str, Estimate]
     points: tuple[Estimate, ...]
     claimed: tuple[float, ...]
-    told: Mapping[str, Any]
+    told: ConfidenceReading
 
     @property
     def levels(self) -> tuple[str, ...]:
         """What each point is called."""
-        return tuple(one.category.removeprefix(AT) for one in self.points)
+        return tuple(estimate.category.removeprefix(AT) for estimate in self.points)
 
 
 def believed(report: CalibrationReport) -> list[Believed]:
     """Every rater with a confidence: judges by name, then people; what was stated before votes."""
     out = []
-    for told in report.data.get("confidence", ()):
-        end = OF_VOTES if told["source"] == VOTES else ""
+    for told in report.confidence:
+        end = OF_VOTES if told.source == VOTES else ""
         own = [
-            one for one in report.estimates if one.rater == told["rater"] and one.reference in (told["reference"], "")
+            estimate
+            for estimate in report.estimates
+            if estimate.rater == told.rater and estimate.reference in (told.reference, "")
         ]
-        named = {one.statistic: one for one in own if one.criterion == one.category == "all"}
+        named = {estimate.statistic: estimate for estimate in own if estimate.criterion == estimate.category == "all"}
         names = [name for name in named if name.endswith(OF_VOTES) == bool(end)]
-        points = [one for one in own if one.statistic == f"accuracy_at_confidence{end}"]
-        rater = "annotators" if told["rater"] == PEOPLE else told["rater"]
-        found = {name.removesuffix(OF_VOTES): named[name] for name in names}
-        out.append(Believed(rater, _kind(told), found, tuple(points), tuple(told["confidence"]), told))
+        points = [estimate for estimate in own if estimate.statistic == f"accuracy_at_confidence{end}"]
+        rater = "annotators" if told.rater == PEOPLE else told.rater
+        estimates = {name.removesuffix(OF_VOTES): named[name] for name in names}
+        out.append(Believed(rater, _kind(told), estimates, tuple(points), tuple(told.confidence), told))
     return out
 
 
-def _kind(told: Mapping[str, Any]) -> str:
-    if told["source"] == VOTES:
-        return "votes of the others" if told["rater"] == PEOPLE else "votes"
-    return "stated, 1 to 5" if told["read"] == FIFTHS else "share of votes"
+def _kind(told: ConfidenceReading) -> str:
+    if told.source == VOTES:
+        return "votes of the others" if told.rater == PEOPLE else "votes"
+    return "stated, 1 to 5" if told.read == FIFTHS else "share of votes"
 
 
 def confidence_table(report: CalibrationReport) -> Table | None:
@@ -63,21 +63,21 @@ def confidence_table(report: CalibrationReport) -> Table | None:
     rows = believed(report)
     if not rows:
         return None
-    titles = {metric.name: metric for metric in METRICS}
+    error, *others = at("table confidence")
     columns = (
         Column("rater", "Rater"),
         Column("confidence", "Confidence"),
         Column("accuracy", "Accuracy", "Acc."),
         Column("overconfidence", "Overconfidence", "Over"),
-        *(Column(name, titles[name].title, titles[name].symbol) for name in ("expected_calibration_error",)),
+        Column(error.name, error.title, error.symbol),
         Column("by_chance", "By chance", "chance"),
         Column("p", "p"),
-        *(Column(name, titles[name].title, titles[name].symbol) for name in ("brier_score", "confidence_auroc")),
+        *(Column(statistic.name, statistic.title, statistic.symbol) for statistic in others),
         Column("n", "n"),
         Column("clusters", "Clusters", "C"),
         Column("no_majority", "No majority", "none"),
     )
-    cells = tuple(_row(one) for one in rows)
+    cells = tuple(_row(curve) for curve in rows)
     used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
     notes = (
         *_reading(rows),
@@ -88,20 +88,20 @@ def confidence_table(report: CalibrationReport) -> Table | None:
     return Table("confidence", "Can confidence be believed?", columns, cells, notes)
 
 
-def _row(one: Believed) -> tuple[Cell, ...]:
-    accuracy, chance = one.found.get("confidence_accuracy"), one.found.get("calibration_error_by_chance")
-    p = one.told["as_large_by_chance"]
+def _row(curve: Believed) -> tuple[Cell, ...]:
+    accuracy, chance = curve.found.get("confidence_accuracy"), curve.found.get("calibration_error_by_chance")
+    p = curve.told.as_large_by_chance
     return (
-        one.rater,
-        one.kind,
+        curve.rater,
+        curve.kind,
         accuracy,
-        *(one.found.get(name) for name in ("overconfidence", "expected_calibration_error")),
+        *(curve.found.get(name) for name in ("overconfidence", "expected_calibration_error")),
         chance.value if chance else None,
         None if p is None else Probability(p),
-        *(one.found.get(name) for name in ("brier_score", "confidence_auroc")),
+        *(curve.found.get(name) for name in ("brier_score", "confidence_auroc")),
         accuracy.n if accuracy else 0,
         accuracy.clusters if accuracy else 0,
-        one.told["no_majority"] if one.told["voted"] else None,
+        curve.told.no_majority if curve.told.voted else None,
     )
 
 
@@ -119,9 +119,9 @@ def confidence_levels_table(report: CalibrationReport) -> Table | None:
         Column("n", "n"),
         Column("clusters", "Clusters", "C"),
     )
-    cells = tuple(row for one in rows for row in _levels(one))
+    cells = tuple(row for curve in rows for row in _levels(curve))
     used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
-    open_ones = [one for one in rows if one.told["no_majority"]]
+    open_ones = [curve for curve in rows if curve.told.no_majority]
     notes = (
         "Claimed: mean confidence of the level, read as a probability; accuracy is what it should be.",
         *["no majority: n counts questions; they are neither right nor wrong, and in no other row."] * bool(open_ones),
@@ -132,12 +132,12 @@ def confidence_levels_table(report: CalibrationReport) -> Table | None:
     return Table("confidence_levels", "Accuracy at each level of confidence", columns, cells, notes)
 
 
-def _levels(one: Believed) -> Iterator[tuple[Cell, ...]]:
-    for level, claimed, point in zip(one.levels, one.claimed, one.points, strict=True):
-        yield one.rater, one.kind, level, claimed, point, point.n, point.clusters
-    if one.told["no_majority"]:
-        share = one.found["no_majority_share"]
-        yield one.rater, one.kind, NO_MAJORITY, None, None, one.told["no_majority"], share.clusters
+def _levels(curve: Believed) -> Iterator[tuple[Cell, ...]]:
+    for level, claimed, point in zip(curve.levels, curve.claimed, curve.points, strict=True):
+        yield curve.rater, curve.kind, level, claimed, point, point.n, point.clusters
+    if curve.told.no_majority:
+        share = curve.found["no_majority_share"]
+        yield curve.rater, curve.kind, NO_MAJORITY, None, None, curve.told.no_majority, share.clusters
 
 
 def _reading(rows: list[Believed]) -> Iterator[str]:
@@ -154,14 +154,51 @@ def _reading(rows: list[Believed]) -> Iterator[str]:
         "AUROC: how often a right answer had more confidence than a wrong one; .5 is no use of confidence, and only "
         "its order counts."
     )
-    if any(one.told["read"] == FIFTHS for one in rows):
+    if any(curve.told.read == FIFTHS for curve in rows):
         yield "A stated level c of 1 to 5 is read as the probability c / 5, a convention; AUROC needs none."
-    if any(one.told["voted"] for one in rows):
+    if any(curve.told.voted for curve in rows):
         yield (
             "Votes are a judge's own repeated answers, a share of votes is that of a panel's members: more than half "
             "decide, their share is the confidence. No majority counts questions; they are neither right nor wrong, "
             "and in no other column."
         )
-    silent = [f"{one.rater} {one.told['without_confidence']:,}" for one in rows if one.told["without_confidence"]]
+    silent = [f"{curve.rater} {curve.told.without_confidence:,}" for curve in rows if curve.told.without_confidence]
     if silent:
         yield f"Answers without a confidence, left out: {', '.join(silent)}."
+
+
+def votes_table(report: CalibrationReport) -> Table | None:
+    """Each judge, judges two by two, then all; None where nobody votes."""
+    shown = {statistic.name: statistic for statistic in at("table votes", report.labels.criteria.values())}
+    found: dict[tuple[str, str], dict[str, Estimate]] = {}
+    for estimate in report.estimates:
+        name = estimate.statistic.removesuffix(OF_VOTES)
+        if estimate.statistic.endswith(OF_VOTES) and name in shown:
+            found.setdefault((estimate.rater, estimate.reference), {})[name] = estimate
+    if not found:
+        return None
+    columns = (
+        Column("votes", "Votes of"),
+        *(Column(name, statistic.title, statistic.symbol) for name, statistic in shown.items()),
+        Column("n", "n"),
+        Column("clusters", "Clusters", "C"),
+    )
+    cells: tuple[tuple[Cell, ...], ...] = tuple(
+        (_named(*names), *(own.get(name) for name in shown), own[AGREEMENT].n, own[AGREEMENT].clusters)
+        for names, own in found.items()
+    )
+    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
+    notes = (
+        "Pairs of usable votes on one question; a failed vote is none. n counts votes; of two judges questions, each "
+        "vote of one beside each of the other's. Fleiss' κ: questions with every vote.",
+        *methods(used, report),
+        *remarks([column.title for column in columns], cells),
+        origin(report),
+    )
+    return Table("votes", "Do votes agree?", columns, cells, notes)
+
+
+def _named(rater: str, reference: str) -> str:
+    if rater == ALL_JUDGES:
+        return "all judges together"
+    return f"{rater} among themselves" if reference == VOTES else f"{rater} with {reference}"

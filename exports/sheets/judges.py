@@ -1,29 +1,39 @@
-"""The table `judges`: every judge that was tried, the cheapest first, and why it was or was not chosen."""
-
-from __future__ import annotations
+"""The tables of judges beside each other: `judges` (all that were tried), `comparisons` (two by two), `card` (one)."""
 
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from calibration.choosing.card import gap_of
+from calibration.choosing.card import card_of, gap_of
 from calibration.choosing.choice import Candidate, Choice
 from calibration.choosing.choice_words import short_sentence
 from calibration.choosing.noninferiority import ComparisonPlan
+from calibration.comparing.alternative_annotator import AltTest
+from calibration.comparing.effective_judges import EffectiveJudges
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability, number
 from exports.tables import Column, Table, per_thousand
 from exports.words.notes import agreement_key, is_of_study, label_agreement, methods, origin, remarks
 
-RULED_OUT = {"inferior": "gap above the margin", "no_reference": "no reference"}
 ADEQUATE = {
     "": "chosen",
     "dearer": "dearer",
     "lower_agreement": "agrees less at that price",
     "cost_unknown": "cost unknown",
 }
-OPEN = {"baseline_not_beaten": "constant answer too close", "no_reference": "no reference"}
+RULED_OUT = {
+    "inferior": "gap above the margin",
+    "below_floor": "below the floor",
+    "baseline_not_beaten": "no better than a constant answer",
+    "answers": "too few usable answers",
+    "no_reference": "no reference",
+}
+OPEN = {
+    "baseline_not_beaten": "constant answer too close",
+    "answers": "answers too few to tell",
+    "no_reference": "no reference",
+    "cannot_tell": "cannot tell yet",
+}
 
 
 def judges_table(report: CalibrationReport) -> Table | None:
@@ -34,13 +44,17 @@ def judges_table(report: CalibrationReport) -> Table | None:
     choice = report.choice
     if choice is None or not choice.candidates:
         return None
-    answered = {(one.rater, one.statistic): one for one in report.estimates if one.criterion == one.category == "all"}
+    answered = {
+        (estimate.rater, estimate.statistic): estimate
+        for estimate in report.estimates
+        if estimate.criterion == estimate.category == "all"
+    }
     columns = [
         Column("judge", "Judge"),
         Column(agreement_key(report, choice.plan.ties), "Agreement", "PA"),
         Column("baseline", "Best constant answer", "base"),
-        Column("gap", _gap_title(choice.plan), "gap"),
-        Column("p_holm", "p (Holm)", "p"),
+        Column("gap", "Gap to a left-out annotator", "gap"),
+        Column("p_adjusted", "p (adjusted)", "p"),
         Column("valid_share", "Valid answers", "valid"),
         Column("cost_per_1000_items", "USD per 1,000 items", "USD"),
         Column("seconds_per_item", "Seconds per item", "s"),
@@ -48,7 +62,7 @@ def judges_table(report: CalibrationReport) -> Table | None:
         Column("outcome", "Outcome"),
         Column("clusters_needed", "Clusters needed", "need"),
     ]
-    rows = [_row(one, answered, choice.plan) for one in choice.candidates]
+    rows = [_row(candidate, answered, choice.plan) for candidate in choice.candidates]
     given = [any(row[place] is not None for row in rows) for place in range(len(columns))]
     columns = [*itertools.compress(columns, given)]
     rows = [tuple(itertools.compress(row, given)) for row in rows]
@@ -63,93 +77,194 @@ def judges_table(report: CalibrationReport) -> Table | None:
     return Table("judges", "Which judge can stand in for an annotator", tuple(columns), tuple(rows), notes)
 
 
-def _row(one: Candidate, answered: Mapping[tuple[str, str], Estimate], plan: ComparisonPlan) -> tuple[Cell, ...]:
-    cost = per_thousand([*answered.values()], one.judge)
+def _row(candidate: Candidate, answered: Mapping[tuple[str, str], Estimate], plan: ComparisonPlan) -> tuple[Cell, ...]:
+    cost = per_thousand([*answered.values()], candidate.judge)
     return (
-        one.judge,
-        one.agreement,
-        one.baseline,
-        gap_of(one.claim, plan) if one.claim else None,
-        Probability(one.claim.p_holm) if one.claim else None,
-        answered.get((one.judge, "valid_share")),
+        candidate.judge,
+        candidate.agreement,
+        candidate.baseline,
+        gap_of(candidate.claim, plan) if candidate.claim else None,
+        _p(candidate),
+        answered.get((candidate.judge, "valid_share")),
         cost,
-        answered.get((one.judge, "seconds_per_item")),
-        None if math.isnan(one.cost_per_item) else "yes" if one.on_frontier else "no",
-        outcome_words(one),
-        one.clusters_needed,
+        answered.get((candidate.judge, "seconds_per_item")),
+        None if math.isnan(candidate.cost_per_item) else "yes" if candidate.on_frontier else "no",
+        outcome_words(candidate),
+        candidate.clusters_needed,
     )
 
 
-def outcome_words(one: Candidate) -> str:
+def _p(candidate: Candidate) -> Probability | None:
+    """Of what decides: the floor where the plan states one, else the gap."""
+    if candidate.floor is not None:
+        return Probability(candidate.floor.p_adjusted)
+    return Probability(candidate.claim.p_adjusted) if candidate.claim else None
+
+
+def outcome_words(candidate: Candidate) -> str:
     """`adequate: dearer than the chosen one`: the standing of a candidate and why it was or was not chosen."""
-    if one.standing == "adequate":
-        return f"adequate: {ADEQUATE.get(one.reason, 'not chosen')}"
-    if one.standing == "ruled_out":
-        return f"ruled out: {RULED_OUT.get(one.reason, 'no better than a constant answer')}"
-    return f"open: {OPEN.get(one.reason, 'cannot tell yet')}"
-
-
-def _gap_title(plan: ComparisonPlan) -> str:
-    return "Gap to a left-out annotator" if plan.against == "ceiling" else "Gap to the best other judge"
+    if candidate.standing == "adequate":
+        reserved = (
+            f", with reservations ({', '.join(row.question for row in candidate.reservations)})"
+            if candidate.reservations
+            else ""
+        )
+        return f"adequate: {ADEQUATE.get(candidate.reason, 'not chosen')}{reserved}"
+    if candidate.standing == "ruled_out":
+        return f"ruled out: {RULED_OUT.get(candidate.reason, candidate.reason)}"
+    return f"open: {OPEN.get(candidate.reason, candidate.reason)}"
 
 
 def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     plan, count = choice.plan, len(choice.candidates)
-    margin = f"{number(100 * plan.margin, 1).removesuffix('.0')} points"
-    against = "a left-out annotator" if plan.against == "ceiling" else "the best of the other judges"
+    kept = ["usable answers" if question == "answers" else question for question in plan.required[2:]]
     yield (
-        f"Adequate: shown to agree less than {against} by less than the margin of {margin}, on the same references, "
-        "and more than the best constant answer by a clustered standard error. Ruled out: shown to agree less by more "
-        "than that, or no better than a constant answer by the same measure. Open: neither is shown."
+        f"Adequate: shown, each by a test or an interval over whole {plan.cluster}s, to {_enough(plan)}, to agree more "
+        f"than the best constant answer, and to keep the limit of {_and(kept)}. Ruled out: one of "
+        "these is shown not to hold. Open: neither is shown."
     )
-    family = f"p: one-sided, of a gap of at least the margin, by Holm over {count} judges" if count > 1 else (
-        "p: one-sided, of a gap of at least the margin; there is one judge, and nothing to adjust for"
+    if choice.look and choice.look not in choice.sentence:
+        yield choice.look
+    if plan.against == "nobody":
+        yield "Nobody's label has a second annotator's beside it, so no judge can be adequate here."
+        return
+    what = "of what is at most the floor" if plan.against == "floor" else "of a gap of at least the margin"
+    how = "by Holm" if plan.at_least_kappa is not None else "by the resamples that they share"
+    family = f"p: one-sided, {what}, adjusted for {count} judges {how}" if count > 1 else (
+        f"p: one-sided, {what}; there is one judge, and nothing to adjust for"
     )  # fmt: skip
     those = "the plan with" if is_of_study(report) else "this run; they have the"
     yield f"{family}. Margin, judges and rules are those of {those} sha256 {plan.plan_sha256[:12]}."
     wrong = " An item without a usable answer counts as disagreement." if plan.missing_as_wrong else ""
     yield label_agreement(report, plan.ties) + wrong
-    gaps = [gap_of(one.claim, plan) for one in choice.candidates if one.claim]
-    counts = [_counts([one.agreement for one in choice.candidates]), *([_counts(gaps)] if gaps else [])]
+    gaps = [gap_of(candidate.claim, plan) for candidate in choice.candidates if candidate.claim]
+    counts = [_counts([candidate.agreement for candidate in choice.candidates]), *([_counts(gaps)] if gaps else [])]
     worse = ["Gap: above 0 the judge is worse"] if gaps else []
     told = [f"n = {counts[0]}"] if len({*counts}) == 1 else [f"agreement: n = {counts[0]}", f"gap: n = {counts[1]}"]
     yield f"{'; '.join([*worse, *told])}."
-    yield from _alternative_annotators(report.data.get("alt_tests", ()))
-    yield from _effective(report.data.get("effective_judges"))
-    if any(one.on_frontier for one in choice.candidates):
+    yield from _alternative_annotators(report.alt_tests or ())
+    yield from _effective(report.effective_judges)
+    if any(candidate.on_frontier for candidate in choice.candidates):
         yield "On the frontier: no other judge agrees as much at the same or a lower cost."
-    if any(one.clusters_needed is not None for one in choice.candidates):
-        kept = "if gap and spread stay as seen"
-        yield f"Clusters needed: in all, to decide an open judge with power {plan.power:g} {kept}."
+    if any(candidate.clusters_needed is not None for candidate in choice.candidates):
+        as_seen = "if gap and spread stay as seen"
+        yield f"Clusters needed: in all, to decide an open judge with power {plan.power:g} {as_seen}."
 
 
-def _alternative_annotators(tests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _enough(plan: ComparisonPlan) -> str:
+    if plan.at_least is not None:
+        return f"agree with the annotators in at least {number(100 * plan.at_least, 1).removesuffix('.0')} % of labels"
+    if plan.at_least_kappa is not None:
+        return f"reach a κ of at least {number(plan.at_least_kappa, 2)} with the annotators"
+    margin = f"{number(100 * plan.margin, 1).removesuffix('.0')} points"
+    return f"agree less than a left-out annotator by less than the margin of {margin}, on the same references"
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _alternative_annotators(tests: Sequence[AltTest]) -> Iterator[str]:
     """Who passes the test of Calderon, Reichart & Dror (ACL 2025), and against which share of the annotators."""
-    known = [one for one in tests if one["passed"] is not None]
+    known = [test for test in tests if test.passed is not None]
     if known:
         words = "; ".join(
-            f"{one['judge']} {'passes' if one['passed'] else 'does not pass'} (ω {number(one['omega'], 2)})"
-            for one in known
+            f"{one.judge} {'passes' if one.passed else 'does not pass'} (ω {number(one.omega, 2)})" for one in known
         )
-        yield f"Alternative annotator test, cluster t, ε = {number(known[0]['epsilon'], 2)}: {words}."
+        yield f"Alternative annotator test, over clusters, ε = {number(known[0].epsilon, 2)}: {words}."
 
 
-def _effective(found: Mapping[str, Any] | None) -> Iterator[str]:
+def _effective(effective: EffectiveJudges | None) -> Iterator[str]:
     """What a panel of these judges would be worth, in judges that err each for itself."""
-    if found is None or math.isnan(found["eigen"]):
+    if effective is None or math.isnan(effective.eigen):
         return
-    null = "" if math.isnan(found["null_low"]) else (
-        f"; independent ones would show {number(found['null_low'], 1)} to {number(found['null_high'], 1)}"
+    null = "" if math.isnan(effective.null_low) else (
+        f"; independent ones would show {number(effective.null_low, 1)} to {number(effective.null_high, 1)}"
     )  # fmt: skip
-    worth = number(found["eigen"], 1)  # never above kish, which may be undefined
-    yield f"A panel of these {len(found['judges'])} judges is worth {worth} that err each for itself{null}."
+    worth = number(effective.eigen, 1)  # never above kish, which may be undefined
+    yield f"A panel of these {len(effective.judges)} judges is worth {worth} that err each for itself{null}."
 
 
 def _counts(used: Sequence[Estimate]) -> str:
-    n, clusters = ({getattr(one, name) for one in used} for name in ("n", "clusters"))
+    n, clusters = ({getattr(estimate, name) for estimate in used} for name in ("n", "clusters"))
     return f"{_range(n)} labels in {_range(clusters)} clusters"
 
 
 def _range(counts: set[int]) -> str:
     low, high = min(counts), max(counts)
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+CARD_COLUMNS = (
+    Column("question", "Question"),
+    Column("value", "Value"),
+    Column("limit", "Limit"),
+    Column("outcome", "Outcome"),
+    Column("n", "n"),
+    Column("clusters", "Clusters", "C"),
+    Column("sentence", "In words"),
+)
+
+
+def card_table(report: CalibrationReport, judge: str) -> Table | None:
+    """One row per question asked of `judge`; None where the report has no card of it."""
+    rows: list[tuple[Cell, ...]] = [
+        (row.question, row.estimate, row.limit, row.outcome, row.estimate.n, row.estimate.clusters, row.sentence)
+        for row in card_of(report.card, judge)
+    ]
+    if not rows:
+        return None
+    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
+    notes = (
+        "within: the limit is shown to be kept, by a test for agreement, gap and floor, else by the whole interval; "
+        "beyond: it is shown not to be; cannot tell: neither, and more labels would say. The choice rests on these "
+        "rows.",
+        label_agreement(report),
+        *methods(used, report),
+        *remarks([column.title for column in CARD_COLUMNS], rows),
+        origin(report),
+    )
+    return Table("card", f"The card of {judge}", CARD_COLUMNS, tuple(rows), notes)
+
+
+OUTCOMES = {"better": "agrees more", "worse": "agrees less", "cannot_tell": "cannot tell"}
+
+
+def comparisons_table(report: CalibrationReport) -> Table | None:
+    """One row for every two judges; None where there are fewer than two."""
+    estimates = {
+        (estimate.rater, estimate.reference): estimate
+        for estimate in report.estimates
+        if estimate.statistic == "agreement_difference"
+    }
+    pairs = [pair for pair in report.judge_pairs or () if (pair.judge, pair.other) in estimates]
+    if not pairs:
+        return None
+    columns = (
+        Column("judge", "Judge"),
+        Column("other", "Other judge"),
+        Column("agreement_difference", "Agrees more by", "diff"),
+        Column("p_holm", "p (Holm)", "p"),
+        Column("outcome", "The judge"),
+        Column("shared", "Labels shared", "share"),
+        Column("n", "n"),
+        Column("clusters", "Clusters", "C"),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    for pair in pairs:
+        estimate = estimates[pair.judge, pair.other]
+        p = None if math.isnan(pair.p_holm) else Probability(pair.p_holm)
+        outcome = OUTCOMES[pair.outcome]
+        rows.append((pair.judge, pair.other, estimate, p, outcome, pair.shared, estimate.n, estimate.clusters))
+    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
+    holm = f", by Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
+    notes = (
+        "Agrees more by: agreement of the judge minus that of the other, on the annotators' labels that both were "
+        "asked; an item without a usable answer counts as disagreement.",
+        f"p: two-sided, of no difference{holm}. cannot tell: no difference was shown, and neither was its absence.",
+        label_agreement(report),
+        *methods(used, report),
+        *remarks([column.title for column in columns], rows, names=2),
+        origin(report),
+    )
+    return Table("comparisons", "Judges two by two", columns, tuple(rows), notes)

@@ -1,14 +1,11 @@
 """The table `ranking`: the systems by people, by one judge alone, and by the judge corrected with people's labels."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from calibration.results import CalibrationReport, Estimate
-from calibration.verdicts import SYSTEM_PAIR
+from calibration.table.verdicts import SYSTEM_PAIR
 from exports.cells import Cell, shown, spread
 from exports.tables import PEOPLE, Column, Table
 from exports.words.notes import methods, origin, remarks
@@ -69,11 +66,11 @@ def ranking_table(report: CalibrationReport, judge: str = "") -> Table | None:
 
 def judge_shown(report: CalibrationReport) -> str:
     """The chosen judge, else the candidate that agrees most, else the first that ranked systems; "" without any."""
-    ranked = list(dict.fromkeys(one["rater"] for one in report.data.get("rankings", ()) if one["rater"] != PEOPLE))
+    ranked = list(dict.fromkeys(ranking.rater for ranking in report.rankings or () if ranking.rater != PEOPLE))
     choice = report.choice
     if choice is not None and choice.judge in ranked:
         return str(choice.judge)
-    tried = [one for one in (choice.candidates if choice else ()) if one.judge in ranked]
+    tried = [candidate for candidate in (choice.candidates if choice else ()) if candidate.judge in ranked]
     best = max(
         tried, key=lambda one: -math.inf if math.isnan(one.agreement.value) else one.agreement.value, default=None
     )
@@ -82,18 +79,18 @@ def judge_shown(report: CalibrationReport) -> str:
 
 def placing(report: CalibrationReport, statistic: str, rater: str) -> Placing | None:
     """None where the report has no such ranking."""
-    listed: Sequence[Mapping[str, Any]] = report.data.get("rankings", ())
-    found = next((one for one in listed if (one["statistic"], one["rater"]) == (statistic, rater)), None)
-    if found is None:
+    ranking = next(
+        (ranking for ranking in report.rankings or () if (ranking.statistic, ranking.rater) == (statistic, rater)), None
+    )
+    if ranking is None:
         return None
     estimates = {
-        one.category.removeprefix(SYSTEM_PAIR): one
-        for one in report.estimates
-        if (one.statistic, one.rater) == (statistic, rater) and one.category.startswith(SYSTEM_PAIR)
+        estimate.category.removeprefix(SYSTEM_PAIR): estimate
+        for estimate in report.estimates
+        if (estimate.statistic, estimate.rater) == (statistic, rater) and estimate.category.startswith(SYSTEM_PAIR)
     }
-    ranks = dict(zip(found["systems"], found["ranks"], strict=True))
-    kept = found["keeps_first"]
-    return Placing(estimates, ranks, math.nan if kept is None else float(kept), found["note"])
+    ranks = {system.system: system.rank for system in ranking.systems}
+    return Placing(estimates, ranks, ranking.keeps_first, ranking.note)
 
 
 def by_people(people: Placing) -> list[str]:
@@ -117,8 +114,8 @@ def _reading(judge: str, alone: Placing | None, corrected: Placing | None) -> It
 
 def _counts(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
     said: dict[str, list[str]] = {}
-    for by, found in rankings:
-        used = [*found.estimates.values()] if found else []
+    for by, placing in rankings:
+        used = [*placing.estimates.values()] if placing else []
         if used:
             n, clusters = (spread(getattr(one, name) for one in used) for name in ("n", "clusters"))
             said.setdefault(f"n = {n} in {clusters} clusters", []).append(by)
@@ -129,23 +126,23 @@ def _counts(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
 
 def _firmness(rankings: Sequence[tuple[str, Placing | None]]) -> Iterator[str]:
     said = []
-    for by, found in rankings:
-        if found is None:
+    for by, placing in rankings:
+        if placing is None:
             continue
-        if math.isnan(found.keeps_first):
-            said.append(f"by {by} unknown ({found.note})" if found.note else f"by {by} unknown")
+        if math.isnan(placing.keeps_first):
+            said.append(f"by {by} unknown ({placing.note})" if placing.note else f"by {by} unknown")
         else:
-            said.append(f"by {by} {f'{100 * found.keeps_first:.1f}'.removesuffix('.0')} %")
+            said.append(f"by {by} {f'{100 * placing.keeps_first:.1f}'.removesuffix('.0')} %")
     if said:
         yield f"The first system is first again in resamples of whole clusters: {'; '.join(said)}."
 
 
 def _taus(report: CalibrationReport) -> Iterator[str]:
-    found = [one for one in report.estimates if one.statistic == "kendall_tau_b_systems"]
+    estimates = [estimate for estimate in report.estimates if estimate.statistic == "kendall_tau_b_systems"]
     said = []
-    for one in found:
-        value, interval = shown(one)
-        who = one.reference if one.rater == PEOPLE else f"{one.rater} and {one.reference}"
+    for estimate in estimates:
+        value, interval = shown(estimate)
+        who = estimate.reference if estimate.rater == PEOPLE else f"{estimate.rater} and {estimate.reference}"
         said.append(f"{who} {f'{value} {interval}'.strip()}")
     if said:
         yield (

@@ -1,15 +1,19 @@
-"""The table `system_pairs`: of every two systems that met, how often the first wins by people and by one judge."""
-
-from __future__ import annotations
+"""The tables of two systems each: `system_pairs` by wins, and `system_differences` by scores, topic by topic."""
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+import pandas as pd
+
+from calibration.errors import CalibrationError
+from calibration.remarks import Reason, told
 from calibration.results import CalibrationReport, Estimate
-from calibration.verdicts import SYSTEM_PAIR
-from exports.cells import Cell
+from calibration.table.verdicts import SYSTEM_PAIR
+from calibration.totals.system_differences import SystemDifference, system_differences
+from exports.cells import Cell, Probability
 from exports.sheets.ranking import WIN_RATE, by_people, judge_shown, placing
 from exports.tables import PEOPLE, Column, Table
 from exports.words.notes import methods, origin, remarks
@@ -26,7 +30,9 @@ def system_pairs_table(report: CalibrationReport, judge: str = "") -> Table | No
     judge = judge or judge_shown(report)
     by = {"people": won_by(report, PEOPLE), "judge": won_by(report, judge)}
     pairs = [
-        pair for pair in itertools.combinations(systems_in_order(report), 2) if any(pair in one for one in by.values())
+        pair
+        for pair in itertools.combinations(systems_in_order(report), 2)
+        if any(pair in estimates for estimates in by.values())
     ]
     if not pairs:
         return None
@@ -59,20 +65,84 @@ def systems_in_order(report: CalibrationReport) -> list[str]:
 
 def won_by(report: CalibrationReport, rater: str) -> Won:
     """Shares won by each system over each other one, as `rater` says; a pair that never met is left out."""
-    of_rater = (one for one in report.estimates if (one.statistic, one.rater) == (PAIR_WIN_RATE, rater))
-    found = {one.category: one for one in of_rater}
+    of_rater = (
+        estimate for estimate in report.estimates if (estimate.statistic, estimate.rater) == (PAIR_WIN_RATE, rater)
+    )
+    estimates = {estimate.category: estimate for estimate in of_rater}
     won = {}
     for pair in itertools.permutations(systems_in_order(report), 2):
-        one = found.get(f"{SYSTEM_PAIR}{pair[0]}, {pair[1]}")
-        if one is not None:
-            won[pair], won[pair[1], pair[0]] = one, turned(one, pair)
+        estimate = estimates.get(f"{SYSTEM_PAIR}{pair[0]}, {pair[1]}")
+        if estimate is not None:
+            won[pair], won[pair[1], pair[0]] = estimate, turned(estimate, pair)
     return won
 
 
-def turned(one: Estimate, pair: tuple[str, str]) -> Estimate:
+def turned(estimate: Estimate, pair: tuple[str, str]) -> Estimate:
     """The same comparisons seen from the other system."""
-    value = 1 - one.value
+    value = 1 - estimate.value
     return replace(
-        one, value=value, low=1 - one.high, high=1 - one.low, category=f"{SYSTEM_PAIR}{pair[1]}, {pair[0]}",
-        note=one.note.replace(f"of {pair[0]}; ", f"of {pair[1]}; ", 1),
-    ) if not math.isnan(value) else one  # fmt: skip
+        estimate, value=value, low=1 - estimate.high, high=1 - estimate.low,
+        category=f"{SYSTEM_PAIR}{pair[1]}, {pair[0]}",
+        remarks=(told(Reason.WON_BY, system=pair[1]), *estimate.remarks[1:]),
+    ) if not math.isnan(value) else estimate  # fmt: skip
+
+
+MOST_SYSTEMS = 6  # fifteen pairs for each rater; of more, those asked for by name
+ANNOTATORS = "annotators"
+DIFFERENCE_COLUMNS = (
+    Column("rater", "By"),
+    Column("criterion", "Criterion"),
+    Column("system", "System"),
+    Column("other", "Other system", "other"),
+    Column("difference", "Scores higher by", "diff"),
+    Column("p_wilcoxon", "p (Wilcoxon, Holm)", "p"),
+    Column("spearman", "ρ over topics", "ρ"),
+    Column("n", "Topics", "n"),
+)
+
+
+def system_differences_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table | None:
+    """Every two systems by everybody; None unless reports are rated, or for fewer than two systems or more than six."""
+    rated = set(report.labels.criteria.values()) == {"rating"}
+    if not rated or not 1 < len([name for name in (report.labels.systems or ()) if name]) <= MOST_SYSTEMS:
+        return None
+    try:
+        return differences_table(system_differences(verdicts, report.settings), report)
+    except CalibrationError as error:
+        if error.code == "mixed_label_types":  # criteria on several scales have no total
+            return None
+        raise
+
+
+def differences_table(differences: Sequence[SystemDifference], report: CalibrationReport) -> Table | None:
+    """One row for each; None for none. The column of criteria stands there only where there are several."""
+    if not differences:
+        return None
+    rows: list[tuple[Cell, ...]] = [
+        (
+            ANNOTATORS if pair.rater == PEOPLE else pair.rater, pair.criterion, pair.system, pair.other,
+            pair.difference, Probability(pair.p_holm), pair.spearman, pair.difference.n,
+        )
+        for pair in differences
+    ]  # fmt: skip
+    columns = DIFFERENCE_COLUMNS
+    if len({difference.criterion for difference in differences}) == 1:
+        columns, rows = _without(columns, 1), [_without(row, 1) for row in rows]
+    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
+    zeros = sum(difference.zeros for difference in differences)
+    notes = (
+        "Scores higher by: mean over topics of the first system's score minus the other's, on the topics both have. "
+        "The annotators' score of a report is the mean of theirs, and a score the mean of all criteria asked.",
+        "p: two-sided signed-rank test over topics (Wilcoxon 1945), adjusted by Holm over the pairs of one rater and "
+        f"criterion; topics without a difference are dropped ({zeros:,} in all rows). Intervals of two single systems "
+        "that overlap, or do not, are no test of their difference.",
+        "ρ: Spearman over topics of the two systems' scores, whether topics that are hard for one are hard for both.",
+        *methods(used, report),
+        *remarks([column.title for column in columns], rows, names=len(columns) - 5),
+        origin(report),
+    )
+    return Table("system_differences", "Systems two by two, topic by topic", columns, tuple(rows), notes)
+
+
+def _without(row: tuple[Any, ...], place: int) -> tuple[Any, ...]:
+    return (*row[:place], *row[place + 1 :])

@@ -1,19 +1,17 @@
 """The tables of a study's own aggregates: each system by people and by each judge, how far they lie apart, how alike
 their orders are."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from calibration.results import Aggregate, CalibrationReport, Estimate
 from calibration.systems.aggregates import AGGREGATE, DIFFERENCE
-from calibration.verdicts import SYSTEM_PAIR
+from calibration.systems.ranking import systems_of
+from calibration.table.verdicts import SYSTEM_PAIR
 from exports.cells import Cell, number, spread
 from exports.tables import PEOPLE, Column, Table
-from exports.words.grammar import counted
 from exports.words.notes import methods, origin, remarks
+from plain.counting import counted
 
 ORDERS = {
     "aggregate_pearson_systems": Column("pearson", "Pearson r", "r"),
@@ -26,21 +24,21 @@ Found = Mapping[tuple[str, str, str], Estimate]  # (aggregate, rater, system)
 
 def systems_table(report: CalibrationReport) -> Table | None:
     """One row for each system, the people's best by the first aggregate on top; None without aggregates."""
-    found = _found(report, AGGREGATE)
-    if not found:
+    estimates = _found(report, AGGREGATE)
+    if not estimates:
         return None
-    names = _names(found, 0)
+    names = _names(estimates, 0)
     columns, keys = [Column("system", "System")], []
-    for one, rater in dict.fromkeys((one, rater) for one, rater, _ in found):
+    for one, rater in dict.fromkeys((one, rater) for one, rater, _ in estimates):
         keys.append((one, rater))
         columns.append(Column(f"{one}: {said(rater)}", f"{one} by {said(rater)}"))
-    systems = _in_order(found, names[0])
-    rows = tuple((system, *(found.get((*key, system)) for key in keys)) for system in systems)
+    systems = _in_order(estimates, names[0])
+    rows = tuple((system, *(estimates.get((*key, system)) for key in keys)) for system in systems)
     reading = (
         *rules(report, names),
         "Each cluster counts once: a value is the mean over clusters of the system's mean there. Annotators' answers "
         "to one question are averaged first; not applicable, invalid, missing and refused answers enter nothing.",
-        *_counts(found),
+        *_counts(estimates),
         *_coverage(report, names),
     )
     return _table("systems", "Systems by the study's own measures", columns, rows, reading, report)
@@ -48,39 +46,41 @@ def systems_table(report: CalibrationReport) -> Table | None:
 
 def systems_apart_table(report: CalibrationReport) -> Table | None:
     """Each judge's value of each system minus the people's, on the same labels; None where nobody stands beside."""
-    found = _found(report, DIFFERENCE)
-    if not found:
+    estimates = _found(report, DIFFERENCE)
+    if not estimates:
         return None
-    keys = list(dict.fromkeys((one, rater) for one, rater, _ in found))
+    keys = list(dict.fromkeys((one, rater) for one, rater, _ in estimates))
     columns = [Column("system", "System"), *(Column(f"{one}: {rater}", f"{one}, {rater}") for one, rater in keys)]
     values = _found(report, AGGREGATE)
-    systems = [one for one in _in_order(values, keys[0][0]) if any((*key, one) in found for key in keys)]
-    rows = tuple((system, *(found.get((*key, system)) for key in keys)) for system in systems)
+    systems = [one for one in _in_order(values, keys[0][0]) if any((*key, one) in estimates for key in keys)]
+    rows = tuple((system, *(estimates.get((*key, system)) for key in keys)) for system in systems)
     reading = (
         "Judge minus people, on the questions that both answered, topic by topic: above 0, the judge gives more.",
         "Systems are not adjusted for their number.",
-        *_counts(found),
+        *_counts(estimates),
     )
     return _table("systems_apart", "How far judges lie from people", columns, rows, reading, report)
 
 
 def system_orders_table(report: CalibrationReport) -> Table | None:
     """Correlations of the systems' values, each judge with the people and every two judges; None below 3 systems."""
-    wanted = [one for one in report.estimates if one.statistic in ORDERS]
+    wanted = [estimate for estimate in report.estimates if estimate.statistic in ORDERS]
     if not wanted:
         return None
-    keys = dict.fromkeys((one.criterion, one.rater, one.reference) for one in wanted)
-    found = {(one.criterion, one.rater, one.reference, one.statistic): one for one in wanted}
+    keys = dict.fromkeys((estimate.criterion, estimate.rater, estimate.reference) for estimate in wanted)
+    estimates = {
+        (estimate.criterion, estimate.rater, estimate.reference, estimate.statistic): estimate for estimate in wanted
+    }
     columns = (
         Column("aggregate", "Measure"), Column("rater", "Rater"), Column("reference", "Against"), *ORDERS.values(),
         Column("n", "n"), Column("clusters", "Clusters", "C"),
     )  # fmt: skip
     rows = []
     for key in keys:
-        cells = [found.get((*key, name)) for name in ORDERS]
-        first = next(one for one in cells if one is not None)
+        cells = [estimates.get((*key, name)) for name in ORDERS]
+        first = next(estimate for estimate in cells if estimate is not None)
         rows.append((key[0], key[1], said(key[2]), *cells, first.n, first.clusters))
-    over = sorted({one.note.split(" systems")[0].removeprefix("over ") for one in wanted})
+    over = sorted({str(systems_of(estimate)) for estimate in wanted})
     reading = (
         f"Correlations of the values of {' or '.join(over)} systems, on the questions that both answered: never to be "
         "compared with a correlation over reports. Equal values share a rank.",
@@ -90,15 +90,15 @@ def system_orders_table(report: CalibrationReport) -> Table | None:
 
 def rules(report: CalibrationReport, names: Sequence[str]) -> Iterator[str]:
     """Each aggregate in words."""
-    about = {one.name: one for one in report.settings.aggregates}
-    merged = {one["aggregate"]: one["merged"] for one in report.data.get("aggregates", ())}
+    about = {aggregate.name: aggregate for aggregate in report.settings.aggregates}
+    merged = {counts.aggregate: counts.merged for counts in report.aggregates}
     for name in names:
         yield f"{name}: {_rule(about[name], report, merged.get(name, 0))}."
 
 
-def _rule(one: Aggregate, report: CalibrationReport, merged: int) -> str:
-    values, labels = report.settings.answer_values, " or ".join(one.labels)
-    entering = [label for label in one.labels or values if label in values]
+def _rule(aggregate: Aggregate, report: CalibrationReport, merged: int) -> str:
+    values, labels = report.settings.answer_values, " or ".join(aggregate.labels)
+    entering = [label for label in aggregate.labels or values if label in values]
     worth = ", ".join(f"{label} {_short(values[label])}" for label in entering)
     told = {
         "win_rate": "share of comparisons won; a tie is half a win for each",
@@ -108,14 +108,14 @@ def _rule(one: Aggregate, report: CalibrationReport, merged: int) -> str:
         "mean": f"mean of what a report's answers count ({worth})" if values else "mean of a report's ratings",
         "weighted_mean": "mean of a report's ratings, weighted by criterion",
         "target_share": "t / (t + r) of the weighted means of the two reports of one view; both alike give .5",
-    }[one.rule]
-    told += "; other answers do not enter" if one.rule == "mean" and one.labels else ""
-    told += ", mean over tags" if one.by else ""
-    told += f"; a claim with several sources counts once, and needs {one.several} of them" if merged else ""
-    told += f"; criteria {', '.join(one.criteria)}" if one.criteria else ""
+    }[aggregate.rule]
+    told += "; other answers do not enter" if aggregate.rule == "mean" and aggregate.labels else ""
+    told += ", mean over tags" if aggregate.by else ""
+    told += f"; a claim with several sources counts once, and needs {aggregate.several} of them" if merged else ""
+    told += f"; criteria {', '.join(aggregate.criteria)}" if aggregate.criteria else ""
     times = sorted({*report.settings.score_times.values()})
     told += f"; scores times {' or '.join(map(_short, times))}" if times and not values else ""
-    return told + ("" if values or one.rule == "win_rate" else "; a report that lacks a rating is left out")
+    return told + ("" if values or aggregate.rule == "win_rate" else "; a report that lacks a rating is left out")
 
 
 def _short(value: float) -> str:
@@ -123,28 +123,28 @@ def _short(value: float) -> str:
     return f"{int(value)}" if value == int(value) else number(value, 3).rstrip("0")
 
 
-def _names(found: Found, place: int) -> list[str]:
-    return list(dict.fromkeys(key[place] for key in found))
+def _names(estimates: Found, place: int) -> list[str]:
+    return list(dict.fromkeys(key[place] for key in estimates))
 
 
 def _found(report: CalibrationReport, statistic: str) -> Found:
     return {
-        (one.criterion, one.rater, one.category.removeprefix(SYSTEM_PAIR)): one
-        for one in report.estimates
-        if one.statistic == statistic
+        (estimate.criterion, estimate.rater, estimate.category.removeprefix(SYSTEM_PAIR)): estimate
+        for estimate in report.estimates
+        if estimate.statistic == statistic
     }
 
 
-def _in_order(found: Found, aggregate: str) -> list[str]:
+def _in_order(estimates: Found, aggregate: str) -> list[str]:
     """Systems by their values, the best first, as people or else the first judge say; those without one last."""
-    rater = next(rater for one, rater, _ in found if one == aggregate)
+    rater = next(rater for one, rater, _ in estimates if one == aggregate)
 
     def key(system: str) -> tuple[bool, float, str]:
-        one = found.get((aggregate, rater, system))
-        value = one.value if one else math.nan
+        estimate = estimates.get((aggregate, rater, system))
+        value = estimate.value if estimate else math.nan
         return math.isnan(value), -value, system
 
-    return sorted(_names(found, 2), key=key)
+    return sorted(_names(estimates, 2), key=key)
 
 
 def said(rater: str) -> str:
@@ -152,11 +152,11 @@ def said(rater: str) -> str:
     return "people" if rater == PEOPLE else rater
 
 
-def _counts(found: Found) -> Iterator[str]:
+def _counts(estimates: Found) -> Iterator[str]:
     told: dict[str, dict[str, None]] = {}
-    for aggregate, rater in dict.fromkeys(key[:2] for key in found):
-        own = [one for key, one in found.items() if key[:2] == (aggregate, rater)]
-        n, clusters = (spread(getattr(one, name) for one in own) for name in ("n", "clusters"))
+    for aggregate, rater in dict.fromkeys(key[:2] for key in estimates):
+        own = [estimate for key, estimate in estimates.items() if key[:2] == (aggregate, rater)]
+        n, clusters = (spread(getattr(estimate, name) for estimate in own) for name in ("n", "clusters"))
         told.setdefault(f"n = {n} in {clusters} clusters", {})[f"{aggregate} by {said(rater)}"] = None
     parts = [f"{counts} ({', '.join(names)})" for counts, names in told.items()]
     yield f"For each system: {'; '.join(parts)}."
@@ -166,26 +166,27 @@ def _coverage(report: CalibrationReport, names: Sequence[str]) -> Iterator[str]:
     """Answers by status, once where aggregates share them; then what has no value although it was answered."""
     answered: dict[str, dict[str, None]] = {}
     left = []
-    rows: Sequence[Mapping[str, Any]] = report.data["aggregates"]
-    rules_of = {one.name: one.rule for one in report.settings.aggregates}
-    for name, rater in dict.fromkeys((one["aggregate"], one["rater"]) for one in rows if one["aggregate"] in names):
-        own = [one for one in rows if (one["aggregate"], one["rater"]) == (name, rater)]
+    rows = report.aggregates
+    rules_of = {aggregate.name: aggregate.rule for aggregate in report.settings.aggregates}
+    for name, rater in dict.fromkeys((counts.aggregate, counts.rater) for counts in rows if counts.aggregate in names):
+        own = [counts for counts in rows if (counts.aggregate, counts.rater) == (name, rater)]
         each = 2 if rules_of[name] == "win_rate" else 1  # a comparison stands with both of its systems
-        total = {key: sum(one[key] for one in own) // each for key in ("asked", "ok", *LOST, "reports", "left_out")}
+        total = {key: sum(counts.statuses[key] for counts in own) // each for key in ("asked", "ok", *LOST)}
+        reports, left_out = (sum(getattr(counts, key) for counts in own) // each for key in ("reports", "left_out"))
         share = f"{100 * total['ok'] / total['asked']:.1f}" if total["asked"] else "–"
         lost = ", ".join(f"{total[key]:,} {key.replace('_', ' ')}" for key in LOST if total[key])
         text = f"{said(rater)} {share} % of {total['asked']:,}" + (f" ({lost})" if lost else "")
         answered.setdefault(text, {})[name] = None
-        if total["left_out"]:
-            left.append(f"{name} by {said(rater)} {total['left_out']:,} of {total['reports']:,} reports")
-        if own[0].get("undecided"):
-            left.append(f"{name} by {said(rater)} {counted(own[0]['undecided'], 'question')} without a majority")
+        if left_out:
+            left.append(f"{name} by {said(rater)} {left_out:,} of {reports:,} reports")
+        if own[0].undecided:
+            left.append(f"{name} by {said(rater)} {counted(own[0].undecided, 'question')} without a majority")
     parts = [text + ("" if len(of) == len(names) else f" for {', '.join(of)}") for text, of in answered.items()]
     yield f"Usable answers: {'; '.join(parts)}."
     if left:
         yield f"Left out: {'; '.join(left)}."
-    shares = [one for one in rows if not math.isnan(one.get("vote_share") or math.nan)]
-    votes = {f"{one['aggregate']} by {said(one['rater'])} {number(one['vote_share'], 2)}": None for one in shares}
+    shares = [counts for counts in rows if not math.isnan(counts.vote_share or math.nan)]
+    votes = dict.fromkeys(f"{one.aggregate} by {said(one.rater)} {number(one.vote_share or 0, 2)}" for one in shares)
     if votes:
         yield f"Confidence, the majority's mean share of the votes: {'; '.join(votes)}."
 
@@ -196,6 +197,6 @@ def _table(
 ) -> Table:  # fmt: skip
     used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     notes = (
-        *reading, *methods(used, report), *remarks([one.title for one in columns], rows, names), origin(report),
+        *reading, *methods(used, report), *remarks([column.title for column in columns], rows, names), origin(report),
     )  # fmt: skip
     return Table(name, title, tuple(columns), tuple(rows), notes)

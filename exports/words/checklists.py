@@ -1,21 +1,21 @@
-"""Two checklists, filled from what is known: the alternative annotator test's, and one for blinding.
+"""What reviewers ask: two checklists filled from what is known, and the questions that the authors must answer.
 
-An answer is `yes`, `no` or `not known`; what the data do not show is not known, never no.
+The checklists are the alternative annotator test's and one for blinding. An answer is `yes`, `no` or `not known`; what
+the data do not show is not known, never no.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Iterator
 
-from calibration.choosing.alternative_annotator import FALSE_DISCOVERIES, FEWEST_ITEMS, PASSES_FROM
+from calibration.comparing.alternative_annotator import FALSE_DISCOVERIES, FEWEST_ITEMS, PASSES_FROM, AnnotatorTest
 from calibration.results import CalibrationReport
 from exports.cells import number
 from exports.facts import StudyFacts
 from exports.tables import Column, Table
-from exports.words.grammar import counted, listed, percent
+from exports.words.grammar import listed, percent
 from exports.words.methods_numbers import alt_tests, clusters
 from exports.words.notes import origin
+from plain.counting import counted
 
 COLUMNS = (Column("item", "Item"), Column("answer", "Answer"), Column("shown_by", "Where it shows"))
 FEWEST_ANNOTATORS = 3
@@ -50,34 +50,38 @@ def _answer(known: bool | None) -> str:
 def _alt_design(report: CalibrationReport, facts: StudyFacts) -> Iterator[Row]:
     tests = alt_tests(report)
     first = tests[0] if tests else None
-    people = len(report.data["annotators"])
+    people = len(report.labels.annotators)
     yield f"At least {FEWEST_ANNOTATORS} annotators", _answer(people >= FEWEST_ANNOTATORS), counted(people, "annotator")
     if first is None:
         yield "The test was made", "no", "no judge shares enough labels with two or more annotators"
         return
-    sizes = {one["annotator"]: one["n"] for test in tests for one in test["annotators"]}
+    sizes = {annotator.annotator: annotator.n for test in tests for annotator in test.annotators}
     fewest = min(sizes.values(), default=0)
     yield (
         f"Every annotator has at least {FEWEST_ITEMS} labels beside a judge's",
         _answer(fewest >= FEWEST_ITEMS),
         f"fewest: {counted(fewest, 'label')}",
     )
-    out = sorted({one["annotator"] for test in tests for one in test["annotators"] if _untested(one)})
+    out = sorted({annotator.annotator for test in tests for annotator in test.annotators if _untested(annotator)})
     yield (
         "No annotator was left out of the test",
         _answer(not out),
         listed(out) if out else counted(people, "annotator"),
     )
-    epsilon = f"ε = {number(first['epsilon'], 2)} ({EPSILONS})"
+    epsilon = f"ε = {number(first.epsilon, 2)} ({EPSILONS})"
     stated = {True: "in the protocol", False: "the software's default", None: "where it was fixed is not known"}
     yield (
         "ε was fixed beforehand",
         _answer(facts.epsilon_in_protocol or None),
         f"{epsilon}; {stated[facts.epsilon_in_protocol]}",
     )
-    clustered = first["method"] == "cluster_t"
+    clustered = first.method != "item_t"
     word = clusters(report)
-    how = f"t over {counted(report.data['clusters'], word)}" if clustered else "t over labels, as published"
+    how = (
+        f"the test of a gap over {counted(report.labels.clusters, word)}"
+        if clustered
+        else "t over labels, as published"
+    )
     yield f"The test respects that labels of one {word} are alike", _answer(clustered), how
     level = f"Benjamini-Yekutieli at {number(FALSE_DISCOVERIES, 2)}"
     yield "False discoveries are controlled over annotators", "yes", level
@@ -86,27 +90,28 @@ def _alt_design(report: CalibrationReport, facts: StudyFacts) -> Iterator[Row]:
 
 def _tried(report: CalibrationReport, facts: StudyFacts) -> tuple[str, str]:
     """A table of labels holds those that were kept; only a study knows of settings that were replaced."""
-    listed_here = f"{counted(len(report.data['alt_tests']), 'candidate')} in the report"
+    listed_here = f"{counted(len(report.alt_tests or ()), 'candidate')} in the report"
     replaced = [
-        f"{one.name} is the last of {one.settings_tried}" for one in facts.judges if (one.settings_tried or 0) > 1
+        f"{judge.name} is the last of {judge.settings_tried}"
+        for judge in facts.judges
+        if (judge.settings_tried or 0) > 1
     ]
     if replaced:
         return "no", f"{listed_here}; of settings, {listed(replaced)}"
-    known = bool(facts.judges) and not any(one.imported for one in facts.judges)
+    known = bool(facts.judges) and not any(judge.imported for judge in facts.judges)
     return _answer(known or None), listed_here
 
 
 def _alt_results(report: CalibrationReport) -> Iterator[Row]:
     for test in alt_tests(report):
-        held = [one for one in test["annotators"] if not _untested(one)]
-        against = f"{sum(one['rejected'] for one in held)} of {counted(len(held), 'annotator')}"
-        rho = f", ρ = {test['rho']}" if test["rho"] else ""
-        yield f"{test['judge']} passes", _answer(test["passed"]), f"ω = {number(test['omega'], 2)} ({against}){rho}"
+        held = [annotator for annotator in test.annotators if not _untested(annotator)]
+        against = f"{sum(one.rejected for one in held)} of {counted(len(held), 'annotator')}"
+        rho = f", ρ = {test.rho}" if test.rho else ""
+        yield f"{test.judge} passes", _answer(test.passed), f"ω = {number(test.omega, 2)} ({against}){rho}"
 
 
-def _untested(one: dict[str, object]) -> bool:
-    p = one["p"]
-    return p is None or (isinstance(p, float) and math.isnan(p))
+def _untested(test: AnnotatorTest) -> bool:
+    return math.isnan(test.p)
 
 
 def _hidden(facts: StudyFacts) -> Iterator[Row]:
@@ -115,9 +120,9 @@ def _hidden(facts: StudyFacts) -> Iterator[Row]:
     yield "System and file names hidden from annotators", _answer(hidden or None), named
     versions = f"by rules, stripper version {listed(facts.stripper_versions)}" if facts.stripper_versions else ""
     yield "Citations removed", _answer(facts.citations_stripped), versions if facts.citations_stripped else ""
-    full = None if facts.canonical is None else facts.canonical == "full"
-    layout = f"canonical format {listed(facts.canonical_versions) or facts.canonical}" if facts.canonical else ""
-    yield "One layout for all reports, references included", _answer(full), layout
+    one = None if facts.layout is None else facts.layout in ("canonical", "plain")
+    layout = f"layout {listed(facts.layout_versions) or facts.layout}" if facts.layout else ""
+    yield "One layout for all reports, references included", _answer(one), layout
     words = {"keep": "kept", "mask": "masked", "exclude": "left out with their report", "open": "undecided"}
     decided = [f"{facts.flags[name]:,} {word}" for name, word in words.items() if facts.flags.get(name)]
     told = listed(decided) or "no passage was flagged"
@@ -132,7 +137,7 @@ def _hidden(facts: StudyFacts) -> Iterator[Row]:
 
 
 def _ordered(report: CalibrationReport, facts: StudyFacts) -> Iterator[Row]:
-    if set(report.data["criteria"].values()) == {"rating"} or facts.task_type in ("pointwise_rating", "probe_label"):
+    if set(report.labels.criteria.values()) == {"rating"} or facts.task_type in ("pointwise_rating", "probe_label"):
         return
     sides = {name: facts.orders.get(name, 0) for name in ("A", "B", "unknown")}
     known = sides["A"] + sides["B"]
@@ -144,8 +149,8 @@ def _ordered(report: CalibrationReport, facts: StudyFacts) -> Iterator[Row]:
     )
     share = f"A on the left in {percent(sides['A'] / known)} of {counted(known, 'comparison')}" if known else ""
     yield "Order recorded", _answer(sides["unknown"] == 0 if known else None), share
-    both = [one.name for one in facts.judges if one.order == "both"]
-    asked = [one for one in facts.judges if one.order is not None]
+    both = [judge.name for judge in facts.judges if judge.order == "both"]
+    asked = [judge for judge in facts.judges if judge.order is not None]
     orders = f"{len(both)} of {counted(len(asked), 'judge')}" if asked else ""
     yield "Judges asked in both orders", _answer(len(both) == len(asked) if asked else None), orders
 
@@ -206,3 +211,85 @@ def _ended(facts: StudyFacts) -> Iterator[Row]:
         _answer(None if staff is None else staff == 0),
         counted(staff, "annotator") if staff else "",
     )
+
+
+def to_state(report: CalibrationReport, facts: StudyFacts) -> tuple[str, ...]:
+    """Questions, the ones about people first. A bare table of labels leaves many more open than a study."""
+    return (
+        *_asked_about_people(facts),
+        *_asked_about_material(facts),
+        *_asked_about_judges(report, facts),
+        *_asked_about_plan(report, facts),
+        *_asked_always(),
+    )
+
+
+def _asked_about_people(facts: StudyFacts) -> Iterator[str]:
+    if facts.is_simulated:
+        yield "That people and judges are simulated, wherever a number of this study is shown"
+        return
+    yield "How annotators were recruited, and what makes them able to judge these reports"
+    yield "Whether annotators are authors, or knew the systems or the hypotheses"
+    yield "Which ethics board approved the study, or why none had to"
+    if not facts.consented:
+        yield "Whether annotators consented, and to which text"
+    if not facts.training_passed:
+        yield "Which instructions and training annotators had beyond the protocol's guidance"
+    if not facts.pay_rate:
+        yield "What annotators were paid"
+    if not facts.active_hours:
+        yield "How long annotation took"
+    if not facts.annotators:
+        yield "Who gave the human labels, and how many annotators labelled each item"
+
+
+def _asked_about_material(facts: StudyFacts) -> Iterator[str]:
+    yield "How topics were chosen"
+    yield "When, with which versions and settings, and from which prompts the systems wrote their reports"
+    if not facts.name:
+        yield "What annotators and judges were asked: task, criteria and their wording, allowed answers"
+        yield "How many reports were compared, of which length and language"
+    if facts.citations_stripped is None:
+        yield "Whether system names, citations and layout were hidden from annotators and judges, and how"
+    if not facts.orders and facts.task_type in (None, "pairwise_choice"):
+        yield "How it was decided which report stands first, and whether that was recorded"
+    if facts.orders.get("unknown"):
+        yield "In which order reports stood in the comparisons whose order is not recorded"
+    if facts.blinding_audit is None:
+        yield "How far style and length give a system away (a blinding audit measures it)"
+    if facts.unproved_texts:
+        yield "Which texts were read for labels that were made elsewhere"
+    if facts.flags.get("open"):
+        yield "Why passages that might name a system were left undecided"
+    if facts.pairs and facts.pairs_possible and facts.pairs < facts.pairs_possible and not facts.design:
+        yield "By which rule pairs were chosen from the possible ones"
+
+
+def _asked_about_judges(report: CalibrationReport, facts: StudyFacts) -> Iterator[str]:
+    if not report.labels.judges:
+        return
+    yield "How judges and their prompts were chosen, and whether prompts were tuned on labels of this study"
+    if not facts.judges or any(judge.imported for judge in facts.judges):
+        yield "Which models judged: version, dates, prompts, parameters, handling of unreadable answers"
+    elif any(judge.cost is None for judge in facts.judges):
+        yield "What the judges without a known price cost"
+    if any(judge.own_family_systems is None for judge in facts.judges) or not facts.judges:
+        yield "Whether a judge is of the family of a system it judged"
+
+
+def _asked_about_plan(report: CalibrationReport, facts: StudyFacts) -> Iterator[str]:
+    if report.choice is not None and not facts.plan_sha256:
+        yield "When the margin and the candidates were fixed, and whether results were known by then"
+    if report.choice is not None and not facts.margin_in_protocol:
+        yield f"Why a margin of {100 * report.choice.plan.margin:g} points is small enough not to matter"
+    if report.alt_tests and not facts.epsilon_in_protocol:
+        yield f"Why ε = {number(report.settings.epsilon, 2)} fits these annotators (.2 experts, .15 skilled, .1 crowd)"
+    if facts.labels_before_plan:
+        yield "Whether anybody had looked at labels by other means before the comparison was planned"
+    # a root that only its own database keeps is no preregistration
+    root = f"; the plan's root is {facts.plan_root[:16]}" if facts.plan_root else ""
+    yield f"Whether the study was preregistered, and where{root}"
+
+
+def _asked_always() -> Iterator[str]:
+    yield "Under which licence labels and reports are shared, and where"

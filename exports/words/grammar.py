@@ -1,28 +1,16 @@
 """Counts, lists and amounts in an English sentence: one or many, and no digit a reader cannot use."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 from calibration.results import Estimate
 from exports.cells import DASH, number, shown
+from plain.counting import counted
 
 SPELLED = (
     "", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve",
 )  # fmt: skip
 NARROW = "\N{NO-BREAK SPACE}"
-IRREGULAR = {
-    "criterion": "criteria", "study": "studies", "person": "people", "try": "tries", "reply": "replies",
-    "category": "categories",
-}  # fmt: skip
-
-
-def counted(count: int, thing: str, more: str = "") -> str:
-    """`1 topic`, `2,400 topics`, `5 criteria`, `2 further judges`. `more` stands between number and thing."""
-    head, space, last = thing.rpartition(" ")
-    word = last if count == 1 else IRREGULAR.get(last, f"{last}s")
-    return f"{shown(count)[0]} {f'{more} ' if more else ''}{head}{space}{word}"
 
 
 def opening(count: int, thing: str = "", more: str = "") -> str:

@@ -1,22 +1,23 @@
 """Everything the template of the methods section may say, worked out once from a report and its facts."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from calibration.engine.bounding import FEW_CLUSTERS
 from calibration.results import CalibrationReport
-from calibration.verdicts import BOTH_ORDERS
+from calibration.study.bounding import FEW_CLUSTERS
+from calibration.systems.pass_rates import ROGAN_GLADEN
+from calibration.table.verdicts import BOTH_ORDERS
 from exports.bibliography import PROTOCOLS, keys_of
 from exports.cells import number, shown
-from exports.facts import StudyFacts
+from exports.facts import JudgeFacts, StudyFacts
+from exports.sheets.alone import alone
+from exports.sheets.passing import WHOLE, rates_shown, said_of
 from exports.tables import BASELINES, PEOPLE
 from exports.words import methods_numbers as numbers
-from exports.words.grammar import amount, between, counted, listed, opening, percent, points, verb
-from exports.words.methods_judges import described, in_common, own_family
-from exports.words.sentences import compared
+from exports.words.grammar import amount, between, listed, opening, percent, points, verb
+from exports.words.sentences import alone_words, compared, judges_alone
+from plain.counting import counted
 
 WORDS: dict[str, Any] = {
     "counted": counted, "opening": opening, "verb": verb, "listed": listed, "percent": percent, "points": points,
@@ -28,8 +29,11 @@ INTERVALS = {
     "cluster_bootstrap_expanded": "coefficients such as κ by a bootstrap with expanded percentiles ({drawn})",
     "cluster_bootstrap_percentile": "coefficients such as κ by a bootstrap with percentiles ({drawn})",
     "cluster_t": "means, differences and gaps by t over clusters",
+    "confidence_sequence": "all as confidence sequences, which hold at every number of clusters at once",
+    "cluster_bootstrap_t": "gaps to the annotators by a studentised bootstrap ({drawn})",
     "two_way_t": "agreement and gaps by a two-way t over clusters and annotators",
 }
+NOTHING_COMPARED = "No two raters share an answer that could be compared."
 COMPUTING = {  # what made the numbers, as a reader knows it
     "calipers": "calipers", "python": "Python", "numpy": "NumPy", "pandas": "pandas", "scipy": "SciPy",
     "scikit-learn": "scikit-learn", "krippendorff": "krippendorff",
@@ -51,7 +55,7 @@ def told(report: CalibrationReport, facts: StudyFacts) -> dict[str, Any]:
     return {
         **WORDS,
         "f": facts,
-        "d": report.data,
+        "d": report.labels,
         "s": report.settings,
         "cluster": numbers.clusters(report),
         "named": numbers.NAMED,
@@ -106,29 +110,29 @@ def _allowed(facts: StudyFacts) -> str:
 
 
 def _judges(report: CalibrationReport, facts: StudyFacts) -> dict[str, Any]:
-    asked = [one for one in facts.judges if one.name and not one.imported]
+    asked = [judge for judge in facts.judges if judge.name and not judge.imported]
     made = numbers.made_of_others(report)
     return {
         "asked": asked,
         "common": in_common(asked) if asked else [],
         "described": described(asked),
-        "brought": [one.name for one in facts.judges if one.name and one.imported],
+        "brought": [judge.name for judge in facts.judges if judge.name and judge.imported],
         "own_family": own_family(asked),
-        "named_judges": [name for name in report.data["judges"] if name not in made],
+        "named_judges": [name for name in report.labels.judges if name not in made],
         "made_of_others": made,
         "both_orders": any(name.endswith(BOTH_ORDERS) for name in _candidates(report)),
     }
 
 
 def _candidates(report: CalibrationReport) -> list[str]:
-    named = [one.rater for one in report.estimates]
-    return named + ([one.judge for one in report.choice.candidates] if report.choice else [])
+    named = [estimate.rater for estimate in report.estimates]
+    return named + ([candidate.judge for candidate in report.choice.candidates] if report.choice else [])
 
 
 def _agreement(report: CalibrationReport) -> dict[str, Any]:
     main = numbers.headline(report)
     people, judges = numbers.of_people(report, main), numbers.of_judges(report, main)
-    pooled = any(one.criterion == "all" for one in report.estimates if one.statistic == main)
+    pooled = any(estimate.criterion == "all" for estimate in report.estimates if estimate.statistic == main)
     is_compared = compared(report)
     return {
         "main": main,
@@ -140,16 +144,17 @@ def _agreement(report: CalibrationReport) -> dict[str, Any]:
         "main_of_people": people,
         "people_beside": numbers.beside(report) if people else [],
         "ceiling": numbers.ceiling(report),
-        "nothing_compared": not is_compared,
+        "passing": passing(report),
+        "nothing_compared": "" if is_compared else judges_alone(report) or NOTHING_COMPARED,
         "not_pooled": bool(main) and not pooled,
         "intervals": list(_intervals(report)),
         "few": _few(report),
         "looked_for": list(
             dict.fromkeys(
                 words
-                for one in report.biases
+                for bias in report.biases
                 for name, words in BIASES.items()
-                if one.estimate.statistic.startswith(name)
+                if bias.estimate.statistic.startswith(name)
             )
         ),
         "alt": numbers.alt_tests(report),
@@ -159,9 +164,9 @@ def _agreement(report: CalibrationReport) -> dict[str, Any]:
 def _baseline(report: CalibrationReport) -> str:
     best: dict[str, float] = {}
     for name in BASELINES:
-        for rater, one in numbers.pooled(report, name, PEOPLE).items():
-            if not rater.endswith(BOTH_ORDERS) and not math.isnan(one.value):
-                best[rater] = max(one.value, best.get(rater, 0.0))
+        for rater, estimate in numbers.pooled(report, name, PEOPLE).items():
+            if not rater.endswith(BOTH_ORDERS) and not math.isnan(estimate.value):
+                best[rater] = max(estimate.value, best.get(rater, 0.0))
     if not best:
         return ""
     low, high = number(min(best.values()), 2), number(max(best.values()), 2)
@@ -172,15 +177,15 @@ def _intervals(report: CalibrationReport) -> Iterator[tuple[str, str]]:
     """(method, how it made its brackets)"""
     settings = report.settings
     drawn = f"{counted(settings.resamples, 'resample')}, seed {settings.seed}"
-    present = {one.method for one in report.estimates if not math.isnan(one.low)}
+    present = {estimate.method for estimate in report.estimates if not math.isnan(estimate.low)}
     for method, words in INTERVALS.items():
         if method in present:
             yield method, words.format(drawn=drawn)
 
 
 def _few(report: CalibrationReport) -> str:
-    clusters = int(report.data["clusters"])
-    if clusters >= FEW_CLUSTERS or not any(not math.isnan(one.low) for one in report.estimates):
+    clusters = int(report.labels.clusters)
+    if clusters >= FEW_CLUSTERS or not any(not math.isnan(estimate.low) for estimate in report.estimates):
         return ""
     word = numbers.clusters(report)
     return f"With {counted(clusters, word)}, fewer than {FEW_CLUSTERS}, intervals rest on few independent units."
@@ -191,8 +196,11 @@ def _choice(report: CalibrationReport) -> dict[str, Any]:
     candidates = choice.candidates if choice else ()
     return {
         "choice": choice,
-        "tested": any(one.claim is not None for one in candidates),
-        "simultaneous": any(one.agreement.method == "max_t" for one in candidates),
+        "tested": any(candidate.claim is not None for candidate in candidates),
+        "alone": [
+            alone_words(delegation, numbers.clusters(report), report.settings.level) for delegation in alone(report)
+        ],
+        "simultaneous": any(candidate.agreement.method == "max_t" for candidate in candidates),
     }
 
 
@@ -243,3 +251,115 @@ def _unusable(report: CalibrationReport) -> str:
     kinds = listed([f"{number:,} {status}" for status, number in found.items()])
     where = "; in the choice of a judge each counts as disagreement" if report.choice is not None else ""
     return f"{count:,} of {counted(sum(answers.values()), 'answer')} of judges could not be used ({kinds}){where}."
+
+
+CALLED = {
+    "true_positive_rate": "the true positive rate (recall)", "true_negative_rate": "the true negative rate",
+    "precision": "precision", "f1_score": "F1", "youden_j": "Youden's J",
+}  # fmt: skip
+BY = {"named": "as the settings name it", "recognised": "known by its word"}
+
+
+def passing(report: CalibrationReport) -> Mapping[str, Any] | None:
+    """What passes and how often judges are right about it; None where no answer is known to pass."""
+    counts = [counted for counted in said_of(report) if counted.chosen]
+    if not counts:
+        return None
+    found = [numbers.of_judges(report, name) for name in rates_shown(report)] if counts[0].criterion == WHOLE else []
+    positive = list(dict.fromkeys((counted.positive, counted.chosen) for counted in counts))
+    return {
+        "positive": " or ".join(f"{label} ({BY[chosen]})" for label, chosen in positive),
+        "rates": [(CALLED[spoken.statistic], spoken) for spoken in found if spoken is not None],
+        "is_corrected": any(estimate.statistic == ROGAN_GLADEN for estimate in report.estimates),
+    }
+
+
+NAMED_JUDGES = 6  # judges described one by one; the table of judges holds all
+BATCHING = {
+    "all": "all criteria in one call",
+    "by_category": "one call for each category of criteria",
+    "one_criterion": "one call for each criterion",
+}
+ORDERS = {"both": "in both orders", "one": "in one order"}
+SHARED = ("prompt_sha256", "batching", "order", "repeats")
+
+
+def in_common(judges: Sequence[JudgeFacts]) -> list[str]:
+    """What every judge shares, in the order it happens; nothing that one of them lacks."""
+    return [words for name in SHARED if _shared(judges, name) and (words := _words(judges[0], name))]
+
+
+def described(judges: Sequence[JudgeFacts]) -> list[str]:
+    """One clause for each of the first judges: name, and in brackets its model, settings, calls and money."""
+    own = [name for name in SHARED if not _shared(judges, name)]
+    clauses = []
+    for judge in judges[:NAMED_JUDGES]:
+        parts = [*_model_of(judge), *filter(None, (_words(judge, name) for name in own)), *_settings_of(judge)]
+        parts += _calls_of(judge)
+        clauses.append(f"{judge.name} ({', '.join(parts)})" if parts else judge.name)
+    return clauses
+
+
+def own_family(judges: Sequence[JudgeFacts]) -> str:
+    """Which judges come from the maker of a system under comparison; nothing where no maker is known."""
+    known = [judge for judge in judges if judge.own_family_systems is not None]
+    related = [judge for judge in known if judge.own_family_systems]
+    if not known:
+        return ""
+    if not related:
+        return "No system under comparison is known to be by the maker of a judge." if len(known) == len(judges) else ""
+    named = [f"{one.name} ({counted(one.own_family_systems or 0, 'system')})" for one in related[:NAMED_JUDGES]]
+    more = f" and {counted(len(related) - NAMED_JUDGES, 'judge', 'further')}" if len(related) > NAMED_JUDGES else ""
+    return f"Systems by the maker of a judge were under comparison for {listed(named)}{more}."
+
+
+def _shared(judges: Sequence[JudgeFacts], name: str) -> bool:
+    values = {getattr(judge, name) for judge in judges}
+    return len(values) == 1 and None not in values
+
+
+def _words(judge: JudgeFacts, name: str) -> str:
+    value = getattr(judge, name)
+    if name == "prompt_sha256":
+        version = f" {judge.template_version}" if judge.template_version else ""
+        return f"with the prompt template{version} of sha256 {value[:12]}" if value else ""
+    if name == "batching":
+        return BATCHING.get(value, value or "")
+    if name == "order":
+        return ORDERS.get(value, value or "")
+    return f"{counted(value, 'time')} over" if value and value > 1 else ""
+
+
+def _model_of(judge: JudgeFacts) -> Iterator[str]:
+    if judge.model:
+        yield f"model {judge.model}"
+    others = [name for name in judge.reported if name != judge.model]
+    if others:
+        yield f"reported as {listed(others)}"
+    if judge.provider and not (judge.model or "").startswith(f"{judge.provider}/"):
+        yield f"provider {judge.provider}"
+
+
+def _settings_of(judge: JudgeFacts) -> Iterator[str]:
+    if judge.parameters is None:
+        return
+    if "temperature" not in judge.parameters:
+        yield "temperature: provider default"
+    yield from (f"{name}: {value}" for name, value in sorted(judge.parameters.items()))
+    yield from (f"{name}: not accepted by the model" for name in judge.not_sent if name != "temperature")
+    if judge.settings_tried and judge.settings_tried > 1:
+        yield f"the last of {judge.settings_tried} settings"
+
+
+def _calls_of(judge: JudgeFacts) -> Iterator[str]:
+    when = between(judge.first_call, judge.last_call)
+    if judge.calls:
+        tries = f" in {counted(judge.attempts, 'attempt')}" if judge.attempts and judge.attempts > judge.calls else ""
+        yield f"{counted(judge.calls, 'call')}{tries}{f' {when}' if when else ''}"
+    elif when:
+        yield f"called {when}"
+    if judge.cost is not None:
+        wasted = f", {percent(judge.wasted_share)} of it beyond each call's first reply" if judge.wasted_share else ""
+        yield f"{amount(judge.cost)} USD{wasted}"
+    elif judge.calls:
+        yield "cost unknown"

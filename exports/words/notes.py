@@ -1,13 +1,11 @@
 """What stands under a table: how its intervals were made, why a dash stands where it stands, and from which data."""
 
-from __future__ import annotations
-
 import math
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from calibration.metrics import HEADLINE
+from calibration.agreement.catalogue import HEADLINE
+from calibration.remarks import brief
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell
 
@@ -22,8 +20,11 @@ METHODS = {
     "cluster_bootstrap_percentile": "cluster bootstrap, percentile",
     "fisher_z_linearised": "Fisher z, linearised",
     "cluster_t": "cluster t",
+    "cluster_bootstrap_t": "studentised cluster bootstrap",
     "max_t": "max-t band",
+    "confidence_sequence": "confidence sequence, which holds at every look",
     "two_way_t": "two-way cluster t",
+    "further_topic": "one-sided: Dirichlet weights and a further cluster that is all wrong",
 }
 MANY_PLACES = 3
 
@@ -50,13 +51,13 @@ def label_agreement_in_caption(report: CalibrationReport) -> str:
 
 
 def _knows_ties(report: CalibrationReport) -> bool:
-    return "pairwise" in report.data["criteria"].values()
+    return "pairwise" in report.labels.criteria.values()
 
 
 def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str]:
     """How the brackets were made, and what they speak of."""
     settings = report.settings
-    methods = list(dict.fromkeys(one.method for one in used if one.method != "none"))
+    methods = list(dict.fromkeys(estimate.method for estimate in used if estimate.method != "none"))
     if not methods:
         return
     text = "; ".join(METHODS.get(method, method) for method in methods)
@@ -65,7 +66,7 @@ def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str
     )
     others = "two_way_t" in methods  # intervals that speak of other annotators as well
     fixed = "" if others else ", this panel of annotators fixed"
-    whole = f"whole {report.data['cluster']}s{fixed}"
+    whole = f"whole {report.labels.cluster}s{fixed}"
     yield f"Brackets: {100 * settings.level:g} % intervals over {whole} ({text}{drawn})."
 
 
@@ -78,16 +79,10 @@ def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int
             asked[title] = asked.get(title, 0) + isinstance(cell, Estimate)
             if isinstance(cell, Estimate) and math.isnan(cell.low):
                 what = "No value (–)" if math.isnan(cell.value) else "No interval [–]"
-                reason = reason_of(cell.note)
+                reason = brief(cell.lack) if cell.lack else ""
                 reasons.setdefault((what, reason), []).append((title, " of ".join(map(str, row[:names]))))
     for (what, reason), places in reasons.items():
         yield f"{what}: {_places(places, asked)} ({reason})."
-
-
-def reason_of(note: str) -> str:
-    """The words of an estimate's note for a reader: no code before them, no count that differs from row to row."""
-    last = note.rsplit("; ", 1)[-1].removeprefix("no interval: ")
-    return re.sub(r"^(?:\d+ (?=clusters have)|[a-z]+(?:_[a-z]+)+: )", "", last)
 
 
 def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:
@@ -103,15 +98,15 @@ def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:
 
 def is_of_study(report: CalibrationReport) -> bool:
     """Whether a study of the database stands behind it, which planned before anyone answered, and no file of labels."""
-    return "plan_root" in report.data
+    return bool(report.plan_root)
 
 
 def origin(report: CalibrationReport) -> str:
     """From which labels the numbers are, and from which plan where a study kept one."""
-    data = report.data
-    plan = f"; plan root {data['plan_root'][:12]}" if "plan_root" in data else ""
-    made_up = "Simulated answers, of made-up people and judges. " if data.get("is_simulated") else ""
+    labels = report.labels
+    plan = f"; plan root {report.plan_root[:12]}" if report.plan_root else ""
+    made_up = "Simulated answers, of made-up people and judges. " if report.is_simulated else ""
     return (
-        f"{made_up}Data: {data['rows']:,} rows, {data['items']:,} items, {data['clusters']:,} clusters; "
-        f"sha256 {data['verdicts_sha256'][:12]}{plan}."
+        f"{made_up}Data: {labels.rows:,} rows, {labels.items:,} items, {labels.clusters:,} clusters; "
+        f"sha256 {labels.verdicts_sha256[:12]}{plan}."
     )

@@ -10,8 +10,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Engine
 
-from annotation.importing.records import Parsed
-from annotation.importing.write import ImportReport, import_reports
+from annotation.importing.reports.records import Parsed
+from annotation.importing.reports.write import ImportReport, import_reports
 from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from db.connect import reading, transaction

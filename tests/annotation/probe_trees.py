@@ -11,12 +11,11 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from annotation.importing.folder import read_folder
+from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions
+from annotation.importing.claims.probes_write import ProbesReport, import_probes
 from annotation.importing.probe_layouts import PROBE_LAYOUTS
-from annotation.importing.probe_records import ParsedProbes, ProbeOptions
-from annotation.importing.probes_report import ProbesReport
-from annotation.importing.probes_write import import_probes
-from annotation.importing.write import import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
 from annotation.studies import init_study, protocol_of
@@ -148,29 +147,42 @@ def task_probes(root: Path) -> Path:
 
 
 def wiki_probes(root: Path) -> Path:
-    """Facts of two articles, one with `/` in its name, and the statements of one agent with what they cite."""
+    """Facts of two articles, one with `/` in its name, and one agent's statements in every shape that is published.
+
+    A fact with one number or several, with more addresses than numbers, with an address alone, without any; text alone,
+    and a statement of an article that cites nothing. The second page could not be fetched.
+    """
     put(
         root / "wiki_data/cleaned_data/statement/Fall_River_New_Bedford_Line_statements.json",
         json.dumps([{"statement": "The line opened in 1875."}, {"statement": "It closed in 1958."}]),
     )
     put(root / "wiki_data/cleaned_data/statement/Salt_statements.json", "[]")
+    one, two = "https://a.org/1", "https://a.org/2"
     page = {
         "title": "Fall River/New Bedford Line",
         "extract": "no headings here",
-        "citation_urls": {"1": "https://a.org/1", "2": "https://a.org/2"},
+        "citation_urls": {"1": one, "2": two},
         "statements": [
-            {"statement": "The line was opened in 1875 by a railroad.", "citations": [1, "2"]},
-            "Its closing came in 1958 [2].",
-            {"statement": "Nothing is cited here."},
-            {"statement": "Cited by address.", "urls": ["https://a.org/2"]},
+            {"fact": "The line was opened in 1875 by a railroad.", "ref_idx": ["1", "2"], "url": [one, two]},
+            {"fact": "Its closing came in 1958.", "ref_idx": "2", "url": two},
+            {"fact": "Nothing is cited here.", "ref_idx": None, "url": None},
+            {"fact": "Cited by address.", "ref_idx": None, "url": one},
+            {"fact": "Cited beyond the list.", "ref_idx": "1", "url": [one, "https://a.org/9"]},
+            "Text alone [1].",
+            {"statement": "Of an article without citations.", "ref_idx": None},
         ],
+        "citation_contents": {
+            "1": {"url": one, "title": "One", "description": "", "content": "Opened in\r\n1875.", "publish_time": ""},
+            "2": {"url": two, "title": "", "content": "", "error": "Failed to fetch"},
+        },
+        "source_file": "alpha/md_data/Fall_River_New_Bedford_Line.md",
     }
     put(
         root / "test_data/alpha/json_data/Fall_River_New_Bedford_Line.json",
-        json.dumps({"query": {"pages": {"123": page}}}),
+        json.dumps({"batchcomplete": "", "query": {"pages": {"123": page}}}),
     )
-    put(root / "pages/pages.csv", "url,file\nhttps://a.org/1,one.txt\n")
-    put(root / "pages/one.txt", "Opened in 1875.")
+    put(root / "pages/pages.csv", f"url,file\n{two},two.txt\n")
+    put(root / "pages/two.txt", "Closed in 1958.")
     return root
 
 

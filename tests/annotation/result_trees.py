@@ -13,10 +13,9 @@ import pandas as pd
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import aliased
 
-from annotation.importing.results import ResultOptions
+from annotation.importing.labels.results import ResultOptions
+from annotation.importing.labels.results_write import ResultsReport, import_results
 from annotation.importing.results_layouts import RESULT_LAYOUTS
-from annotation.importing.results_report import ResultsReport
-from annotation.importing.results_write import import_results
 from annotation.people.principals import local_admin
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts

@@ -14,13 +14,13 @@ from annotation.errors import AnnotationError
 from annotation.facts.soundness import find_faults
 from annotation.labelling import submit
 from annotation.locks import hold_person
-from annotation.people.invites import invite
+from annotation.open_work.returns import return_stale
+from annotation.participation.standing import pause, withdraw
+from annotation.people.links import invite
 from annotation.people.principals import Principal, local_admin
-from annotation.people.standing import pause, withdraw
-from annotation.study_status import set_status
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
-from annotation.work.stale import return_stale
+from annotation.work.study_status import set_status
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Study

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -17,9 +20,10 @@ from annotation.blinding import (
     find_self_identification,
     formatting_counts,
 )
+from annotation.canonical.form import Layout
 from annotation.citations import strip_citations
 from annotation.facts.study_facts import audit_facts
-from annotation.leaks.residue import find_residue
+from annotation.leaks.blinding_audit import find_residue
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"
 SYSTEMS = ("atlas", "borealis", "handbook")
@@ -30,7 +34,7 @@ WORDS = ("harbour", "silt", "tide", "quay", "crane", "pilot", "toll", "rope", "l
 @pytest.fixture(autouse=True)
 def _a_small_forest(monkeypatch: pytest.MonkeyPatch) -> None:
     """What 200 trees can tell apart, 40 can: a planted style, and none."""
-    monkeypatch.setattr("annotation.blinding.TREES", 40)
+    monkeypatch.setattr("annotation.leaks.recognition.TREES", 40)
 
 
 def report(system: str, topic: str, text: str, **changes: object) -> AuditedReport:
@@ -116,6 +120,52 @@ def test_a_planted_style_is_recognised_by_reports_on_other_topics() -> None:
     assert "chance 33\u00a0%" in audit.sentence
 
 
+def halves(right: Sequence[int], of: Sequence[int]) -> tuple[float, float]:
+    assert len(right) == len(of) == len(TOPICS)
+    return sum(right) / sum(of) / 2, 1.0
+
+
+def test_each_system_has_its_share_by_kind_of_feature_with_an_interval_over_topics() -> None:
+    audit = audit_blinding(corpus(STYLES), seed=7, interval=halves)
+    shown = {one.features: one for one in audit.identification if one.text == "shown"}
+    assert list(shown) == ["formatting", "length", "words", "all"]
+    for one in shown.values():
+        assert one.accuracy == pytest.approx(sum(one.recall.values()) / 3)
+        assert one.interval == (one.accuracy / 2, 1.0)
+        assert one.recall_intervals == {system: (share / 2, 1.0) for system, share in one.recall.items()}
+    assert shown["all"].accuracy > shown["words"].accuracy  # the style is planted in signs
+    assert f"{100 * shown['all'].accuracy / 2:.0f}, 100]" in audit.sentence
+    assert "95\u00a0% intervals over topics" in audit.sentence
+
+
+def test_what_each_layout_would_leave_is_measured_on_the_stripped_texts() -> None:
+    emphasis = {
+        "atlas": lambda text: text.replace("tide", "**tide**"),
+        "borealis": lambda text: text.replace("quay", "_quay_"),
+    }
+    audit = audit_blinding(corpus(emphasis), seed=7)
+    left = {one.text: one.accuracy for one in audit.identification if one.text in get_args(Layout)}
+    assert list(left) == ["kept", "spacing", "canonical", "plain"]
+    assert left["kept"] == accuracy(audit, "stripped")
+    assert left["canonical"] >= 0.8
+    assert left["plain"] < 0.6
+    assert audit_facts(audit)["plain_formatting"] == left["plain"]
+
+
+def test_five_features_are_named_for_each_system_with_a_passage_that_shows_them() -> None:
+    wordy = corpus(STYLES | {"atlas": lambda text: text.replace("rope", "— zephyr"), "handbook": str})
+    signs = audit_blinding(wordy, seed=7).giveaways
+    assert Counter(one.system for one in signs) == dict.fromkeys(SYSTEMS, 5)
+    first = {one.name: one for one in signs if one.system == "atlas"}
+    assert {"zephyr", "em_dashes"} <= set(first)
+    assert first["zephyr"].kind == "word"
+    assert "zephyr" in first["zephyr"].passage
+    assert "—" in first["em_dashes"].passage
+    assert first["zephyr"].report.startswith("atlas/")
+    assert first["zephyr"].own > first["zephyr"].others == 0
+    assert {"bullets_star", "title_line"} & {one.name for one in signs if one.system == "borealis"}
+
+
 def test_without_a_style_nobody_is_recognised_and_the_seed_repeats_it() -> None:
     audit = audit_blinding(corpus({}), seed=7)
     assert accuracy(audit, "shown") < 0.6
@@ -146,12 +196,32 @@ def test_too_little_is_refused_and_never_a_number(systems: int, topics: int, say
             "or traces of origin, but for 3 passages (search 2, product 1) kept as content by decision, 1 name (system 1) "
             "shown as [system]; but length and style remain",
         ),
+        (
+            {"has_citations": True},
+            "raters saw no system names or traces of origin, but citations, length and style remain",
+        ),
         ({"masked": ("maker", "maker")}, "or traces of origin, 2 names (maker 2) shown as [system]; but length"),
     ],
 )
 def test_what_was_kept_or_masked_qualifies_the_sentence(decided: dict[str, tuple[str, ...]], says: str) -> None:
     gone = report("atlas", "b", "left out", status="excluded", kept=("title",))
     assert says in audit_blinding([report("atlas", "a", "Ships left.", **decided), gone], seed=7).sentence
+
+
+def test_where_citations_stay_in_the_sentence_never_says_that_they_were_removed() -> None:
+    shown = [replace(one, has_citations=True) for one in corpus(STYLES)]
+    sentence = audit_blinding(shown, seed=7).sentence
+    assert "no system names or traces of origin, but citations, length and style remain" in sentence
+    assert "citations removed" not in sentence
+    some = [replace(one, has_citations=one.system == "handbook") for one in shown]
+    assert "but citations (in 8 of 24 reports), length and style remain" in audit_blinding(some, seed=7).sentence
+
+
+def test_what_stripping_left_is_said_and_never_that_raters_saw_no_citations() -> None:
+    left = [report("atlas", "a", "Ships left [1], and [2] more."), report("atlas", "b", "See [3].", has_citations=True)]
+    sentence = audit_blinding(left, seed=7).sentence
+    assert "but for 2 places (bracket number 2) that may be traces of citations or origin; but" in sentence
+    assert "traces of citations" not in audit_blinding([report("atlas", "a", "Ships left.")], seed=7).sentence
 
 
 def test_residue_is_counted_per_system_and_the_reference_stands_beside() -> None:

@@ -8,12 +8,14 @@ import re
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.blinding import CANONICAL_VERSION, canonical_format
+from annotation.canonical.form import Layout
 from annotation.citations import strip_citations
 from annotation.rendering import render_report
 
@@ -133,8 +135,8 @@ def test_a_title_shows_its_words_whatever_signs_it_holds() -> None:
 
 def test_changes_are_counted_by_name_and_the_version_names_the_level() -> None:
     done = canonical_format("## **A**\n\n* “b” .\n* c\n")
-    assert done.changes == {"bullets": 2, "gaps": 1, "heading_emphasis": 2, "quotes": 2}
-    assert done.version == f"{CANONICAL_VERSION}/full"
+    assert done.changes == {"bullets": 2, "gaps": 1, "emphasis": 2, "quotes": 2}
+    assert done.version == f"{CANONICAL_VERSION}/canonical"
     assert canonical_format("## A\n\n- b\n").changes == {}
 
 
@@ -174,10 +176,10 @@ def letters(markdown: str) -> str:
     return "".join(filter(str.isalpha, html.unescape(TAGS.sub("", markdown))))
 
 
-@given(documents, st.sampled_from([None, "The tide*"]), st.sampled_from(["full", "spacing"]))
-def test_formatting_twice_is_formatting_once(markdown: str, title: str | None, level: str) -> None:
-    once = canonical_format(markdown, title, level).text  # type: ignore[arg-type]
-    assert canonical_format(once, title, level).text == once  # type: ignore[arg-type]
+@given(documents, st.sampled_from([None, "The tide*"]), st.sampled_from(get_args(Layout)))
+def test_formatting_twice_is_formatting_once(markdown: str, title: str | None, layout: Layout) -> None:
+    once = canonical_format(markdown, title, layout).text
+    assert canonical_format(once, title, layout).text == once
 
 
 @given(documents)
@@ -215,7 +217,7 @@ def words(markdown: str) -> list[str]:
 @given(st.lists(block, min_size=1, max_size=8).map("\n\n".join))
 def test_words_keep_their_order_and_their_digits(markdown: str) -> None:
     assert words(canonical_format(markdown).text) == words(markdown)
-    assert words(canonical_format(markdown, level="spacing").text) == words(markdown)
+    assert words(canonical_format(markdown, layout="spacing").text) == words(markdown)
 
 
 @pytest.mark.parametrize(
@@ -255,7 +257,7 @@ def shown(path: Path) -> str:
     return canonical_format(strip_citations(path.read_text(encoding="utf-8")).text, path.stem.replace("_", " ")).text
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("app/demo_reports/*/*.md")), ids=lambda p: f"{p.parts[-2]}/{p.stem}")
+@pytest.mark.parametrize("path", sorted(ROOT.glob("app/demo/reports/*/*.md")), ids=lambda p: f"{p.parts[-2]}/{p.stem}")
 def test_a_demo_report_shows_no_markup(path: Path) -> None:
     assert visible_markup(shown(path)) == []
 

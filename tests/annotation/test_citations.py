@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.citations import VERSION, Span, Stripped, strip_citations
-from annotation.stripping.spans import KINDS
+from annotation.texts.spans import KINDS
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared"
 SAMPLE = SHARED / "data" / "wlc_sample"

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.extra_columns import first_of_claims
+from annotation.labels.optional_columns import first_of_claims
 from annotation.verdicts import COLUMNS, labels_csv
 from calibration.calibrate import calibrate
-from calibration.reading.checking import check_verdicts
 from calibration.results import Aggregate, CalibrationSettings
+from calibration.table.checking import check_verdicts
 from db.connect import transaction
 from db.tables import Item, Report, Study, System
 from tests.annotation.probe_trees import study_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +13,16 @@ import sqlalchemy as sa
 from sqlalchemy import Engine, select
 
 from annotation.errors import ImportingError
-from annotation.importing.folder import read_folder
-from annotation.importing.wlc import read_wlc
-from annotation.importing.write import ImportReport, import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.wlc import read_wlc
+from annotation.importing.reports.write import ImportReport, import_reports
 from annotation.people.principals import local_admin
+from annotation.shown_texts.overrides import restore_passage
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.tables import Report, Study, System, Topic
 from db.types import Record
+from tests.annotation.layout_trees import put
 from tests.small_study import PROTOCOL, report_text, write_reports
 
 SHARED = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"
@@ -73,7 +76,7 @@ def test_a_folder_tree_comes_in(engine: Engine, tmp_path: Path) -> None:
         assert "It rises twice a day." in report.shown_text
         assert report.shown_text.startswith("# bread\n\n")  # the topic's title, as every report on it has
         assert report.stripper_version
-        assert report.canonical_version.endswith("/full")
+        assert report.canonical_version.endswith("/canonical")
         assert report.changes == {"title": 1}
         assert report.flags == []
 
@@ -183,6 +186,12 @@ def break_only_citations(root: Path) -> None:
     (root / "alpha" / "tides.md").write_text("[1] https://example.org/a\n\n[2] https://example.org/b\n")
 
 
+def break_with_a_list(root: Path) -> None:
+    """As one published article is: a heading and sources, nothing that anybody could read."""
+    listed = "".join(f"\\#\\[https://example.org/{n} Page {n}]\n\n" for n in range(90))
+    (root / "alpha" / "tides.md").write_text(f"# Tides\n\n## References\n\n{listed}")
+
+
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
@@ -204,7 +213,11 @@ def break_only_citations(root: Path) -> None:
         (break_quote, r"^topics\.csv:\d: not CSV .* the file may be cut off"),
         (break_system_unknown, r"^gamma: this folder is not in systems\.csv"),
         (break_system_column, r"^systems\.csv:1: no column is called 'reference' \(known: system, public_name, is_ref"),
-        (break_only_citations, r"^alpha/tides\.md: nothing is left once citations are stripped"),
+        (
+            break_only_citations,
+            r"^alpha/tides\.md: nothing is left once citations are stripped; .* or pass --allow-empty",
+        ),
+        (break_with_a_list, r"^alpha/tides\.md: nothing is left once citations are stripped"),
     ],
 )
 def test_what_is_wrong_is_refused_in_one_sentence_and_leaves_nothing(
@@ -219,26 +232,66 @@ def test_what_is_wrong_is_refused_in_one_sentence_and_leaves_nothing(
     assert rows(engine) == before
 
 
-def test_every_problem_is_named_at_once(tmp_path: Path, engine: Engine) -> None:
+def test_every_problem_is_named_at_once_and_before_the_texts_are_prepared(tmp_path: Path, engine: Engine) -> None:
     root = write_reports(tmp_path)
     break_empty(root)
     break_missing(root)
+    put(root / "beta" / "bread.md", (root / "alpha" / "bread.md").read_text())
+    break_with_a_list(write_reports(tmp_path / "other"))
+    shutil.copy(tmp_path / "other/alpha/tides.md", root / "gamma/noise.md")
     (root / "gamma" / "bread.md").write_bytes(b"\xff")
-    with pytest.raises(ImportingError) as caught:
-        bring_in(engine, root)
-    assert len(caught.value.problems) == 4  # the unreadable report is missing too
+    prepared: list[int] = []
+    with transaction(engine) as session:
+        study = init_study(session, "small", PROTOCOL, 7)
+        with pytest.raises(ImportingError) as caught:
+            import_reports(
+                session, local_admin(study), read_folder(root), layout="folder", source="x",
+                progress=lambda done, _of: prepared.append(done),
+            )  # fmt: skip
+    assert not prepared
+    beginnings = ("gamma/bread.md:1: byte", "alpha/tides.md: holds", "gamma/noise.md: nothing", "beta: no", "gamma: no")
+    assert [one for one in beginnings if not any(problem.startswith(one) for problem in caught.value.problems)] == []
+    assert len(caught.value.problems) == len(beginnings)  # the unreadable report is missing too
 
 
-def test_an_empty_report_can_come_in_as_empty_and_never_enters_an_item(engine: Engine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [break_empty, break_only_citations, break_with_a_list])
+def test_an_empty_report_can_come_in_as_empty_and_never_enters_an_item(
+    engine: Engine, tmp_path: Path, damage: Callable
+) -> None:
     root = write_reports(tmp_path)
-    break_empty(root)
+    damage(root)
     assert bring_in(engine, root, allow_empty=True).empty == ("alpha/tides.md",)
-    from annotation.planning.newest_reports import candidates
+    from annotation.planning.planned_items import candidates
 
     with reading(engine) as session:
         offered = candidates(session, session.scalars(select(Study)).one())
     assert len(offered) == 8
     assert ("tides", "alpha") not in {(c.topic, c.system) for c in offered}
+
+
+def test_a_report_that_was_empty_enters_items_once_its_sources_are_put_back(engine: Engine, tmp_path: Path) -> None:
+    root = write_reports(tmp_path)
+    break_with_a_list(root)
+    bring_in(engine, root, allow_empty=True)
+    with transaction(engine) as session:
+        admin = local_admin(session.scalars(select(Study)).one())
+        report = session.scalars(select(Report).where(Report.status == "empty")).one()
+        restore_passage(session, admin, report.id, 0, len(report.original_text), "the list is the report")
+        assert report.status == "ready"
+
+
+def test_agencies_without_a_folder_are_missing_like_any_reports(engine: Engine, tmp_path: Path) -> None:
+    root = write_wlc(tmp_path / "wlc")
+    shutil.rmtree(root / "test_data" / "beta_v1.5")
+    with pytest.raises(ImportingError) as caught:
+        bring_in(engine, root, read_wlc)
+    assert [problem.partition(";")[0] for problem in caught.value.problems] == [
+        "beta_v1.5: no report for 2 of 2 topics (Tidal_power, Vorlesungen_im_19._Jahrhundert)"
+    ]
+    report = bring_in(engine, root, read_wlc, allow_missing=True)
+    assert "agencies without a folder 1 (beta_v1.5)" in report.notes
+    shutil.rmtree(root / "test_data" / "atlas")
+    assert "of any agency" in read_wlc(root).problems[0]
 
 
 @pytest.mark.parametrize(

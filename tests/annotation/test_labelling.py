@@ -10,19 +10,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import Engine, func, select
 
-from annotation.entries import read_entry
 from annotation.errors import AnnotationError, Incomplete
-from annotation.judges.answers import Answer, Answered
-from annotation.judges.assignments import open_assignments
-from annotation.judges.passes import Pass
+from annotation.judges.planning.calls import Pass
+from annotation.judges.planning.plan import open_assignments
 from annotation.labelling import record_answers, reopen, save, skip, submit
+from annotation.labels.answers import Answer, Answered
+from annotation.labels.entries import read_entry
 from annotation.people.principals import local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
-from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page, current_answers, own_assignment
+from annotation.work.study_status import move_study
 from db.connect import open_database, reading, transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Item, Label, Report, Study

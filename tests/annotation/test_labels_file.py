@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.verdicts import labels_csv, load_verdicts, write_labels_csv
-from app.label_files import read_labels
+from calipers.label_files import read_labels
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Study
 from db.types import now

@@ -13,30 +13,30 @@ from hypothesis import settings
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from annotation.entries import Beside, read_entry
+from annotation.designs.presentation import OTHER
 from annotation.errors import AnnotationError, Incomplete
 from annotation.facts.soundness import find_faults
+from annotation.items.twins import twin_items, with_twin
 from annotation.labelling import reopen, save, skip, submit
+from annotation.labels.entries import Beside, read_entry
 from annotation.offline.packets import reserve_packet
+from annotation.open_work.item_slots import list_items, release, reserve, set_priority
+from annotation.open_work.returns import return_stale
+from annotation.participation.people_list import pay_lines
+from annotation.participation.standing import equal_quota, resume, set_quota, void_work, withdraw
 from annotation.people.active_time import seconds_by_criterion
-from annotation.people.pay import pay_lines
 from annotation.people.principals import Principal, local_admin
-from annotation.people.standing import equal_quota, resume, set_quota, void_work, withdraw
-from annotation.planning.item_slots import list_items, release, reserve, set_priority
 from annotation.planning.plan_summary import summary
 from annotation.planning.planned_items import Asked
-from annotation.planning.sides import OTHER
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
-from annotation.study_status import move_study, set_status
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
+from annotation.work.history import work_log
 from annotation.work.own_work import own_work
 from annotation.work.page import assignment_page, own_assignment
-from annotation.work.positions import position
-from annotation.work.stale import return_stale
-from annotation.work.twins import twin_items, with_twin
-from annotation.work.work_log import work_log
+from annotation.work.progress import position
+from annotation.work.study_status import move_study, set_status
 from app.progress import study_parts, study_progress
 from db.connect import transaction
 from db.tables import LIVE, Assignment, Event, Item, Report, Study, System
@@ -105,8 +105,8 @@ def test_a_plan_with_a_reference_rates_each_target_beside_it_and_counts_a_page_o
     with transaction(engine) as session:
         study = init_study(session, "small", BOTH, 7)
         admin = local_admin(study)
-        from annotation.importing.folder import read_folder
-        from annotation.importing.write import import_reports
+        from annotation.importing.reports.folder import read_folder
+        from annotation.importing.reports.write import import_reports
 
         import_reports(session, admin, read_folder(tmp_path), layout="folder", source="here")
         plan = make_plan(session, admin, overlap=2)
@@ -401,8 +401,8 @@ def test_quotas_and_topics_count_a_page_once(engine: Engine, tmp_path: Path) -> 
 
 @pytest.mark.databases("sqlite")
 def test_a_roster_gives_both_to_the_same_person_with_even_sides(engine: Engine, tmp_path: Path) -> None:
-    from annotation.importing.folder import read_folder
-    from annotation.importing.write import import_reports
+    from annotation.importing.reports.folder import read_folder
+    from annotation.importing.reports.write import import_reports
 
     write_reports(tmp_path)
     with transaction(engine) as session:
@@ -543,7 +543,7 @@ def test_a_dispute_is_settled_for_one_report_beside_the_other(engine: Engine, tm
 
 @pytest.mark.databases("sqlite")
 def test_a_list_names_the_pages_and_which_come_first(engine: Engine, tmp_path: Path) -> None:
-    from annotation.planning.listed_pairs import read_list
+    from annotation.designs.listed_pairs import read_list
 
     study_id = make_study(engine, tmp_path / "reports", protocol=BOTH)
     listed = tmp_path / "pairs.csv"
@@ -576,8 +576,8 @@ def test_a_broken_couple_is_found(engine: Engine, tmp_path: Path) -> None:
 @pytest.mark.databases("sqlite")
 def test_asking_for_pairs_is_asking_for_pages(engine: Engine, tmp_path: Path) -> None:
     assert Asked("all", per_topic=1).amount == {"per_topic": 1, "per_category": None, "total": None}
-    from annotation.importing.folder import read_folder
-    from annotation.importing.write import import_reports
+    from annotation.importing.reports.folder import read_folder
+    from annotation.importing.reports.write import import_reports
 
     write_reports(tmp_path)
     with transaction(engine) as session:

@@ -11,10 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.designs.pairing import DESIGNS, Candidate, Pair, meetings, name_pair, plan_pairs, plan_singles
+from annotation.designs.presentation import plan_sides
 from annotation.errors import AnnotationError
-from annotation.pairing import DESIGNS, Candidate, Pair, name_pair, plan_pairs, plan_singles
-from annotation.planning.round_robin import meetings
-from annotation.planning.sides import plan_sides
 
 
 def candidates(topics: int = 12, systems: int = 11, reference: bool = True) -> list[Candidate]:

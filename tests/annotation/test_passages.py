@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
-from annotation.importing.folder import read_folder
-from annotation.importing.write import import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.passages import Passages, alike_passages, compare_reports, from_stored, to_stored
 from annotation.people.principals import local_admin
 from annotation.planning.slots import apply_plan, compare_plan, make_plan
 from annotation.rendering import Block, report_blocks
 from annotation.studies import init_study
-from annotation.study_status import move_study
 from annotation.work import page as page_module
 from annotation.work.page import assignment_page
+from annotation.work.study_status import move_study
 from db.connect import transaction
 from db.tables import Assignment, Item, Report
 from tests.small_study import PROTOCOL, a_person

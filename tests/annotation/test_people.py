@@ -14,20 +14,17 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.labelling import reopen, save, skip, submit
-from annotation.people import standing
-from annotation.people.completion import completion_code
-from annotation.people.invites import invite, invite_all, revoke
-from annotation.people.open_links import open_link, open_links, revoke_open_link
-from annotation.people.pay import pay_lines
-from annotation.people.people_list import PersonLine, list_people
+from annotation.participation import standing
+from annotation.participation.people_list import PersonLine, list_people, pay_lines
+from annotation.people.links import invite, invite_all, open_link, open_links, revoke, revoke_open_link
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import sign_in, who
 from annotation.studies import not_yet_active, protocol_of
-from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
-from annotation.work.positions import position
+from annotation.work.progress import completion_code, position
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, OpenLink, SignIn
 from db.tables import Assignment, Event, Label, Study

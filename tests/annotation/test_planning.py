@@ -10,20 +10,20 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from annotation.designs.listed_pairs import read_list
+from annotation.designs.pairing import seeded
+from annotation.designs.presentation import CriteriaOrders, Question, shuffled
 from annotation.errors import AnnotationError, ImportingError
-from annotation.importing.folder import read_folder
-from annotation.importing.write import import_reports
-from annotation.pairing import seeded
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
+from annotation.items.shown import asked_of
 from annotation.people.principals import Principal, local_admin
-from annotation.planning.listed_pairs import read_list
 from annotation.planning.plan_root import plan_roots, root_of, study_plan
 from annotation.planning.plan_summary import summary
 from annotation.planning.slots import Plan, apply_plan, make_plan
 from annotation.studies import init_study, not_yet_active, protocol_of
-from annotation.study_status import move_study
-from annotation.work.asked import asked_of
 from annotation.work.claiming import take
-from annotation.work.criteria_orders import CriteriaOrders, Question, shuffled
+from annotation.work.study_status import move_study
 from db.connect import transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Report, Study, System, Topic

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
+from annotation.designs.pairing import Candidate, plan_singles
+from annotation.designs.presentation import plan_alone
 from annotation.errors import AnnotationError
-from annotation.importing.folder import read_folder
-from annotation.importing.write import import_reports
-from annotation.pairing import Candidate, plan_singles
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.people.principals import local_admin
-from annotation.planning.sides import plan_alone
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from db.connect import reading, transaction

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from annotation import rendering
 from annotation.rendering import render_report
 
 
@@ -65,3 +66,18 @@ def test_no_word_is_lost_however_deep_a_list_lies() -> None:
     rendered = render_report(f"{nested}\n\n{quoted}")
     assert all(f"level{level}<" in rendered or f"level{level}\n" in rendered for level in range(40))
     assert "deep words" in rendered
+
+
+def test_a_report_is_rendered_once_while_people_are_at_many_places_of_a_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered: list[str] = []
+    monkeypatch.setattr(rendering, "_render", lambda text: rendered.append(text) or text)  # type: ignore[func-returns-value]
+    texts = [f"report {number} of many" for number in range(300)]
+    assert [render_report(text) for text in texts] == [render_report(text) for text in texts]
+    assert rendered == texts
+    monkeypatch.setattr(rendering, "RENDERED", 2)
+    for text in ("one more", texts[0], texts[1], texts[0], "one more"):
+        render_report(text)
+    assert rendered[len(texts) :] == ["one more", *texts[:2], "one more"], (
+        "the one that nobody asked for longest is forgotten"
+    )
+    assert len(rendering._rendered) == 2

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.judges.judge_file import parse_judges
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.defining.judge_file import parse_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.run import run_judges
 from annotation.protocol import Protocol, read_protocol, shipped_protocols
 from annotation.studies import criteria_of
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
-from app.reporting import settings_of
+from app.results.reporting import settings_of
 from db.connect import open_database, reading, transaction
 from db.tables import Item, Study
 from exports.bibliography import PROTOCOLS

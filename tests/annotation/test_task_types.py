@@ -15,15 +15,14 @@ from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError, Incomplete
 from annotation.labelling import save, submit
+from annotation.labels.entries import off_scale, scale_points, score_text, stored_choice
 from annotation.people.principals import Principal
-from annotation.protocol import parse_protocol
-from annotation.protocol_parts import Scale
-from annotation.scores import off_scale, scale_points, score_text, stored_choice
+from annotation.protocol import Scale, parse_protocol
 from annotation.studies import init_study
-from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
+from annotation.work.study_status import move_study
 from db.connect import transaction
 from db.tables import Assignment, Criterion, Item, Label, Report, Study, System
 from tests.small_study import BESIDE, PROBES, RATING, a_person, answer, answer_all, make_study, with_reference

@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
+from annotation.designs.presentation import CriteriaOrders
 from annotation.errors import AnnotationError, ImportingError
-from annotation.importing.deepresearch_bench import CRITERIA, read_deepresearch_bench
-from annotation.importing.folder import read_folder
-from annotation.importing.table import read_table
-from annotation.importing.write import import_reports
+from annotation.importing.reports.deepresearch_bench import CRITERIA, read_deepresearch_bench
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.table import read_table
+from annotation.importing.reports.write import import_reports
+from annotation.items.shown import asked_of
 from annotation.people.principals import local_admin
 from annotation.studies import codes_by_topic, init_study
-from annotation.study_status import move_study
-from annotation.work.asked import asked_of
-from annotation.work.criteria_orders import CriteriaOrders
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Import, Item, Report, Study, Topic
 from db.types import now

@@ -12,14 +12,14 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
-from annotation.judges.answers import Answer, Answered
-from annotation.judges.assignments import open_assignments
-from annotation.judges.passes import Pass
+from annotation.judges.planning.calls import Pass
+from annotation.judges.planning.plan import open_assignments
 from annotation.labelling import record_answers
+from annotation.labels.answers import Answer, Answered
 from annotation.people.active_time import clamp, split
 from annotation.verdicts import labels_csv, load_verdicts, require_revealed
+from calibration.arithmetic.metrics import cohen_kappa, percent_agreement
 from calibration.calibrate import calibrate
-from calibration.metrics import cohen_kappa, percent_agreement
 from calibration.results import CalibrationSettings
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
@@ -80,8 +80,8 @@ def four_hundred(engine: Engine, tmp_path: Path) -> tuple[Engine, int, dict[tupl
 
 
 def _study_on(engine: Engine, root: Path) -> int:
-    from annotation.importing.folder import read_folder
-    from annotation.importing.write import import_reports
+    from annotation.importing.reports.folder import read_folder
+    from annotation.importing.reports.write import import_reports
     from annotation.people.principals import local_admin
     from annotation.planning.slots import apply_plan, make_plan
     from annotation.studies import init_study

@@ -16,8 +16,7 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.labelling import Saved
 from annotation.offline.packets import reserve_packet
 from annotation.people.consent import consent_version, give_consent
-from annotation.people.invites import revoke
-from annotation.people.open_links import open_link
+from annotation.people.links import open_link, revoke
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import ABSOLUTE, who
 from db.connect import reading, transaction

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
-from annotation.people.invites import invite
+import app.screens
+from annotation.people.links import invite
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import sign_in, who
 from db.connect import transaction
@@ -23,6 +26,13 @@ def evaluator(engine: Engine, study: int) -> tuple[Principal, str]:
     return principal, cookie
 
 
+def module_of(name: str) -> str:
+    """Where the page of this name is, in whichever room of `app.screens`."""
+    folder = Path(app.screens.__file__).parent
+    (file,) = folder.rglob(f"{name}.py")
+    return ".".join(("app.screens", *file.relative_to(folder).with_suffix("").parts))
+
+
 def page(engine: Engine, study: int, name: str, **address: str) -> AppTest:
     """The evaluator's page of this name, for a new evaluator. `address`: what stands behind the question mark."""
 
@@ -30,10 +40,10 @@ def page(engine: Engine, study: int, name: str, **address: str) -> AppTest:
         from importlib import import_module
         from inspect import signature
 
-        show = import_module(f"app.screens.{name}").show
+        show = import_module(name).show
         show(*(principal, cookie)[: len(signature(show).parameters)])
 
-    arguments = (name, *evaluator(engine, study))
+    arguments = (module_of(name), *evaluator(engine, study))
     screen = AppTest.from_function(run, args=arguments, default_timeout=120)
     for key, value in address.items():
         screen.query_params[key] = value
@@ -56,4 +66,4 @@ def html_of(screen: AppTest) -> list[str]:
 
 def draw_only(patch: pytest.MonkeyPatch, *figures: object) -> None:
     """A pack holds these figures; all of them take seconds, and tests/exports draws them."""
-    patch.setattr("exports.pack.FIGURES", figures)
+    patch.setattr("exports.pack.FIGURES", dict(enumerate(figures)))

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from annotation.importing.folder import read_folder
-from annotation.importing.probe_records import ParsedProbes
-from annotation.importing.results import ResultOptions, Results
+from annotation.importing.claims.probe_records import ParsedProbes
+from annotation.importing.labels.results import ResultOptions, Results
+from annotation.importing.reports.folder import read_folder
 from annotation.people.consent import consent_version
 from annotation.people.principals import local_admin
 from annotation.planning.slots import Plan, make_plan
@@ -30,41 +30,42 @@ def a_plan(session: Session, cast: Cast) -> Plan:
 
 
 CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
-    "leaks.auditing.view_report": lambda s, c: with_(c.report(s)),
+    "shown_texts.auditing.view_report": lambda s, c: with_(c.report(s)),
     "offline.ballots.import_ballot": lambda s, c: with_(b"{}"),
     "people.consent.give_consent": lambda s, c: with_(consent_version(CONSENT)),
-    "people.gates.refuse_reopen": lambda s, c: with_(c.of(s, c.done["aid"])),
+    "training.training.refuse_reopen": lambda s, c: with_(c.of(s, c.done["aid"])),
     "work.history.answer_history": lambda s, c: with_(c.page["aid"]),
     "importing.gold.import_gold": lambda s, c: with_(c.folder / "no.csv", "training"),
-    "importing.probes_write.import_probes": lambda s, c: with_(ParsedProbes(()), layout="table", source="here"),
-    "importing.results_write.import_results": lambda s, c: with_(
+    "importing.claims.probes_write.import_probes": lambda s, c: with_(ParsedProbes(()), layout="table", source="here"),
+    "importing.labels.results_write.import_results": lambda s, c: with_(
         Results(()), kind="judge", layout="csv", source="x", options=ResultOptions()
     ),
-    "importing.write.import_reports": lambda s, c: with_(
+    "importing.reports.write.import_reports": lambda s, c: with_(
         read_folder(c.folder / "reports"), layout="folder", source="here"
     ),
-    "importing.write.prepare_all": lambda s, c: with_(read_folder(c.folder / "reports")),
-    "people.invites.invite": lambda s, c: with_("Zoe", "annotator"),
-    "people.invites.invite_all": lambda s, c: with_(["Zoe"], "annotator"),
-    "people.invites.revoke": lambda s, c: with_("Ada"),
-    "planning.item_slots.release": lambda s, c: with_([f"item-{c.item(s):05d}"]),
-    "planning.item_slots.reserve": lambda s, c: with_([f"item-{c.item(s):05d}"], "Bea"),
-    "planning.item_slots.set_priority": lambda s, c: with_([f"item-{c.item(s):05d}"], 3),
-    "judges.judge_prompts.calls_on": lambda s, c: with_("judge-x", c.item(s)),
-    "judges.asking.forecast": lambda s, c: with_("judge-x"),
+    "importing.reports.write.refuse_reports": lambda s, c: with_(read_folder(c.folder / "reports")),
+    "importing.reports.write.prepare_all": lambda s, c: with_(read_folder(c.folder / "reports")),
+    "people.links.invite": lambda s, c: with_("Zoe", "annotator"),
+    "people.links.invite_all": lambda s, c: with_(["Zoe"], "annotator"),
+    "people.links.revoke": lambda s, c: with_("Ada"),
+    "open_work.item_slots.release": lambda s, c: with_([f"item-{c.item(s):05d}"]),
+    "open_work.item_slots.reserve": lambda s, c: with_([f"item-{c.item(s):05d}"], "Bea"),
+    "open_work.item_slots.set_priority": lambda s, c: with_([f"item-{c.item(s):05d}"], 3),
+    "judges.reviewing.inspecting.calls_on": lambda s, c: with_("judge-x", c.item(s)),
+    "judges.planning.requests.forecast": lambda s, c: with_("judge-x"),
     "labelling.reopen": lambda s, c: with_(c.done["aid"]),
     "labelling.save": lambda s, c: with_([answer(c.page, "clear", "right", client_uuid="one-more-1")]),
     "labelling.skip": lambda s, c: with_(c.page["aid"], "no reason"),
     "labelling.submit": lambda s, c: with_(c.done["aid"], c.done["page"], "submit-by-ada", {}),
-    "disputes.one_disagreement.look_at": lambda s, c: with_("judge-x", f"item-{c.item(s):05d}", "clear"),
-    "disputes.one_disagreement.sent_call": lambda s, c: with_(1),
-    "people.open_links.open_link": lambda s, c: with_(5),
-    "people.open_links.revoke_open_link": lambda s, c: with_(c.link(s)),
-    "leaks.overrides.edit_text": lambda s, c: with_(c.report(s), "Another text.", "a slip"),
-    "leaks.overrides.exclude_report": lambda s, c: with_(c.report(s), "a slip"),
-    "leaks.overrides.resolve_all": lambda s, c: with_("keep"),
-    "leaks.overrides.resolve_flag": lambda s, c: with_(c.report(s), 0, "keep"),
-    "leaks.overrides.restore_passage": lambda s, c: with_(c.report(s), 0, 1, "a slip"),
+    "judges.reviewing.disagreements.look_at": lambda s, c: with_("judge-x", f"item-{c.item(s):05d}", "clear"),
+    "judges.reviewing.disagreements.sent_call": lambda s, c: with_(1),
+    "people.links.open_link": lambda s, c: with_(5),
+    "people.links.revoke_open_link": lambda s, c: with_(c.link(s)),
+    "shown_texts.overrides.edit_text": lambda s, c: with_(c.report(s), "Another text.", "a slip"),
+    "shown_texts.overrides.exclude_report": lambda s, c: with_(c.report(s), "a slip"),
+    "shown_texts.overrides.resolve_all": lambda s, c: with_("keep"),
+    "shown_texts.overrides.resolve_flag": lambda s, c: with_(c.report(s), 0, "keep"),
+    "shown_texts.overrides.restore_passage": lambda s, c: with_(c.report(s), 0, 1, "a slip"),
     "offline.packets.reserve_packet": lambda s, c: with_("Ada", 1),
     "offline.packets.withdraw_packet": lambda s, c: with_(c.packet),
     "work.page.assignment_page": lambda s, c: with_(c.page["aid"]),
@@ -73,17 +74,17 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "work.remarks.deal_with": lambda s, c: with_(c.remark(s)),
     "work.remarks.reply": lambda s, c: with_(c.remark(s), "thank you"),
     "people.sign_ins.note_seen": lambda s, c: with_("a cookie"),
-    "people.signing_out.sign_out_person": lambda s, c: with_("Ada"),
+    "people.sign_ins.sign_out_person": lambda s, c: with_("Ada"),
     "planning.slots.apply_plan": lambda s, c: with_(a_plan(s, c)),
     "planning.slots.compare_plan": lambda s, c: with_(a_plan(s, c)),
     "planning.slots.make_plan": lambda s, c: with_(design="all", overlap=4),
-    "people.standing.pause": lambda s, c: with_("Ada"),
-    "people.standing.resume": lambda s, c: with_("Ada"),
-    "people.standing.set_quota": lambda s, c: with_(5, "Ada"),
-    "people.standing.void_work": lambda s, c: with_("Ada", "a reason"),
-    "people.standing.withdraw": lambda s, c: with_("Ada"),
-    "study_status.set_status": lambda s, c: with_("paused"),
-    "people.training.end_training_item": lambda s, c: with_(c.of(s, c.done["aid"])),
-    "people.training.feedback": lambda s, c: with_(c.done["aid"]),
-    "people.training.pass_training": lambda s, c: with_("Nea", "knows it well"),
+    "participation.standing.pause": lambda s, c: with_("Ada"),
+    "participation.standing.resume": lambda s, c: with_("Ada"),
+    "participation.standing.set_quota": lambda s, c: with_(5, "Ada"),
+    "participation.standing.void_work": lambda s, c: with_("Ada", "a reason"),
+    "participation.standing.withdraw": lambda s, c: with_("Ada"),
+    "work.study_status.set_status": lambda s, c: with_("paused"),
+    "training.training.end_training_item": lambda s, c: with_(c.of(s, c.done["aid"])),
+    "training.training.feedback": lambda s, c: with_(c.done["aid"]),
+    "training.training.pass_training": lambda s, c: with_("Nea", "knows it well"),
 }

@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
-from annotation.study_status import move_study
 from annotation.work.claiming import take
+from annotation.work.study_status import move_study
 from app.command_line import app
 from db.connect import transaction
 from db.tables import Study

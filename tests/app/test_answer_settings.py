@@ -7,7 +7,7 @@ import pytest
 
 from annotation.errors import AnnotationError
 from annotation.protocol import parse_protocol, read_protocol
-from app.reporting import settings_of
+from app.results.reporting import settings_of
 from calibration.calibrate import calibrate
 from calibration.results import Aggregate
 from tests.small_study import PROBES, PROTOCOL, RATING

@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 
 from annotation.facts.soundness import find_faults
 from annotation.labelling import save, submit
-from annotation.people.invites import invite
+from annotation.people.links import invite
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import sign_in, who
 from annotation.planning.plan_root import keep_plan_root
@@ -36,8 +36,7 @@ from annotation.work.page import assignment_page
 from app.command_line import app
 from app.settings import database, settings
 from db import migrations
-from db.backup import Backup, write_backup
-from db.backup_file import read_manifest, readable, seal, sum_file, table_sums, writable
+from db.backup import Backup, read_manifest, readable, seal, sum_file, table_sums, writable, write_backup
 from db.connect import open_database, reading, transaction
 from db.errors import DatabaseError, DiskFull
 from db.judge_tables import Judge, JudgeCall, JudgeConfig
@@ -386,7 +385,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = '[]'"), "its manifest cannot be read",
     ),
     "a manifest of another shape": (
-        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0007\"', '[]')"),
+        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0008\"', '[]')"),
         "its manifest cannot be read",
     ),
     "another format": (
@@ -394,7 +393,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
         "format 'calipers-backup/2' is of another calipers",
     ),
     "a newer schema": (
-        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0007\"', '\"9999\"')"),
+        lambda file: rewritten(file, "UPDATE calipers_backup SET manifest = replace(manifest, '\"0008\"', '\"9999\"')"),
         r"made by a newer calipers \(1\.2\.3\); install that version",
     ),
     "another schema": (
@@ -548,7 +547,7 @@ def test_the_commands_say_what_was_written_and_that_it_is_sound(
 
     said = run("backup", str(out))
     assert said["sha256"] == sum_file(out).read_text()[:64]
-    assert (said["format"], said["revision"]) == ("calipers-backup/1", "0007")
+    assert (said["format"], said["revision"]) == ("calipers-backup/1", "0008")
     monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{tmp_path}/again.db")
     settings.cache_clear()
     database.cache_clear()

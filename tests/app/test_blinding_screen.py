@@ -10,15 +10,15 @@ from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
 from annotation.facts.study_facts import keep_audit
-from annotation.leaks.auditing import audit_study
 from annotation.people.principals import Principal, local_admin
+from annotation.shown_texts.auditing import audit_study
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Report, Study
 from tests.annotation.result_trees import bring_results, labels_file
 from tests.app.drawing import html_of
 from tests.app.drawing import page as evaluators_page
-from tests.small_study import make_study, report_by
+from tests.small_study import PROTOCOL, make_study, report_by, write_reports
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def page(
         report.open_flags = 2
 
     def run(principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
-        from app.screens import blinding
+        from app.screens.study import blinding
 
         blinding.show(principal)
 
@@ -75,6 +75,39 @@ def test_a_flag_is_kept_or_masked_by_a_button(page: tuple[AppTest, Engine, int])
     assert not [button for button in screen.button if button.label in ("Mask", "Keep")]
     screen.selectbox[0].select(report_id).run()
     assert "Changed by hand: mask system<" in "".join(html_of(screen))
+
+
+def test_the_plain_text_stands_beside_the_original_with_what_was_made_alike(
+    migrated_sqlite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "plain.db"
+    path.write_bytes(migrated_sqlite.read_bytes())
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{path}")
+    settings.cache_clear()
+    database.cache_clear()
+    folder = write_reports(tmp_path / "reports")
+    marked = next(folder.glob("beta/tides.*"))
+    marked.write_text("# Tides\n\n1. The **moon** pulls.\n2. Water _rises_ — twice.\n", encoding="utf-8")
+    plain = PROTOCOL.replace("[study]", '[study]\nlayout = "plain"')
+    study_id = make_study(database(), folder, protocol=plain)
+    with reading(database()) as session:
+        report = report_by(session, local_admin(session.get_one(Study, study_id)), "tides", "beta")
+        shown = report.shown_text
+    assert "The moon pulls.\n\nWater rises – twice." in shown
+
+    def run(principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+        from app.screens.study import blinding
+
+        blinding.show(principal)
+
+    screen = AppTest.from_function(run, args=(Principal(study_id, "admin"),), default_timeout=60).run()
+    screen.selectbox[0].select(report.id).run()
+    words = "".join(html_of(screen))
+    assert words.index("The **moon** pulls.") < words.index("The moon pulls.")
+    assert "Made alike: emphasis 4, list numbers 2, list sentences 2, dashes 1, title 1." in words
+    database().dispose()
+    settings.cache_clear()
+    database.cache_clear()
 
 
 def test_a_text_is_changed_only_with_a_reason(page: tuple[AppTest, Engine, int]) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-import app.bundling
+import app.results.export_files
 from annotation.labelling import save, submit
-from annotation.people.invites import invite
+from annotation.people.links import invite
 from annotation.people.principals import local_admin
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
@@ -193,8 +193,10 @@ def test_a_study_that_is_still_blind_leaves_no_bundle(
 def test_labels_that_arrive_while_a_bundle_is_made_refuse_it(
     calipers: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.bundling, "pack", lambda *args: {})  # the drawing, during which a label was saved
-    monkeypatch.setattr(app.bundling, "label_version", lambda session, study: (10**9,))
+    monkeypatch.setattr(
+        app.results.export_files, "pack", lambda *args: {}
+    )  # the drawing, during which a label was saved
+    monkeypatch.setattr(app.results.export_files, "label_version", lambda session, study: (10**9,))
     said = calipers("export", "bundle", "disputed", "--out", str(tmp_path / "b"), exit_code=1)
     assert "got labels or was changed while its report was computed; export again" in said
     assert not (tmp_path / "b").exists()

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.screens import clock
+from app.screens import look
 
 NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
 
@@ -26,5 +26,5 @@ NOON = datetime(2026, 7, 1, 12, 0, tzinfo=UTC)
     ],
 )
 def test_a_time_is_that_of_the_readers_browser(monkeypatch: pytest.MonkeyPatch, zone: str | None, told: str) -> None:
-    monkeypatch.setattr(clock.st, "context", SimpleNamespace(timezone=zone))
-    assert clock.at(NOON) == told
+    monkeypatch.setattr(look.st, "context", SimpleNamespace(timezone=zone))
+    assert look.local_time(NOON) == told

@@ -12,16 +12,16 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.facts.soundness import find_faults
+from annotation.open_work.returns import return_stale
+from annotation.participation.people_list import pay_lines
 from annotation.people.active_time import seconds_by_assignment
-from annotation.people.pay import pay_lines
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import who
 from annotation.planning.plan_root import keep_plan_root
 from annotation.verdicts import load_verdicts
 from annotation.work.own_work import own_work
-from annotation.work.stale import return_stale
 from app.progress import study_progress
-from app.quality import study_quality
+from app.results.quality import study_quality
 from db.connect import reading, transaction
 from db.tables import Assignment, Study
 from tests.app.visiting import Site, first_page, post

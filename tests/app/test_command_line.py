@@ -11,8 +11,8 @@ import pytest
 
 from app.command_line import run
 from app.settings import database, settings
-from exports.plots.criteria_map import criteria_map
 from exports.plots.forest import forest
+from exports.plots.value_maps import criteria_map
 from tests.app.drawing import draw_only
 from tests.small_study import PROTOCOL, write_reports
 
@@ -75,7 +75,9 @@ def test_flags_stop_a_study_from_opening_until_they_are_decided(shell: Shell) ->
     assert "Not blind yet: 1 passage that may name" in said
     assert "label-blind" not in said
     for refused in ("--report alpha/moons", "--report alpha/tides", "--kind product"):
-        assert "0 passages resolved as mask" in shell("audit", "--resolve", "mask", *refused.split())
+        told = shell("audit", "--resolve", "mask", *refused.split())
+        assert told.startswith("0 passages resolved as mask\n1 passage waits for a decision")
+        assert "Not blind yet" not in told, "what is still to decide is told at once, without reading every report"
     assert "assistant is no name" in shell("audit", "--resolve", "mask", "--kind", "assistant", exit_code=1)
     command = next(line for line in said.splitlines() if "--report" in line)
     assert command == "  calipers audit s --resolve exclude --report alpha/tides"
@@ -89,6 +91,43 @@ def test_flags_stop_a_study_from_opening_until_they_are_decided(shell: Shell) ->
     assert "nobody is asked for consent" in said
     shell("close")
     assert "study 's' is open again: it was closed" in shell("open")
+
+
+def test_passages_for_which_a_study_does_not_open_are_listed_first(shell: Shell) -> None:
+    for system, topic in (("alpha", "bread"), ("alpha", "noise"), ("gamma", "tides")):
+        report = shell.folder / "reports" / system / f"{topic}.md"
+        report.write_text(report.read_text().replace("A report on", "As an AI language model, I report on"))
+    shell("init", "s", "--protocol", "small.toml")
+    shell("import", "reports", "reports", "--layout", "folder")
+    (shell.folder / "pairs.csv").write_text("topic,system_a,system_b\ntides,beta,gamma\n")
+    shell("pairs", "--design", "pairs.csv", "--apply")
+    assert "1 passage in 1 report may say who wrote them" in shell("open", exit_code=1)
+    said = shell("audit")
+    first = next(line for line in said.splitlines() if line.startswith("decide:"))
+    assert first.startswith("decide: assistant in gamma/tides")
+    assert "3 passages wait for a decision (assistant 3; 1 of planned items, for which the study does not open)" in said
+    shell("audit", "--resolve", "keep", "--report", "gamma/tides")
+    shell("invite", "s", "Ada", "Bo")
+    assert "study 's' is open\n" in shell("open")
+
+
+@pytest.mark.parametrize(
+    ("reports", "says"),
+    [
+        ("", "raters saw no system names, citations or traces of origin, but length"),
+        (
+            "reports = {strip_citations = false}\n",
+            "raters saw no system names or traces of origin, but citations, length",
+        ),
+    ],
+)
+def test_the_audit_says_no_citations_only_where_the_protocol_removes_them(
+    shell: Shell, reports: str, says: str
+) -> None:
+    (shell.folder / "small.toml").write_text(PROTOCOL.replace("[answers]", f"{reports}[answers]"))
+    shell("init", "s", "--protocol", "small.toml")
+    shell("import", "reports", "reports", "--layout", "folder")
+    assert says in json.loads(shell("audit", "--json"))["sentence"]
 
 
 def test_a_dry_run_writes_nothing(shell: Shell) -> None:
@@ -122,7 +161,7 @@ def test_a_bare_labels_file_is_calibrated_without_a_database(shell: Shell, monke
             lines.append(f"{n:03d},{rater},{kind},c,{'AB'[(n + (rater == 'gpt' and n % 5 == 0)) % 2]},{n:03d}")
     (shell.folder / "labels.csv").write_text("\n".join(lines) + "\n")
     said = shell("calibrate", "labels.csv", "--out", "report", "--resamples", "199")
-    assert "gpt, the one judge tried, is not adequate: it agrees" in said
+    assert "gpt, the one judge tried, is not adequate. It agrees" in said
     written = (  # no systems are named: there is no ranking
         "agreement", "annotators", "bias", "criteria", "judges", "alt_test_checklist", "blinding_checklist",
     )  # fmt: skip

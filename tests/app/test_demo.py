@@ -11,15 +11,15 @@ from sqlalchemy import Engine, func, select
 from streamlit.testing.v1 import AppTest
 
 from annotation.people.principals import Principal, local_admin
-from app.demo import demo_links, make_demo
+from app.demo.study import demo_links, make_demo
 from app.progress import study_progress
-from app.reporting import study_report
+from app.results.reporting import study_report
 from app.settings import database, settings
 from db.connect import open_database, reading
 from db.judge_tables import JudgeAttempt
 from db.migrations import upgrade
 from db.tables import Assignment, Label, Study
-from tests.app.drawing import page
+from tests.app.drawing import module_of, page
 
 
 @pytest.fixture(scope="module")
@@ -94,9 +94,9 @@ def shown(principal: Principal, name: str) -> str:
     def run(principal, name):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
         import importlib
 
-        importlib.import_module(f"app.screens.{name}").show(principal)
+        importlib.import_module(name).show(principal)
 
-    done = AppTest.from_function(run, args=(principal, name), default_timeout=60).run()
+    done = AppTest.from_function(run, args=(principal, module_of(name)), default_timeout=60).run()
     assert not done.exception
     return "\n".join(str(element.proto) for element in done.main)
 
@@ -132,6 +132,6 @@ def test_an_annotator_is_refused_the_evaluators_page(screen: Principal) -> None:
 
 
 def test_the_demo_reports_are_where_the_package_looks_for_them() -> None:
-    from app.demo import REPORTS
+    from app.demo.study import REPORTS
 
     assert len(list(Path(REPORTS).glob("*/*.md"))) == 18

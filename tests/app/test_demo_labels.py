@@ -13,21 +13,19 @@ from sqlalchemy import Engine, select
 
 from annotation.people.principals import local_admin
 from annotation.verdicts import load_verdicts
-from app.commands.quality import print_status
-from app.commands.terminal import print_report
-from app.demo_labels import NAME, make_labels_demo
-from app.demo_story import TOPICS, pairs, story
+from app.commands.people.quality import print_status
+from app.commands.results.terminal import print_report
+from app.demo.labels import NAME, TOPICS, make_labels_demo, pairs, story
 from app.progress import StudyProgress, far, study_parts, study_progress
-from app.quality import StudyQuality, study_quality
-from app.quality_words import listed
-from app.reporting import study_report
-from app.screens.bias import sentence
-from app.screens.progress_parts import strip_html
+from app.results.quality import StudyQuality, listed, study_quality
+from app.results.reporting import study_report
+from app.screens.results.bias import sentence
+from app.screens.study.progress_parts import strip_html
 from calibration.choosing.choice import Candidate
 from calibration.results import CalibrationReport
 from db.connect import open_database, reading
 from db.tables import Study
-from exports.as_markdown import as_markdown
+from exports.forms import as_markdown
 from exports.sheets.bias import headlines
 from exports.tables import PEOPLE, agreement_table
 from tests.conftest import new_postgres
@@ -87,7 +85,7 @@ def test_the_good_cheap_judge_is_chosen_clearly_within_the_margin_and_whoever_is
     assert choice is not None
     assert (choice.status, choice.judge) == ("chosen", "simulated-mini")
     # no bootstrap has a part in these: the same everywhere, to the last digit that is printed
-    assert "at 1.97 USD per 1,000 items it agrees with the annotators in 78.7 % of labels" in choice.sentence
+    assert "At 1.97 USD per 1,000 items it agrees with the annotators in 78.7 % of labels" in choice.sentence
     claim = found.candidate("simulated-mini").claim
     assert claim is not None
     assert claim.test.upper < 0

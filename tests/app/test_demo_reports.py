@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-DEMO = Path(__file__).resolve().parents[2] / "app" / "demo_reports"
+DEMO = Path(__file__).resolve().parents[2] / "app" / "demo" / "reports"
 PATHS = sorted(DEMO.glob("*/*.md"))
 REPORTS = {f"{path.parent.name}/{path.stem}": path.read_text(encoding="utf-8") for path in PATHS}
 

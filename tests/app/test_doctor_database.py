@@ -12,10 +12,9 @@ from sqlalchemy import Engine, select, text
 from sqlalchemy.orm import Session
 from typer.testing import CliRunner
 
-from annotation.facts.acknowledged import acknowledged_faults
-from annotation.facts.soundness import find_faults
-from annotation.judges.billed import check_bill, read_bill
-from annotation.judges.queue_rules import queue_rules
+from annotation.facts.soundness import acknowledged_faults, find_faults
+from annotation.judges.money.ledger import check_bill, read_bill
+from annotation.judges.money.queue_rules import queue_rules
 from app.command_line import app
 from db.connect import reading, transaction
 from db.judge_tables import JudgeAttempt

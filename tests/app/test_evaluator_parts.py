@@ -12,22 +12,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.plan_words import why_topics
-from app.screens.bias import sentence as bias_sentence
-from app.screens.links import behind, labels_address
-from app.screens.planner import aims_html, sentence, worth_html
-from app.screens.plots import plot_html
-from app.screens.reliability import cells_table
-from app.screens.reliability import sentence as map_sentence
-from app.screens.report_tables import in_columns, in_order, table_html
-from calibration.biases.reliability_map import Cell, ReliabilityMap
-from calibration.choose import cheapest_adequate_judge
+from app.screens.results.bias import sentence as bias_sentence
+from app.screens.results.reliability import cells_table
+from app.screens.results.reliability import sentence as map_sentence
+from app.screens.results.tables_and_figures import behind, in_columns, in_order, labels_address, plot_html, table_html
+from app.screens.study.planner import aims_html, sentence, worth_html
+from calibration.agreement.reliability_map import Cell, ReliabilityMap
+from calibration.choosing.choose import cheapest_adequate_judge
 from calibration.results import CalibrationSettings, Estimate
-from calibration.sizing.study_cost import Design, Prices
-from calibration.sizing.study_plan import Goals, plan_from_assumptions
+from calibration.sizing.study_plan import Design, Goals, Prices, plan_from_assumptions
 from exports.figures import as_bytes
 from exports.plots.forest import forest
 from exports.tables import Column, Table
+from exports.words.plan_words import why_topics
 from tests.calibration.priced import EIGHT, priced
 from tests.exports.toy import toy_report
 
@@ -97,17 +94,18 @@ def test_a_number_leads_to_the_labels_of_its_judge_where_that_page_shows_them(
 ) -> None:
     report = toy_report()
     report = replace(
-        report, data={**report.data, "judges": ["mini", "maxi", "trio [panel]"], "systems": ["atlas", "borealis"]}
+        report,
+        labels=replace(report.labels, judges=["mini", "maxi", "trio [panel]"], systems=["atlas", "borealis"]),
     )
-    number = Estimate("percent_agreement", "mini", "each_annotator", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "m", "")
+    number = Estimate("percent_agreement", "mini", "each_annotator", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "m")
     assert behind(replace(number, **changes), report) == address
 
 
 def test_a_table_escapes_names_and_addresses_and_folds_how_to_read_it() -> None:
     evil = "<b>\"'&"
     report = toy_report()
-    report = replace(report, data={**report.data, "judges": [evil], "systems": []})
-    number = Estimate("s", evil, "each_annotator", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "m", "")
+    report = replace(report, labels=replace(report.labels, judges=[evil], systems=[]))
+    number = Estimate("s", evil, "each_annotator", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "m")
     table = Table("t", evil, (Column("a", evil), Column("b", "B")), ((evil, number),), (evil,))
     found = table_html(table, report)
     assert "<b>" not in found
@@ -149,7 +147,7 @@ def test_a_study_without_a_bias_to_look_for_says_what_that_takes() -> None:
 
 def cell(criterion: str, category: str, judge: float, person: float, half: float = 0.05) -> Cell:
     def made(statistic: str, value: float) -> Estimate:
-        return Estimate(statistic, "mini", "others", criterion, category, value, value - half, value + half, 0.95, 60, 30, "m", "-")  # fmt: skip
+        return Estimate(statistic, "mini", "others", criterion, category, value, value - half, value + half, 0.95, 60, 30, "m")  # fmt: skip
 
     agreement, ceiling, gap = made("a", judge), made("c", person), made("g", person - judge)
     return Cell(criterion, category, agreement, ceiling, gap)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlencode
@@ -9,10 +10,13 @@ from urllib.parse import urlencode
 import pandas as pd
 import pytest
 from sqlalchemy import Engine
+from streamlit.testing.v1 import AppTest
 
-import app.computing
-import app.reporting
+import app.results.computing
+import app.results.reporting
 from tests.app.drawing import drawn, html_of, page, shown
+from tests.calibration.choosing.test_alone import made
+from tests.calibration.passing.passed import made_answers
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.studies import made_ratings
 from tests.disputed_study import SYSTEMS, make_disputed
@@ -29,24 +33,24 @@ OTHERS = {
     "rationale": None,
 }
 PAGES = ("choice", "agreement", "reliability", "bias", "ranking", "paper")
-READERS = (app.reporting, app.computing)
+READERS = (app.results.reporting, app.results.computing)
 
 
 @pytest.fixture
-def study_of(engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[pd.DataFrame], int]:
-    """study_of(verdicts) -> a study whose labels are these."""
+def study_of(engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """study_of(verdicts[, protocol]) -> a study whose labels are these."""
 
-    def make(verdicts: pd.DataFrame) -> int:
+    def make(verdicts: pd.DataFrame, protocol: str = PROTOCOL) -> int:
         full = verdicts.assign(**{name: value for name, value in OTHERS.items() if name not in verdicts})
         for reader in READERS:
             monkeypatch.setattr(reader, "load_verdicts", lambda session, study: full)
-        return make_study(engine_here, tmp_path / "reports")
+        return make_study(engine_here, tmp_path / "reports", protocol=protocol)
 
     return make
 
 
 @pytest.fixture
-def priced_judges(study_of: Callable[[pd.DataFrame], int]) -> int:
+def priced_judges(study_of: Callable[..., int]) -> int:
     """Three judges: one that is no good, the cheapest adequate one, and a dearer one."""
     verdicts = priced({name: EIGHT[name] for name in ("small", "mini", "huge")}, pairs=80)
     number = verdicts["item_id"].str[-2:].astype(int)
@@ -70,6 +74,18 @@ def test_before_anybody_handed_in_work_a_page_says_so_and_what_to_do(
         assert "invite annotators" in words, name
 
 
+def test_answers_that_pass_or_fail_have_their_tables_and_plots_beside_agreement(
+    study_of: Callable[[pd.DataFrame], int], engine_here: Engine
+) -> None:
+    made = made_answers(labelled=24, people=2).assign(cost_usd=0.001)
+    words = shown(page(engine_here, study_of(made), "agreement"))
+    for said in (
+        "How often judges are right about what passes", "Who says that what passes", "Youden's J",
+        "Pass rates without the judge's errors", "Rogan–Gladen", "PPI++", "passes by j alone",
+    ):  # fmt: skip
+        assert said.replace("'", "&#x27;") in words or said in words, said
+
+
 def test_people_alone_are_reported_and_what_a_judge_would_add_is_said(engine_here: Engine, tmp_path: Path) -> None:
     study = make_disputed(engine_here, tmp_path / "reports", judged=False)
     for name, said in {
@@ -82,9 +98,7 @@ def test_people_alone_are_reported_and_what_a_judge_would_add_is_said(engine_her
         assert said in shown(page(engine_here, study, name)), name
 
 
-def test_scores_rank_no_system_and_every_other_page_stands(
-    engine_here: Engine, study_of: Callable[[pd.DataFrame], int]
-) -> None:
+def test_scores_rank_no_system_and_every_other_page_stands(engine_here: Engine, study_of: Callable[..., int]) -> None:
     study = study_of(made_ratings())
     words = {name: shown(page(engine_here, study, name)) for name in PAGES}
     assert "No system can be ranked" in words["ranking"]
@@ -93,7 +107,7 @@ def test_scores_rank_no_system_and_every_other_page_stands(
 
 
 def test_one_judge_is_looked_at_like_several_and_a_hostile_name_stays_text_on_every_page(
-    engine_here: Engine, study_of: Callable[[pd.DataFrame], int]
+    engine_here: Engine, study_of: Callable[..., int]
 ) -> None:
     evil = '<img src=x onerror="alert(1)">&'
     study = study_of(priced({evil: EIGHT["mini"]}, pairs=24))
@@ -117,7 +131,8 @@ def test_the_choice_stands_first_then_the_plot_the_judges_and_the_card_of_the_ch
 ) -> None:
     screen = page(engine_here, priced_judges, "choice")
     words = shown(screen)
-    assert "mini is the cheapest adequate judge of 3 tried.</p>" in words
+    assert "decide without a person" not in words, "nobody asked"
+    assert re.search(r">mini is the cheapest adequate judge of 3 tried, but not without [^<]+\.</p>", words)
     places = [words.index(part) for part in ("cheapest adequate", "data:image/svg+xml", "Sort by", "The card of one")]
     assert places == sorted(places)
     assert screen.selectbox(key="card_of").value == "mini"
@@ -125,6 +140,19 @@ def test_the_choice_stands_first_then_the_plot_the_judges_and_the_card_of_the_ch
     assert "disagreements?judge=mini" in words
     drawn(screen.selectbox(key="card_of").select("huge").run())
     assert "disagreements?judge=huge" in shown(screen)
+
+
+def test_where_the_protocol_states_an_error_the_page_says_what_each_judge_may_decide_alone(
+    engine_here: Engine, study_of: Callable[..., int]
+) -> None:
+    labels = made(topics=30).assign(len_a=1_000, len_b=1_000)
+    study = study_of(labels, f"{PROTOCOL}\n[calibration]\nalone_error = 0.2\n")
+    words = shown(page(engine_here, study, "choice")).replace("\N{NO-BREAK SPACE}", " ")
+    parts = ("mini: 75 % by the judge, the rest to people: 2.00 USD + 25.0 hours per 1,000 items",
+             "What a judge may decide without a person", "mini may decide 75 % of items alone", "Decides alone</th>",
+             "Error at each threshold")  # fmt: skip
+    places = [words.index(part) for part in parts]
+    assert places == sorted(places)
 
 
 def test_judges_are_sorted_by_any_column_either_way(engine_here: Engine, priced_judges: int) -> None:
@@ -194,6 +222,26 @@ def test_a_slider_changes_the_plan_and_the_study_can_be_its_pilot(engine_here: E
     drawn(screen.selectbox(key="plan_of_judge").select("huge").run())
     assert "Pilot of 80 topics: huge agrees" in shown(screen)
     assert screen.slider(key="plan_tried_True").value == 3
+
+
+def test_looks_take_topics_of_the_claim_and_leave_the_interval_as_it_is(
+    engine_here: Engine, priced_judges: int
+) -> None:
+    screen = page(engine_here, priced_judges, "planner")
+    once = aimed(screen)
+    drawn(screen.slider(key="plan_looks").set_value(6).run())
+    six = aimed(screen)
+    drawn(screen.radio(key="plan_mode").set_value("Whenever one likes").run())
+    any_time = aimed(screen)
+    assert not [slider for slider in screen.slider if slider.key == "plan_looks"]  # none are counted then
+    assert once["to know"] == six["to know"] == any_time["to know"]
+    claims = [found["to show"] for found in (once, six, any_time)]
+    assert claims[0] < claims[1] <= 1.1 * claims[0] < claims[2] <= 1.36 * claims[0]
+
+
+def aimed(screen: AppTest) -> dict[str, int]:
+    """Topics of each aim, by how the Planner's sentence begins it."""
+    return {aim: int(count) for count, aim in re.findall(r"(\d+) topics (to know|to show)", shown(screen))}
 
 
 def test_a_study_that_is_no_pilot_says_what_is_missing(engine_here: Engine, tmp_path: Path) -> None:

@@ -14,18 +14,18 @@ from typer.testing import CliRunner
 
 from annotation.errors import AnnotationError
 from annotation.labelling import save, submit
-from annotation.people.invites import invite
+from annotation.participation.standing import void_work
+from annotation.people.links import invite
 from annotation.people.principals import local_admin
-from annotation.people.standing import void_work
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
-from app.commands.export_dataset import export_dataset
+from app.commands.results.exporting import export_dataset
 from app.settings import database, settings
 from db.connect import open_database, transaction
 from db.migrations import upgrade
 from db.people_tables import Rater, SignIn
 from db.tables import Assignment, Export, Label, Study
-from exports.dataset import MARK
+from exports.datasets.dataset import MARK
 from exports.errors import ExportError
 from tests.small_study import PROTOCOL, a_person, answer, make_study
 

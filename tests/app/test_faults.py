@@ -17,9 +17,9 @@ from streamlit.testing.v1 import AppTest
 
 from annotation.facts.soundness import find_faults
 from app import command_line
+from app.files.whole_files import whole_file
 from app.logs import line_format
 from app.settings import database, settings
-from app.whole_file import whole_file
 from db.connect import reading, transaction
 from db.tables import Assignment, Criterion, Event, Label
 from tests.app.visiting import Site, first_page, post

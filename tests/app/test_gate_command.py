@@ -12,6 +12,7 @@ from typer.testing import CliRunner, Result
 from annotation.errors import AnnotationError
 from app.command_line import app
 from calibration.errors import CalibrationError
+from exports.errors import ExportError
 from tests.calibration.priced import priced
 
 GOOD, DEAR, BAD = {"mini": (0.85, 0.001)}, {"large": (0.85, 0.005)}, {"tiny": (0.2, 0.0001)}
@@ -28,12 +29,12 @@ def calibrated(folder: Path, labels: pd.DataFrame, *words: str) -> Result:
         (priced(GOOD | DEAR | BAD), "", 0, "mini is the cheapest adequate judge of 3 tried"),
         (priced(GOOD | DEAR | BAD), "large", 0, "large is adequate: it agrees with the annotators in"),
         (priced(GOOD | BAD), "tiny", 3, "tiny is not adequate: it agrees with the annotators in"),
-        (priced(BAD), "", 3, "tiny, the one judge tried, is not adequate: it agrees with"),
+        (priced(BAD), "", 3, "tiny, the one judge tried, is not adequate. It agrees with"),
         (
             priced(GOOD, pairs=10),
             "",
             4,
-            "Cannot tell from 10 pairs whether mini, the one judge tried, can replace an annotator: it",
+            "Cannot tell from 10 pairs whether mini, the one judge tried, can replace an annotator. It",
         ),
         (priced(GOOD | BAD, pairs=10), "mini", 4, "mini may be adequate or not (cannot tell): it agrees with"),
     ],
@@ -88,7 +89,7 @@ def test_the_plan_is_kept_before_the_first_result_and_a_later_change_is_said(tmp
     assert "judges added: large" in changed
     (out / "comparison-plan.json").write_text("[]")
     broken = calibrated(tmp_path, priced(GOOD, pairs=12), "--out", str(out))
-    assert isinstance(broken.exception, AnnotationError)
+    assert isinstance(broken.exception, ExportError)
     assert "comparison-plan.json is no comparison plan" in str(broken.exception)
 
 

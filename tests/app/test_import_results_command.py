@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,10 +12,12 @@ from sqlalchemy import func, select
 from typer.testing import CliRunner, Result
 
 from annotation.errors import ImportingError
+from annotation.importing.tool_labels.results_tools import person
 from app.command_line import app
 from app.settings import database, settings
 from db.connect import open_database, reading
-from db.tables import Label
+from db.people_tables import Enrollment, Key, Rater
+from db.tables import Import, Label
 from tests.annotation.layout_trees import put
 from tests.annotation.result_trees import inspect_log, inspect_sample, labels_file, writing
 from tests.migrated import new_sqlite
@@ -120,3 +123,25 @@ def test_labels_of_an_annotation_tool_come_in_as_the_user_maps_them(run: Run, tm
     assert "label_studio: 1 answer on 1 item: 1 new" in done.output
     assert "order known throughout" in done.output
     assert labels(tmp_path) == 1
+
+
+def test_an_annotator_known_by_an_address_is_called_by_an_hmac_of_it_with_the_databases_key(
+    run: Run, tmp_path: Path
+) -> None:
+    pair = {"qid": "tides", "system_a": "alpha", "system_b": "beta"}
+    record = {"id": "1", "metadata": pair, "responses": {"clear": [{"value": "A", "user_id": "ada@example.org"}]}}
+    put(tmp_path / "argilla.json", json.dumps([record]))
+    words = ("labels", "argilla.json", "--study", "small", "--layout", "argilla", "--map", "topic=metadata.qid")
+    assert run(*words, "--dry-run").exit_code == 0
+    assert run(*words).exit_code == 0
+    engine = open_database(f"sqlite:///{tmp_path}/x.db")
+    with reading(engine) as session:
+        key = session.scalars(select(Key.secret)).one()  # the dry run made none
+        handles = [one for one in session.scalars(select(Rater.handle)) if one.startswith("user-")]
+        names = [*handles, *session.scalars(select(Enrollment.pseudonym))]
+        kept = json.dumps([one.options for one in session.scalars(select(Import))])
+    engine.dispose()
+    assert person("ada@example.org", key) in names
+    plain = hashlib.sha256(b"ada@example.org").hexdigest()[:12]
+    assert not [name for name in names if plain in name or "@" in name]
+    assert key not in kept

@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from annotation.people import standing
-from annotation.people.invites import invite, revoke
-from annotation.people.open_links import open_link, revoke_open_link
+from annotation.participation import standing
+from annotation.people.links import invite, open_link, revoke, revoke_open_link
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import who
-from annotation.work.positions import position
+from annotation.work.progress import position
 from app.settings import leads_elsewhere
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, OpenLink

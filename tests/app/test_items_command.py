@@ -11,8 +11,8 @@ from sqlalchemy import Engine, select
 from typer.testing import CliRunner
 
 from annotation.errors import AnnotationError
+from annotation.open_work.item_slots import list_items, release, reserve, return_stale_now, set_priority
 from annotation.people.principals import Principal
-from annotation.planning.item_slots import list_items, release, reserve, return_stale_now, set_priority
 from annotation.work.claiming import take
 from app.command_line import app
 from db.connect import transaction

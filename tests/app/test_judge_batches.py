@@ -83,9 +83,9 @@ def test_whoever_waits_fetches_a_batch_once_it_has_ended(batched: Judging, fake:
             if "submitted" not in session.scalars(select(JudgeCall.state)).all():
                 raise KeyboardInterrupt
 
-    batched.patch.setattr("annotation.judges.requests.next_request", no_request)
-    batched.patch.setattr("app.commands.judges.WAIT_S", 0.05)
-    batched.patch.setattr("app.commands.judges.POLL_S", 0.1)
+    batched.patch.setattr("annotation.judges.planning.requests.next_request", no_request)
+    batched.patch.setattr("app.commands.judges.runs.WAIT_S", 0.05)
+    batched.patch.setattr("app.commands.judges.runs.POLL_S", 0.1)
     said = batched("judge", "resume", "small", "--wait", exit_code=130)
     assert "12 lines settled" in said
     assert said.count("calls wait for it") <= 1, "a batch that is still open is told of once, not at every look"

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.judges import requests
-from annotation.judges.requests import next_request, request_run
+from annotation.judges.planning import requests
+from annotation.judges.planning.requests import next_request, request_run
 from app.command_line import main
-from app.commands.judge_workers import shares
+from app.commands.judges.workers import shares
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction
 from db.judge_tables import JudgeRequest
@@ -181,7 +181,7 @@ def test_a_judge_that_always_says_first_is_named_in_words_and_its_panel_is_a_rat
     judging("judge", "run", "small")
     with transaction(judging.engine) as session:
         from annotation.people.principals import local_admin
-        from annotation.study_status import move_study
+        from annotation.work.study_status import move_study
         from db.tables import Study
 
         assert local_admin(session.get_one(Study, judging.study))

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from annotation.judges.outcomes import Reply
+from annotation.judges.replies.outcomes import Reply
 from app.command_line import main
-from app.commands.judge_drift import in_words
+from app.commands.judges.drift import in_words
 from app.settings import database, settings
-from calibration.choosing.drift import AgreementDrift
-from calibration.compare import Difference
+from calibration.comparing.judge_pairs import AgreementDrift
+from calibration.inference.compare import Difference
 from db.connect import open_database
 from tests.annotation.judges.judged_study import Stub, judgments, replied
 from tests.disputed_study import judge, make_disputed

@@ -9,13 +9,13 @@ import streamlit as st
 from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
-from annotation.facts.imported_costs import ImportedCost, imported_costs
-from annotation.judges import client
-from annotation.judges.judge_runs import judge_runs
+from annotation.facts.judge_facts import ImportedCost, imported_costs
+from annotation.judges.asking import client
+from annotation.judges.reviewing.judge_standings import judge_runs
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_out
-from app.screens import judges
-from app.screens.judge_tables import standing_table
+from app.screens.study import judges
+from app.screens.study.judge_tables import standing_table
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest
 from db.tables import Study
@@ -28,7 +28,7 @@ from tests.small_study import make_study
 
 def judges_page(engine: Engine, study: int) -> AppTest:
     def run(principal, cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
-        from app.screens import judges
+        from app.screens.study import judges
 
         judges.show(principal, cookie)
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-import app.computing
-import app.kept
+import app.results.computing
+import app.results.kept
 import app.screens.waiting
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal
-from app.computing import Task, compute, hear, tell
-from app.kept import kept, seconds_under_way
+from app.results.computing import Task, compute, hear, tell
+from app.results.kept import kept, seconds_under_way
 from calibration.errors import CalibrationError
 from tests.app.drawing import page, shown
 from tests.disputed_study import make_disputed
@@ -42,8 +42,8 @@ class Later:
 def later(monkeypatch: pytest.MonkeyPatch) -> Later:
     """Computations apart begin when the test says so, and in this process."""
     threads = Later()
-    monkeypatch.setattr(app.kept, "_in_the_background", threads)
-    monkeypatch.setattr(app.kept, "_asked_of_a_child", app.kept._computed)
+    monkeypatch.setattr(app.results.kept, "_in_the_background", threads)
+    monkeypatch.setattr(app.results.kept, "_asked_of_a_child", app.results.kept._computed)
     return threads
 
 
@@ -56,7 +56,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         made.append(len(made) + 1)
         return made[-1]
 
-    monkeypatch.setitem(app.computing.COMPUTED, "count", count)
+    monkeypatch.setitem(app.results.computing.COMPUTED, "count", count)
     return made
 
 
@@ -74,7 +74,7 @@ def test_one_state_of_the_labels_is_computed_once_and_another_one_anew(engine_he
 def test_apart_the_page_has_what_is_kept_at_once_and_says_of_which_labels_it_is(
     engine_here: Engine, counted: list[int], later: Later, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.kept, "RESTS", 0)
+    monkeypatch.setattr(app.results.kept, "RESTS", 0)
     first = kept(engine_here, COUNT, (5,), apart=True)
     assert (first.value, first.made_at, first.is_under_way) == (None, None, True)
     assert kept(engine_here, COUNT, (6,), apart=True).value is None
@@ -92,7 +92,7 @@ def test_apart_the_page_has_what_is_kept_at_once_and_says_of_which_labels_it_is(
 def test_a_study_that_changes_all_the_time_is_not_computed_all_the_time(
     engine_here: Engine, counted: list[int], later: Later, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app.kept, "RESTS", 10**9)
+    monkeypatch.setattr(app.results.kept, "RESTS", 10**9)
     kept(engine_here, COUNT, (5,), apart=True)
     later.run()
     found = kept(engine_here, COUNT, (6,), apart=True)
@@ -108,7 +108,7 @@ def test_a_refusal_is_kept_and_raised_like_a_value(
     def refuse(engine: Engine, principal: Principal) -> None:
         raise refusal
 
-    monkeypatch.setitem(app.computing.COMPUTED, "count", refuse)
+    monkeypatch.setitem(app.results.computing.COMPUTED, "count", refuse)
     assert kept(engine_here, COUNT, (5,), apart=True).value is None
     later.run()
     with pytest.raises(type(refusal), match=str(refusal)):
@@ -121,7 +121,7 @@ def test_what_nobody_expected_ends_the_wait_and_is_said(
     def break_down(engine: Engine, task: Task) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(app.kept, "_asked_of_a_child", break_down)
+    monkeypatch.setattr(app.results.kept, "_asked_of_a_child", break_down)
     assert kept(engine_here, COUNT, (5,), apart=True).is_under_way
     with pytest.raises(MemoryError):
         later.run()
@@ -132,7 +132,7 @@ def test_what_nobody_expected_ends_the_wait_and_is_said(
 
 def test_a_process_of_its_own_that_breaks_down_logs_no_words(tmp_path: Path) -> None:
     given = pickle.dumps((f"sqlite:///{tmp_path}/none.db", Task("what somebody wrote", Principal(1, "evaluator"))))
-    ended = subprocess.run([sys.executable, "-m", "app.computing"], input=given, capture_output=True)
+    ended = subprocess.run([sys.executable, "-m", "app.results.computing"], input=given, capture_output=True)
     assert ended.returncode == 1
     (line,) = map(json.loads, ended.stderr.splitlines())
     assert line["event"].startswith("not computed: KeyError")
@@ -141,7 +141,7 @@ def test_a_process_of_its_own_that_breaks_down_logs_no_words(tmp_path: Path) -> 
 
 def test_a_process_of_its_own_finds_the_same(engine_here: Engine, tmp_path: Path) -> None:
     asked = Task("judges", Principal(make_disputed(engine_here, tmp_path / "reports"), "evaluator"))
-    assert app.kept._asked_of_a_child(engine_here, asked) == (compute(engine_here, asked), None)
+    assert app.results.kept._asked_of_a_child(engine_here, asked) == (compute(engine_here, asked), None)
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_what_a_process_of_its_own_refuses_comes_over_as_it_is(
     def refuse(engine: Engine, principal: Principal) -> None:
         raise refusal
 
-    monkeypatch.setitem(app.computing.COMPUTED, "count", refuse)
+    monkeypatch.setitem(app.results.computing.COMPUTED, "count", refuse)
     value, heard = hear(pickle.loads(pickle.dumps(tell(str(engine_here.url), COUNT))))
     assert value is None
     assert (type(heard), vars(heard)) == (type(refusal), vars(refusal))
@@ -166,8 +166,8 @@ def test_of_a_large_study_a_page_stands_before_its_numbers_and_then_fills_in(
     study = make_disputed(engine_here, tmp_path / "reports")
     small = shown(page(engine_here, study, name))
     monkeypatch.setattr(app.screens.waiting, "MANY", 0)
-    monkeypatch.setattr(app.kept, "RESTS", 10**9)  # each look signs somebody in, which some pages count
-    app.kept._shelf.clear()
+    monkeypatch.setattr(app.results.kept, "RESTS", 10**9)  # each look signs somebody in, which some pages count
+    app.results.kept._shelf.clear()
     assert "This page fills in by itself" in shown(page(engine_here, study, name))
     later.run()
     large = shown(page(engine_here, study, name))

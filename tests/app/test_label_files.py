@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.spreadsheets import guarded
-from app.label_files import read_labels
+from calipers.label_files import read_labels
+from plain.spreadsheets import guarded
 
 BOTH = ("read_regular_csv", "read_regular_parquet")
 ANY_FOLDER = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -31,7 +31,7 @@ def read(path: Path, used_only: bool = False) -> tuple[Any, ...]:
 
 
 def row_by_row(path: Path, used_only: bool = False) -> tuple[Any, ...]:
-    with patch.multiple("app.label_files", **dict.fromkeys(BOTH, lambda *_: None)):
+    with patch.multiple("annotation.files.tables", **dict.fromkeys(BOTH, lambda *_: None)):
         return read(path, used_only)
 
 
@@ -61,7 +61,7 @@ def test_any_text_is_the_same_table_or_the_same_refusal(tmp_path: Path, text: st
 def test_any_bytes_are_the_same_in_blocks_of_any_size(tmp_path: Path, tail: bytes, block: int) -> None:
     path = tmp_path / "labels.csv"
     path.write_bytes(b'label,rationale\nA,"x ""y"", \xc3\xa4"\n' + tail)
-    with patch("app.regular_tables.BLOCK", block):
+    with patch("annotation.files.arrow_tables.BLOCK", block):
         assert read(path) == row_by_row(path)
 
 
@@ -79,7 +79,7 @@ def test_what_was_written_comes_back_all_at_once_and_without_the_quotes_of_sprea
     )
     path = tmp_path / "labels.csv"
     path.write_bytes(out.getvalue().encode())
-    with patch("app.label_files._read_csv", side_effect=AssertionError("row by row")):
+    with patch("annotation.files.tables.read_delimited", side_effect=AssertionError("row by row")):
         frame = read_labels(path)
     assert list(frame.astype("str").itertuples(index=False, name=None)) == rows
 
@@ -129,7 +129,7 @@ def test_a_small_parquet_file_that_unpacks_to_any_size_is_refused(tmp_path: Path
     path = tmp_path / "labels.parquet"
     pd.DataFrame({"label": ["A"] * 2_000, "rationale": ["x" * 5_000] * 2_000}).to_parquet(path)
     assert path.stat().st_size < 50_000
-    most = {f"{where}.UNPACKED_MAX": 5 << 20 for where in ("app.regular_tables", "annotation.importing.parquet_rows")}
+    most = {f"{where}.UNPACKED_MAX": 5 << 20 for where in ("annotation.files.arrow_tables", "annotation.files.rows")}
     with (
         patch(*most.popitem()),
         patch(*most.popitem()),

@@ -8,7 +8,7 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.screens.marked_text import marked_original, marked_shown
+from app.screens.study.blinding import marked_original, marked_shown
 
 
 def test_neighbours_that_touch_are_one_passage() -> None:

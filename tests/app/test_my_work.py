@@ -15,8 +15,8 @@ from streamlit.testing.v1 import AppTest
 from annotation.people.principals import Principal
 from annotation.work.claiming import take
 from annotation.work.own_work import OwnItem, OwnRemark, OwnWork, Pay
-from app.screens import label
-from app.screens.my_work import answer, duration, page_html, what_now
+from app.screens.annotators import label
+from app.screens.annotators.my_work import answer, duration, page_html, what_now
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.tables import Assignment, Topic
@@ -131,7 +131,7 @@ def test_the_screen_draws_ones_own_work_and_names_no_system(study: tuple[Engine,
     engine, ada, ben = study
 
     def run(principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
-        from app.screens import my_work
+        from app.screens.annotators import my_work
 
         my_work.show(principal, "a cookie")
 

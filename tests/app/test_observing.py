@@ -18,12 +18,11 @@ from starlette.routing import Route
 
 from annotation.errors import AnnotationError
 from annotation.labelling import save
-from app import api
 from app.logs import write_logs
-from app.metrics import note_slow_query
+from app.server import api
+from app.server.metrics import note_slow_query
 from app.settings import settings
-from db.connect import reading
-from db.slow_queries import watch_queries
+from db.connect import reading, watch_queries
 from tests.app.visiting import Site, first_page, post
 from tests.small_study import answer, make_study
 
@@ -209,6 +208,6 @@ def test_slow_queries_are_counted_and_logged(site: Site, lines: Any) -> None:
 
 
 def test_every_route_of_ours_has_a_pattern_to_be_logged_by() -> None:
-    from app.routes import routes
+    from app.server.routes import routes
 
     assert all(isinstance(route, Route) for route in routes)

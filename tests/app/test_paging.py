@@ -13,8 +13,8 @@ from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
 from annotation.work.claiming import take
-from app.screens.my_work import page_html
-from app.screens.paging import PAGE, matching, place, start
+from app.screens.annotators.my_work import page_html
+from app.screens.look import PAGE, matching, place, start
 from db.connect import transaction
 from db.tables import Event, Report, Topic
 from tests.app.drawing import drawn, html_of, page, shown
@@ -27,7 +27,7 @@ MANY = 20_000
 def run(many):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
     import streamlit as st
 
-    from app.screens.paging import paged
+    from app.screens.look import paged
 
     lines = paged([f"Topic {number:05d}" for number in range(many)], str, "topics", "Find a topic")
     st.html("|".join(lines) or "nothing")

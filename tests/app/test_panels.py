@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.judges.judge_file import PanelDefinition
+from annotation.judges.defining.judge_file import PanelDefinition
 from annotation.verdicts import COLUMNS
-from app.panels import fit_clusters, measured_weights, with_panels, without_explained
+from app.results.panels import fit_clusters, measured_weights, with_panels, without_explained
 from calibration.calibrate import calibrate
+from calibration.estimates import ReportWarning
 from calibration.results import CalibrationSettings
 
 FEW = CalibrationSettings(resamples=99, seed=7)
@@ -97,6 +98,8 @@ def test_the_topics_that_fitted_the_weights_have_no_verdicts_of_the_panel() -> N
     assert "join_loss" in lost
     explained = without_explained(calibrate(table, FEW).warnings, [panel(**MEASURED)], table)
     assert not [one for one in explained if one.code == "join_loss" and one.rater == "three [panel]"]
+    unpaired = [ReportWarning("unpaired_judges", "x", "good", other=name) for name in ("three [panel]", "bad")]
+    assert without_explained(unpaired, [panel(**MEASURED)], table) == unpaired[1:], "whatever their texts say"
 
 
 def test_that_a_panel_has_no_order_is_no_fault_but_that_of_others_is() -> None:
@@ -116,7 +119,7 @@ def test_a_panel_that_nobody_can_weigh_decides_nothing_and_says_so() -> None:
     assert set(own["status"]) == {"missing"}
     assert own["label"].isna().all()
     assert "no member beats a constant answer" in said.text
-    assert calibrate(table, FEW).data["statuses"]["three [panel]"] == {"missing": 56}
+    assert calibrate(table, FEW).labels.statuses["three [panel]"] == {"missing": 56}
 
 
 def test_without_panels_nothing_changes() -> None:

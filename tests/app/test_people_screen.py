@@ -9,13 +9,13 @@ from sqlalchemy import Engine, select
 from streamlit.testing.v1 import AppTest
 
 from annotation.labelling import submit
-from annotation.people.invites import invite
-from annotation.people.people_list import PersonLine, list_people
+from annotation.participation.people_list import PersonLine, list_people
+from annotation.people.links import invite
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in, sign_out, who
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
-from app.screens.people import sentence
+from app.screens.study.people import sentence
 from db.connect import reading, transaction
 from db.tables import Assignment, Study
 from tests.app.drawing import drawn, html_of
@@ -24,7 +24,7 @@ from tests.small_study import a_person, answer_all, make_study
 
 def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
     from annotation.people.sign_ins import who
-    from app.screens import people
+    from app.screens.study import people
     from app.settings import database
     from db.connect import reading
 

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.people.principals import local_admin
-from app.quality import study_quality
+from app.results.quality import study_quality
 from db.connect import reading
 from db.tables import Study
 from tests.calibration.planted import ALWAYS_LEFT, RANDOM_AND_FAST, Person

@@ -9,37 +9,36 @@ from typing import Any
 
 import pytest
 
-import app.plot_words
+import app.screens.results.plot_words
 from app import screens
-from app.plan_words import DEFAULTS
-from app.plot_words import of_bias, of_confidence, of_forest, of_frontier, of_plan, of_speed, of_work
+from app.screens.results.plot_words import of_bias, of_confidence, of_forest, of_frontier, of_plan, of_speed, of_work
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings
-from calibration.sizing.study_cost import Design, Prices
-from calibration.sizing.study_plan import Goals, plan_from_assumptions
+from calibration.sizing.study_plan import Design, Goals, Prices, plan_from_assumptions
 from exports.plots.forest import forest
+from exports.words.plan_words import DEFAULTS
 from tests.calibration.priced import EIGHT, priced
 
 PLACE = {"plot": 2, "plot_html": 1}  # of the sentence among the arguments
 
 
 def calls() -> list[tuple[str, ast.Call]]:
-    """Every plot that a screen draws; `plots.py` itself hands on what it is given."""
+    """Every plot that a screen draws; `tables_and_figures.py` itself hands on what it is given."""
     found = []
-    for file in Path(screens.__file__).parent.glob("*.py"):
+    for file in Path(screens.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in PLACE:
-                found += [(file.name, node)] * (file.name != "plots.py")
+                found += [(file.name, node)] * (file.name != "tables_and_figures.py")
     return found
 
 
 def test_every_plot_of_a_screen_has_a_sentence_made_of_its_numbers() -> None:
     made = calls()
-    assert len(made) == 10
+    assert len(made) == 13
     for file, call in made:
         said = call.args[PLACE[call.func.id]]  # type: ignore[attr-defined]
         assert isinstance(said, ast.Call), f"{file}:{call.lineno}: a plot without a sentence of its own"
-        assert hasattr(app.plot_words, said.func.id), f"{file}:{call.lineno}"  # type: ignore[attr-defined]
+        assert hasattr(app.screens.results.plot_words, said.func.id), f"{file}:{call.lineno}"  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="module")

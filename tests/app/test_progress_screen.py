@@ -12,17 +12,18 @@ import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
-import app.computing
-import app.screens.progress
-import app.screens.signed_out
+import app.results.computing
+import app.screens.leaving
+import app.screens.study.progress
 from annotation.errors import AnnotationError
-from annotation.people.invites import revoke
+from annotation.people.links import revoke
 from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from annotation.work.remarks import remarks_of
 from app.progress import RaterProgress, StudyProgress, study_progress
-from app.screens.progress_parts import bars_html, people_html
+from app.screens.study.progress_parts import bars_html, people_html
 from calibration.people.annotator_quality import AnnotatorQuality
+from calibration.remarks import undefined
 from calibration.results import Estimate
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Study
@@ -78,8 +79,8 @@ def test_how_far_it_is_stands_before_what_takes_longer_is_counted(
         order.append("all counts")
         return study_progress(*given)
 
-    monkeypatch.setattr(app.screens.progress, "answer", lambda sentence, *more: order.append(sentence))
-    monkeypatch.setattr(app.screens.progress, "study_progress", counted)
+    monkeypatch.setattr(app.screens.study.progress, "answer", lambda sentence, *more: order.append(sentence))
+    monkeypatch.setattr(app.screens.study.progress, "study_progress", counted)
     page(engine_here, planted, "progress")
     assert order[:2] == ["32 of 32 slots are handed in (100 %).", "all counts"]
 
@@ -135,7 +136,7 @@ def test_when_agreement_cannot_be_computed_the_counts_still_stand(
     def refuse(*given: object) -> None:
         raise AnnotationError("unknown_label", "row 1: the label 'x' is not on the declared scale")
 
-    monkeypatch.setitem(app.computing.COMPUTED, "quality", refuse)
+    monkeypatch.setitem(app.results.computing.COMPUTED, "quality", refuse)
     words = shown(page(engine_here, make_study(engine_here, tmp_path / "reports"), "progress"))
     assert "cannot be computed: row 1" in words
     assert "Items and their slots" in words
@@ -166,15 +167,15 @@ def test_what_tells_an_inconsistent_annotator_comes_first_and_what_nobody_has_is
 
 
 def _quality(rater: str, retests: float) -> AnnotatorQuality:
-    known = Estimate("x", rater, "others", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "cluster_t", "")
-    none = replace(known, value=math.nan, low=math.nan, high=math.nan, note="no_retest: no retest")
+    known = Estimate("x", rater, "others", "all", "all", 0.7, 0.6, 0.8, 0.95, 9, 9, "cluster_t")
+    none = replace(known, value=math.nan, low=math.nan, high=math.nan, remarks=(undefined("no_items", "no retest"),))
     again = replace(known, value=retests) if retests == retests else none
     return AnnotatorQuality(
         rater, 3, none, none, known, known, known, known, none, none, none, none, again, 0, 0, (), ()
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("part", [app.screens.progress._live, app.screens.progress._remarks])
+@pytest.mark.parametrize("part", [app.screens.study.progress._live, app.screens.study.progress._remarks])
 def test_an_open_page_whose_sign_in_was_revoked_is_sent_away_by_whichever_part_is_drawn_next(
     engine_here: Engine, planted: int, monkeypatch: pytest.MonkeyPatch, part: Any
 ) -> None:
@@ -183,7 +184,7 @@ def test_an_open_page_whose_sign_in_was_revoked_is_sent_away_by_whichever_part_i
     def rerun() -> None:
         raise SentAway
 
-    monkeypatch.setattr(app.screens.signed_out.st, "rerun", rerun)
+    monkeypatch.setattr(app.screens.leaving.st, "rerun", rerun)
     principal, cookie = evaluator(engine_here, planted)
     with transaction(engine_here) as session:
         revoke(session, local_admin(session.get_one(Study, planted)), "Eva")

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from annotation.protocol import read_protocol, shipped_protocols
 from app.command_line import app
-from app.protocol_descriptions import PRESET_OF
-from exports.published.presets import PRESETS
+from app.commands.study.protocols import PRESET_OF
+from exports.presets import PRESETS
 
 DRG_KEYPOINTS = """\
 drg_keypoints: DeepResearchGym: key points

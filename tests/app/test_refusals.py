@@ -87,7 +87,7 @@ verify reports --root zz                         | --root 'zz': a root has 64 he
 doctor labels.csv --acknowledged x               | --acknowledged and --provider are about the database
 systems labels.csv --pair x                      | 'x' names no two systems; write SYSTEM=OTHER
 judge retry s --status odd                       | choose from invalid, missing, truncated, refused
-judge probe s --judge mini --kind odd            | choose from markdown, padding, paraphrase, authority
+judge stress s --judge mini --kind odd            | choose from markdown, padding, paraphrase, authority
 judge drift s a                                  | name two runs, or none to see which there are
 judge batches s --attach x                       | give both, or neither
 serve --port 99999999                            | '--port': Input should be less than or equal to 65535
@@ -134,8 +134,8 @@ packet s --withdraw zzz                          | no packet 'zzz'; see: caliper
 calibrate s                                      | nobody has handed in work in study 's' yet; 1 annotator is invited
 calibrate nowhere.csv                            | nowhere.csv: No such file or directory; give the path of a labels file
 calibrate empty.csv                              | empty.csv: the file is empty; give it a header
-calibrate binary.csv                             | binary.csv: byte 0xff at 0 is not UTF-8
-calibrate half.csv                               | no column 'rater_kind', 'criterion', 'label', 'cluster_id'; it needs
+calibrate binary.csv                             | binary.csv: byte 0xdf at 32 is not UTF-16; save it as a CSV in UTF-8
+calibrate half.csv                               | half.csv: cannot be read as labels until this is said
 calibrate labels.csv --judges judges.toml        | --judges is for a study; a labels file already holds its raters
 calibrate labels.csv --family x                  | --family 'x' is not NAME=FAMILY
 plan --icc 2                                     | the icc is 2; use a number from -1 to 1
@@ -235,7 +235,7 @@ def test_a_port_in_use_is_said_before_the_server_starts(folder: Path, capsys: py
 def test_a_missing_dependency_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "app.reporting", None)
+    monkeypatch.setitem(sys.modules, "app.results.reporting", None)
     assert run(["calibrate", "labels.csv"]) == 1
     assert "install calipers again with all it needs: pip install" in capsys.readouterr().err
 
@@ -243,7 +243,7 @@ def test_a_missing_dependency_is_named(
 def test_a_mistake_of_our_own_shows_where_and_no_traceback(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("app.reporting.calibrated", lambda *_, **__: {}["nothing"])
+    monkeypatch.setattr("app.results.reporting.calibrated", lambda *_, **__: {}["nothing"])
     assert run(["calibrate", "labels.csv"]) == 70
     said = capsys.readouterr().err
     assert said.startswith("calipers: a mistake in calipers, not yours; please report it: KeyError core.py:")

@@ -14,9 +14,9 @@ from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
 from annotation.facts.soundness import find_faults
-from annotation.people.invites import revoke
+from annotation.participation.standing import pause, resume, void_work, withdraw
+from annotation.people.links import revoke
 from annotation.people.principals import Principal, local_admin
-from annotation.people.standing import pause, resume, void_work, withdraw
 from annotation.verdicts import load_verdicts
 from db.connect import reading, transaction
 from db.tables import LIVE, Assignment, Label, Study

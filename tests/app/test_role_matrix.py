@@ -26,8 +26,9 @@ from starlette.testclient import TestClient
 import annotation
 from annotation.errors import AnnotationError
 from annotation.people.principals import Principal
-from app.routes import routes
-from app.screens import signed_out
+from app.component import ANNOTATE
+from app.screens import leaving as signed_out
+from app.server.routes import routes
 from app.settings import settings
 from db.connect import transaction
 from db.people_tables import Invite
@@ -72,7 +73,7 @@ def services() -> Iterator[tuple[str, Callable[..., Any]]]:
         for name, function in list(vars(importlib.import_module(module.name)).items()):
             if inspect.isfunction(function) and function.__module__ == module.name and not name.startswith("_"):
                 second = list(inspect.signature(function).parameters.values())[1:2]
-                if second and second[0].annotation == "Principal":
+                if second and second[0].annotation in (Principal, "Principal"):
                     yield f"{module.name.removeprefix('annotation.')}.{name}", function
 
 
@@ -87,7 +88,7 @@ def test_every_service_function_answers_everybody_as_the_table_says(cast: Cast) 
         def call(session: Session) -> Any:
             args, named = CALLS[name](session, cast) if name in CALLS else ((), {})
             result = function(cast.engine if by_engine else session, principal, *args, **named)
-            return True if signature.return_annotation == "None" else result
+            return True if signature.return_annotation in (None, "None") else result
 
         return cast.tried(call)
 
@@ -122,6 +123,7 @@ ROUTES: dict[str, Callable[[Cast], Any]] = {
     "GET  /health": lambda _: "/health",
     "GET  /ready": lambda _: "/ready",
     "GET  /metrics": lambda _: "/metrics",
+    "GET  /page/{name}": lambda _: f"/page/{ANNOTATE.file_name}",
 }
 
 
@@ -217,7 +219,8 @@ def test_every_role_gets_its_pages_and_no_screen_serves_anybody_else(
 def drawn(cast: Cast, name: str, screen: Any) -> str:
     """What this person gets from a screen that is not theirs."""
     cookie = cast.clients[name].cookies["calipers"]
-    wanted = {"principal": cast.principal(name), "cookie": cookie}
+    principal = cast.principal(name)
+    wanted = {"principal": principal, "source": principal, "cookie": cookie}
     given = [wanted[parameter] for parameter in inspect.signature(screen.show).parameters]
     try:
         screen.show(*given)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.sending import send_at_once
+from app.main import send_at_once
 
 
 @pytest.mark.parametrize("family", [socket.AF_INET, socket.AF_INET6])

@@ -9,14 +9,14 @@ import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
-from annotation.importing.folder import read_folder
-from annotation.importing.write import import_reports
-from annotation.people.invites import invite
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
+from annotation.people.links import invite
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
-from annotation.study_status import move_study
+from annotation.work.study_status import move_study
 from app.setting_up import SetUp, sentence, set_up_of, steps
 from db.connect import transaction
 from db.tables import Study

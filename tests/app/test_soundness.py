@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from annotation.facts.soundness import find_faults
 from annotation.labelling import submit
+from annotation.participation.standing import void_work, withdraw
 from annotation.people.principals import local_admin
-from annotation.people.standing import void_work, withdraw
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from app.command_line import app

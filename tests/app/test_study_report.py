@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.judges.judge_file import JudgeDefinition, JudgeFile
+from annotation.judges.defining.judge_file import JudgeDefinition, JudgeFile
 from annotation.people.principals import Principal, local_admin
-from annotation.planning.comparison_plans import keep_plan, kept_plans
-from app.reporting import shown_report
+from annotation.planning.looks import keep_plan, kept_plans
+from app.results.reporting import shown_report
 from calibration.results import CalibrationReport
 from db.connect import reading, transaction
 from db.tables import Study
@@ -28,12 +28,12 @@ def test_a_report_of_a_blind_study_names_no_system(engine: Engine, tmp_path: Pat
     make_disputed(engine, tmp_path / "reports", blind_until="closed")
     blind = shown_report(engine, admin_of(engine), resamples=99).report
     text = report_json(blind)
-    assert blind.data["systems"] == ["System 1", "System 2"]
+    assert blind.labels.systems == ["System 1", "System 2"]
     assert not any(name in text for name in SYSTEMS)
     with transaction(engine) as session:
         session.scalars(select(Study)).one().status = "closed"
     named = shown_report(engine, admin_of(engine), resamples=99).report
-    assert named.data["systems"] == sorted(SYSTEMS)
+    assert named.labels.systems == sorted(SYSTEMS)
     assert named.choice is not None
     assert blind.choice is not None
     assert named.choice.sentence == blind.choice.sentence

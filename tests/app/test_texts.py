@@ -24,7 +24,7 @@ UNREAD = re.compile(
 NAMES = {
     # of keys, of requests and their parts, of types
     "Enter", "Escape", "Esc", "Delete", "Del", "Home", "End", "ArrowDown", "ArrowUp", "ArrowRight", "ArrowLeft",
-    "Ctrl Enter", "Ctrl Shift Enter", "POST", "Content-Type", "X-Calipers-Token",
+    "Ctrl Enter", "Ctrl Shift Enter", "Ctrl Z", "Control+Z", "Space", "Alt ↑", "Alt ↓", "POST", "Content-Type", "X-Calipers-Token",
 }  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def test_no_word_of_the_component_is_left_over_in_the_catalogue() -> None:
 
 
 def test_every_word_of_the_screens_is_used_by_one() -> None:
-    programs = "\n".join(path.read_text() for path in [*APP.glob("*.py"), *(APP / "screens").glob("*.py")])
+    programs = "\n".join(path.read_text() for path in APP.rglob("*.py"))
     left = [
         key for key in ENGLISH
         if key.startswith("screens.") and not re.search(rf"\b{key.split('.')[-1].split('_')[0]}", programs)

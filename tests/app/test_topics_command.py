@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from app.command_line import app
-from calibration.correlation import pearson
+from calibration.arithmetic.correlation import pearson
 from tests.exports.toy_studies import gym_study, race_study, wlc_study
 
 runner = CliRunner()
@@ -94,6 +95,84 @@ def test_without_anything_known_of_topics_the_remedy_is_said(pairs: str, tmp_pat
     (tmp_path / "other.csv").write_text("id,views\nt0,1\n", encoding="utf-8")
     done = runner.invoke(app, ["topics", pairs, "--features", str(tmp_path / "other.csv"), "--resamples", "99"])
     assert "found: id, views" in str(done.exception)
+
+
+def by_judge_alone() -> pd.DataFrame:
+    """Two agents against a reference on eight topics of two categories, labelled by one judge and nobody else.
+
+    `good` wins every topic of history and every second one of physics, `bad` none.
+    """
+    rows = []
+    for topic in range(8):
+        category = "history" if topic < 4 else "physics"
+        for agent, wins in (("good", topic < 4 or topic % 2 == 1), ("bad", False)):
+            label = "A" if wins else "B"
+            rows.append((f"{agent}{topic}", "mini", "judge", "c", label, f"t{topic}", agent, "wikipedia", category))
+    names = ["item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id", "system_a", "system_b"]
+    return pd.DataFrame(rows, columns=[*names, "category"])
+
+
+def lines(told: str) -> dict[str, list[dict[str, Any]]]:
+    """`topics --json`, one object after another: name of each table -> its rows."""
+    found, decoder = {}, json.JSONDecoder()
+    while told.strip():
+        table, end = decoder.raw_decode(told.lstrip())
+        found[table["name"]] = table["rows"]
+        told = told.lstrip()[end:]
+    return found
+
+
+def test_tables_of_topics_rest_on_one_judge_alone(tmp_path: Path) -> None:
+    by_judge_alone().to_csv(tmp_path / "labels.csv", index=False)
+    (tmp_path / "topics.csv").write_text("topic,views\n" + "".join(f"t{n},{n}\n" for n in range(8)), encoding="utf-8")
+    words = ["topics", str(tmp_path / "labels.csv"), "--features", str(tmp_path / "topics.csv")]
+    found = lines(run(*words, "--by", "mini", "--json"))
+    by_category = {row["category"]: row for row in found["category_scores"]}
+    assert [by_category[name]["all"]["value"] for name in ("history", "physics")] == [0.5, 0.25]
+    assert [by_category[name]["system: good"]["value"] for name in ("history", "physics")] == [1.0, 0.5]
+    assert {row["topics"] for row in by_category.values()} == {4}
+    assert "system: wikipedia" not in by_category["history"], "the reference mirrors the others"
+    assert {row["system"] for row in found["categories"]} == {"good"}, "bad never varies"
+    (views,) = found["difficulty"]
+    won = [0.5, 0.5, 0.5, 0.5, 0, 0.5, 0, 0.5]
+    assert (views["feature"], views["n"]) == ("views", 8)
+    assert views["pearson"]["value"] == pytest.approx(pearson(won, list(map(float, range(8)))))
+    said = run(*words, "--by", "mini")
+    assert "by mini" in said
+    assert "by people" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "no person labelled; name a judge (mini)"),
+        (("--by", "maxi"), "no rater is called 'maxi'; the judges are mini"),
+        (("--by", "mini", "--measure", "KPR"), "choose one of win rate"),
+    ],
+)
+def test_whose_topics_are_is_never_guessed(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    by_judge_alone().to_csv(tmp_path / "labels.csv", index=False)
+    done = runner.invoke(app, ["topics", str(tmp_path / "labels.csv"), *words, "--resamples", "99"])
+    assert done.exit_code != 0
+    assert said in " ".join((done.output + str(done.exception)).replace("│", " ").split())
+
+
+def test_topics_are_scored_by_ratings_and_by_claims(tmp_path: Path) -> None:
+    names = ["item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id", "system_a", "category"]
+    rated = [(f"{s}{n}", "mini", "judge", "depth", str(n + (s == "x")), f"t{n}", s, "ab"[n % 2]) for n in range(6) for s in "xy"]  # fmt: skip
+    pd.DataFrame(rated, columns=names).to_csv(tmp_path / "ratings.csv", index=False)
+    found = lines(run("topics", str(tmp_path / "ratings.csv"), "--by", "mini", "--json"))
+    assert [(row["category"], row["all"]["value"]) for row in found["category_scores"]] == [("a", 2.5), ("b", 3.5)]
+    points = [
+        (f"{s}{n}-{k}", "mini", "judge", "covered", "Supported" if k <= n else "Omitted", f"t{n}", s, "ab"[n % 2])
+        for n in range(4) for s in "xy" for k in range(4)
+    ]  # fmt: skip
+    pd.DataFrame(points, columns=names).to_csv(tmp_path / "points.csv", index=False)
+    words = ["topics", str(tmp_path / "points.csv"), "--protocol", "drg_keypoints", "--by", "mini", "--json"]
+    found = lines(run(*words))
+    # of four points 1, 2, 3 and 4 are supported on topics 0 to 3
+    assert [row["all"]["value"] for row in found["category_scores"]] == [0.5, 0.75]
+    assert [row["all"]["value"] for row in lines(run(*words, "--measure", "KPC"))["category_scores"]] == [0, 0]
 
 
 def test_columns_and_topics_that_cannot_be_used_are_told(pairs: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from annotation.errors import AnnotationError
-from app.whole_folder import whole_folder
+from app.files.whole_files import whole_folder
 
 MARK, OURS = "bundle.json", '{"format": "calipers-bundle/1"}'
 

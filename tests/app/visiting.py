@@ -8,10 +8,10 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from annotation.people.invites import invite
+from annotation.people.links import invite
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import csrf_token
-from app.routes import exception_handlers, middleware, routes
+from app.server.routes import exception_handlers, middleware, routes
 from app.settings import database
 from db.connect import transaction
 from db.tables import Study

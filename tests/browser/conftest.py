@@ -11,21 +11,22 @@ import sys
 import time
 import urllib.request
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 from sqlalchemy import Engine, select
 
-from annotation.people.invites import invite
+from annotation.people.links import invite
 from annotation.people.principals import local_admin
 from db.connect import open_database, reading, transaction
 from db.migrations import upgrade
 from db.tables import Criterion, Event, Label, Study
-from tests.browser.driving import VIEWPORT, new_tab, parked, put_away, ready
+from tests.browser.driving import PATIENCE, VIEWPORT, new_tab, parked, put_away, ready
 from tests.conftest import chromium
 from tests.other_languages import FROM_RIGHT, PSEUDO, write_pseudo
 from tests.small_study import PROTOCOL, make_study, write_reports
@@ -34,7 +35,7 @@ FLAGS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
 )  # fmt: skip
-expect.set_options(timeout=20_000)  # a machine that does other work too is slow, not wrong
+expect.set_options(timeout=1_000 * PATIENCE)
 EIGHT = PROTOCOL.split("[[criterion]]")[0] + "".join(
     f'[[criterion]]\nid = "c{n}"\nlabel = "Criterion {n}"\ntext = "Which is better in {n}?"\ncategory = "Group {n % 2}"\n'
     for n in range(1, 9)
@@ -79,7 +80,7 @@ class Server:
     def stop(self, with_signal: int = signal.SIGTERM) -> None:
         assert self.process is not None
         self.process.send_signal(with_signal)
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=PATIENCE)
 
     def link(self, study_id: int, name: str, role: str = "annotator") -> str:
         with transaction(self.engine) as session:
@@ -167,7 +168,7 @@ def kept_context(
     """A context for the whole run: the app's files are fetched and compiled once."""
     if key not in request.config.stash:
         request.config.stash[key] = context = browser.new_context(viewport=VIEWPORT)
-        context.set_default_timeout(20_000)
+        context.set_default_timeout(1_000 * PATIENCE)
     return request.config.stash[key]
 
 
@@ -197,7 +198,7 @@ def elsewhere(browser: Browser, request: pytest.FixtureRequest, server: Server) 
 def own_context(browser: Browser) -> Iterator[BrowserContext]:
     """For a test that sets the clock, which cannot be taken back."""
     context = browser.new_context(viewport=VIEWPORT)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(1_000 * PATIENCE)
     yield context
     context.close()
 
@@ -225,3 +226,24 @@ def opened(context: BrowserContext, server: Any, tmp_path: Path) -> Callable[[st
         return page, study_id
 
     return open_first
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """What failed says what the server wrote last, and what stands on each open page."""
+    report = yield
+    if report.failed:
+        server = getattr(item, "funcargs", {}).get("server")
+        if server is not None:
+            report.sections.append(("the server's log", server.log.read_text(errors="replace")[-4_000:]))
+        for context in (item.config.stash.get(key, None) for key in (WARM, ELSEWHERE)):
+            for page in context.pages if context else ():
+                report.sections.append((page.url, _seen(page)))
+    return report
+
+
+def _seen(page: Page) -> str:
+    try:
+        return page.content()[-4_000:]
+    except PlaywrightError as problem:
+        return str(problem)

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 from sqlalchemy import select
 
-from annotation.disputes.others import turned
+from annotation.disputes.disputes import turned
 from annotation.work.claiming import take
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater

@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.blinded import Blind, blind_study
 from tests.browser.capture import Capture
-from tests.browser.driving import answered_by_us, item_number, parked, put_away, ready, saved
+from tests.browser.driving import answered_by_us, item_number, parked, put_away, ready, saved, until
 from tests.browser.test_quoting import SELECT
 
 pytestmark = pytest.mark.browser
@@ -174,9 +174,7 @@ def test_the_capture_sees_a_leak_planted_in_each_channel(plain: tuple[Page, Capt
         capture.downloaded(waiting.value)
     else:
         page.evaluate(f"async leak => {{ await ({PLANTS[channel]}) }}", LEAK)
-    page.wait_for_timeout(100)
-    capture.look(page)
-    assert (channel, LEAK) in capture.found([LEAK])
+    until(lambda: capture.look(page) or (channel, LEAK) in capture.found([LEAK]))
 
 
 def test_the_capture_sees_a_value_in_a_nested_shadow_root(plain: tuple[Page, Capture]) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import BrowserContext
 from sqlalchemy import Engine, select
 
 from annotation.people.sign_ins import csrf_token
-from app.api import routes
+from app.server.api import routes
 from db.connect import reading
 from db.tables import Assignment, Item, Report
 from tests.browser.blinded import Blind, blind_study

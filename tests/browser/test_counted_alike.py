@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page
 
 import app
+from annotation.labels.evidence import plain_text
 from annotation.rendering import render_report, report_blocks
-from annotation.work.evidence import plain_text
 from tests.browser.test_hostile_reports import HOSTILE
 
 pytestmark = pytest.mark.browser
 
-DEMO_REPORTS = sorted((Path(app.__file__).parent / "demo_reports").rglob("*.md"))
+DEMO_REPORTS = sorted((Path(app.__file__).parent / "demo" / "reports").rglob("*.md"))
 HTML = """html => {
     const pane = document.createElement('div');
     pane.innerHTML = html;

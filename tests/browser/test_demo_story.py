@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from app.demo import demo_links
-from app.demo_labels import NAME, make_labels_demo
+from app.demo.labels import NAME, make_labels_demo
+from app.demo.study import demo_links
 from tests.browser.conftest import Server
 from tests.browser.driving import new_tab, parked, put_away
 from tests.browser.test_judge_screens import choose
@@ -27,7 +27,6 @@ def page(warm: BrowserContext, server: Server) -> Iterator[Page]:
     parked(warm, server.address)
     page = new_tab(warm)
     page.set_viewport_size({"width": 1280, "height": 900})
-    page.set_default_timeout(30_000)
     page.goto(f"{server.address}/invite/{demo_links(server.engine, NAME, ('evaluator',))['evaluator']}")
     yield page
     page.close()

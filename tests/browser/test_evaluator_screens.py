@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from app.demo import demo_links, make_demo
+from app.demo.study import demo_links, make_demo
 from tests.browser.conftest import Server
 from tests.browser.driving import VIEWPORT, new_tab, parked, put_away
 from tests.browser.test_accessibility import violations
@@ -36,7 +36,6 @@ def tab(warm: BrowserContext, server: Server) -> Iterator[Page]:
         pool.submit(make_demo, server.engine).result()
     parked(warm, server.address)
     page = new_tab(warm)
-    page.set_default_timeout(30_000)
     watch(page, server.address)
     page.goto(f"{server.address}/invite/{demo_links(server.engine)['evaluator']}")
     yield page
@@ -48,7 +47,7 @@ def opened(tab: Page, name: str) -> None:
     """The page with everything on it."""
     tab.get_by_role("banner").get_by_role("link", name=name, exact=True).click()
     expect(tab).to_have_url(re.compile("/$" if name == "Choice" else rf"/{name.lower()}(\?|$)"))
-    expect(tab.get_by_text(PAGES[name]).first).to_be_visible(timeout=90_000)
+    expect(tab.get_by_text(PAGES[name]).first).to_be_visible()
     expect(tab).to_have_title(f"{name} · calipers")
     at_rest(tab)
 

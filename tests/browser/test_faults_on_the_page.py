@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from annotation.participation.standing import void_work, withdraw
 from annotation.people.principals import local_admin
-from annotation.people.standing import void_work, withdraw
 from db.connect import transaction
 from db.tables import Study
 from tests.browser.driving import answered_by_us, box_of, ready, saved
@@ -71,7 +71,7 @@ def test_a_server_in_trouble_is_quoted_until_it_stores_again(
     )
     page.keyboard.press("1")
     page.keyboard.type("typed on a full disk")
-    expect(page.get_by_role("status").first).to_have_text("1 unsaved, retrying")
+    expect(page.locator(".save")).to_have_text("1 unsaved, retrying")
     notice = page.locator(".calipers").get_by_text(FULL[1:])
     expect(notice).to_be_visible()
     expect(box_of(page)).to_have_value("typed on a full disk")

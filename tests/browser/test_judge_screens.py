@@ -69,7 +69,7 @@ def opened(page: Page, server: Server, study: int, path: str) -> list[str]:
 
 def test_disagreements_are_browsed_and_nothing_is_fetched(page: Page, server: Server, disputed: int) -> None:
     outside = opened(page, server, disputed, "disagreements")
-    expect(page.get_by_text("8 of 8 questions are answered differently")).to_be_visible(timeout=60_000)  # first imports
+    expect(page.get_by_text("8 of 8 questions are answered differently")).to_be_visible()  # first imports
     page.get_by_role("combobox", name="Judge").click()
     page.get_by_role("option", name="steady").click()
     expect(page.get_by_text("4 of 4 questions are answered differently")).to_be_visible()
@@ -93,9 +93,9 @@ def test_the_judges_page_draws_itself_again_until_all_is_done(page: Page, server
     first = Stub(lambda text, number: judgments(text, "first"))
     elsewhere(lambda: judge(server.engine, study, "mini", first, limit=1))
     outside = opened(page, server, study, "judges")
-    expect(page.get_by_text("mini has made 1 of 4 calls")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("mini has made 1 of 4 calls")).to_be_visible()
     elsewhere(lambda: judge(server.engine, study, "mini", first))
-    expect(page.get_by_text("mini has made all 4 calls")).to_be_visible(timeout=20_000)
+    expect(page.get_by_text("mini has made all 4 calls")).to_be_visible()
     expect(page.get_by_text("picks the report shown first in 100 % of 8 decisive answers")).to_be_visible()
     assert outside == []
 
@@ -105,7 +105,7 @@ def test_a_run_is_asked_for_and_a_prompt_read_in_the_browser(page: Page, server:
     first = Stub(lambda text, number: judgments(text, "first"))
     elsewhere(lambda: judge(server.engine, study, "mini", first, limit=2, more="concurrency = 1"))
     outside = opened(page, server, study, "judges")
-    page.get_by_role("button", name="Estimate").click(timeout=60_000)
+    page.get_by_role("button", name="Estimate").click()
     expect(page.get_by_text("mini would make 2 calls (2 planned before)")).to_be_visible()
     page.get_by_role("button", name="Ask for these 2 calls").click()
     expect(page.get_by_text("It is asked for. A worker carries it out")).to_be_visible()
@@ -120,7 +120,7 @@ def test_axe_finds_nothing_on_either_screen(page: Page, server: Server, disputed
     declines = Stub(lambda text, number: "I cannot compare these two reports.")
     elsewhere(lambda: judge(server.engine, disputed, "declines", declines, limit=1))
     opened(page, server, disputed, "judges")
-    expect(page.get_by_text("What went wrong")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("What went wrong")).to_be_visible()
     page.get_by_role("button", name="Estimate").click()
     page.get_by_role("button", name="Not now").wait_for()
     choose(page, "Call", 0, shows="Prompt proved by sha256")
@@ -143,7 +143,7 @@ def choose(page: Page, box: str, option: int | str, shows: str = "") -> None:
     options = page.get_by_role("option")
     chosen = options.nth(option) if isinstance(option, int) else options.filter(has_text=re.compile(f"^{option}$"))
     page.wait_for_function(AT_REST)
-    for patience in (2_000, 4_000, 8_000, 20_000):
+    for patience in (2_000, 4_000, 8_000, 20_000, 60_000):
         page.get_by_role("combobox", name=box).click()
         with contextlib.suppress(TimeoutError):
             chosen.click(timeout=patience)

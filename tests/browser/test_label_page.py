@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +12,8 @@ from sqlalchemy import update
 
 from db.connect import transaction
 from db.tables import Topic
-from tests.browser.driving import item_number, new_tab, ready, rows, saved, until
+from tests.browser.driving import answered_by_us, item_number, new_tab, ready, rows, saved, until
+from tests.browser.test_accessibility import ONE_QUICK, violations
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +36,7 @@ def an_incomplete_submit_names_what_is_missing_and_goes_there(page: Page, server
     page.get_by_role("button", name="List all criteria").click()
     expect(page.get_by_role("button", name="List all criteria")).to_have_count(0)
     expect(refusal).to_contain_text("Not submitted")
-    lacking = ("1: no answer, choose", "2: no answer, choose", "3: Left, say why")
+    lacking = ("1: choose", "2: choose", "3: Left, say why")
     assert rows(page)[:3] == [f"Criterion {each}" for each in lacking]
     assert server.labels(study_id)[0][0] == "left"
     page.get_by_role("radio", name="Right").click()
@@ -75,6 +78,19 @@ def test_the_first_item_says_how_work_goes_and_every_item_what_was_asked(
     expect(told).to_have_count(0)
 
 
+def test_keys_act_soon_after_the_next_item_is_seen_where_it_took_long_to_come(opened: Callable[..., Any]) -> None:
+    page, _ = opened(ONE_QUICK)
+    page.evaluate(
+        "() => { const wait = setTimeout; window.waits = []; window.setTimeout = (run, ms) => (waits.push(ms), wait(run, ms)); }"
+    )
+    answered_by_us(page, "**/api/assignment/*", lambda route: time.sleep(0.4) or route.continue_())
+    page.keyboard.press("1")
+    page.keyboard.press("Control+Enter")
+    item_number(page, 2, 9)
+    assert 100 in page.evaluate("waits"), "300 from when the first item went are over"
+    assert 300 not in page.evaluate("waits")
+
+
 def test_the_evaluator_sees_the_answer_and_the_signed_out_a_next_step(
     context: BrowserContext, server: Any, study_id: int
 ) -> None:
@@ -85,6 +101,48 @@ def test_the_evaluator_sees_the_answer_and_the_signed_out_a_next_step(
     expect(page.get_by_text("No judge to choose yet")).to_be_visible()
     page.get_by_role("link", name="Progress").first.click()
     expect(page.get_by_text("0 of 18 slots are handed in")).to_be_visible()
+
+
+def test_in_a_window_too_narrow_for_their_row_the_evaluators_pages_are_in_a_menu_over_the_page(
+    context: BrowserContext, server: Any, study_id: int
+) -> None:
+    page = new_tab(context)
+    page.set_viewport_size({"width": 390, "height": 700})
+    page.goto(server.link(study_id, "Eve", "evaluator"))
+    expect(page.get_by_text("No judge to choose yet")).to_be_visible()
+    menu = page.get_by_role("button", name="Expand sidebar")
+    menu.click()
+    progress = page.get_by_role("navigation").get_by_role("link", name="Progress")
+    progress.click()
+    expect(progress).to_have_attribute("aria-current", "page")
+    page.get_by_role("button", name="Collapse sidebar").click()  # on a phone it closes by itself
+    expect(page.get_by_text("0 of 18 slots are handed in")).to_be_in_viewport()
+    expect(progress).not_to_be_in_viewport()
+    expect(menu).to_be_in_viewport()
+    assert violations(page) == []
+
+
+# of every rule that paints a highlight: its selector; and what such a rule gives the text of a report
+PAINTS = """() => {
+    const root = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('.calipers')).shadowRoot;
+    const sheets = [...root.styleSheets, ...root.adoptedStyleSheets];
+    const rules = sheets.flatMap((sheet) => [...sheet.cssRules]).filter((rule) => rule.selectorText?.includes('highlight('));
+    const text = root.querySelector('.report p');
+    const look = (name) => {
+        const { backgroundColor, textDecoration } = getComputedStyle(text, `::highlight(${name})`);
+        return `${backgroundColor} ${textDecoration}`;
+    };
+    const painted = (name) => look(name) !== look('none');
+    return rules.map(({ selectorText }) => [selectorText, painted(selectorText.match(/highlight\\(([a-z-]+)/)[1])]);
+}"""
+
+
+def test_quotes_and_found_words_are_painted_by_rules_that_every_browser_applies_to_the_text_of_a_report(
+    page: Page,
+) -> None:
+    # scoped to an element, Firefox and WebKit paint only what lies in it without another element between
+    marks = ("evidence", "found", "found-now", "others")
+    assert sorted(page.evaluate(PAINTS)) == [[f"::highlight({name})", True] for name in marks]
 
 
 def flag_comment_and_skip_reach_the_server_and_work_goes_on(page: Page, server: Any, study_id: int) -> None:
@@ -114,5 +172,5 @@ def signing_out_empties_the_browser_and_closes_the_door(page: Page, server: Any)
     saved(page)
     page.get_by_role("button", name="More", exact=True).or_(page.get_by_role("button", name="Menu", exact=True)).click()
     page.get_by_text("Log out").click()
-    expect(page.get_by_role("heading", name="You are signed out; everything is saved")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("heading", name="You are signed out; everything is saved")).to_be_visible()
     assert page.context.request.post(f"{server.address}/api/take").status == 401

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from annotation.offline.packets import reserve_packet
 from annotation.people.principals import local_admin
 from app import texts
-from app.packet_file import packet_html
+from app.component import packet_html
 from db.connect import transaction
 from db.tables import Study
 from tests.browser.conftest import Server
@@ -32,14 +32,15 @@ from tests.trained_study import make_trained_study
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 STREAMLIT = ("Skip to main content", "Main menu")  # its own frame, in English only; the label page makes it inert
 KNOWN = {"USD", "UTC", "calipers", "tides", "bread", "noise", "Tides", "Bread", "Noise"}  # the study's, and units
-# every text and every attribute that is read out, of what is on screen; keys of the keyboard and the study's own aside
+# every text and every attribute that is read out, of what is on screen; keys of the keyboard, the study's own and what
+# speaks the browser's language until the study's is known aside
 SAID = """() => {
     const found = [];
     const own = 'kbd, .report, .code, script, style, .tool.words, [data-testid="stToolbar"], [data-testid="stHeader"]';
     const look = (root) => {
         for (const node of root.querySelectorAll('*')) {
             if (node.shadowRoot) look(node.shadowRoot);
-            if (node.closest('script, style, .report') || !node.checkVisibility()) continue;
+            if (node.closest('script, style, .report, .calipers-unconnected') || !node.checkVisibility()) continue;
             for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
                 if (node.getAttribute(name)) found.push(node.getAttribute(name));
             if (node.closest(own)) continue;
@@ -178,12 +179,12 @@ def test_every_word_of_a_packet_is_the_catalogues(
 
 def in_pseudo(make, packet, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:  # type: ignore[no-untyped-def]
     """A packet as a server with the pseudo-languages makes it: the script is joined when the app is imported."""
-    from app import component, packet_file
+    from app import component
 
     monkeypatch.setenv("CALIPERS_TEXTS", str(write_pseudo(folder, PSEUDO, FROM_RIGHT)))
     texts.catalogues.cache_clear()
     old = component.PACKET_SCRIPT
-    monkeypatch.setattr(packet_file, "PACKET_SCRIPT", texts.as_script() + old[old.index("\n") :])
+    monkeypatch.setattr(component, "PACKET_SCRIPT", texts.as_script() + old[old.index("\n") :])
     try:
         return str(make(packet))
     finally:
@@ -226,7 +227,11 @@ def test_a_study_in_arabic_speaks_english_around_texts_from_the_right(
     page = opened(new_tab(context), server, study)
     expect(page.locator(".calipers")).to_have_attribute("dir", "ltr")
     expect(page.locator(".report").first).to_have_attribute("dir", "rtl")
-    expect(page.locator(".where")).to_have_text("\u2068المحتوى\u2069, 1 of 2")
+    group, at = page.locator(".where-group"), page.locator(".where-at")
+    expect(group).to_have_text("المحتوى")
+    expect(at).to_have_text("1 of 2")
+    assert group.evaluate("node => getComputedStyle(node).direction") == "rtl"
+    assert group.evaluate("node => node.getBoundingClientRect().right") <= at.evaluate("node => node.getBoundingClientRect().left")  # fmt: skip
     assert page.locator(".question.open p").evaluate("node => getComputedStyle(node).direction") == "rtl"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.driving import THIRTY_NINE, new_tab, ready
+from tests.browser.driving import THIRTY_NINE, new_tab, parked, put_away, ready
 from tests.small_study import make_study
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -71,11 +71,12 @@ def reader(warm: BrowserContext, server: Any, tmp_path_factory: pytest.TempPathF
         (root / system / "tides.md").write_text(REPORT + f"{WORDS * 6}\n\n" * 12 + system, encoding="utf-8")
     (root / "topics.csv").write_text(f'topic,title,prompt\ntides,"{"Tides and people " * 8}",Write it.\n', "utf-8")
     study_id = make_study(server.engine, root, protocol=THIRTY_NINE, name=uuid.uuid4().hex)
+    parked(warm, server.address)
     page = new_tab(warm)
     page.goto(server.link(study_id, "Ada"))
     ready(page)
     yield page
-    page.close()
+    put_away(warm, server.address)
 
 
 @pytest.fixture(params=[(1440, 757), (1920, 1080), (1024, 768)], ids=str)

@@ -127,7 +127,7 @@ def crash_the_tab(page: Page, server: Any) -> Page:
 def kill_the_server(page: Page, server: Any) -> Page:
     server.stop(signal.SIGKILL)
     type_on(page)
-    expect(page.get_by_role("status").first).to_contain_text("unsaved")
+    expect(page.locator(".save")).to_contain_text("unsaved")
     server.start()
     return page
 
@@ -136,7 +136,7 @@ def drop_the_network_for_six_seconds(page: Page, server: Any) -> Page:
     page.context.set_offline(True)
     type_on(page)
     page.wait_for_timeout(6000)
-    expect(page.get_by_role("status").first).to_contain_text("unsaved")
+    expect(page.locator(".save")).to_contain_text("unsaved")
     page.context.set_offline(False)
     return page
 
@@ -216,7 +216,7 @@ def a_refused_save_never_deletes_the_accepted_one(page: Page, server: Any, study
     answered_by_us(page, "**/api/labels", lambda route: route.fulfill(status=422, json=refusal))
     page.keyboard.press("2")
     page.keyboard.insert_text(", and refused ones")
-    expect(page.get_by_role("status").first).to_contain_text("1 not saved")
+    expect(page.locator(".save")).to_contain_text("1 not saved")
     assert revisions(server, study_id) == accepted
     expect(box_of(page)).to_have_value("accepted words, and refused ones")
     page.unroute("**/api/labels")

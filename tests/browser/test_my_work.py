@@ -11,9 +11,9 @@ from sqlalchemy import select
 
 from annotation.labelling import submit
 from annotation.people.principals import Principal
-from annotation.study_status import move_study
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Event, Study
@@ -121,13 +121,13 @@ def a_submitted_item_opens_read_only_and_is_changed_only_after_reopening(
     home(page, server)
     page.get_by_role("link", name="Open: ").first.click()
     box = page.get_by_role("textbox", name="Rationale: Criterion 1")
-    expect(box).to_have_value("because of that", timeout=15_000)
+    expect(box).to_have_value("because of that")
     expect(box).not_to_be_editable()
     expect(page.get_by_role("alert").first).to_contain_text("To change an answer, reopen the item")
     page.keyboard.press("2")
     before = len(server.labels(study_id))
     page.get_by_role("button", name="Reopen").click()
-    expect(box).to_be_editable(timeout=15_000)
+    expect(box).to_be_editable()
     assert len(server.labels(study_id)) == before
     page.get_by_role("radio", name="Right").click()
     saved(page)
@@ -170,7 +170,7 @@ def test_when_all_is_done_my_work_is_the_next_step(ada: tuple[Page, Person], ser
     page, person = ada
     person.hand_in(6)
     page.reload()
-    expect(page.get_by_text("All done: 9 items submitted.")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("All done: 9 items submitted.")).to_be_visible()
     page.get_by_role("link", name="My work").click()
     expect(page.locator(".c-answer")).to_have_text("All 9 items submitted; 0 min so far.")
     expect(page.get_by_text("There is nothing left to do.")).to_be_visible()
@@ -191,19 +191,19 @@ def test_the_header_shows_the_servers_time_and_goes_on_by_itself_but_not_for_who
     page.clock.install()
     page.goto(link)
     timer = page.get_by_role("timer", name="Active time on this item")
-    expect(timer).to_have_text("0 min", timeout=15_000)
+    expect(timer).to_have_text("0 min")
     (own,) = person.aids("taken")
     person.spend(own, 42)
     page.reload()
-    expect(timer).to_have_text("42 min", timeout=15_000)
-    place = timer.bounding_box(), page.get_by_role("status").first.bounding_box()
+    expect(timer).to_have_text("42 min")
+    place = timer.bounding_box(), page.locator(".save").bounding_box()
     for _ in range(4):
         page.mouse.move(300, 300)
         page.clock.fast_forward(30_000)
         page.mouse.move(310, 310)
     expect(timer).to_have_text("44 min")
     assert "44 min on this item, 44 min in this study" in (timer.get_attribute("title") or "")
-    assert (timer.bounding_box(), page.get_by_role("status").first.bounding_box()) == place
+    assert (timer.bounding_box(), page.locator(".save").bounding_box()) == place
     page.clock.fast_forward(600_000)  # ten idle minutes add at most two
     page.mouse.move(320, 320)
     page.keyboard.press("j")
@@ -251,7 +251,7 @@ def flag_comment_and_skip_need_no_pointer(ada: tuple[Page, Person], server: Any,
 
 def logging_out_at_home_empties_the_browser_and_closes_the_door(page: Page, server: Any) -> None:
     page.get_by_role("button", name="Log out").click()
-    expect(page.get_by_text("Open your invitation link")).to_be_visible(timeout=15_000)
+    expect(page.get_by_text("Open your invitation link")).to_be_visible()
     assert page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('calipers:'))") == []
     assert page.context.request.post(f"{server.address}/api/take").status == 401
 

@@ -11,25 +11,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from sqlalchemy import Engine
 
 from annotation.labelling import save, submit
-from annotation.offline.ballot_signing import find_signer
+from annotation.labels.evidence import plain_text
+from annotation.offline.ballot_format import find_signer
 from annotation.offline.ballots import import_ballot
 from annotation.offline.packets import PacketFile, reserve_packet
 from annotation.people.principals import local_admin
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
-from annotation.work.evidence import plain_text
 from annotation.work.page import assignment_page, own_assignment, shown_reports
-from app.packet_file import packet_html
+from app.component import packet_html
 from db.connect import open_database, reading, transaction
 from db.migrations import upgrade
 from db.tables import Study
 from tests.browser.blinded import SYSTEMS as BLIND_SYSTEMS
 from tests.browser.blinded import blind_study
-from tests.browser.driving import THIRTY_NINE, box_of, new_tab, ready
+from tests.browser.driving import THIRTY_NINE, box_of, new_tab, ready, until
 from tests.browser.test_accessibility import violations
 from tests.small_study import a_person, answer, make_study
 
@@ -168,6 +168,12 @@ def same_online(folder: Path, reports: Path) -> list[tuple[Any, ...]]:
     return found
 
 
+def is_scrolled(pane: Locator, share: float) -> None:
+    """Waits until this share of the pane's way lies above."""
+    above = "pane => pane.scrollTop / (pane.scrollHeight - pane.clientHeight)"
+    until(lambda: pane.evaluate(above) == pytest.approx(share, abs=0.02))
+
+
 def test_five_pairs_with_39_criteria_done_without_a_network_give_the_verdicts_of_the_same_answers_online(
     at_home: AtHome, offline: BrowserContext, reports: Path, tmp_path: Path
 ) -> None:
@@ -181,14 +187,14 @@ def test_five_pairs_with_39_criteria_done_without_a_network_give_the_verdicts_of
             fill(page, said[:20])
             region = page.get_by_role("region", name="Left report")
             region.evaluate("pane => { pane.scrollTop = 0.6 * (pane.scrollHeight - pane.clientHeight) }")
+            expect(page.locator(".scrolled").first).to_have_attribute("style", re.compile("(59|60)[.]"))  # it was heard
             page.keyboard.insert_text("half a thought")
             page.reload()
             ready(page)
             expect(page.locator(".position")).to_have_text("Item 4 of 5")
             expect(page.locator(".where")).to_contain_text("21 of 39")
             expect(page.get_by_text("20/39 answered")).to_be_visible()
-            share = region.evaluate("pane => pane.scrollTop / (pane.scrollHeight - pane.clientHeight)")
-            assert share == pytest.approx(0.6, abs=0.02)
+            is_scrolled(region, 0.6)
             said = said[20:]
         fill(page, said)
     expect(page.get_by_text("All done: 5 items.")).to_be_visible()

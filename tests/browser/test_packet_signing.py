@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from playwright.sync_api import Browser, Page
 
-from annotation.canonical_json import canonical
-from tests.annotation.test_canonical_json import VALUES
+from plain.hashes import canonical
+from tests.test_canonical_json import VALUES
 
 pytestmark = pytest.mark.browser
 

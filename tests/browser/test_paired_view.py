@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -165,7 +166,7 @@ def test_what_is_typed_offline_reaches_both_reports_later_and_both_rows_are_on_s
     context.set_offline(True)
     for key in "74":
         page.keyboard.press(key)
-    expect(page.get_by_role("status").filter(has_text="unsaved")).to_be_visible()
+    expect(page.locator(".save").filter(has_text="unsaved")).to_be_visible()
     context.set_offline(False)
     saved(page)
     assert scores(server, study_id) == {("left", "c1"): ["7"], ("right", "c1"): ["4"]}
@@ -186,7 +187,7 @@ def test_another_machine_s_answer_to_one_report_is_shown_beside_mine_and_a_histo
     page.keyboard.press("9")  # the same here
     conflict = page.get_by_role("group", name="Two versions of this answer")
     page.keyboard.press("k")
-    page.get_by_role("button", name="Criterion 1").first.click()
+    page.get_by_role("button", name=re.compile("^Criterion 1")).first.click()
     expect(conflict).to_contain_text("Right report")
     conflict.get_by_role("button", name="Keep mine").click()
     saved(page)

@@ -11,16 +11,16 @@ from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select, update
 
 from annotation.labelling import submit
-from annotation.people.invites import invite, sha256_of
-from annotation.people.open_links import open_link
+from annotation.participation.standing import pause, set_quota, void_work
+from annotation.people.links import invite, open_link
 from annotation.people.principals import Principal, local_admin
-from annotation.people.standing import pause, set_quota, void_work
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, Rater
 from db.tables import Assignment, Event, Study
 from db.types import now
+from plain.hashes import text_sha256
 from tests.browser.conftest import Server
 from tests.browser.driving import new_tab, saved, signed_in
 from tests.browser.test_accessibility import AT_REST, violations
@@ -60,7 +60,7 @@ def test_a_link_for_single_use_lets_in_by_its_button_once(
     link = server.link(study_id, "Ada")
     with transaction(server.engine) as session:
         session.execute(
-            update(Invite).where(Invite.token_sha256 == sha256_of(link.rsplit("/", 1)[1])).values(single_use=True)
+            update(Invite).where(Invite.token_sha256 == text_sha256(link.rsplit("/", 1)[1])).values(single_use=True)
         )
     page = new_tab(context)
     page.goto(link)

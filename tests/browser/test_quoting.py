@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 from sqlalchemy import select
 
-from annotation.work.evidence import plain_text
+from annotation.labels.evidence import plain_text
 from db.connect import reading
 from db.tables import Assignment, Criterion, Label, Report
 from tests.browser.conftest import EIGHT

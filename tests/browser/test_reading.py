@@ -222,7 +222,7 @@ def test_s_goes_round_off_in_proportion_and_by_passages_and_is_kept(reader: Page
     for words in ("in proportion", "by matching passages", "off", "in proportion", "by matching passages"):
         reader.keyboard.press("s")
         expect(button).to_have_attribute("aria-label", f"Scroll both reports together: {words}")
-    expect(reader.get_by_role("status").first).to_have_text("Saved")
+    expect(reader.locator(".save")).to_have_text("Saved")
     reader.evaluate("localStorage.clear()")
     reader.reload()
     ready(reader)
@@ -236,7 +236,9 @@ def test_panes_that_scroll_together_do_not_drive_each_other_and_by_passages_brin
         set_sync(reader, how)
         pane(reader, "Left").hover()
         for _ in range(4):
+            start = scroll_top(reader, "Left")
             reader.mouse.wheel(0, 300)
+            until(lambda start=start: scroll_top(reader, "Left") != start)
             frames(reader, 10)
             led = scroll_top(reader, "Left"), scroll_top(reader, "Right")
             reader.wait_for_timeout(120)  # longer than the owner's lock: a late echo would show now

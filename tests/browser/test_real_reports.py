@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from annotation.importing.prepare import prepare_report
-from annotation.importing.wlc import read_wlc
-from annotation.protocol_parts import Reports
+from annotation.importing.reports.wlc import read_wlc
+from annotation.protocol import Reports
 from annotation.rendering import render_report
+from annotation.shown_texts.prepare import prepare_report
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"
 RAW = re.compile(r"\*\*|^\s*#{1,6}(?:\s|$)|^\s*\||\|\s*$|^\s*:?-{3,}:?\s*\||~~|\]\(")
@@ -55,7 +55,9 @@ if SAMPLE.is_dir():
         titles = {topic.key: topic.title for topic in parsed.topics}
         names = [name for system in parsed.systems for name in (system.key, system.public_name)]
         return {
-            one.path: render_report(prepare_report(one.text, titles[one.topic], names, Reports()).shown_text)
+            one.path: render_report(
+                prepare_report(one.text, titles[one.topic], names, Reports(), layout="canonical").shown_text
+            )
             for one in parsed.reports
         }
 

@@ -51,7 +51,7 @@ def test_a_second_tab_never_labels_another_item(first: tuple[Page, int], server:
     page.keyboard.press("Control+Enter")
     item_number(page, 2, 9)
     # the second tab still shows the first item, which is handed in by now; it never turns into the next one
-    expect(second.get_by_role("alert").first).to_contain_text("To change an answer, reopen the item", timeout=15_000)
+    expect(second.get_by_role("alert").first).to_contain_text("To change an answer, reopen the item")
     ready(second)
     second.keyboard.press("2")
     second.keyboard.press("Control+Enter")
@@ -75,7 +75,7 @@ def test_on_another_computer_an_item_that_was_handed_in_meanwhile_takes_no_answe
     page.keyboard.press("Control+Enter")
     item_number(page, 2, 9)
     there.keyboard.press("2")
-    expect(there.get_by_role("alert").first).to_contain_text("reopen it to change an answer", timeout=15_000)
+    expect(there.get_by_role("alert").first).to_contain_text("reopen it to change an answer")
     assert answers(server, study_id) == [("submitted", [("left", "")])]
 
 
@@ -126,7 +126,7 @@ def test_a_second_tab_takes_over_what_the_first_could_not_send_and_drops_no_char
     page.unroute("**/api/labels")
     page.keyboard.type("nothing")  # it was overtaken: this reaches nobody
     page.get_by_role("button", name="Take over").click()
-    expect(box_of(page)).to_be_editable(timeout=15_000)
+    expect(box_of(page)).to_be_editable()
     expect(box_of(page)).to_have_value("typed where nothing was sent, and then some")
     [(_, revisions)] = answers(server, study_id)
     assert revisions[-1] == ("right", "typed where nothing was sent, and then some")
@@ -153,3 +153,30 @@ def test_a_newer_answer_of_another_computer_is_never_replaced_unseen(
     expect(there.get_by_role("radio", name="Left")).to_have_attribute("aria-checked", "true")
     saved(there)
     assert answers(server, study_id) == [("taken", [("left", "")])]
+
+
+# every request for a lock is refused, as in WebKit while a page is being left; a page that goes on asking is stopped here
+REFUSED_LOCKS = """
+    window.asked = 0;
+    LockManager.prototype.request = () => {
+        window.asked += 1;
+        return window.asked > 50 ? new Promise(() => {}) : Promise.reject(new DOMException('no', 'AbortError'));
+    };
+"""
+
+
+def test_a_browser_that_refuses_every_lock_is_asked_once_and_the_page_still_works(
+    own_context: BrowserContext, server: Any, study_id: int
+) -> None:
+    page = own_context.new_page()
+    page.add_init_script(REFUSED_LOCKS)
+    page.goto(server.link(study_id, "Ada"))
+    ready(page)
+    page.keyboard.press("1")
+    saved(page)
+    second = own_context.new_page()
+    second.add_init_script(REFUSED_LOCKS)
+    second.goto(server.address)
+    second.get_by_role("button", name="Take over").click()
+    expect(page.get_by_role("button", name="Take over")).to_be_visible()
+    assert [tab.evaluate("window.asked") for tab in (page, second)] == [1, 1]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from calibration.engine.joining import study_of
 from calibration.results import Aggregate, CalibrationSettings, Estimate
+from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates
 from tests.calibration.explicit import SEED, B
 

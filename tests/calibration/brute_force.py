@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from calibration.metrics import METRICS
+from calibration.agreement.catalogue import METRICS
 from tests.calibration.witnesses import share
 
 B, SEED = 10, 7
@@ -151,7 +151,11 @@ NOMINAL = {label: float(index) for index, label in enumerate([*SCORE, *PROBE.val
 ORDER = {label: float(index) for index, label in enumerate(PROBE.values())}
 TABLE: dict[str, Callable[[pd.DataFrame], float]] = {
     # a metric of the catalogue has its witness in its own test, and its function on the rows themselves here
-    **{one.name: lambda rows, one=one: one.function(rows["a"], rows["b"]) for one in METRICS if one.of_table},
+    **{
+        one.name: lambda rows, one=one: one.function(rows["a"], rows["b"])
+        for one in METRICS
+        if one.is_drawn and one.of_table
+    },
     "cohen_kappa": kappa,
     "cohen_kappa_symmetrised": mirrored_kappa,
     "cohen_kappa_by_system": kappa_by_system,

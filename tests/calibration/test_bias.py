@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from benchmarks.bias import Design, made_verdicts
-from calibration.bias import Asked, Bias, bias_of, both_say, evened, outcome, share_of_faults
 from calibration.biases.bias_audit import BiasAudit, bias_audit
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
+from calibration.study.bias import Asked, Bias, bias_of, both_say, evened, outcome, share_of_faults
 from tests.calibration.biased import renamed, verdict
 
 SETTINGS = CalibrationSettings(families={"judge": "f", "own": "f"})

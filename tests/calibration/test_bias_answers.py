@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.biases.alike_texts import shingles
-from calibration.biases.answer_rates import answer_rates
+from calibration.arithmetic.correlation import icc
+from calibration.biases.answer_habits import agreement_of_splits, answer_rates, repeat_agreement
 from calibration.biases.rationale_overlap import rationale_overlap
-from calibration.correlation import icc
-from calibration.people.repeat_agreement import agreement_of_splits, repeat_agreement
+from calibration.study.alike_texts import shingles
 from tests.calibration.biased import verdict
 
 

@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 from benchmarks.bias import Design, made_verdicts
-from calibration.biases.length_bias import length_bias, linearised_logit
+from calibration.biases.preference_bias import length_bias, linearised_logit
 from tests.calibration.biased import verdict
 
 

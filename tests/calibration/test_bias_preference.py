@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 
 from benchmarks.bias import Design, made_verdicts
-from calibration.biases.self_preference import family_preference, self_preference
-from calibration.engine.joining import study_of
+from calibration.biases.preference_bias import family_preference, self_preference
 from calibration.results import CalibrationSettings
+from calibration.study.joining import study_of
 from tests.calibration.biased import verdict
 
 LABELS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "labels"

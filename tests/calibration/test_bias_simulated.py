@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 
 from benchmarks.bias import PROMISES, Promise, Tally, broken, tally_of
-from calibration.bias import Asked, Bias, bias_of, both_say, evened
-from calibration.biases.length_bias import linearised_logit
-from calibration.engine.closed_forms import Array
-from calibration.reading.columns import Codes
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import Codes
+from calibration.biases.preference_bias import linearised_logit
 from calibration.results import CalibrationSettings
+from calibration.study.bias import Asked, Bias, bias_of, both_say, evened
 
 ASKED = Asked("rate", "judge", CalibrationSettings(), 0.5)
 STUDIES, TOPICS, LABELS = 400, 40, 5

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from calibration import bootstrap
-from calibration.bootstrap import (
+from calibration.arithmetic import closed_forms
+from calibration.inference import bootstrap
+from calibration.inference.bootstrap import (
     cluster_se,
     cluster_weights,
     effective_sample,
@@ -20,7 +21,6 @@ from calibration.bootstrap import (
     resample,
     wilson_effective,
 )
-from calibration.engine import closed_forms
 
 
 def test_every_resample_draws_as_many_clusters_as_there_are():

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.bootstrap import wilson_effective
+from calibration.agreement import agreeing
+from calibration.arithmetic.metrics import cohen_kappa, percent_agreement, symmetrised_kappa
 from calibration.calibrate import calibrate
-from calibration.engine import agreeing
 from calibration.errors import CalibrationError
-from calibration.metrics import cohen_kappa, percent_agreement, symmetrised_kappa
+from calibration.inference.bootstrap import wilson_effective
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from tests.calibration.studies import joined, made_pairs, made_ratings
 

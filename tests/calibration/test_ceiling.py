@@ -16,12 +16,12 @@ from hypothesis import settings as trials
 from hypothesis import strategies as st
 
 from benchmarks.ceiling import Design, broken, differences, made_studies, rates
-from calibration.bootstrap import wilson_effective
+from calibration.agreement.ceiling import ceiling_estimates, ceiling_of, gap_estimate, leave_one_out_ceiling
 from calibration.calibrate import calibrate
-from calibration.ceiling import ceiling_estimates, ceiling_of, gap_estimate, leave_one_out_ceiling
 from calibration.errors import CalibrationError
-from calibration.people.left_out import left_out, left_out_scores, pooled
+from calibration.inference.bootstrap import wilson_effective
 from calibration.results import CalibrationSettings
+from calibration.study.left_out import left_out, left_out_scores, pooled
 from tests.calibration.left_out_by_hand import rows
 from tests.calibration.studies import made_pairs, made_ratings
 
@@ -58,10 +58,11 @@ def test_judge_and_left_out_human_by_hand() -> None:
     found = average(SMALL)
     assert (found.human.value, found.judge.value) == pytest.approx((1 / 5, 3 / 5))
     assert (found.human.n, found.human.clusters, found.gap.n) == (5, 2, 5)
-    # cluster sums of h - g are -1 of 3 rows and -1 of 2: residuals 1/5 and -1/5, se sqrt(2 * 2/25) / 5 = 2/25
-    t = math.tan(math.pi * 0.475)  # the t quantile with 1 df is the Cauchy's
+    # cluster sums of h - g are -1 of 3 rows and -1 of 2: residuals 1/5 and -1/5, over 2/5 and 3/5 of the rows left:
+    # 1/2 and -1/3, jackknife se sqrt(1/2 (1/4 + 1/9)) / 5
+    half = math.tan(math.pi * 0.475) * math.sqrt(13 / 72) / 5  # the t quantile with 1 df is the Cauchy's
     assert found.gap.value == pytest.approx(-2 / 5)
-    assert (found.gap.low, found.gap.high) == pytest.approx((-2 / 5 - t * 2 / 25, -2 / 5 + t * 2 / 25))
+    assert (found.gap.low, found.gap.high) == pytest.approx((-2 / 5 - half, -2 / 5 + half))
 
 
 @pytest.mark.parametrize(
@@ -224,7 +225,10 @@ def test_scores_are_compared_as_numbers_and_know_no_tie_rule() -> None:
     found = leave_one_out_ceiling(frame, settings=replace(FEW, ties="half_credit"))
     plain = leave_one_out_ceiling(frame, settings=FEW)
     assert found.human == plain.human
-    assert found.human.statistic == "human_ceiling"
+    assert found.human.statistic == "human_ceiling_linear"
+    exact = leave_one_out_ceiling(frame, settings=replace(FEW, distance="exact"))
+    assert exact.human.statistic == "human_ceiling"
+    assert exact.human.value < found.human.value
 
 
 def test_the_ceiling_of_pairs_is_what_the_report_calls_agreement_with_the_others() -> None:
@@ -245,7 +249,7 @@ def test_the_clustered_interval_of_the_gap_covers_and_the_item_level_one_does_no
     found = rates(design, studies)
     assert list(broken(design, found, studies)) == []
     # the check can fail: what items claim, put in the place of clusters, breaks every one of the three promises
-    wrong = found | {name: found[name.replace("cluster t", "item t")] for name in found if "cluster t" in name}
+    wrong = found | {name: found[name.replace("topics", "items")] for name in found if "topics" in name}
     assert len(list(broken(design, wrong, studies))) == 3
 
 

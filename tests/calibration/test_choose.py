@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.choose import cheapest_adequate_judge
-from calibration.choosing.choice import Candidate, Choice, gate
-from calibration.choosing.choice_words import in_two, sentence_about, short_sentence
-from calibration.choosing.deciding import power
+from calibration.choosing.choice import Candidate, Choice, decided, gate
+from calibration.choosing.choice_words import sentence_about, short_sentence
+from calibration.choosing.choose import cheapest_adequate_judge
 from calibration.errors import CalibrationError
+from calibration.inference.deciding import power
 from calibration.results import CalibrationSettings
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.studies import made_ratings
@@ -48,7 +48,7 @@ def test_every_candidate_carries_what_a_reader_asks_for(eight: Choice) -> None:
     assert (mini.agreement.method, mini.agreement.n, mini.agreement.clusters) == ("max_t", 1080, 120)
     assert mini.claim is not None
     assert (mini.claim.reference, mini.claim.test.margin) == ("human_ceiling", 0.1)
-    assert mini.claim.test.p <= mini.claim.p_holm < 0.05
+    assert mini.claim.test.p <= mini.claim.p_adjusted < 0.05
     assert named(eight)["dull"].on_frontier is False
     assert named(eight)["huge"].on_frontier is True
     assert eight.plan.missing_as_wrong
@@ -60,17 +60,15 @@ def test_the_sentence_stands_alone_with_numbers_clusters_and_margin(eight: Choic
     gap = mini.claim.test
     side = "less" if gap.difference.value < 0 else "more"
     assert eight.sentence == (
-        "mini is the cheapest adequate judge of 8 tried: at 3.00 USD per 1,000 items it agrees with the annotators in "
+        "mini is the cheapest adequate judge of 8 tried. At 3.00 USD per 1,000 items it agrees with the annotators in "
         f"{100 * mini.agreement.value:.1f} % of labels (95 % interval, simultaneous over all tried, "
         f"{100 * mini.agreement.low:.1f} to {100 * mini.agreement.high:.1f} %; 1,080 labels in 120 pairs), and a "
         f"left-out annotator agrees {100 * abs(gap.difference.value):.1f} points {side} (at most "
-        f"{100 * gap.upper:.1f} points more, by the unadjusted one-sided 95 % bound; margin 10.0 points, Holm-adjusted p < .001; 1,080 labels in 120 pairs). "
+        f"{100 * gap.upper:.1f} points more, by the unadjusted one-sided 95 % bound; margin 10.0 points, adjusted p = .001; 1,080 labels in 120 pairs). "
         "Adequate, but of unknown cost and so not chosen: unpriced; fill cost_usd."
     )
-    headline, rest = in_two(eight)
-    assert headline == "mini is the cheapest adequate judge of 8 tried."
-    assert rest.startswith("At 3.00 USD per 1,000 items it agrees with the annotators in ")
-    assert rest.endswith(eight.sentence[-200:])
+    assert eight.headline == "mini is the cheapest adequate judge of 8 tried."
+    assert f"{eight.headline} {eight.details}" == eight.sentence
 
 
 def test_ten_pairs_cannot_tell_and_say_how_many_more_would_decide() -> None:
@@ -80,16 +78,17 @@ def test_ten_pairs_cannot_tell_and_say_how_many_more_would_decide() -> None:
     assert (choice.status, choice.judge) == ("cannot_tell", None)
     assert choice.pairs_needed is not None
     assert choice.pairs_needed > 10
-    headline, rest = in_two(choice)
-    assert headline == "Cannot tell from 10 pairs whether the 2 judges tried can replace an annotator."
-    assert choice.sentence == f"{headline} {rest}"
+    assert choice.headline == "Cannot tell from 10 pairs whether any of the 2 judges tried can replace an annotator."
     assert (
         f"after labelling {choice.pairs_needed - 10:,} more pairs ({choice.pairs_needed:,} in all)" in choice.sentence
     )
     wanted = next(one for one in choice.candidates if one.clusters_needed)
-    constant = sentence_about(replace(wanted, beats_baseline=False), choice.plan)
-    assert "Its gap, not whether it beats a constant answer, is decided after labelling" in constant
-    assert "Decided after labelling" in sentence_about(replace(wanted, beats_baseline=True), choice.plan)
+    rows = {row.question: row for row in wanted.rows}
+    unsure = (replace(rows["agreement"], outcome="cannot tell"), rows["ceiling gap"], rows["answers"])
+    constant = sentence_about(replace(wanted, rows=unsure), choice.plan)
+    assert "Its gap, not whether it beats the best constant answer, is decided after labelling" in constant
+    sure = (replace(rows["agreement"], outcome="within"), *unsure[1:])
+    assert "Decided after labelling" in sentence_about(replace(wanted, rows=sure), choice.plan)
     claims = [one.claim for one in choice.candidates if one.claim and one.claim.needed and one.claim.needed.clusters]
     assert choice.pairs_needed == min(
         claim.needed.clusters for claim in claims if claim.needed and claim.needed.clusters
@@ -109,9 +108,9 @@ def test_a_judge_that_always_says_reference_is_never_chosen_at_95_percent(
     frame = priced(judges, annotators=annotators, prevalence=(0.95, 0.01, 0.04), skill=0.8, pairs=200)
     choice = cheapest_adequate_judge(frame, CalibrationSettings(resamples=499))
     always = named(choice)["always"]
-    assert always.claim is not None
     assert choice.judge in (None, "reader")
-    assert (always.beats_baseline, always.standing, always.agreement.value) == (False, "ruled_out", always.baseline)
+    assert (always.constant.outcome, always.standing) == ("below", "ruled_out")
+    assert always.agreement.value == pytest.approx(always.baseline)
     if annotators == 3:
         assert always.outcome == "non_inferior"  # the margin alone would have let it pass
         assert always.reason == "baseline_not_beaten"
@@ -121,19 +120,38 @@ def test_a_judge_that_always_says_reference_is_never_chosen_at_95_percent(
 
 
 @pytest.mark.parametrize(
-    ("value", "below", "standing"),
-    [(0.50, True, "ruled_out"), (0.60, True, "ruled_out"), (0.58, False, "open"), (0.66, False, "adequate")],
+    ("agreement", "gap", "answers", "standing", "reason"),
+    [
+        ("within", "within", "within", "adequate", ""),
+        ("cannot tell", "within", "within", "open", "baseline_not_beaten"),
+        ("beyond", "within", "within", "ruled_out", "baseline_not_beaten"),
+        ("within", "cannot tell", "within", "open", "cannot_tell"),
+        ("cannot tell", "beyond", "within", "ruled_out", "inferior"),
+        ("within", "within", "cannot tell", "open", "answers"),
+        ("within", "within", "beyond", "ruled_out", "answers"),
+    ],
 )
-def test_a_judge_below_the_constant_answer_by_chance_is_not_ruled_out(value: float, below: bool, standing: str) -> None:
-    frame = priced({"one": (0.8, 0.001)}, pairs=30)
-    (found,) = cheapest_adequate_judge(frame, SETTINGS).candidates
-    assert found.claim is not None
-    claim = replace(found.claim, outcome="non_inferior")
-    told = replace(
-        found, agreement=replace(found.agreement, value=value), baseline=0.6, beats_baseline=value > 0.63, claim=claim,
-        below_baseline=below,
-    )  # fmt: skip
+def test_a_judge_is_adequate_only_where_every_required_row_of_its_card_is_within(
+    agreement: str, gap: str, answers: str, standing: str, reason: str
+) -> None:
+    (found,) = cheapest_adequate_judge(priced({"one": (0.8, 0.001)}, pairs=30), SETTINGS).candidates
+    outcomes = {"agreement": agreement, "ceiling gap": gap, "answers": answers}
+    rows = [replace(row, outcome=outcomes[row.question]) for row in found.rows if row.question in outcomes]
+    told = replace(found, rows=tuple(rows))
     assert told.standing == standing
+    if reason:
+        assert told.unmet
+    assert decided([told])[0] == {"adequate": "chosen", "open": "cannot_tell", "ruled_out": "none_adequate"}[standing]
+
+
+def test_a_judge_hardly_above_the_constant_answer_is_not_adequate_however_many_labels_there_are() -> None:
+    frame = priced({"large": (0.03, 0.001)}, pairs=400, criteria=10, prevalence=(0.5, 0.1, 0.4), skill=0.03)
+    choice = cheapest_adequate_judge(frame, CalibrationSettings(resamples=199))
+    (large,) = choice.candidates
+    assert large.outcome == "non_inferior"  # people agree no more with each other
+    assert large.constant.outcome != "above"
+    assert (choice.status, choice.judge) != ("chosen", "large")
+    assert "people hardly agree here" in choice.headline
 
 
 def test_ten_pairs_rule_no_judge_out_for_a_constant_answer_that_did_better_by_less_than_an_error() -> None:
@@ -146,7 +164,7 @@ def test_ten_pairs_rule_no_judge_out_for_a_constant_answer_that_did_better_by_le
         if found.outcome != "inferior" and abs(gap) > 1e-9 and -width / 3 < gap <= 0:
             open_ones += 1
             assert found.standing == "open"
-            assert not found.below_baseline
+            assert found.constant.outcome == "cannot_tell"
     assert open_ones  # there are such studies
 
 
@@ -165,7 +183,7 @@ def test_a_cheaper_judge_that_is_open_is_named_with_what_would_decide_it() -> No
 def test_a_choice_from_fewer_than_twenty_pairs_says_that_its_test_is_rough() -> None:
     few, enough = (cheapest_adequate_judge(priced({"one": (0.97, 0.001)}, pairs=n), SETTINGS) for n in (19, 20))
     assert (few.judge, enough.judge) == ("one", "one")
-    assert "fewer than 20 pairs, where the test errs more often than its level says" in few.sentence
+    assert "fewer than 20 pairs, where the test may err in 7 % of studies at a level of 5 %" in few.sentence
     assert "fewer than 20" not in enough.sentence
 
 
@@ -206,17 +224,20 @@ def test_when_all_judges_are_inferior_none_is_adequate() -> None:
 def test_unknown_costs_are_listed_never_chosen_and_zero_is_a_price() -> None:
     judges = {"paid": (0.85, 0.001), "unknown": (0.85, math.nan), "local": (0.85, 0.0)}
     assert cheapest_adequate_judge(priced(judges), SETTINGS).judge == "local"
-    judges = {"unknown": (0.85, math.nan), "other": (0.85, math.nan)}
+    judges = {"unknown": (0.85, math.nan), "other": (0.9, math.nan)}
     choice = cheapest_adequate_judge(priced(judges), SETTINGS)
-    assert (choice.status, choice.judge) == ("cannot_tell", None)
-    assert {one.reason for one in choice.candidates} == {"cost_unknown"}
+    assert (choice.status, choice.judge, choice.cheapest_known) == ("chosen", "other", False)  # it agrees most
+    assert named(choice)["unknown"].reason == "cost_unknown"
     assert not any(one.on_frontier for one in choice.candidates)
-    assert "is adequate, but nobody can say whether it is the cheapest, for its cost is unknown" in choice.sentence
-    assert "Adequate, but of unknown cost and so not chosen: " in choice.sentence
-    assert gate(choice, "other") == "chosen"  # adequate, whatever it costs
+    assert choice.headline == "other is adequate; whether it is the cheapest is unknown, for its cost is."
+    assert "Adequate, but of unknown cost and so not chosen: unknown; fill cost_usd." in choice.sentence
+    assert gate(choice) == gate(choice, "unknown") == "chosen"  # adequate, whatever it costs
+    assert gate(choice, require_cheapest=True) == "cannot_tell"
     half = priced({"paid": (0.85, 0.001)})
     half.loc[half.index[-1], "cost_usd"] = math.nan  # one call that nobody priced
-    assert named(cheapest_adequate_judge(half, SETTINGS))["paid"].reason == "cost_unknown"
+    assert named(cheapest_adequate_judge(half, SETTINGS))["paid"].cost_per_item == pytest.approx(0.003)
+    half.loc[half["rater_id"] == "paid", "cost_usd"] = half["cost_usd"].where(np.arange(len(half)) % 3 > 0)
+    assert cheapest_adequate_judge(half, SETTINGS).cheapest_known is False
 
 
 def test_of_equal_cost_the_judge_that_agrees_more_is_chosen() -> None:
@@ -237,17 +258,74 @@ def test_an_answer_that_could_not_be_used_counts_as_disagreement() -> None:
     assert terse.cost_per_item == pytest.approx(0.003)  # failed calls were billed
 
 
-def test_without_a_second_annotator_the_best_judge_is_the_reference_and_the_sentence_says_so() -> None:
-    choice = cheapest_adequate_judge(priced({"one": (0.9, 0.001), "two": (0.9, 0.002)}, annotators=1), SETTINGS)
-    assert (choice.status, choice.judge, choice.plan.against) == ("chosen", "one", "best_judge")
-    assert "two agrees" in choice.sentence
-    assert "judges are compared with each other, not with people" in choice.sentence
+@pytest.mark.parametrize(
+    "judges", [{"one": (0.9, 0.001)}, {"one": (0.9, 0.001), "two": (0.9, 0.002), "bad": (0.2, 0.0)}]
+)
+def test_without_a_second_annotator_nobody_is_adequate_and_the_sentence_says_what_would_decide(
+    judges: dict[str, tuple[float, float]],
+) -> None:
+    choice = cheapest_adequate_judge(priced(judges, annotators=1), SETTINGS)
+    assert (choice.status, choice.judge, choice.plan.against, gate(choice)) == (
+        "cannot_tell", None, "nobody", "cannot_tell",
+    )  # fmt: skip
+    assert {one.reason for one in choice.candidates} == {"no_reference"}
+    number = named(choice)["one"].second_labels
+    assert number is not None
+    assert "no label has a second annotator's beside it" in choice.headline
+    assert f"have a second annotator label the same items on about {number} pairs" in choice.sentence
+    assert "--at-least .80" in choice.sentence
 
 
-def test_one_judge_beside_one_annotator_has_nothing_to_be_compared_with() -> None:
-    choice = cheapest_adequate_judge(priced({"one": (0.9, 0.001)}, annotators=1), SETTINGS)
-    assert (choice.status, choice.pairs_needed, choice.candidates[0].reason) == ("cannot_tell", None, "no_reference")
-    assert "cannot be told" in choice.sentence
+@pytest.mark.parametrize("annotators", [1, 3])
+def test_a_floor_that_was_stated_beforehand_decides_without_a_second_annotator(annotators: int) -> None:
+    frame = priced({"good": (0.95, 0.001), "bad": (0.3, 0.0001)}, annotators=annotators)
+    reached = {one.judge: one.agreement.value for one in cheapest_adequate_judge(frame, SETTINGS).candidates}
+    assert reached["bad"] < 0.6 < 0.7 < reached["good"]
+    choice = cheapest_adequate_judge(frame, replace(SETTINGS, at_least=0.65))
+    assert (choice.status, choice.judge, choice.plan.against, choice.plan.at_least) == ("chosen", "good", "floor", 0.65)
+    assert (
+        choice.headline == "good is the cheapest of 2 judges tried that is shown to agree in at least 65 % of labels."
+    )
+    assert "adequate" not in choice.headline  # never as good as an annotator
+    assert named(choice)["bad"].reason == "below_floor"
+    floor = named(choice)["good"].floor
+    assert floor is not None
+    assert floor.p <= floor.p_adjusted < 0.05
+    assert floor.bound + floor.lower > 0.65
+    above = cheapest_adequate_judge(frame, replace(SETTINGS, at_least=round(reached["good"] - 0.005, 3)))
+    assert above.status == "cannot_tell"
+    assert {"plan_sha256", "at_least"} <= {*above.plan.kept}
+    assert above.plan.plan_sha256 != choice.plan.plan_sha256
+
+
+def test_a_floor_of_kappa_is_tested_by_the_kappa_that_no_naming_changes() -> None:
+    frame = priced({"good": (0.95, 0.001)}, annotators=1)
+    floor = named(cheapest_adequate_judge(frame, replace(SETTINGS, at_least_kappa=0.4)))["good"].floor
+    assert floor is not None
+    assert floor.outcome == "above"
+    turned = cheapest_adequate_judge(renamed(frame, {*frame["item_id"][::2]}), replace(SETTINGS, at_least_kappa=0.4))
+    assert named(turned)["good"].floor == floor
+    assert "reach a κ of at least .4" in turned.headline
+
+
+def test_a_row_beyond_its_limit_is_a_reservation_in_the_headline_and_bars_where_it_is_required() -> None:
+    frame = priced({"one": (0.9, 0.001)})
+    own = frame["rater_id"] == "one"
+    again = frame[own].assign(run=2)
+    changed = again["label"].map({"A": "B", "B": "A", "tie": "A"})
+    again["label"] = again["label"].where(np.arange(len(again)) % 5 > 0, changed)
+    frame = pd.concat([frame.assign(run=1), again])
+    wide = replace(SETTINGS, margin=0.2)
+    choice = cheapest_adequate_judge(frame, wide)
+    assert (choice.status, choice.judge) == ("chosen", "one")
+    assert choice.headline == (
+        "one is the cheapest adequate judge of 1 tried, with reservations: asked again, it changes its answers (20.0 %)."
+    )
+    strict = cheapest_adequate_judge(frame, replace(wide, require=("repeats",)))
+    assert (strict.status, strict.candidates[0].reason) == ("none_adequate", "repeats")
+    unasked = cheapest_adequate_judge(priced({"one": (0.9, 0.001)}), replace(wide, require=("repeats",)))
+    assert (unasked.status, unasked.candidates[0].reason) == ("cannot_tell", "repeats")
+    assert "whether it keeps its answers when asked again" in unasked.headline
 
 
 def test_without_a_judge_there_is_nothing_to_choose() -> None:
@@ -353,7 +431,65 @@ def test_criteria_without_a_common_scale_are_refused() -> None:
     assert refused.value.code == "mixed_label_types"
 
 
-def test_ratings_too_fine_to_agree_on_exactly_are_refused() -> None:
-    with pytest.raises(CalibrationError) as refused:
-        cheapest_adequate_judge(made_ratings(decimals=1), SETTINGS)
-    assert refused.value.code == "unknown_form"
+@pytest.mark.parametrize("decimals", [0, 1])
+@pytest.mark.parametrize("distance", ["linear", "quadratic"])
+def test_scores_choose_a_judge_by_their_distance_however_fine_they_are(decimals: int, distance: str) -> None:
+    frame = made_ratings(reports=240, decimals=decimals).assign(cost_usd=0.001)
+    frame = frame[frame["item_id"].isin(frame["item_id"][frame["rater_kind"] == "judge"])]
+    choice = cheapest_adequate_judge(frame, replace(SETTINGS, distance=distance))
+    (judge,) = choice.candidates
+    assert (choice.status, choice.judge, choice.plan.ties) == ("chosen", "judge-x", distance)
+    assert judge.agreement.statistic == f"percent_agreement_{distance}_missing_as_wrong"
+    assert "by the distance of the scores" in choice.sentence
+    alone = cheapest_adequate_judge(frame[frame["rater_id"] != "ann2"].query("rater_id != 'ann3'"), SETTINGS)
+    assert alone.status == "cannot_tell"
+
+
+def test_ratings_too_fine_for_one_exact_level_or_for_a_table_of_kappa_are_refused() -> None:
+    for settings in (replace(SETTINGS, distance="exact"), replace(SETTINGS, at_least_kappa=0.4)):
+        with pytest.raises(CalibrationError) as refused:
+            cheapest_adequate_judge(made_ratings(decimals=2, reports=80), settings)
+        assert refused.value.code == "unknown_form"
+
+
+def fixed_by_criterion(frame: pd.DataFrame, judge: str) -> pd.DataFrame:
+    """The judge reads nothing: it says B where the criterion is an odd one, else A."""
+    own = frame["rater_id"] == judge
+    odd = frame["criterion"].str[-1].isin(list("13579"))
+    return frame.assign(label=frame["label"].where(~own, np.where(odd, "B", "A")))
+
+
+def test_a_fixed_answer_for_each_criterion_is_no_judge() -> None:
+    frame = priced({"fixed": (0.9, 0.001)}, criteria=4, prevalence=(0.95, 0.0, 0.05), skill=0.9)
+    odd = frame["criterion"].isin(["c1", "c3"]) & (frame["rater_kind"] == "human")
+    frame["label"] = frame["label"].where(~odd, frame["label"].map({"A": "B", "B": "A", "tie": "tie"}))
+    choice = cheapest_adequate_judge(fixed_by_criterion(frame, "fixed"), SETTINGS)
+    assert choice.candidates[0].outcome == "non_inferior"
+    assert (choice.status, choice.candidates[0].constant.outcome) == ("none_adequate", "below")
+
+
+@pytest.mark.parametrize("how", ["not asked", "not applicable"])
+def test_a_judge_that_leaves_labels_out_is_not_adequate_by_those_it_kept(how: str) -> None:
+    frame = priced({"picky": (0.9, 0.001)}).assign(status="ok")
+    left = (frame["rater_id"] == "picky") & (frame["item_id"] < "p060")
+    frame = frame[~left] if how == "not asked" else frame.assign(label=frame["label"].where(~left, "not_applicable"))
+    choice = cheapest_adequate_judge(frame, SETTINGS)
+    (picky,) = choice.candidates
+    assert (choice.status, picky.reason, picky.outcome) == ("cannot_tell", "answers", "non_inferior")
+    assert any("compared on 50.0 % of the annotators' labels only" in row.sentence for row in picky.rows)
+
+
+def test_one_slip_does_not_make_every_distance_small() -> None:
+    frame = made_ratings(reports=120)
+    slip = frame.index[frame["rater_id"] == "ann1"][0]
+    slipped = frame.assign(label=frame["label"].where(frame.index != slip, 1_000))
+    plain, odd = (cheapest_adequate_judge(one, SETTINGS).candidates[0].agreement.value for one in (frame, slipped))
+    assert odd == pytest.approx(plain, abs=0.02)
+
+
+def test_one_topic_with_most_of_the_labels_decides_nothing() -> None:
+    frame = priced({"one": (0.9, 0.001)}, pairs=60)
+    large = frame.assign(cluster_id=frame["cluster_id"].where(frame["item_id"] >= "p030", "large"))
+    choice = cheapest_adequate_judge(large, SETTINGS)
+    assert choice.status == "cannot_tell"
+    assert "One of the topics holds more than 45 % of the labels" in choice.sentence

@@ -9,9 +9,10 @@ import pytest
 import statsmodels.api as sm
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from calibration.compare import paired_difference
 from calibration.errors import CalibrationError
+from calibration.inference.compare import paired_difference
 
 
 def test_two_clusters_worked_by_hand() -> None:
@@ -80,3 +81,16 @@ def test_order_of_rows_means_nothing_and_order_of_judges_only_the_sign(rows: lis
 def test_the_value_lies_in_its_interval(rows: list[tuple[float, float, int]]) -> None:
     found = paired_difference(*zip(*rows, strict=True))
     assert found.note or found.low <= found.value <= found.high
+
+
+def test_the_error_of_a_difference_is_that_of_leaving_out_each_topic_so_that_a_large_one_does_not_hide_its_own() -> (
+    None
+):
+    rng = np.random.default_rng(5)
+    code = np.repeat(np.arange(12), [60, *rng.integers(2, 9, 11)])
+    x, y = (rng.random(len(code)) < rng.random(12)[code] for _ in range(2))
+    d = x.astype(float) - y
+    left = np.array([d[code != one].mean() - d.mean() for one in range(12)])
+    half = float(stats.t.ppf(0.975, 11)) * math.sqrt(11 / 12 * (left @ left))
+    found = paired_difference(x, y, code)
+    assert (found.low, found.high) == pytest.approx((d.mean() - half, d.mean() + half))

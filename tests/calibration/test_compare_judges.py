@@ -12,10 +12,17 @@ from hypothesis import strategies as st
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 
-from calibration.bootstrap import cluster_se, wilson_effective
-from calibration.choosing.simultaneous import max_t_band, studentised
-from calibration.compare import compare_judges, exact_mcnemar, holm, paired_difference, shared_labels
 from calibration.errors import CalibrationError
+from calibration.inference.bootstrap import cluster_se, wilson_effective
+from calibration.inference.compare import (
+    compare_judges,
+    exact_mcnemar,
+    holm,
+    max_t_band,
+    paired_difference,
+    shared_labels,
+    studentised,
+)
 
 NAN = math.nan
 P_VALUES = st.lists(st.floats(0, 1, allow_subnormal=False), min_size=1, max_size=8)

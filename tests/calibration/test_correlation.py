@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from calibration.correlation import kendall_tau_b, pearson, spearman
-from calibration.engine import closed_forms
+from calibration.arithmetic import closed_forms
+from calibration.arithmetic.columns import count_table
+from calibration.arithmetic.correlation import kendall_tau_b, pearson, spearman
 from calibration.errors import CalibrationError
-from calibration.reading.columns import count_table
 
 NUMBERS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=2, max_size=30)
 

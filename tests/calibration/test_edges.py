@@ -196,13 +196,21 @@ def test_costs_zero_equal_and_unknown(cost, value):
         assert found["cost_per_item"].value == pytest.approx(value)
 
 
-def test_a_cost_known_only_in_part_is_no_mean_of_the_known_part():
-    frame = made_pairs()
+@pytest.mark.parametrize(
+    ("missing", "value", "says"),
+    [
+        (1, 0.01 * 2.75, "not given in 1 of 110 rows (known in 99.1 %): the rows that say so stand for them"),
+        (11, 0.01 * 2.75, "not given in 11 of 110 rows (known in 90.0 %)"),
+        (12, math.nan, "unknown: not given in 12 of 110 rows (known in 89.1 %, fewer than 90 %)"),
+    ],
+)
+def test_a_price_that_misses_in_a_few_rows_is_known_and_told_and_in_many_is_unknown(missing, value, says):
+    frame = made_pairs(pairs=40)
     frame["cost_usd"] = np.where(frame["rater_id"] == "judge-x", 0.01, math.nan)
-    frame.loc[frame[frame["rater_id"] == "judge-x"].index[0], "cost_usd"] = math.nan
+    frame.loc[frame[frame["rater_id"] == "judge-x"].index[:missing], "cost_usd"] = math.nan
     found = by_statistic(calibrate(frame, FEW), "judge-x", "")["cost_per_item"]
-    assert math.isnan(found.value)
-    assert "not given in 1 of" in found.note
+    assert found.value == pytest.approx(value, nan_ok=True)
+    assert says in found.note
 
 
 def test_identical_annotators_are_noticed():

@@ -18,11 +18,11 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 from threadpoolctl import threadpool_limits
 
-from calibration import bootstrap
-from calibration.bootstrap import expanded_percentile
 from calibration.calibrate import calibrate
-from calibration.engine import bounding, concordance
+from calibration.inference import bootstrap
+from calibration.inference.bootstrap import expanded_percentile
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.study import bounding
 from tests.calibration.brute_force import (
     MIRROR,
     OF_UNITS,
@@ -76,8 +76,8 @@ def with_draws(frame: pd.DataFrame, settings: CalibrationSettings) -> list[tuple
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bounding, "expanded_percentile", number)
         report = calibrate(frame, settings)
-    # these two have the witnesses of test_bradley_terry and test_alternative_annotator
-    apart = ("bradley_terry", "advantage_probability")
+    # these have the witnesses of test_bradley_terry, test_alternative_annotator and test_distance
+    apart = ("bradley_terry", "advantage_probability", "human_ceiling_linear", "percent_agreement_linear")
     drawn = [one for one in report.estimates if one.statistic not in apart]
     return [(one, kept[int(one.low)]) for one in drawn if one.method == "cluster_bootstrap_expanded"]
 
@@ -118,7 +118,6 @@ def test_weights_of_one_give_the_point_value_of_every_statistic(study, monkeypat
         yield np.ones((resamples, n_clusters), dtype=np.int64)
 
     monkeypatch.setattr(bootstrap, "cluster_weights", ones)
-    monkeypatch.setattr(concordance, "cluster_weights", ones)
     frame, settings = STUDIES[study]
     found = with_draws(frame, replace(settings, resamples=3))
     assert found

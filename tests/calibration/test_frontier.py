@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.choosing.candidates import cost_agreement_frontier
+from calibration.choosing.choose import cost_agreement_frontier
 from calibration.errors import CalibrationError
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from calibration.biases.examples import without_examples
 from calibration.calibrate import calibrate
 from calibration.choosing.choice import gate
 from calibration.results import CalibrationSettings
-from calibration.warnings.plan_cautions import plan_hash
+from calibration.table.checking import without_examples
+from calibration.warnings.sample_cautions import plan_hash
 from tests.calibration.mistakes import table
 from tests.calibration.ranked import turned
 

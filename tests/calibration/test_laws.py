@@ -13,13 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration import bootstrap, correlation, metrics
+from calibration import metrics
+from calibration.agreement.score_preferences import preferences_from_scores
+from calibration.arithmetic import closed_forms, correlation
 from calibration.calibrate import calibrate
-from calibration.engine import closed_forms
-from calibration.engine.joining import code
-from calibration.reading.checking import check_verdicts
+from calibration.inference import bootstrap
 from calibration.results import CalibrationSettings
-from calibration.verdicts import normalise
+from calibration.study.joining import code
+from calibration.table.checking import check_verdicts
+from calibration.table.verdicts import normalise
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.calibration.witnesses import raters
 
@@ -193,7 +195,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
     "icc": (correlation.icc, ([[1.0, 2.0], [3.0, 3.0], [math.nan, 1.0], [4.0, 6.0]],)),
     "rank_agreement_across_items": (correlation.rank_agreement_across_items, (X, Y)),
     "rank_agreement_within_topic": (correlation.rank_agreement_within_topic, (X, Y, TOPICS)),
-    "preferences_from_scores": (correlation.preferences_from_scores, (RATINGS.assign(system_a=RATINGS["item_id"]),)),
+    "preferences_from_scores": (preferences_from_scores, (RATINGS.assign(system_a=RATINGS["item_id"]),)),
     "resample": (bootstrap.resample, (np.arange(36.0).reshape(4, 3, 3), closed_forms.kappa, 20)),
     "percentile": (bootstrap.percentile, (np.array([3.0, 1, math.nan, *range(60)]),)),
     "expanded_percentile": (bootstrap.expanded_percentile, (np.array([3.0, 1, math.nan, *range(60)]), 5)),

@@ -13,11 +13,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from calibration.bootstrap import percentile, resample
-from calibration.correlation import kendall_tau_b, pearson, spearman
-from calibration.engine.moments import moments, pearson_of_moments
+from calibration.agreement.catalogue import why_undefined
+from calibration.arithmetic.correlation import kendall_tau_b, moments, pearson, pearson_of_moments, spearman
+from calibration.arithmetic.metrics import cohen_kappa, krippendorff_alpha
 from calibration.errors import CalibrationError
-from calibration.metrics import cohen_kappa, krippendorff_alpha, why_undefined
+from calibration.inference.bootstrap import percentile, resample
 
 NAN = math.nan
 

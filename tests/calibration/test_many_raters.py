@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_witness
 
-from calibration.metrics import cohen_kappa, fleiss_kappa, krippendorff_alpha, light_kappa, percent_agreement
+from calibration.arithmetic.metrics import cohen_kappa, fleiss_kappa, krippendorff_alpha, light_kappa, percent_agreement
 
 VERDICT = st.sampled_from(["A", "B", "tie"])
 COLUMNS = st.lists(st.tuples(VERDICT, VERDICT), min_size=1, max_size=40).map(

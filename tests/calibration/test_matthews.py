@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from sklearn.metrics import matthews_corrcoef
 
+from calibration.agreement.catalogue import why_undefined
+from calibration.arithmetic.metrics import cohen_kappa, matthews_correlation
 from calibration.calibrate import calibrate
-from calibration.metrics import cohen_kappa, matthews_correlation, why_undefined
 from calibration.settings import CalibrationSettings
 from exports.bibliography import bibtex, keys_of, used
 from tests.calibration.studies import made_pairs

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 
-from calibration import correlation
-from calibration.errors import CalibrationError
-from calibration.metrics import (
-    METRICS,
+from calibration.agreement.catalogue import METRICS, why_undefined
+from calibration.arithmetic import correlation
+from calibration.arithmetic.metrics import (
     cohen_kappa,
     constant_judge_baseline,
     fleiss_kappa,
@@ -24,8 +23,8 @@ from calibration.metrics import (
     percent_agreement,
     stratified_kappa,
     symmetrised_kappa,
-    why_undefined,
 )
+from calibration.errors import CalibrationError
 
 VERDICT = st.sampled_from(["A", "B", "tie"])
 COLUMNS = st.lists(st.tuples(VERDICT, VERDICT), min_size=1, max_size=40).map(
@@ -249,4 +248,4 @@ def test_no_function_changes_its_input():
 
 def test_every_line_of_the_catalogue_names_a_function_a_title_and_a_source():
     assert len({metric.name for metric in METRICS}) == len(METRICS)
-    assert all(callable(metric.function) and metric.title and metric.source and metric.kinds for metric in METRICS)
+    assert all(callable(metric.function) and metric.title and metric.symbol and metric.kinds for metric in METRICS)

@@ -7,13 +7,9 @@ import pandas as pd
 import pytest
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from calibration.bootstrap import expanded_percentile
+from calibration.arithmetic.metrics import cohen_kappa, light_kappa, percent_agreement
 from calibration.calibrate import calibrate
-from calibration.metrics import (
-    cohen_kappa,
-    light_kappa,
-    percent_agreement,
-)
+from calibration.inference.bootstrap import expanded_percentile
 from tests.calibration.explicit import FEW, PEOPLE, explicit, found, plain_report, plain_study
 from tests.calibration.studies import joined, made_pairs
 

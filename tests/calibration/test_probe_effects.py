@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from calibration.biases.probes import detectable, outcome_of, probe_effect
-from calibration.compare import Difference
 from calibration.errors import CalibrationError
+from calibration.inference.compare import Difference
+from calibration.inference.stress_effect import detectable, outcome_of, stress_effect
 from tests.fake_llm import log_odds_first, planted
 
 Array = npt.NDArray[np.float64]
@@ -37,15 +37,15 @@ def test_what_could_have_been_found_is_three_standard_errors_or_so() -> None:
 
 def test_a_judge_that_never_moves_over_many_topics_is_within_and_over_two_nobody_can_tell() -> None:
     clusters = np.repeat(np.arange(40), 10)
-    never = probe_effect(np.ones(400), np.ones(400), clusters)
+    never = stress_effect(np.ones(400), np.ones(400), clusters)
     assert (never.difference.value, never.outcome, never.note) == (0.0, "within", "zero_variance")
     assert never.difference.low < 0 < never.difference.high
     assert math.isnan(never.detectable)
-    assert probe_effect([1, 1], [1, 1], [1, 2]).outcome == "cannot tell"
+    assert stress_effect([1, 1], [1, 1], [1, 2]).outcome == "cannot tell"
 
 
 def test_a_judge_that_always_moves_is_beyond() -> None:
-    always = probe_effect(np.zeros(100), np.ones(100), np.repeat(np.arange(20), 5))
+    always = stress_effect(np.zeros(100), np.ones(100), np.repeat(np.arange(20), 5))
     assert (always.difference.value, always.outcome) == (1.0, "beyond")
     assert always.difference.low < always.difference.high <= 1.0 + (1 - always.difference.low)
 
@@ -54,15 +54,15 @@ def test_without_known_noise_a_large_change_cannot_be_told_from_it() -> None:
     rng = np.random.default_rng(0)
     moved = (rng.random(400) < 0.4).astype(float)
     clusters = np.repeat(np.arange(40), 10)
-    assert probe_effect(np.zeros(400), moved, clusters).outcome == "beyond"
-    blurred = probe_effect(np.zeros(400), moved, clusters, noise_known=False)
+    assert stress_effect(np.zeros(400), moved, clusters).outcome == "beyond"
+    blurred = stress_effect(np.zeros(400), moved, clusters, noise_known=False)
     assert (blurred.outcome, blurred.note) == ("cannot tell", "noise_unknown")
 
 
 @pytest.mark.parametrize(("score", "tolerance"), [(1.5, 0.05), (-0.1, 0.05), (0.5, 0.0)])
 def test_scores_outside_0_to_1_and_an_empty_tolerance_are_refused(score: float, tolerance: float) -> None:
     with pytest.raises(CalibrationError) as refused:
-        probe_effect([score, 1.0], [0.0, 1.0], [1, 2], tolerance)
+        stress_effect([score, 1.0], [0.0, 1.0], [1, 2], tolerance)
     assert refused.value.code == "bad_number"
 
 
@@ -94,7 +94,7 @@ def two_answers(model: str, bias: str, rng: np.random.Generator) -> tuple[Array,
 def test_each_planted_bias_is_covered_and_none_is_found_where_none_is(bias: str, size: float) -> None:
     x, y, truth = two_answers(f"fake-acc-0.85-{bias}-{size}", bias, np.random.default_rng(20))
     clusters = np.repeat(np.arange(TOPICS), CRITERIA)
-    found = [probe_effect(b.ravel(), a.ravel(), clusters) for a, b in zip(x, y, strict=True)]
+    found = [stress_effect(b.ravel(), a.ravel(), clusters) for a, b in zip(x, y, strict=True)]
     covered = np.mean([one.difference.low <= truth <= one.difference.high for one in found])
     assert 0.925 <= covered <= 0.975
     if size == 0.0:
@@ -108,7 +108,7 @@ def test_the_smallest_detectable_effect_is_found_in_four_of_five_runs() -> None:
     d, shape = 0.1176, (RUNS, 300)
     rng = np.random.default_rng(21)
     x, y = rng.random(shape) < 0.5 + d, rng.random(shape) < 0.5
-    found = [probe_effect(b, a, np.repeat(np.arange(25), 12)) for a, b in zip(x, y, strict=True)]
+    found = [stress_effect(b, a, np.repeat(np.arange(25), 12)) for a, b in zip(x, y, strict=True)]
     assert np.mean([one.detectable for one in found]) == pytest.approx(d, rel=0.03)
     assert 0.74 <= np.mean([one.difference.low > 0 for one in found]) <= 0.86
 

@@ -7,10 +7,10 @@ import math
 import pandas as pd
 import pytest
 
-from calibration.people.left_out import pooled
 from calibration.results import CalibrationSettings
-from calibration.systems.topic_totals import reference_in_views
-from calibration.systems.total_scores import race_totals
+from calibration.study.left_out import pooled
+from calibration.totals.topic_totals import reference_in_views
+from calibration.totals.total_scores import race_totals
 
 SETTINGS = CalibrationSettings(resamples=50)
 WEIGHTS = {"deep": 0.25, "clear": 0.75}

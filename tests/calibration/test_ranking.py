@@ -11,13 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.bootstrap import cluster_weights
-from calibration.correlation import kendall_tau_b
+from calibration.arithmetic.correlation import kendall_tau_b
 from calibration.errors import CalibrationError
-from calibration.ranking import SideBySide, side_by_side
+from calibration.inference.bootstrap import cluster_weights
 from calibration.results import CalibrationSettings
 from calibration.systems.placing import Ranking, keeps_first, ranks_of
-from calibration.systems.rank_stability import rank_stability
+from calibration.systems.ranking import SideBySide, rank_stability, side_by_side
 from calibration.systems.win_rates import rate_draws, win_matrix, win_rates
 from tests.calibration.ranked import drawn_study, turned, verdicts
 

@@ -15,11 +15,11 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from calibration.bootstrap import expanded_percentile, wilson_effective
+from calibration.agreement.continuous import MOST_ROWS
+from calibration.arithmetic.correlation import icc, rank_agreement_across_items, rank_agreement_within_topic
 from calibration.calibrate import calibrate
-from calibration.correlation import icc, rank_agreement_across_items, rank_agreement_within_topic
+from calibration.inference.bootstrap import expanded_percentile, wilson_effective
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.systems.rank_agreement import MOST_ROWS
 from tests.calibration.studies import joined, made_ratings
 
 B, SEED = 25, 7
@@ -266,5 +266,5 @@ def test_pairs_of_very_many_scores_are_a_dash_with_a_reason():
 
 def test_how_many_points_of_the_scale_each_rater_uses_is_told():
     frame = FRAMES[0]
-    used = calibrate(frame, SETTINGS).data["levels_used"]
+    used = calibrate(frame, SETTINGS).labels.levels_used
     assert used["judge-x"] == {"quality": frame[frame["rater_id"] == "judge-x"]["label"].nunique()}

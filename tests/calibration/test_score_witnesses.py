@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.formula.api import ols
 
-from calibration import correlation
-from calibration.correlation import icc, preferences_from_scores
+from calibration.agreement.score_preferences import preferences_from_scores
+from calibration.arithmetic import correlation
+from calibration.arithmetic.correlation import icc
 from tests.calibration.brute_force import FORMS, coefficients
 from tests.calibration.witnesses import NAN, agrees, complete, raters, share
 

@@ -10,15 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from calibration.agreement.catalogue import why_undefined
+from calibration.agreement.score_preferences import preferences_from_scores
+from calibration.arithmetic.correlation import icc, rank_agreement_across_items, rank_agreement_within_topic
 from calibration.calibrate import calibrate
-from calibration.correlation import (
-    icc,
-    preferences_from_scores,
-    rank_agreement_across_items,
-    rank_agreement_within_topic,
-)
 from calibration.errors import CalibrationError
-from calibration.metrics import why_undefined
 from calibration.results import CalibrationSettings
 
 # Shrout & Fleiss 1979, Table 2: six targets (rows) rated by four judges; Table 4 gives the six forms
@@ -174,7 +170,7 @@ def test_derived_preferences_are_counted_with_their_ties_and_say_so():
     judge = preferences_from_scores(scores(judge={"s": (7.0, 5.0, 7.0), "t": (4.0, 5.0, 6.0)}))
     people = judge.assign(rater_id="ann", rater_kind="human", label="A").drop(columns="derived")
     report = calibrate(pd.concat([judge, people]), CalibrationSettings(resamples=20, ties="exclude"))
-    assert report.data["derived"] == {"judge": {"verdicts": 6, "ties": 1}}
+    assert report.labels.derived == {"judge": {"verdicts": 6, "ties": 1}}
     assert [one.rater for one in report.warnings if one.code == "derived_preferences"] == ["judge"]
     kept = next(one for one in report.estimates if one.statistic == "percent_agreement_exclude_ties")
     assert kept.value == (judge["label"] == "A").sum() / 5

@@ -46,14 +46,21 @@ SEEN = "95 % interval 73.0 to 85.0 %; 1,170 labels in 30 topics"
             "30 topics).",
         ),
         (
-            replace(CHOICE, status="cannot_tell", judge=None, candidates=(UNPRICED,)),
+            replace(CHOICE, judge="unpriced", candidates=(UNPRICED,)),
             "unpriced is shown to fall less than 5.0 points short of a left-out annotator (agreement 78.0 %, 95 % "
             "interval 72.0 to 84.0 %; 1,170 labels in 30 topics), but its cost is unknown.",
         ),
         (
-            replace(CHOICE, plan=replace(CHOICE.plan, against="best_judge"), candidates=(MINI,)),
-            "gpt-5_mini is shown to fall less than 5.0 points short of the best of the other judges (agreement 79.0 %, "
-            f"{SEEN}; 2.10 USD per 1,000 items).",
+            replace(CHOICE, plan=replace(CHOICE.plan, against="floor", at_least=0.7), candidates=(MINI,)),
+            f"gpt-5_mini is shown to agree in at least 70 % of labels (agreement 79.0 %, {SEEN}; 2.10 USD per 1,000 "
+            "items).",
+        ),
+        (
+            replace(
+                CHOICE, plan=replace(CHOICE.plan, at_least_kappa=0.6), candidates=(TINY, SMALL), status="none_adequate"
+            ),
+            "None of the 2 judges tried is adequate (floor: κ of at least .6); small comes closest (agreement 72.0 %, "
+            "95 % interval 66.0 to 78.0 %; 1,170 labels in 30 topics).",
         ),
         (
             replace(CHOICE, status="cannot_tell", judge=None, candidates=()),

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from calibration.errors import CalibrationError
-from calibration.reading.checking import check_verdicts
-from calibration.verdicts import kind_of, normalise
+from calibration.table.checking import check_verdicts
+from calibration.table.verdicts import kind_of, normalise
 from tests.calibration.studies import made_pairs
 
 ROW = {

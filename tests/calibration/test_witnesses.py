@@ -20,7 +20,8 @@ from scipy import stats
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
 
-from calibration import correlation, metrics
+from calibration import metrics
+from calibration.arithmetic import correlation
 from tests.calibration.witnesses import NAN, agrees, columns_of, complete, raters, share, silent
 
 SCORE = {"A": Fraction(1), "tie": Fraction(1, 2), "B": Fraction(0)}

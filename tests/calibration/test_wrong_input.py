@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.arithmetic.metrics import krippendorff_alpha, light_kappa
 from calibration.calibrate import calibrate
 from calibration.errors import CalibrationError
-from calibration.metrics import krippendorff_alpha, light_kappa
 from calibration.results import CalibrationReport, CalibrationSettings
 from tests.calibration.studies import made_pairs, made_ratings
 
@@ -104,7 +104,7 @@ def test_pairs_that_do_not_join_are_counted_and_the_first_is_named():
     total = int((frame["rater_kind"] == "human").sum())
     assert text.startswith(f"{len(people)} of {total} annotators' rows")
     assert "first: item 'p000', criterion 'c0'" in text
-    assert report.data["joins"]["judge-x"]["human_rows_without_judge"] == len(people)
+    assert report.labels.joins["judge-x"]["human_rows_without_judge"] == len(people)
 
 
 @pytest.mark.parametrize("function", [light_kappa, lambda ratings, **kw: krippendorff_alpha(ratings, "nominal", **kw)])

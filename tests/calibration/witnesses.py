@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from calibration.metrics import why_undefined
+from calibration.agreement.catalogue import why_undefined
 
 NAN = math.nan
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Engine, text
 
-from db import away
-from db.away import patient
-from db.connect import open_database, reading, transaction
+from db import connect
+from db.connect import open_database, patient, reading, transaction
 from db.errors import DatabaseAway, DatabaseError, DiskFull
 
 pytestmark = pytest.mark.every_case
@@ -15,9 +14,9 @@ pytestmark = pytest.mark.every_case
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(away, "FIRST_S", 0.001)
-    monkeypatch.setattr(away, "LAST_S", 0.001)
-    monkeypatch.setattr(away, "AWAY_S", 0.2)
+    monkeypatch.setattr(connect, "FIRST_S", 0.001)
+    monkeypatch.setattr(connect, "LAST_S", 0.001)
+    monkeypatch.setattr(connect, "AWAY_S", 0.2)
 
 
 @pytest.mark.parametrize(

@@ -302,3 +302,21 @@ def test_a_database_of_a_newer_calipers_is_refused(database_url: str, engine: En
         connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(DatabaseError, match="newer calipers"):
         upgrade(database_url)
+
+
+def test_hashes_of_addresses_that_were_made_without_a_key_go_and_what_was_counted_stays(engine: Engine) -> None:
+    insert = (
+        "INSERT INTO events (kind, what, data, created_at) VALUES ('audit', :what, '{}', '2026-01-02 03:04:05+00:00')"
+    )
+    with engine.begin() as connection:
+        connection.execute(sa.text("DROP TABLE keys"))
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0007'"))
+        for what in ("invite_failed:0123456789abcdef", "entered:fedcba9876543210", "sign_in"):
+            connection.execute(sa.text(insert), {"what": what})
+    upgrade(engine.url.render_as_string(hide_password=False))
+    with engine.connect() as connection:
+        kept = connection.execute(sa.text("SELECT what FROM events ORDER BY id")).scalars().all()
+    assert kept == ["invite_failed", "entered", "sign_in"]
+    for change in ("UPDATE events SET what = 'x'", "DELETE FROM events"):
+        with pytest.raises(DBAPIError, match="append-only"), engine.begin() as connection:
+            connection.execute(sa.text(change))

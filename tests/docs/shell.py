@@ -14,7 +14,7 @@ FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 SETTING = re.compile(r"[A-Z_]+=\S*$")
 # a line in another fence that begins like this is a command that nothing would run
 LOOKS_RUN = re.compile(
-    r"^(?:[A-Z_]+=\S+ )*(calipers|make|pip|python|pytest|git|docker|sudo|systemctl|curl) ", re.MULTILINE
+    r"^(?:[A-Z_]+=\S+ )*(calipers|make|pip|python|pytest|git|docker|sudo|systemctl|curl) (?!=)", re.MULTILINE
 )
 
 

@@ -62,7 +62,7 @@ def at_the_fake(patch: pytest.MonkeyPatch, fake: Fake) -> None:
     patch.setenv("OPENAI_API_BASE", fake.base)
     patch.setenv("OPENAI_API_KEY", "none")
     calibrate_once(patch)
-    patch.setattr("annotation.blinding.TREES", 5)  # tests/annotation has all
+    patch.setattr("annotation.leaks.recognition.TREES", 5)  # tests/annotation has all
 
 
 def test_the_commands_of_the_readme_make_a_study_and_its_report(labelled: Path) -> None:

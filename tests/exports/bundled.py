@@ -14,12 +14,13 @@ import pandas as pd
 import pytest
 
 from calibration.results import CalibrationReport, CalibrationSettings
-from exports.bundle import SUMS, listed, root_of, sha256_of, write_bundle
-from exports.datasets.label_chain import canonical_sha256, chained
+from exports.bundles.bundle import SUMS, listed, root_of, write_bundle
+from exports.bundles.recomputing import Inputs, report_from
+from exports.datasets.label_rows import chained
 from exports.facts import facts_of
 from exports.pack import FIGURES, pack, tables_of, texts_of
-from exports.recomputing import Inputs, report_from
-from exports.spreadsheets import guarded
+from plain.hashes import canonical_sha256, file_sha256
+from plain.spreadsheets import guarded
 
 HOSTILE = '=cmd(), "x" & 50 % \\input{a}_b, Ærø ½'  # other scripts: see test_chinese, whose fonts take long to draw
 PLAN = {"format": "calipers-plan/1", "items": [], "slots": []}
@@ -31,7 +32,9 @@ INPUTS = Inputs(
     data={"plan_root": canonical_sha256(PLAN)},
 )
 
-DRAWN = FIGURES[:3]  # a bundle holds all alike; tests/app/test_bundle_command.py makes one with every figure
+DRAWN = dict(
+    list(FIGURES.items())[:3]
+)  # a bundle holds all alike; tests/app/test_bundle_command.py makes one with every figure
 QUICK = replace(INPUTS, settings=replace(INPUTS.settings, resamples=19, per_criterion=False))
 
 
@@ -92,7 +95,7 @@ def make_bundle(folder: Path, labels: pd.DataFrame) -> str:
 
 def seal_again(folder: Path) -> str:
     """What a forger would do: the sums of whatever stands there now."""
-    sums = "".join(f"{sha256_of(path)}  {name}\n" for name, path in sorted(listed(folder).items()))
+    sums = "".join(f"{file_sha256(path)}  {name}\n" for name, path in sorted(listed(folder).items()))
     (folder / SUMS).write_text(sums, encoding="utf-8")
     return root_of(folder)
 
@@ -128,10 +131,10 @@ def _told(one: Any) -> object:
 
 
 ONCE = {
-    "exports.recomputing.report_from": once(report_from),
-    "exports.recomputing.tables_of": once(tables_of),
-    "exports.printing_again.texts_of": once(texts_of),
-    "exports.pack.FIGURES": tuple(map(once, DRAWN)),
+    "exports.bundles.recomputing.report_from": once(report_from),
+    "exports.bundles.recomputing.tables_of": once(tables_of),
+    "exports.bundles.recomputing.texts_of": once(texts_of),
+    "exports.pack.FIGURES": {name: once(draw) for name, draw in DRAWN.items()},
 }
 
 

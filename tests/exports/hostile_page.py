@@ -8,14 +8,12 @@ from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings
 from exports.figures import Figure
 from exports.page import report_page
-from exports.sheets.annotators import annotators_table
+from exports.sheets.agreement import annotators_table, criteria_table
 from exports.sheets.bias import bias_table
-from exports.sheets.categories import categories_table
-from exports.sheets.comparisons import comparisons_table
-from exports.sheets.criteria import criteria_table
-from exports.sheets.judges import judges_table
+from exports.sheets.judges import comparisons_table, judges_table
 from exports.sheets.ranking import ranking_table
 from exports.sheets.system_pairs import system_pairs_table
+from exports.sheets.topics import categories_table
 from exports.tables import Table, agreement_table
 from tests.calibration.ranked import drawn_study
 from tests.exports.test_print import DRAW

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from exports.methods import methods_paragraph
 from exports.plots.answers import answers
 from exports.sheets.judges import judges_table
+from exports.words.methods import methods_paragraph
 from tests.exports.toy_choice import CANDIDATES, toy_choice
 from tests.exports.toy_facts import toy_methods_report
 
@@ -19,7 +19,7 @@ PLANNED = "Margin, judges and rules are those of the plan with sha256"
 @pytest.mark.parametrize("is_of_study", [True, False])
 def test_a_plan_and_the_naming_of_sides_are_told_of_a_study_only(is_of_study: bool) -> None:
     report = toy_choice()
-    report = replace(report, data={**report.data, **({"plan_root": "ef" * 32} if is_of_study else {})})
+    report = replace(report, plan_root="ef" * 32 * is_of_study)
     drawn, table = answers(report), judges_table(report)
     assert drawn is not None
     assert table is not None

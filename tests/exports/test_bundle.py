@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from calibration.results import CalibrationSettings
-from exports.bundle import SUMS, read_sums
+from exports.bundles.bundle import SUMS, read_sums
+from exports.bundles.recomputing import Inputs, inputs_json, read_inputs
+from exports.bundles.verifying import changed_files, describe, verify
 from exports.errors import ExportError
-from exports.recomputing import Inputs, inputs_json, read_inputs
-from exports.verifying import changed_files, describe, verify
 from tests.exports.bundled import DRAWN, HOSTILE, INPUTS, edit, made_labels, make_bundle, seal_again
 
 IMPORTED = re.compile(r"^ *(?:import|from(?= \S+ import )) (\w+)", re.MULTILINE)
@@ -151,9 +151,13 @@ def test_a_folder_that_is_no_bundle_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_script_computes_every_number_with_the_bundles_own_code(copy: Path) -> None:
-    shadow = copy / "code" / "exports" / "verifying.py"
-    edit(copy, "code/exports/verifying.py", lambda text: text.replace("consistent with itself", "from the bundle"))
-    edit(copy, "code/exports/pack.py", lambda text: f"{text}\n\nFIGURES = FIGURES[:{len(DRAWN)}]\n")
+    shadow = copy / "code" / "exports" / "bundles" / "verifying.py"
+    edit(
+        copy,
+        "code/exports/bundles/verifying.py",
+        lambda text: text.replace("consistent with itself", "from the bundle"),
+    )
+    edit(copy, "code/exports/pack.py", lambda text: f"{text}\n\nFIGURES = dict(list(FIGURES.items())[:{len(DRAWN)}])\n")
     seal_again(copy)
     run = [sys.executable, "-I", str(copy / "recompute.py")]
     done = subprocess.run(run, capture_output=True, text=True, check=False, cwd=copy.parent)
@@ -167,7 +171,9 @@ def test_the_requirements_name_every_package_that_the_code_imports(published: tu
     told = (path.read_text(encoding="utf-8") for path in (published[0] / "code").rglob("*.py"))
     imported = {name for text in told for name in IMPORTED.findall(text)}
     known = packages_distributions()
-    needed = {known[name][0].lower() for name in imported - {"calibration", "exports"} - sys.stdlib_module_names}
+    needed = {
+        known[name][0].lower() for name in imported - {"calibration", "exports", "plain"} - sys.stdlib_module_names
+    }
     named = {line.partition("==")[0] for line in (published[0] / "requirements.txt").read_text().split()}
     assert named == needed
 

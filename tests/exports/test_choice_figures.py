@@ -11,17 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.biases.reliability_map import Cell, ReliabilityMap
+from calibration.agreement.reliability_map import Cell, ReliabilityMap
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings, Estimate
 from exports.figures import as_bytes
 from exports.plots.bias_figure import PAGE, bias_figure
-from exports.plots.fitting import told_apart, width_of
 from exports.plots.frontier import frontier
-from exports.plots.label_places import FAR, Box, places
+from exports.plots.names import FAR, Box, places, told_apart, width_of
 from exports.plots.ranking_figure import ranking_figure
-from exports.plots.reliability import DARKEST, reliability
 from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, tint
+from exports.plots.value_maps import DARKEST, reliability
 from exports.sheets.bias import bias_table
 from exports.sheets.judges import judges_table
 from exports.sheets.ranking import ranking_table
@@ -161,7 +160,7 @@ def test_a_figure_of_twelve_judges_and_every_bias_fits_a_page():
     biases = tuple(
         replace(one, estimate=replace(one.estimate, rater=judge)) for judge in judges for one in report.biases
     )
-    report = replace(report, data=dict(report.data) | {"judges": judges}, biases=biases)
+    report = replace(report, labels=replace(report.labels, judges=judges), biases=biases)
     for width in WIDTHS:
         assert bias_figure(report, width).canvas.get_size_inches()[1] <= PAGE
 

@@ -13,17 +13,14 @@ from calibration.calibrate import calibrate
 from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationSettings, Estimate
 from calibration.systems.category_effects import category_effects
-from exports.as_csv import as_csv
 from exports.as_json import as_json
 from exports.as_latex import as_latex
-from exports.as_markdown import as_markdown
 from exports.cells import Probability, shown
+from exports.forms import as_csv, as_markdown
 from exports.sheets.bias import bias_table
-from exports.sheets.card import card_table
-from exports.sheets.categories import categories_table
-from exports.sheets.comparisons import comparisons_table
-from exports.sheets.judges import judges_table, outcome_words
+from exports.sheets.judges import card_table, comparisons_table, judges_table, outcome_words
 from exports.sheets.ranking import judge_shown, ranking_table
+from exports.sheets.topics import categories_table
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs, made_ratings
@@ -57,8 +54,14 @@ def test_a_report_without_choice_biases_or_systems_has_no_such_table():
         (CANDIDATES[4], "adequate: cost unknown"),
         (candidate("j", 0.8, 0.0, 0.001, 0.1, "dearer"), "adequate: dearer"),
         (candidate("j", 0.8, 0.0, 0.001, 0.1, "lower_agreement"), "adequate: agrees less at that price"),
-        (candidate("j", 0.4, 0.0, 0.001, 0.1, "baseline_not_beaten"), "ruled out: no better than a constant answer"),
-        (replace(candidate("j", 0.8, 0.0, 0.001, 0.1, "no_reference"), claim=None), "open: no reference"),
+        (
+            candidate("j", 0.4, 0.0, 0.001, 0.1, "baseline_not_beaten", place="below"),
+            "ruled out: no better than a constant answer",
+        ),
+        (
+            replace(candidate("j", 0.8, 0.0, 0.001, 0.1, "no_reference"), claim=None, rows=()),
+            "open: no reference",
+        ),
     ],
 )
 def test_the_outcome_of_a_judge_is_said_with_its_reason(one, words):
@@ -146,7 +149,7 @@ def test_a_card_has_one_row_for_each_question():
 )
 def test_the_tables_of_any_study_can_be_written_and_every_dash_has_its_reason(frame):
     report = calibrate(frame, FEW)
-    cards = [card_table(report, judge) for judge in report.data["judges"]]
+    cards = [card_table(report, judge) for judge in report.labels.judges]
     for table in filter(None, (judges_table(report), bias_table(report), ranking_table(report), *cards)):
         for _, write in FORMS:
             assert write(table)
@@ -164,7 +167,7 @@ def test_a_probability_is_never_printed_as_nothing(p, text):
 
 def test_no_digit_of_a_probability_is_lost_in_csv_and_json():
     row = next(row for row in json.loads(as_json(judges_table(toy_choice())))["rows"] if row["judge"] == "gpt-5_mini")
-    assert row["p_holm"] == 5 * 0.00004
+    assert row["p_adjusted"] == 5 * 0.00004
     assert repr(5 * 0.00004) in as_csv(judges_table(toy_choice()))
 
 

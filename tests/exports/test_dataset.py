@@ -13,11 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports.dataset import MARK, write_dataset
-from exports.datasets.dataset_columns import CRITERIA, LABELS, REPORTS
-from exports.datasets.label_chain import broken
+from exports.datasets.dataset import MARK, write_dataset
+from exports.datasets.label_rows import CRITERIA, LABELS, REPORTS, broken
 from exports.errors import ExportError
-from exports.spreadsheets import RUNS, guarded, unguarded
+from plain.spreadsheets import RUNS, guarded, unguarded
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 HOSTILE = (

@@ -12,11 +12,11 @@ from calibration.results import CalibrationSettings, Estimate
 from exports.cells import shown
 from exports.errors import ExportError
 from exports.plots.answers import answers
-from exports.plots.criteria_map import criteria_map
-from exports.plots.fitting import fitted, width_of
 from exports.plots.forest import forest
+from exports.plots.names import fitted, width_of
 from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, PAPER, themed, tint
-from exports.sheets.criteria import criteria_table
+from exports.plots.value_maps import criteria_map
+from exports.sheets.agreement import criteria_table
 from exports.tables import agreement_table
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import toy_estimate, toy_report

@@ -14,13 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from exports.as_csv import as_csv
-from exports.as_html import as_html
 from exports.as_json import as_json
 from exports.as_latex import as_latex
-from exports.as_markdown import as_markdown
-from exports.spreadsheets import guarded, unguarded
+from exports.forms import as_csv, as_html, as_markdown
 from exports.tables import Column, Table
+from plain.spreadsheets import guarded, unguarded
 from tests.exports.toy_latex import HOSTILE, UNICODE
 
 TEXTS = [

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from exports.as_latex import as_latex
-from exports.latex.tex_layout import NARROW, TIGHT, WIDE, fold, panels, table_format
-from exports.latex.tex_widths import width
+from exports.latex.tex_layout import NARROW, TIGHT, WIDE, fold, panels, table_format, width
 from exports.tables import Column, Table
 from tests.exports.toy import WILSON, toy_estimate
 from tests.exports.toy_latex import LONG, extreme_tables, toy_tables

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,15 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from annotation.judges.panel import DERIVED
+from annotation.judges.defining.panel import DERIVED
+from calibration.delegating.cascade import Cascade
 from exports.bibliography import bibtex, entries
 from exports.facts import JudgeFacts, StudyFacts, facts_of, software_versions
-from exports.methods import methods_paragraph
-from exports.words.grammar import amount, counted, listed, opening, percent, points
+from exports.words.grammar import amount, listed, opening, percent, points
+from exports.words.methods import methods_paragraph
 from exports.words.methods_numbers import PANEL
+from plain.counting import counted
+from tests.exports.toy import toy_estimate
 from tests.exports.toy_facts import (
     MINI,
     SMALL,
@@ -161,14 +166,14 @@ def test_another_rule_for_ties_is_not_that_of_the_coefficients(ties: str, told: 
 def test_what_is_made_of_other_judges_was_never_asked() -> None:
     report = toy_methods_report()
     answered = {name: {"ok": 10, "invalid": 1} for name in ("mini", "mini then small", "jury [panel]")}
-    data: dict[str, Any] = {
-        **report.data,
-        "judges": list(answered),
-        "statuses": answered,
-        "cascades": [{"name": "mini then small"}],
-    }
+    share = toy_estimate("escalated_share", "mini then small", 0.2)
+    report = replace(
+        report,
+        labels=replace(report.labels, judges=list(answered), statuses=answered),
+        cascades=(Cascade("mini then small", share, share, math.nan),),
+    )
     for facts in (toy_facts(), None):
-        text = methods_paragraph(replace(report, data=data), facts).markdown
+        text = methods_paragraph(report, facts).markdown
         assert "Two further candidates are made of the answers of these judges" in text
         assert "mini then small and jury [panel]." in re.sub(r"\\(.)", r"\1", text)
         assert "1 of 11 answers of judges could not be used" in text
@@ -189,21 +194,21 @@ SHARES = st.none() | st.floats(0, 1)
 KINDS = st.dictionaries(
     st.sampled_from(["A", "B", "unknown", "keep", "mask", "exclude", "open", "ok"]), st.integers(0, 99)
 )
-BY_TYPE: dict[str, st.SearchStrategy[Any]] = {
-    "str": NAMES,
-    "str | None": st.none() | st.sampled_from(["closed", "open", "full", "both", "all"]) | NAMES,
-    "int | None": COUNTS,
-    "bool | None": st.none() | st.booleans(),
-    "float | None": SHARES,
-    "tuple[str, ...]": st.lists(NAMES, max_size=3).map(tuple),
-    "Mapping[str, int]": KINDS,
-    "Mapping[str, str]": st.dictionaries(st.sampled_from(["calipers", "numpy", "python"]), st.just("1.0")),
-    "Mapping[str, Any] | None": st.none() | st.just({}) | st.just({"temperature": 0.5, "seed": "repeat_no"}),
+BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
+    str: NAMES,
+    str | None: st.none() | st.sampled_from(["closed", "open", "full", "both", "all"]) | NAMES,
+    int | None: COUNTS,
+    bool | None: st.none() | st.booleans(),
+    float | None: SHARES,
+    tuple[str, ...]: st.lists(NAMES, max_size=3).map(tuple),
+    Mapping[str, int]: KINDS,
+    Mapping[str, str]: st.dictionaries(st.sampled_from(["calipers", "numpy", "python"]), st.just("1.0")),
+    Mapping[str, Any] | None: st.none() | st.just({}) | st.just({"temperature": 0.5, "seed": "repeat_no"}),
 }
 
 
 def facts_with(kind: type, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    own = {one.name: BY_TYPE[str(one.type)] for one in fields(kind) if one.name not in more}
+    own = {one.name: BY_TYPE[one.type] for one in fields(kind) if one.name not in more}
     return st.builds(kind, **own, **more)
 
 

@@ -13,12 +13,12 @@ from xml.etree import ElementTree
 import pytest
 
 from calibration.calibrate import calibrate
+from calibration.remarks import undefined
 from calibration.results import CalibrationSettings
 from exports.bibliography import entries
 from exports.cells import DASH
-from exports.page import TITLE, report_page
+from exports.page import TITLE, methods_html, report_page, sources_of
 from exports.tables import agreement_table
-from exports.words.page_methods import methods_html, sources_of
 from exports.words.sentences import opening
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.hostile_page import HOSTILE, hostile_report, page_of, parts_of, plain_report
@@ -83,9 +83,8 @@ def page(reports):
 
 
 def _unknown(report):
-    bare = [
-        replace(one, value=NAN, low=NAN, high=NAN, method="none", note="no_items: nothing") for one in report.estimates
-    ]
+    why = (undefined("no_items", "nothing"),)
+    bare = [replace(one, value=NAN, low=NAN, high=NAN, method="none", remarks=why) for one in report.estimates]
     return replace(report, estimates=tuple(bare), choice=None, biases=(), card=())
 
 
@@ -220,7 +219,7 @@ def test_the_page_says_how_it_was_computed(reports, page):
     report = reports["chosen"]
     facts = [text for tag, text in page("chosen").texts if tag in ("dt", "dd")]
     said = dict(zip(facts[::2], facts[1::2], strict=True))
-    assert said["SHA-256 of the verdicts"] == report.data["verdicts_sha256"]
+    assert said["SHA-256 of the verdicts"] == report.labels.verdicts_sha256
     assert said["SHA-256 of the plan"] == report.choice.plan.plan_sha256
     assert (said["margin"], said["resamples"], said["per_criterion"]) == ("0.05", "9999", "no")
     assert said["families"] == "gpt-5_mini: openai; gpt-4: openai"
@@ -235,7 +234,7 @@ def test_a_page_of_one_table_alone_is_a_page():
 
 def test_a_simulated_study_says_so_at_the_top_and_under_every_table() -> None:
     report = toy_report()
-    made_up = replace(report, data={**report.data, "is_simulated": True})
+    made_up = replace(report, is_simulated=True)
     page = page_of(made_up)
     assert page.index("Simulated answers") < page.index("Agreement of judges with annotators")
     assert "Simulated answers" not in page_of(report)

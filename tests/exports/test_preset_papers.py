@@ -9,7 +9,7 @@ import pytest
 
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings, Estimate
-from exports.published.presets import preset_table
+from exports.presets import preset_table
 from exports.tables import Table
 
 LABELS = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "labels"

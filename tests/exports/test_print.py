@@ -23,13 +23,12 @@ from exports.figures import FORMATS, as_bytes
 from exports.plots.annotators_figure import annotator_pairs, annotators_figure
 from exports.plots.answers import FILLS, answers
 from exports.plots.bias_figure import bias_figure
-from exports.plots.criteria_map import criteria_map
 from exports.plots.forest import forest
 from exports.plots.frontier import frontier
 from exports.plots.position_figure import position_figure
 from exports.plots.ranking_figure import ranking_figure
-from exports.plots.reliability import DARKEST
 from exports.plots.theme import FULL_PAGE, INK, OKABE_ITO, ONE_COLUMN, tint
+from exports.plots.value_maps import DARKEST, criteria_map
 from exports.plots.win_matrix import win_matrix
 from tests.calibration.priced import priced
 from tests.calibration.ranked import drawn_study

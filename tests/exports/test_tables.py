@@ -11,13 +11,11 @@ import pytest
 
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings
-from exports.as_csv import as_csv
-from exports.as_html import as_html
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex, escape
-from exports.as_markdown import as_markdown
 from exports.cells import number, shown
 from exports.errors import ExportError
+from exports.forms import as_csv, as_html, as_markdown
 from exports.tables import Table, agreement_table
 from exports.words.notes import TIE_RULES
 from tests.calibration.studies import made_pairs, made_ratings

@@ -10,15 +10,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from calibration.agreement.catalogue import METRICS
+from calibration.arithmetic.correlation import rank_agreement_across_items, rank_agreement_within_topic
+from calibration.arithmetic.metrics import percent_agreement
 from calibration.calibrate import calibrate
-from calibration.correlation import rank_agreement_across_items, rank_agreement_within_topic
-from calibration.metrics import METRICS, percent_agreement
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from exports.methods import methods_paragraph
 from exports.pack import FIGURES, tables_of
 from exports.plots.forest import forest
-from exports.published.presets import preset_table
+from exports.presets import preset_table
 from exports.tables import Table
+from exports.words.methods import methods_paragraph
 from exports.words.notes import TIE_RULES
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy_studies import dr3_study, gym_study, race_study, wlc_study
@@ -99,7 +100,7 @@ def test_every_table_and_figure_says_which_it_prints_and_what_it_did_with_ties(
     ]
     shown += [
         (figure.name, figure.caption, {family_of(one) for one in figure.drawn})
-        for draw in FIGURES
+        for draw in FIGURES.values()
         if (figure := draw(report)) is not None
     ]
     found = [(name, text, family) for name, text, families in shown for family in families if family]

@@ -16,10 +16,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from exports.bundle import SUMS
+from exports.bundles.bundle import SUMS
+from exports.bundles.recomputing import Recomputed
+from exports.bundles.verifying import changed_files, describe, verify
 from exports.errors import ExportError
-from exports.recomputing import Recomputed
-from exports.verifying import changed_files, describe, verify
 from tests.exports.bundled import edit, seal_again
 
 DEEP = "[" * 100_000
@@ -144,7 +144,7 @@ def test_what_cannot_be_read_is_refused_in_words(bundle: Path, name: str, change
 def test_a_history_or_a_plan_that_cannot_be_read_is_named(
     bundle: Path, name: str, change: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("exports.verifying.recompute", lambda *of: Recomputed(0, 0, (), ()))
+    monkeypatch.setattr("exports.bundles.verifying.recompute", lambda *of: Recomputed(0, 0, (), ()))
     edit(bundle, name, change)
     seal_again(bundle)
     found = verify(bundle)
@@ -176,7 +176,7 @@ def test_links_and_pipes_are_named_and_not_followed(bundle: Path) -> None:
 
 def test_the_script_runs_no_code_that_was_compiled_before(bundle: Path, tmp_path: Path) -> None:
     (tmp_path / "forged.py").write_text("print('forged')\nraise SystemExit(0)\n")
-    own = bundle / "code" / "exports" / "verifying.py"
+    own = bundle / "code" / "exports" / "bundles" / "verifying.py"
     own.write_text("def verify(at):\n    raise SystemExit('its own')\n\n\ndescribe = verify\n")  # without its libraries
     compiled = Path(importlib.util.cache_from_source(str(own)))
     compiled.parent.mkdir()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
+from calibration.comparing.alternative_annotator import AnnotatorTest
+from calibration.remarks import undefined
 from calibration.results import CalibrationReport
 from exports.facts import JudgeFacts, StudyFacts
 from tests.exports.toy import BOOTSTRAP, NAN, toy_estimate, toy_report
@@ -36,7 +37,7 @@ def toy_facts() -> StudyFacts:
         systems=4, reference_systems=1, reports=60, words_min=812, words_max=13_762, items=30, criteria=39,
         languages=("en", "zh"), design="reference", pairs=30, pairs_possible=180, pairs_with_reference=30,
         per_topic_min=1, per_topic_max=1, overlap_min=1, overlap_max=3, orders={"A": 41, "B": 39, "unknown": 2},
-        citations_stripped=True, stripper_versions=("8",), canonical="full", canonical_versions=("1/full",),
+        citations_stripped=True, stripper_versions=("8",), layout="canonical", layout_versions=("1/canonical",),
         flags={"keep": 12, "mask": 3, "open": 1}, edited_reports=1, restored_reports=2, excluded_reports=1,
         blind_until="closed", labels_after_reveal=0, unproved_texts=0,
         blinding_audit={"sentence": "Reports were label-blind, not style-blind: length and style remain.",
@@ -60,44 +61,46 @@ def toy_methods_report() -> CalibrationReport:
     estimates = agreed.estimates + tuple(one for one in chosen.estimates if one.statistic != "cost_per_item")
     estimates += (toy_estimate("advantage_probability", "gpt-5_mini", 0.97, 0.93, 1.0, BOOTSTRAP),)
     tested = [one_annotator("ann1", 0.001, True), one_annotator("ann2", NAN, False, "fewer than 30 labels")]
-    each = {"method": "cluster_t", "note": "", "annotators": tested}
-    tests = [{**one, **each} for one in chosen.data["alt_tests"]]
+    tests = tuple(
+        replace(one, method="cluster_bootstrap_t", note="", annotators=tuple(tested)) for one in chosen.alt_tests or ()
+    )
     statuses = {"gpt-5_mini": {"ok": 2332, "invalid": 8}, "small": {"ok": 2328, "invalid": 10, "refused": 2}}
     joins = {"small": {"human_rows_joined": 1100, "human_rows_without_judge": 70, "judge_units_without_human": 0}}
-    data = {**chosen.data, "alt_tests": tests, "statuses": statuses, "joins": joins}
-    return replace(chosen, data=data, estimates=estimates)
+    labels = replace(chosen.labels, statuses=statuses, joins=joins)
+    return replace(chosen, labels=labels, alt_tests=tests, estimates=estimates)
 
 
-def one_annotator(name: str, p: float, rejected: bool, note: str = "") -> dict[str, Any]:
-    return {"annotator": name, "advantage": 0.97, "difference": -0.1, "p": p, "adjusted": p, "rejected": rejected,
-            "n": 390 if rejected else 12, "clusters": 30, "note": note}  # fmt: skip
+def one_annotator(name: str, p: float, rejected: bool, note: str = "") -> AnnotatorTest:
+    return AnnotatorTest(name, 0.97, -0.1, p, p, rejected, 390 if rejected else 12, 30, note)
 
 
 def bare_report(annotators: int = 1) -> CalibrationReport:
     """A bare labels.csv: one judge, and so few labels that nothing has a value."""
-    nothing = "no_items: nothing to compare"
+    nothing = undefined("no_items")
     estimates = (
         toy_estimate("percent_agreement", "mini", NAN, note=nothing, n=0, clusters=0),
         toy_estimate("cohen_kappa", "mini", NAN, note=nothing, n=0, clusters=0),
     )
     people = ["ann1", "ann2"][:annotators]
-    data = {**toy_report().data, "rows": 4, "items": 1, "clusters": 1, "annotators": people, "judges": ["mini"],
-            "systems": ["atlas", "borealis"], "statuses": {"mini": {"ok": 1, "missing": 1}}, "marginals": {}}  # fmt: skip
-    return CalibrationReport(data, replace(toy_report().settings, seed=3), (), estimates)
+    labels = replace(
+        toy_report().labels, rows=4, items=1, clusters=1, annotators=people, judges=["mini"],
+        systems=["atlas", "borealis"], statuses={"mini": {"ok": 1, "missing": 1}}, marginals={},
+    )  # fmt: skip
+    return CalibrationReport(labels, replace(toy_report().settings, seed=3), (), estimates)
 
 
 def agreeing_report() -> CalibrationReport:
     """A bare labels.csv: one judge beside one annotator, with values and intervals."""
     estimates = tuple(one for one in toy_report().estimates if one.rater == "gpt-5_mini")
-    data = {**toy_report().data, "annotators": ["ann1"], "judges": ["gpt-5_mini"], "marginals": {}, "systems": []}
-    return CalibrationReport(data, toy_report().settings, (), estimates)
+    labels = replace(toy_report().labels, annotators=["ann1"], judges=["gpt-5_mini"], marginals={}, systems=[])
+    return CalibrationReport(labels, toy_report().settings, (), estimates)
 
 
 def people_report() -> CalibrationReport:
     """Annotators alone: no judge was asked."""
     estimates = tuple(one for one in toy_report().estimates if one.rater == "each_annotator")
-    data = {**toy_report().data, "judges": [], "marginals": {}, "statuses": {}}
-    return CalibrationReport(data, toy_report().settings, (), estimates)
+    labels = replace(toy_report().labels, judges=[], marginals={}, statuses={})
+    return CalibrationReport(labels, toy_report().settings, (), estimates)
 
 
 def people_facts() -> StudyFacts:
@@ -107,7 +110,7 @@ def people_facts() -> StudyFacts:
         task_type="pairwise_choice", task="Which is clearer?", status="open", is_simulated=True, seed=1, topics=1,
         systems=2, reference_systems=0, reports=2, words_min=300, words_max=300, items=1, criteria=1,
         languages=("en",), pairs=1, pairs_possible=1, pairs_with_reference=0, per_topic_min=1, per_topic_max=1,
-        overlap_min=1, overlap_max=1, orders={"A": 1}, citations_stripped=False, canonical="off",
+        overlap_min=1, overlap_max=1, orders={"A": 1}, citations_stripped=False, layout="kept",
         blind_until="open", labels_after_reveal=0, unproved_texts=0, annotators=1, annotators_simulated=1,
         staff_labelled=0, consented=0, training_passed=0, labels={"ok": 1}, purposes={"label": 1},
         imported_labels=0, first_label="2026-11-02", last_label="2026-11-02", allow_tie=False,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+from calibration.inference.compare import Difference, JudgePair
 from calibration.results import CalibrationReport
-from exports.sheets.annotators import annotators_table
+from calibration.systems.category_effects import CategoryAnova
+from exports.sheets.agreement import annotators_table, criteria_table, summary_table
 from exports.sheets.bias import bias_table
-from exports.sheets.card import card_table
-from exports.sheets.categories import categories_table
-from exports.sheets.comparisons import comparisons_table
-from exports.sheets.criteria import criteria_table
-from exports.sheets.judges import judges_table
+from exports.sheets.judges import card_table, comparisons_table, judges_table
 from exports.sheets.ranking import ranking_table
-from exports.sheets.summary import summary_table
+from exports.sheets.topics import categories_table
 from exports.tables import Column, Table, agreement_table
 from tests.exports.sheets.test_criteria_tables import toy_criteria
 from tests.exports.toy import BOOTSTRAP, WILSON, T, toy_estimate, toy_report
@@ -23,19 +22,17 @@ LONG = [f"openrouter/anthropic/claude-sonnet-4.5-2025092{n} [both orders]" for n
 LONG += [f"vertex_ai/publishers/google/models/gemini_2.5_pro_preview:thinking-{n}" for n in range(6)]
 CRITERIA = [f"evidence_and_source_quality_of_primary_literature_{n:02}" for n in range(60)]
 PEOPLE = "each_annotator"
+UNSEEN = Difference(math.nan, math.nan, math.nan, math.nan, 0, 0)
 
 
 def toy_pairs() -> CalibrationReport:
     """Two judges compared, and systems by category."""
-    pair = {"judge": "tiny", "other": "gpt-5_mini", "p_holm": 0.0002, "outcome": "worse", "shared": 0.98}
-    effect = {
-        "eta_squared": 0.12, "omega_squared": -0.03, "low": 0.0, "high": 0.31, "null_eta_squared": 0.07, "p": 0.217,
-        "categories": 3, "n": 30, "level": 0.95, "small": ["law"],
-    }  # fmt: skip
+    pair = JudgePair("tiny", "gpt-5_mini", UNSEEN, 0.0002, "worse", 0.98)
+    effect = CategoryAnova(1.6, 0.217, 0.12, -0.03, 0.07, 0.0, 0.31, 0.95, 30, 3, ("law",))
     gap = toy_estimate("agreement_difference", "tiny", -0.24, -0.31, -0.17, T, reference="gpt-5_mini")
     report = toy_report()
-    data = dict(report.data) | {"judge_pairs": [pair], "category_effects": {"atlas": effect, "Système_$x$": effect}}
-    return replace(report, data=data, estimates=(*report.estimates, gap))
+    effects = {"atlas": effect, "Système_$x$": effect}
+    return replace(report, judge_pairs=(pair,), category_effects=effects, estimates=(*report.estimates, gap))
 
 
 def toy_tables() -> dict[str, Table]:
@@ -64,7 +61,7 @@ def extreme_tables() -> dict[str, Table]:
     pairs = []
     for place, judge in enumerate(LONG):
         for other in LONG[place + 1 :]:
-            pairs.append({"judge": judge, "other": other, "p_holm": 0.4, "outcome": "cannot_tell", "shared": 1.0})
+            pairs.append(JudgePair(judge, other, UNSEEN, 0.4, "cannot_tell", 1.0))
             estimates.append(toy_estimate("agreement_difference", judge, -0.1, -0.2, 0.1, T, reference=other))
     by_criterion = [
         replace(one, criterion=name)
@@ -75,9 +72,13 @@ def extreme_tables() -> dict[str, Table]:
     report = toy_choice()
     tried = tuple(candidate(name, 0.7, 0.01, 0.2, 1.2, "cannot_tell", "cannot_tell") for name in LONG)
     assert report.choice is not None
-    data = dict(report.data) | {"judges": LONG, "judge_pairs": pairs, "criteria": dict.fromkeys(CRITERIA, "pairwise")}
+    labels = replace(report.labels, judges=LONG, criteria=dict.fromkeys(CRITERIA, "pairwise"))
     report = replace(
-        report, data=data, estimates=(*estimates, *by_criterion), choice=replace(report.choice, candidates=tried)
+        report,
+        labels=labels,
+        judge_pairs=tuple(pairs),
+        estimates=(*estimates, *by_criterion),
+        choice=replace(report.choice, candidates=tried),
     )
     found = (
         agreement_table(report), criteria_table(report), judges_table(report), comparisons_table(report),

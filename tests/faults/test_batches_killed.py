@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 from sqlalchemy import Engine
 
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.run import run_judges
 from db.connect import open_database
 from tests.annotation.judges.batched_study import batch_ids, judge, only, run_until
 from tests.annotation.judges.conftest import Fake

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.stopping import STOP_S
+from app.server.routes import STOP_S
 from tests.browser.conftest import Server
 from tests.machines import test_health as ending
 

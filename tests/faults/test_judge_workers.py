@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from annotation.judges.judge_file import parse_judges
-from annotation.judges.run import run_judges
+from annotation.judges.defining.judge_file import parse_judges
+from annotation.judges.running.run import run_judges
 from annotation.protocol import parse_protocol
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import PRICE, attempts, call_states, make_study, protocol_text

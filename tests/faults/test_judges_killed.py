@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.judges.judge_file import JudgeDefinition, Rung
-from annotation.judges.outcomes import Reply
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.defining.judge_file import JudgeDefinition, Rung
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.replies.outcomes import Reply
+from annotation.judges.running.run import run_judges
 from db.connect import open_database, reading
 from db.judge_tables import JudgeCall
 from tests.annotation.judges.conftest import Fake

@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 
 from annotation.facts.soundness import find_faults
-from app.stopping import STOP_S
+from app.server.routes import STOP_S
 from db import migrations
 from db.connect import reading
 from db.migrations import upgrade

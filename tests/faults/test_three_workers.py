@@ -19,7 +19,7 @@ import sqlalchemy as sa
 from sqlalchemy import Engine
 
 from annotation.facts.soundness import find_faults
-from annotation.judges.plan import plan_judges
+from annotation.judges.planning.plan import plan_judges
 from db.connect import open_database, reading
 from db.judge_tables import JudgeCall
 from tests.annotation.judges.conftest import Fake

@@ -19,6 +19,6 @@ FAULTS = {
 def test_two_thousand_calls_against_every_fault_end_and_the_ledger_is_the_providers(
     sqlite: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.01)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.01)
     # a second refusal or truncation in a row is one in thousands; 4 standard errors around what is left
     all_end_and_the_ledger_is_the_bill(sqlite, fake, 2_000, FAULTS, lost=0.02)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from app.commands import database as command_database
 from app.settings import database, settings
 
 
@@ -19,7 +18,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, migrated_sqlite: 
     shutil.copy(migrated_sqlite, tmp_path / "calipers.db")
     monkeypatch.setenv("CALIPERS_DATABASE_URL", f"sqlite:///{tmp_path}/calipers.db")
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr(command_database, "upgrade", lambda url: None)
+    monkeypatch.setattr("db.migrations.upgrade", lambda url: None)
     settings.cache_clear()
     database.cache_clear()
     yield tmp_path

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.settings import database
-from db.backup import write_backup
-from db.backup_file import OURS, seal, writable
+from db.backup import OURS, seal, writable, write_backup
 from db.connect import open_database
 from tests.fuzz.faults import Faults
 from tests.fuzz.hostile import VALUES, fuzzing, mutated_file, spoiled

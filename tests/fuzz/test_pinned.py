@@ -10,16 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from annotation.entries import read_entry
 from annotation.errors import AnnotationError
-from annotation.importing.records import storable
-from annotation.toml_text import read_toml
+from annotation.files.decoding import read_toml, storable
+from annotation.labels.entries import read_entry
 from app.commands.printing import LINE_MAX, OBEYED, print_json, visible
 from app.settings import database
-from db.backup_file import OURS
+from db.backup import OURS
 from db.connect import open_database
 from db.migrations import upgrade
-from db.misfits import first_misfit
+from db.restore import first_misfit
 from tests.annotation.layout_trees import json_lines, put
 from tests.annotation.result_trees import inspect_log, promptfoo_log, promptfoo_result
 from tests.fuzz.stored import wrong

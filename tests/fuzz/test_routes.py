@@ -15,7 +15,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotation.people.sign_ins import csrf_token
-from app.routes import exception_handlers, middleware, routes
+from app.server.routes import exception_handlers, middleware, routes
 from app.settings import database, settings
 from tests.app.cast import Cast, assemble
 from tests.app.visiting import ORIGIN, first_page, post

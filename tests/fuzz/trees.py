@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 from sqlalchemy import Engine, delete, select
 
-from annotation.importing.folder import read_folder
-from annotation.importing.write import import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.offline.packets import reserve_packet
 from annotation.people.principals import local_admin
 from annotation.protocol import read_protocol

@@ -168,6 +168,7 @@ def test_the_image_holds_what_the_package_needs_and_installs_it_as_make_does() -
     }
     assert needed == {one for names in copied for one in names}
     made = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "make install-run" in GUIDE
     for flags in ("--require-hashes -r requirements.lock", "--no-deps --no-build-isolation --no-index -e ."):
         assert flags in made
         assert flags in DOCKERFILE

@@ -22,9 +22,9 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from annotation.people.sign_ins import csrf_token
-from app import health, stopping
-from app.commands.studies import serve
-from app.routes import middleware, routes
+from app.commands.study.studies import serve
+from app.server import routes as served
+from app.server.routes import middleware, routes
 from app.settings import Settings, database, server_options, settings
 from db.connect import open_database
 from tests.browser.conftest import Server
@@ -77,7 +77,7 @@ def test_an_older_or_empty_schema_is_not_ready_and_a_newer_one_is(client: TestCl
 def test_a_process_that_was_told_to_end_is_alive_and_not_ready(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stopping, "has_begun", lambda: True)
+    monkeypatch.setattr(served, "has_begun", lambda: True)
     assert said(client, "/ready") == (503, "stopping")
     assert said(client, "/health") == (200, "ok")
 
@@ -86,16 +86,16 @@ def test_a_process_that_was_told_to_end_is_alive_and_not_ready(
 def test_a_database_that_does_not_answer_is_one_word_and_soon(
     client: TestClient, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(health, "WAIT_S", 0.3)
+    monkeypatch.setattr(served, "WAIT_S", 0.3)
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         if how == "is silent":
             silent.listen()
         away = open_database(f"postgresql://me:secret@127.0.0.1:{silent.getsockname()[1]}/none")
-        monkeypatch.setattr(health, "database", lambda: away)
+        monkeypatch.setattr(served, "database", lambda: away)
         started = time.monotonic()
         assert said(client, "/ready") == (503, "database")
-        assert time.monotonic() - started < health.WAIT_S + 2
+        assert time.monotonic() - started < served.WAIT_S + 2
         assert said(client, "/health") == (200, "ok")
 
 

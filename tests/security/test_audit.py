@@ -36,10 +36,21 @@ def test_the_lock_pins_every_requirement_in_a_version_that_it_allows() -> None:
     assert audit.unmet(project, pinned) == []
 
 
-def test_every_pin_of_the_lock_has_a_hash_and_no_host() -> None:
-    text = audit.LOCK.read_text(encoding="utf-8")
+def test_what_running_needs_is_pinned_as_in_the_whole_lock_and_holds_nothing_of_the_tests() -> None:
+    project = tomllib.loads((audit.ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"].pop("optional-dependencies")
+    running = audit.pins((audit.ROOT / "requirements.lock").read_text(encoding="utf-8"))
+    assert running.items() <= audit.pins(audit.LOCK.read_text(encoding="utf-8")).items()
+    assert audit.unmet(project, running) == []
+    assert {"pytest", "playwright", "mypy", "ruff", "pip-audit", "statsmodels"}.isdisjoint(running)
+    assert audit.unmet({"project": {"dependencies": extras["build"]}, "build-system": {"requires": []}}, running) == []
+
+
+@pytest.mark.parametrize(("name", "fewest"), [("-test", 100), ("", 80), ("-uv", 1)])
+def test_every_pin_of_a_lock_has_a_hash_and_no_host(name: str, fewest: int) -> None:
+    text = (audit.ROOT / f"requirements{name}.lock").read_text(encoding="utf-8")
     blocks = re.findall(r"(?m)^\S.*(?:\n    .*)*", text)
-    assert len(blocks) >= len(audit.pins(text)) > 100  # numpy, say, has a pin for each version of Python
+    assert len(blocks) >= len(audit.pins(text)) >= fewest  # numpy, say, has a pin for each version of Python
     assert [one for one in blocks if "--hash=sha256:" not in one] == []
     assert "://" not in text
 

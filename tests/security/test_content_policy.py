@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from annotation.people.invites import invite
+from annotation.people.links import invite
 from annotation.people.principals import local_admin
 from db.connect import transaction
 from db.tables import Study

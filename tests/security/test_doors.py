@@ -13,7 +13,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import InvalidStatus
 
 import app
-from app.doors import MESSAGES, PLACE, SOCKET, Doors
+from app.server.doors import MESSAGES, PLACE, SOCKET, Doors
 from tests.security.raw import ask, run_page, signed_in, socket
 
 CLOSED = (

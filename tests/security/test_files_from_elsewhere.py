@@ -14,10 +14,10 @@ from sqlalchemy import func, select
 from typer.testing import CliRunner
 
 from annotation.errors import ImportingError
-from annotation.importing import parquet_rows
-from annotation.importing.links import refuse_ways_out
-from annotation.importing.parquet_rows import read_parquet
-from annotation.importing.records import REPORT_MAX
+from annotation.files import rows as parquet_rows
+from annotation.files.folders import refuse_ways_out
+from annotation.files.rows import read_parquet
+from annotation.importing.reports.records import REPORT_MAX
 from app.command_line import app
 from app.settings import database, settings
 from db.connect import reading

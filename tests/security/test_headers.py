@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 from websockets.exceptions import InvalidStatus
 
-from app import api
-from app.headers import SecurityHeaders, headers_for
+from app.server import api
+from app.server.headers import SecurityHeaders, headers_for
 from app.settings import settings
 from db.errors import DatabaseError, DiskFull
 from tests.app.visiting import Site

@@ -17,8 +17,8 @@ from jinja2.exceptions import SecurityError, UndefinedError
 from sqlalchemy import Engine, select, text, update
 from typer.testing import CliRunner
 
-from annotation.judges.prompt import _compiled
-from annotation.people.invites import invite, revoke
+from annotation.judges.asking.prompt import _compiled
+from annotation.people.links import invite, revoke
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in, who
 from app.command_line import app
@@ -29,7 +29,7 @@ from db.migrations import upgrade
 from db.people_tables import Rater
 from db.tables import Criterion, Label, Study, System, Topic
 from exports import pack
-from exports.spreadsheets import starts_formula, unguarded
+from plain.spreadsheets import starts_formula, unguarded
 from tests.disputed_study import make_disputed
 from tests.small_study import make_study
 

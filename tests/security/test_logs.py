@@ -16,8 +16,7 @@ import pytest
 from sqlalchemy import update
 from typer.testing import CliRunner
 
-from annotation.people.invites import invite
-from annotation.people.open_links import open_link
+from annotation.people.links import invite, open_link
 from annotation.people.principals import local_admin
 from annotation.people.sign_ins import csrf_token
 from app.command_line import app
@@ -181,7 +180,7 @@ def test_a_judge_worker_writes_no_key_and_no_text_into_its_logs(
     def run(*commands: list[str]) -> str:
         """One process for all of them: to load what calls a provider takes most of its time."""
         program = (
-            "from annotation.judges import work\nwork.back_off_s = lambda tries, luck: 0.0\n"  # nothing is told of it
+            "from annotation.judges.running import work\nwork.back_off_s = lambda tries, luck: 0.0\n"  # nothing is told of it
             f"from app.command_line import app\nfor words in {commands}:\n    app(words, standalone_mode=False)"
         )
         ran = subprocess.run(

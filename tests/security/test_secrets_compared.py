@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from annotation.offline.ballot_signing import rescue_signer, signature
+from annotation.offline.ballot_format import rescue_signer, signature
 from annotation.offline.ballots import import_ballot
 from annotation.people.principals import local_admin
 from app.settings import settings

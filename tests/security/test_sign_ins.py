@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select, update
@@ -11,17 +13,29 @@ from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
 from annotation.people.door_limits import ENTRIES, SIGN_INS, caller_of
-from annotation.people.open_links import open_link
+from annotation.people.links import invite, open_link
 from annotation.people.principals import local_admin
-from annotation.people.sign_ins import ABSOLUTE, GRACE, IDLE, RENEW_AFTER, csrf_token, is_due, note_seen, renew, who
-from annotation.people.signing_out import sign_out_everywhere, sign_out_person
+from annotation.people.sign_ins import (
+    ABSOLUTE,
+    GRACE,
+    IDLE,
+    RENEW_AFTER,
+    csrf_token,
+    is_due,
+    note_seen,
+    renew,
+    sign_out_everywhere,
+    sign_out_person,
+    who,
+)
 from app.command_line import app
+from app.component import ANNOTATE
 from db.connect import reading, transaction
-from db.people_tables import Enrollment, SignIn
-from db.tables import Event, Study
+from db.people_tables import Enrollment, Key, SignIn
+from db.tables import Event, Label, Study
 from db.types import now
 from tests.app.visiting import ORIGIN, Site, first_page, post
-from tests.small_study import answer
+from tests.small_study import answer, make_study
 
 PAGE = {"Sec-Fetch-Dest": "document"}
 
@@ -46,9 +60,39 @@ def loaded(client: TestClient, path: str = "/", **headers: str) -> str | None:
 def test_signing_in_again_in_the_same_browser_ends_the_former_sign_in(site: Site) -> None:
     client = site.signed_in("Ada")
     former = client.cookies["calipers"]
-    assert client.get(f"/invite/{site.token('Bea')}").status_code == 303
+    own, beas = (f"/invite/{site.token(name)}" for name in ("Ada", "Bea"))
+    assert client.get(own).status_code == 303, "nobody is asked about their own link"
     assert not works(site, former)
+    ada = client.cookies["calipers"]
+    asked = client.get(beas)
+    assert (asked.status_code, "set-cookie" in asked.headers, works(site, ada)) == (200, False, True)
+    assert all(
+        words in asked.text for words in ("This link is for Bea", "signed in as Ada", "Sign in as Bea", "Stay Ada")
+    )
+    assert client.post(beas, headers={"Origin": site.origin}).status_code == 303
+    assert not works(site, ada)
     assert works(site, client.cookies["calipers"])
+
+
+def test_a_page_of_the_former_sign_in_is_told_who_is_signed_in_now_and_stores_nothing(
+    site: Site, tmp_path: Path
+) -> None:
+    client = site.signed_in("Ada")
+    page, former = first_page(client), csrf_token(client.cookies["calipers"])
+    other = make_study(site.engine, tmp_path / "other", name="other")
+    with transaction(site.engine) as session:
+        token = invite(session, local_admin(session.get_one(Study, other)), "Ada", "annotator")
+    assert "Ada (A small study)" in client.get(f"/invite/{token}").text, "two people of one name are told apart"
+    client.post(f"/invite/{site.token('Bea')}", headers={"Origin": site.origin})
+    entry = answer(page, "clear", "left").model_dump()
+    for reply in (
+        post(client, "/api/labels", {"entries": [entry]}, **{"X-Calipers-Token": former}),
+        client.get(f"/api/assignment/{page['aid']}", headers={"X-Calipers-Token": former}),
+    ):
+        told = reply.json()
+        assert (reply.status_code, told["code"], told["name"]) == (403, "other_sign_in", "Bea")
+    with reading(site.engine) as session:
+        assert session.scalars(select(Label)).all() == []
 
 
 def test_a_link_that_does_not_work_ends_nothing(site: Site) -> None:
@@ -75,7 +119,7 @@ def test_a_cookie_is_renewed_when_a_page_is_loaded_a_day_later_and_not_before(si
     assert works(site, former), "it works on for what is under way"
 
 
-@pytest.mark.parametrize("what", ["/api/assignment/x", "/invite/x"])
+@pytest.mark.parametrize("what", ["/api/assignment/x", "/invite/x", f"/page/{ANNOTATE.file_name}", "/static/js/x.js"])
 def test_only_loading_a_page_renews(site: Site, what: str) -> None:
     client = made_a_day_ago(site)
     assert loaded(client, what) is None
@@ -262,8 +306,21 @@ def test_an_open_link_lets_so_many_new_people_in_from_one_place_and_those_it_kno
         ("unknown", "testclient", False),
     ],
 )  # fmt: skip
-def test_who_calls_from_one_place_counts_as_one(one: str, other: str, same: bool) -> None:
-    assert (caller_of(one) == caller_of(other)) is same
+def test_who_calls_from_one_place_counts_as_one(site: Site, one: str, other: str, same: bool) -> None:
+    with transaction(site.engine) as session:
+        assert (caller_of(session, one) == caller_of(session, other)) is same
+
+
+def test_what_stands_for_an_address_cannot_be_tried_without_the_databases_own_key(site: Site) -> None:
+    site.visitor().get("/invite/no-such-link")
+    with reading(site.engine) as session:
+        kept = session.scalars(select(Event.what).where(Event.what.startswith("invite_failed:"))).one()
+        key = session.scalars(select(Key.secret)).one()
+    assert len(key) == 64
+    plain = {hashlib.sha256(address.encode()).hexdigest()[:16] for address in ("testclient", "127.0.0.1", "")}
+    assert kept.removeprefix("invite_failed:") not in plain
+    with transaction(site.engine) as session:
+        assert caller_of(session, "203.0.113.9") == caller_of(session, "203.0.113.9")  # one key, however often asked
 
 
 def test_a_button_of_somebody_elses_page_logs_nobody_out(site: Site) -> None:

@@ -14,14 +14,14 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.entries import Beside
+from annotation.items.shown import asked_of
+from annotation.items.twins import with_twin
 from annotation.labelling import save, submit
+from annotation.labels.entries import Beside
 from annotation.people.principals import Principal
 from annotation.verdicts import load_verdicts
-from annotation.work.asked import asked_of
 from annotation.work.claiming import take_slot
 from annotation.work.page import page_token, shown_stamps
-from annotation.work.twins import with_twin
 from app.command_line import main
 from app.settings import database, settings
 from db.connect import open_database, reading, transaction
@@ -57,7 +57,7 @@ class Desk:
 
     def __init__(self, folder: Path, patch: pytest.MonkeyPatch, figures: Sequence[Draw] = ()) -> None:
         self.folder, self._patch = folder, patch
-        patch.setattr("exports.pack.FIGURES", figures)
+        patch.setattr("exports.pack.FIGURES", dict(enumerate(figures)))
         path = folder / "calipers.db"
         url = f"sqlite:///{path}" if path.exists() else new_sqlite(path)
         patch.setenv("CALIPERS_DATABASE_URL", url)

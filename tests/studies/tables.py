@@ -8,11 +8,12 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from app.reporting import Calibrated, calibrated
+from app.results.parts import parts_of
+from app.results.reporting import Calibrated, calibrated
 from calibration.results import CalibrationReport
 from exports.as_json import as_json
-from exports.as_markdown import as_markdown
-from exports.published.presets import preset_table
+from exports.forms import as_markdown
+from exports.presets import preset_table
 from exports.tables import Table
 from tests.studies.page import PAGES
 
@@ -28,10 +29,11 @@ def commands(page: str) -> list[list[str]]:
 
 
 class Tables:
-    """The report of one study, and its tables as a page prints them and as rows by their first cell."""
+    """The report of one study, joined with `others`, and its tables as a page prints them and as rows by their first cell."""
 
-    def __init__(self, study: str) -> None:
-        self.found: Calibrated = calibrated(study, resamples=499, per_criterion=False)
+    def __init__(self, study: str, *others: str) -> None:
+        parts = parts_of(others)
+        self.found: Calibrated = calibrated(study, resamples=499, per_criterion=False, others=parts)
         self.report: CalibrationReport = self.found.report
 
     def preset(self, name: str) -> Table:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from exports.plots.fonts import boxed
 from exports.plots.ranking_figure import ranking_figure
+from exports.plots.theme import boxed
 from tests.annotation.judges.conftest import Fake
 from tests.exports.test_latex_compiles import faults, has_fonts
 from tests.other_languages import CHINESE, CHINESE_TOPICS, write_reports

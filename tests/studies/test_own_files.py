@@ -151,6 +151,51 @@ def test_key_points_and_citations_of_the_gym_import_and_calibrate(desk: Desk) ->
     assert agreement(calibrated(desk, "support"), "gpt-4.1-mini")["clusters"] == 4
 
 
+def test_every_row_of_the_gyms_table_3_comes_from_its_own_files(desk: Desk) -> None:
+    """Scores, key points and citations are each held against people's preferences, as the sign of two reports' values."""
+    gym_tree(desk.folder / "gym")
+    desk("init", "preference", "--protocol", "drg_overall", "--seed", "7")
+    desk("import", "reports", "gym", "--layout", "deepresearchgym", "--study", "preference")
+    desk("pairs", "preference", "--design", "all", "--apply")
+    desk("import", "labels", "gym/people", "--layout", "deepresearchgym", "--study", "preference")
+    probed(desk, "points", "drg_keypoints", "gym", "deepresearchgym", "gym")
+    probed(desk, "support", "drg_citation_support", "gym", "deepresearchgym", "gym", "--sources", "gym/pages")
+    for study in ("points", "support"):
+        desk("import", "judge-results", "gym/reports", "--layout", "deepresearchgym", "--study", study)
+    joined = ("--with", "points", "--with", "support")
+    told = desk("calibrate", "preference", *joined, "--preset", "deepresearchgym", "--out", "out", exit_code=1)
+    assert "study 'points' is" in told, "masked systems of two studies are not one"
+    for study in ("preference", "points", "support"):
+        desk("reveal", study)
+    desk("calibrate", "preference", *joined, "--preset", "deepresearchgym", "--out", "out", "--resamples", "99")
+    table = json.loads((desk.folder / "out" / "preset_deepresearchgym.json").read_text())
+    rows = {row["score"]: row for row in table["rows"]}
+    assert {*rows} >= {"KPR", "KPC", "Precision", "Recall"}
+    kappa, kept = by_hand(desk)
+    assert rows["KPR"]["cohen_kappa_symmetrised"]["value"] == pytest.approx(kappa)
+    assert rows["KPR"]["kept"] == f"{kept} of 12"
+    assert rows["KPC"]["kept"] == "0 of 12", "both reports contradict one point of three, wherever they were read"
+
+
+def by_hand(desk: Desk) -> tuple[float, int]:
+    """Of people's folders and the sign of the difference of KPR in the published files: kappa, and preferences kept.
+
+    Over both namings of a pair each side says A half of the time, so that chance is one half.
+    """
+    rates = {}
+    for file in (desk.folder / "gym/reports").glob("*/evaluation_results_kpr_*.json"):
+        for query, result in json.loads(file.read_text()).items():
+            said = [label for label, _ in result["labels"].values() if label]
+            rates[query, file.parent.name] = said.count("Supported") / len(said)
+    pairs = []
+    for folder in (desk.folder / "gym/people").glob("*/*"):
+        first, other = (rates[folder.name, system] for system in ("gpt-researcher", "search-r1-custom"))
+        if first != other:
+            pairs.append(((folder / "B.txt").exists(), first > other))
+    same = sum(one == other for one, other in pairs) / len(pairs)
+    return 2 * same - 1, len(pairs)
+
+
 def test_raw_results_of_race_import_and_calibrate(desk: Desk) -> None:
     """Their file keeps four shares a report; the protocol `race` asks 21 to 31 criteria, so the study has one of its own."""
     systems = race_tree(desk.folder / "bench")

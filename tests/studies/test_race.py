@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from annotation.importing.deepresearch_bench import CRITERIA, QUERIES, RAW
+from annotation.importing.reports.deepresearch_bench import CRITERIA, QUERIES, RAW
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.layout_trees import json_lines, put
 from tests.studies.desk import Desk, Task, a_desk

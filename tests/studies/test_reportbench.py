@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from app.reporting import calibrated
+from app.results.reporting import calibrated
 from calibration.results import Estimate
 from exports.as_json import as_json
-from exports.as_markdown import as_markdown
+from exports.forms import as_markdown
 from exports.pack import tables_of
 from exports.sheets.confidence import believed, confidence_levels_table
 from exports.sheets.systems import systems_table

@@ -11,18 +11,20 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine, select
 
+from annotation.importing.claims.probe_records import ProbeOptions
+from annotation.importing.labels.results import ResultOptions
 from annotation.importing.probe_layouts import PROBE_LAYOUTS
-from annotation.importing.probe_records import ProbeOptions
-from annotation.importing.results import ResultOptions
-from annotation.importing.results_reportbench import read_reportbench_results
-from annotation.importing.results_reportbench_citations import read_reportbench_citations
-from annotation.judges.panel import decide
-from annotation.judges.plan import plan_judges
-from annotation.judges.reply import parse_reply
-from annotation.judges.run import run_judges
+from annotation.importing.published_labels.results_reportbench import (
+    read_reportbench_citations,
+    read_reportbench_results,
+)
+from annotation.judges.defining.panel import decide
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.replies.reply import parse_reply
+from annotation.judges.running.run import run_judges
 from calibration.calibrate import calibrate
-from calibration.engine.joining import study_of
 from calibration.results import Aggregate, CalibrationSettings, Estimate
+from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates
 from db.connect import reading
 from db.tables import Label
@@ -134,7 +136,7 @@ def test_a_provider_that_never_answers_is_asked_five_times_with_pauses_and_then_
         waited.append(tries)
         return 0.01
 
-    monkeypatch.setattr("annotation.judges.work.back_off_s", pause)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", pause)
     fake.reset(p_500=1.0)
     study = make_study(sqlite, 1)
     chosen = judges(f'name = "j"\nmodel = "openai/fake"\napi_base = "{fake.base}"\norder = "random"\n')

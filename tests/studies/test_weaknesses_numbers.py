@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from calibration.arithmetic.aggregating import majority, mean, share
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.systems.aggregating import majority, mean, share
 from tests.calibration.mistakes import table
 
 FEW = CalibrationSettings(resamples=99)

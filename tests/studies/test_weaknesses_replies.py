@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from annotation.judges.reply import parse_reply
-from annotation.judges.reply_values import read_probe_answer, read_score
-from annotation.protocol_parts import Scale
+from annotation.judges.replies.reply import parse_reply, read_probe_answer, read_score
+from annotation.protocol import Scale
 
 DEPTH = Scale(min=1, max=10)
 

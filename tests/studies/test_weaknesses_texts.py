@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.citations import strip_citations
-from annotation.importing.wlc import read_wlc
-from annotation.importing.write import import_reports
+from annotation.importing.reports.wlc import read_wlc
+from annotation.importing.reports.write import import_reports
 from annotation.labelling import save, submit
-from annotation.leaks.residue import find_residue
+from annotation.leaks.blinding_audit import find_residue
 from annotation.people.principals import local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study

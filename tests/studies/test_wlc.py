@@ -71,7 +71,8 @@ def probe_truth(shares: dict[str, float], right: str, wrong: tuple[str, ...], ea
 
 BETTER = truth()
 FACTS = probe_truth(CONSISTENT, "consistent", ("not_support", "not_support", "inconsistent"), 5)
-CITED = probe_truth(SUPPORTED, "support", ("not_support", "not_support", "conflict"), 3)
+CITED_PLACES = range(3)
+CITED = probe_truth(SUPPORTED, "support", ("not_support", "not_support", "conflict"), len(CITED_PLACES))
 NUMBERS = ("first", "second", "third", "fourth", "fifth")
 
 
@@ -87,7 +88,6 @@ def write_tree(root: Path) -> Path:
     """Their layout: Wikipedia's articles with their facts, the agents' articles, their statements and what they cite."""
     agencies = {"version": "1", "agencies": {agent: {"name": agent.title()} for agent in AGENTS}}
     put(root / "test_data/agencies.json", json.dumps(agencies))
-    pages = ["url,file"]
     for topic in TOPICS:
         facts = [{"statement": f"The {word} shore of {topic} is {word} stone."} for word in NUMBERS]
         put(root / "wiki_data/cleaned_data/statement" / f"{topic}_statements.json", json.dumps(facts))
@@ -96,11 +96,6 @@ def write_tree(root: Path) -> Path:
             marks = " ".join(f"[[q.{name}={0.8 if BETTER[topic, agent, name] else 0.2}]]" for name in CRITERIA)
             put(root / "test_data" / agent / "md_data" / f"{topic}.md", article(topic, manner, f"[[q=0.5]] {marks}"))
             put(root / "test_data" / agent / "json_data" / f"{topic}.json", json.dumps(in_json(topic, agent)))
-            for number in range(3):
-                page, said = f"{agent}-{topic}-{number}.txt", CITED[topic, agent, number]
-                pages.append(f"{address(topic, agent, number)},{page}")
-                put(root / "pages" / page, f"What {page} says. [[is={said}@{READER}]]")
-    put(root / "pages/pages.csv", "\n".join(pages) + "\n")
     return root
 
 
@@ -109,15 +104,22 @@ def address(topic: str, agent: str, number: int) -> str:
 
 
 def in_json(topic: str, agent: str) -> dict[str, Any]:
-    """An article in their JSON: a statement near each fact, the first three with a page that they cite."""
-    said = [
-        {
-            "statement": f"The {word} shore is {word} stone. [[is={FACTS[topic, agent, number]}@{READER}]]",
-            **({"urls": [address(topic, agent, number)]} if number < 3 else {}),
-        }
-        for number, word in enumerate(NUMBERS)
-    ]
-    return {"query": {"pages": {"1": {"title": topic, "extract": "", "statements": said}}}}
+    """An article in their JSON: a statement near each fact, the first three with a page that they cite, and the pages."""
+    said: list[dict[str, Any]] = []
+    pages = {}
+    for number, word in enumerate(NUMBERS):
+        fact = f"The {word} shore is {word} stone. [[is={FACTS[topic, agent, number]}@{READER}]]"
+        cites = number < len(CITED_PLACES)
+        mark, url = str(number + 1), address(topic, agent, number)
+        said.append({"fact": fact, "ref_idx": mark if cites else None, "url": url if cites else None})
+        if cites:
+            text = f"What {agent}-{topic}-{number}.txt says. [[is={CITED[topic, agent, number]}@{READER}]]"
+            pages[mark] = {"url": url, "title": "", "description": "", "content": text, "publish_time": ""}
+    page = {
+        "title": topic, "extract": "", "citation_urls": {mark: kept["url"] for mark, kept in pages.items()},
+        "statements": said, "citation_contents": pages,
+    }  # fmt: skip
+    return {"batchcomplete": "", "query": {"pages": {"1": page}}}
 
 
 def truthful(task: Task, true: str, others: tuple[str, ...]) -> str:

@@ -14,11 +14,18 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from annotation.disputes.disagreements import Filters, compare_answers, compared_answers, disagreements, narrowed
-from annotation.disputes.one_disagreement import look_at, sent_call
 from annotation.errors import AnnotationError
+from annotation.judges.reviewing.disagreements import (
+    Filters,
+    compare_answers,
+    compared_answers,
+    disagreements,
+    look_at,
+    narrowed,
+    sent_call,
+)
 from annotation.people.principals import Principal
-from annotation.study_status import move_study
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Study
 from tests.annotation.result_trees import bring_results, labels_file

@@ -9,17 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, event, select, update
 
-from annotation.disputes.dispute_rules import in_dispute, reasons_of
-from annotation.disputes.disputes import disputes
-from annotation.disputes.others import turned
+from annotation.designs.presentation import OTHER
+from annotation.disputes.differing import in_dispute, reasons_of
+from annotation.disputes.disputes import disputes, turned
 from annotation.errors import AnnotationError
-from annotation.planning.sides import OTHER
 from annotation.protocol import parse_protocol
 from annotation.studies import audit, not_yet_active
-from annotation.study_status import move_study
 from annotation.verdicts import unblind
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Event, Report, Study

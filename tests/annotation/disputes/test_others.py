@@ -11,15 +11,14 @@ import pytest
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from annotation.disputes.disputes import disputes
-from annotation.disputes.others import turned
+from annotation.designs.presentation import OTHER
+from annotation.disputes.disputes import disputes, turned
 from annotation.disputes.settled import settled
-from annotation.planning.sides import OTHER
+from annotation.labels.evidence import code_point, plain_text
 from annotation.studies import criteria_of
-from annotation.study_status import move_study
 from annotation.work.claiming import take
-from annotation.work.evidence import code_point, plain_text
 from annotation.work.page import assignment_page, shown_reports
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Label, Report, Study
 from db.types import now

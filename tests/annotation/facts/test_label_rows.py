@@ -15,8 +15,8 @@ from annotation.errors import AnnotationError
 from annotation.facts.label_rows import count_label_rows, criterion_rows, label_rows, report_rows, standing_of
 from annotation.labelling import reopen, save, submit
 from annotation.leaks.redaction import redactor_of
+from annotation.participation.standing import void_work
 from annotation.people.principals import Principal, local_admin
-from annotation.people.standing import void_work
 from annotation.studies import init_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
@@ -24,8 +24,7 @@ from annotation.work.page import assignment_page
 from db.connect import reading, transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Item, Label, Report, Study
-from exports.datasets.dataset_columns import CRITERIA, LABELS, REPORTS, SHOWN_TEXT
-from exports.datasets.label_chain import broken, chained
+from exports.datasets.label_rows import CRITERIA, LABELS, REPORTS, SHOWN_TEXT, broken, chained
 from tests.small_study import PROBES, PROTOCOL, a_person, answer, answer_all, make_study
 
 SAID = "I, Ada Lovelace (ada@example.org), read /home/ada/notes.md and like it"

@@ -15,11 +15,11 @@ from sqlalchemy import Engine, event, select, update
 
 from annotation.facts.judge_facts import judge_facts, public_model
 from annotation.facts.study_facts import audit_facts, study_facts
-from annotation.leaks.auditing import audit_study
-from annotation.leaks.overrides import edit_text, exclude_report
 from annotation.people.principals import local_admin
-from annotation.planning.comparison_plans import keep_plan
+from annotation.planning.looks import keep_plan
 from annotation.planning.plan_root import keep_plan_root
+from annotation.shown_texts.auditing import audit_study
+from annotation.shown_texts.overrides import edit_text, exclude_report
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeConfig
@@ -60,7 +60,7 @@ def test_a_study_is_counted_as_it_stands(engine: Engine, disputed: int) -> None:
         "per_topic_max": 1, "overlap_min": 2, "overlap_max": 2, "annotators": 2, "labels": {"ok": 8},
         "judge_labels": {"ok": 16}, "purposes": {"label": 8}, "imported_labels": 0, "allow_tie": True,
         "allow_not_applicable": False, "rationale_required": True, "rationale_min_length": 5,
-        "confidence_asked": False, "citations_stripped": True, "canonical": "full", "edited_reports": 0,
+        "confidence_asked": False, "citations_stripped": True, "layout": "canonical", "edited_reports": 0,
         "excluded_reports": 0, "blind_until": "open", "revealed_at": None, "labels_after_reveal": 0,
         "after_reveal_left_out": False,
         "unproved_texts": 0, "staff_labelled": 0, "may_see_and_label": False, "items_excluded": 0,

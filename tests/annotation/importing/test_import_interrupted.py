@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-from annotation.importing.folder import read_folder
+from annotation.importing.reports.folder import read_folder
 from db.connect import open_database
 from tests.annotation.layout_trees import bring_in, everything
 from tests.small_study import write_reports
@@ -19,7 +19,7 @@ DIES = """
 import os, sys
 from pathlib import Path
 from sqlalchemy import event
-from annotation.importing.folder import read_folder
+from annotation.importing.reports.folder import read_folder
 from db.connect import open_database
 from tests.annotation.layout_trees import bring_in
 

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import ImportingError
-from annotation.importing.deepresearch_bench import read_deepresearch_bench
-from annotation.importing.deepresearchgym import read_deepresearchgym
-from annotation.importing.dr3_eval import read_dr3_eval
 from annotation.importing.layouts import LAYOUTS, propose
-from annotation.importing.records import Parsed
-from annotation.importing.reportbench import read_reportbench
+from annotation.importing.reports.deepresearch_bench import read_deepresearch_bench
+from annotation.importing.reports.deepresearchgym import read_deepresearchgym
+from annotation.importing.reports.dr3_eval import read_dr3_eval
+from annotation.importing.reports.records import Parsed
+from annotation.importing.reports.reportbench import read_reportbench
 from db.connect import reading
 from db.tables import Import, Report, System, Topic
 from tests.annotation.layout_trees import (
@@ -85,9 +85,20 @@ def test_a_tree_of_each_layout_comes_in_whole_and_again_changes_nothing(
 @pytest.mark.parametrize("layout", list(TREES))
 def test_auto_proposes_the_layout_and_names_the_file_that_convinced_it(tmp_path: Path, layout: str) -> None:
     root = TREES[layout](tmp_path / "tree")
-    proposed, sign = propose(root)
-    assert proposed == layout
+    proposed, sign, folder = propose(root)
+    assert (proposed, folder) == (layout, root)
     assert (root / sign).is_file()
+
+
+def test_auto_finds_a_published_tree_one_or_two_folders_further_down(tmp_path: Path) -> None:
+    root = write_wlc(tmp_path / "clone/data/tree")
+    for folder, sign in ((root.parent, "tree/"), (root.parent.parent, "data/tree/")):
+        assert propose(folder) == ("wlc", f"{sign}test_data/agencies.json", root)
+    bench_tree(root.parent / "other")
+    with pytest.raises(
+        ImportingError, match=r"cannot tell the layout \(wlc because of tree/test_data/.*; deepresearch"
+    ):
+        propose(root.parent)
 
 
 @pytest.mark.parametrize("layout", list(TREES))
@@ -109,7 +120,7 @@ def test_what_a_mac_leaves_beside_files_is_never_read(tmp_path: Path, layout: st
 
 
 def test_auto_takes_a_table_by_its_suffix_and_refuses_to_guess_the_rest(tmp_path: Path) -> None:
-    assert propose(put(tmp_path / "a.jsonl", "")) == ("table", "a.jsonl")
+    assert propose(put(tmp_path / "a.jsonl", "")) == ("table", "a.jsonl", tmp_path / "a.jsonl")
     with pytest.raises(ImportingError, match=r"no layout reads this file; give a folder, or a table"):
         propose(put(tmp_path / "a.docx", ""))
     (tmp_path / "none").mkdir()

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import ImportingError
-from annotation.importing.folder import read_folder
-from annotation.importing.matching import match, number_hint
-from annotation.importing.records import Parsed, title_of
-from annotation.importing.wlc import read_wlc
+from annotation.files.folders import match, number_hint
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.records import Parsed, title_of
+from annotation.importing.reports.wlc import read_wlc
 from tests.annotation.layout_trees import bring_in, put, text
 from tests.annotation.test_importing import write_wlc
 from tests.small_study import write_reports

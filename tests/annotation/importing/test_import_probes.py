@@ -18,20 +18,20 @@ from sqlalchemy import Engine, event, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.importing.folder import read_folder
-from annotation.importing.probe_records import ProbeOptions
-from annotation.importing.probes_table import read_probe_table
-from annotation.importing.probes_write import import_probes
-from annotation.importing.write import import_reports
+from annotation.importing.claims.probe_records import ProbeOptions
+from annotation.importing.claims.probes_table import read_probe_table
+from annotation.importing.claims.probes_write import import_probes
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.labelling import submit
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.plan_root import plan_roots
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import newest_act
-from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
+from annotation.work.study_status import move_study
 from db.connect import open_database, reading, transaction
 from db.tables import Event, Import, Item, Study
 from tests.annotation.layout_trees import everything, put

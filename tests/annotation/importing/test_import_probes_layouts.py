@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import ImportingError
-from annotation.importing.results import ResultRow
-from annotation.importing.results_match import StudyPlaces
+from annotation.importing.labels.results import ResultRow
+from annotation.importing.labels.results_match import StudyPlaces
 from annotation.passages import nearest
 from annotation.protocol import read_protocol
 from db.connect import reading
@@ -144,7 +144,7 @@ def test_where_sources_are_shown_a_fact_stands_beside_the_most_alike_statements_
     found = items_of(engine, study)
     assert set(found) == {(LINE, "alpha", "1"), (LINE, "alpha", "2")}  # beta's statements were not extracted
     assert (found[LINE, "alpha", "1"].context or "").startswith("- The line was opened in 1875 by a railroad.\n")
-    assert (found[LINE, "alpha", "2"].context or "").startswith("- Its closing came in 1958 [2].")
+    assert (found[LINE, "alpha", "2"].context or "").startswith("- Its closing came in 1958.")
 
 
 def test_the_nearest_of_nothing_is_nothing() -> None:
@@ -153,20 +153,48 @@ def test_the_nearest_of_nothing_is_nothing() -> None:
     assert nearest(["!", "tides"], ["tides"], 1) == [[], [0]]
 
 
-def test_a_statement_is_a_probe_for_every_page_it_cites(engine: Engine, tmp_path: Path) -> None:
+OPENED, CLOSED = "Opened in\n1875.", "Closed in 1958."
+
+
+@pytest.mark.parametrize(("sources", "second"), [(False, None), (True, CLOSED)], ids=["the tree's pages", "and others"])
+def test_a_statement_is_a_probe_for_every_page_it_cites(
+    engine: Engine, tmp_path: Path, sources: bool, second: str | None
+) -> None:
+    """The text is the tree's own, where it could be fetched; a page of one's own goes before it."""
     study = study_of(engine, tmp_path / "x", STATEMENTS, topics=(LINE,))
     root = wiki_probes(tmp_path / "wlc")
-    report = bring_probes(engine, study, root, "wlc", sources=root / "pages")
+    report = bring_probes(engine, study, root, "wlc", sources=root / "pages" if sources else None)
     found = {key: (item.probe, item.context) for (_, _, key), item in items_of(engine, study).items()}
     first = "The line was opened in 1875 by a railroad."
     assert found == {
-        "1-1": (first, "Opened in 1875."), "1-2": (first, None), "2-2": ("Its closing came in 1958 [2].", None),
-        "4-u1": ("Cited by address.", None),
+        "1-1": (first, OPENED), "1-2": (first, second), "2-2": ("Its closing came in 1958.", second),
+        "4-u1": ("Cited by address.", OPENED), "5-1": ("Cited beyond the list.", OPENED),
+        "5-u2": ("Cited beyond the list.", None), "6-1": ("Text alone [1].", OPENED),
     }  # fmt: skip
-    assert report.without_context == 3
-    assert report.notes == (
-        "statements that cite nothing, left out 1", "cited pages not fetched 1 (https://a.org/2)",
-    )  # fmt: skip
+    assert report.without_context == (1 if sources else 3)
+    missing = "1 (https://a.org/9)" if sources else "2 (https://a.org/2, https://a.org/9)"
+    assert report.notes == ("statements that cite nothing, left out 2", f"cited pages not fetched {missing}")
+
+
+def test_a_fetched_page_that_no_database_takes_is_kept_with_marks_in_the_place_of_its_broken_characters(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study = study_of(engine, tmp_path / "x", STATEMENTS, topics=("Salt",))
+    page = {
+        "statements": [{"fact": "Salt is mined.", "ref_idx": "1", "url": "u"}], "citation_urls": {"1": "u"},
+        "citation_contents": {"1": {"content": "a\0b \ud800c 😀"}},
+    }  # fmt: skip
+    put(tmp_path / "test_data/alpha/json_data/Salt.json", json.dumps({"query": {"pages": {"1": page}}}))
+    bring_probes(engine, study, tmp_path, "wlc")
+    assert items_of(engine, study)["Salt", "alpha", "1-1"].context == "a\ufffdb \ufffdc 😀"
+
+
+def test_statements_of_a_tree_that_kept_no_pages_need_some(tmp_path: Path) -> None:
+    page = {"statements": [{"fact": "Salt is mined.", "ref_idx": "1", "url": "u"}], "citation_urls": {"1": "u"}}
+    put(tmp_path / "test_data/alpha/json_data/Salt.json", json.dumps({"query": {"pages": {"1": page}}}))
+    with pytest.raises(ImportingError, match="pass --sources FOLDER"):
+        read_probes(tmp_path, "wlc", STATEMENTS)
+    assert len(read_probes(tmp_path, "wlc", asking("statement")).probes) == 1
 
 
 def test_cited_statements_keep_their_pages_apart(engine: Engine, tmp_path: Path) -> None:
@@ -243,7 +271,7 @@ def test_a_damaged_file_is_named_and_the_rest_is_still_read(
     ("name", "layout", "probes"),
     [
         ("wlc_fact_coverage", "wlc", 2),
-        ("wlc_citation", "wlc", 4),
+        ("wlc_citation", "wlc", 7),
         ("drg_keypoints", "deepresearchgym", 3),
         ("drg_citation_support", "deepresearchgym", 2),
         ("dr3_insights", "dr3_eval", 4),

@@ -8,8 +8,8 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import ImportingError
-from annotation.importing.folder import read_folder
-from annotation.importing.write import import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from db.connect import reading, transaction

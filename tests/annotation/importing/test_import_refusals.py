@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import ImportingError
-from annotation.importing.folder import read_folder
 from annotation.importing.layouts import LAYOUTS
+from annotation.importing.reports.folder import read_folder
 from tests.annotation.layout_trees import (
     Damage,
     bench_tree,

@@ -12,11 +12,11 @@ import pytest
 from sqlalchemy import Engine, select, update
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.judges.accounts import refuse_taken_name
-from annotation.judges.standing import standings
+from annotation.judges.money.accounts import refuse_taken_name
+from annotation.judges.reviewing.judge_standings import standings
 from annotation.studies import protocol_of
 from annotation.verdicts import labels_csv
-from app.reporting import settings_of
+from app.results.reporting import settings_of
 from calibration.calibrate import calibrate
 from db.connect import reading, transaction
 from db.people_tables import Enrollment

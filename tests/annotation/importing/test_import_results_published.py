@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine
 
-from annotation.importing.folder import read_folder
-from annotation.importing.write import import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.people.principals import local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import Engine, event, select
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.importing.results import parse_fields
-from annotation.study_status import move_study
+from annotation.importing.labels.results import parse_fields
 from annotation.work.claiming import take
+from annotation.work.study_status import move_study
 from db.connect import transaction
 from db.judge_tables import Judge, JudgeCall, JudgeConfig
 from db.tables import Study

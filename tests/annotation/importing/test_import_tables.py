@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
 from annotation.errors import ImportingError
-from annotation.importing.records import Parsed, nfc
-from annotation.importing.table import TableOptions, parse_map, read_table
+from annotation.files.decoding import nfc
+from annotation.importing.reports.records import Parsed
+from annotation.importing.reports.table import TableOptions, parse_map, read_table
 from db.connect import reading
 from db.tables import Topic
 from tests.annotation.layout_trees import bring_in, json_lines, put, text

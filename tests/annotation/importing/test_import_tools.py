@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import ImportingError
-from annotation.importing.results import ResultOptions, ResultRow, Results
+from annotation.importing.labels.results import ResultOptions, ResultRow, Results
 from annotation.importing.results_layouts import RESULT_LAYOUTS
-from annotation.importing.results_tools import person
+from annotation.importing.tool_labels.results_tools import person
 from tests.annotation.layout_trees import json_lines, put
 from tests.annotation.result_trees import bring_results, verdicts, winners
 from tests.small_study import make_study
@@ -42,7 +42,7 @@ def task(data: dict[str, Any], *annotations: dict[str, Any], **changes: Any) -> 
 
 
 def read(layout: str, path: Path, **options: Any) -> Results:
-    return RESULT_LAYOUTS[layout].read(path, ResultOptions(**options))
+    return RESULT_LAYOUTS[layout].read(path, ResultOptions(key="k", **options))
 
 
 def told(row: ResultRow) -> tuple[Any, ...]:
@@ -96,8 +96,8 @@ def test_rows_of_json_min_and_csv_are_one_annotation_each(tmp_path: Path) -> Non
     assert rows == [
         ("human", "user-7", "tides", "clear", "beta", "ok", "short, and clear"),
         ("human", "user-7", "tides", "deep", "4", "ok", ""),
-        ("human", person("ada@example.org"), "tides", "clear", "tie", "ok", "short, and clear"),
-        ("human", person("ada@example.org"), "tides", "deep", "4", "ok", ""),
+        ("human", person("ada@example.org", "k"), "tides", "clear", "tie", "ok", "short, and clear"),
+        ("human", person("ada@example.org", "k"), "tides", "deep", "4", "ok", ""),
     ]
     cells = [value if isinstance(value, str) else json.dumps(value) for value in row.values()]
     content = io.StringIO()
@@ -115,9 +115,10 @@ def test_an_address_of_a_person_never_enters_a_study(tmp_path: Path) -> None:
     put(tmp_path / "p" / "annotations.jsonl", json_lines([page]))
     put(tmp_path / "p" / "data.jsonl", json_lines([{"id": "1", **PAIR}]))
     rows += read("potato", tmp_path / "p").rows
-    assert [row.rater for row in rows] == [person("ada@example.org")] * 3
-    assert person("ada@example.org").startswith("user-")
-    assert "@" not in person("ada@example.org")
+    assert [row.rater for row in rows] == [person("ada@example.org", "k")] * 3
+    assert person("ada@example.org", "k").startswith("user-")
+    assert "@" not in person("ada@example.org", "k")
+    assert person("ada@example.org", "k") != person("ada@example.org", "another database's")
 
 
 def test_argilla_records_give_responses_and_suggestions(tmp_path: Path) -> None:

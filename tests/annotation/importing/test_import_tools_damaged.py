@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from annotation.errors import ImportingError
-from annotation.importing.results import ResultOptions, Results
-from annotation.importing.results_argilla import read_argilla_results
-from annotation.importing.results_label_studio import read_label_studio_results
-from annotation.importing.results_potato import read_potato_results
+from annotation.importing.labels.results import ResultOptions, Results
+from annotation.importing.tool_labels.results_argilla import read_argilla_results
+from annotation.importing.tool_labels.results_label_studio import read_label_studio_results
+from annotation.importing.tool_labels.results_potato import read_potato_results
 
 TOLD = {"topic": "t1", "system_a": "a", "system_b": "b", "first": "a", "run": "1", "pass_no": "1"}
 FAILED = {"rater": "Ada", "kind": "human", "criterion": "clear", "status": "missing"}

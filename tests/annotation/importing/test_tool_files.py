@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from annotation.importing.results import ResultOptions, ResultRow
+from annotation.importing.labels.results import ResultOptions, ResultRow
 from annotation.importing.results_layouts import RESULT_LAYOUTS
 from tests.tool_files import EXPORTERS, hostile_table, labels_table, put_files, tables
 

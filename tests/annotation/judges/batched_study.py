@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Engine, select
 
-from annotation.judges.batch_api import BatchApi
-from annotation.judges.plan import plan_judges
-from annotation.judges.progress import JudgeSummary, RunSummary
-from annotation.judges.run import run_judges
+from annotation.judges.batches.batch_api import BatchApi
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.progress import JudgeSummary, RunSummary
+from annotation.judges.running.run import run_judges
 from db.connect import reading
 from db.judge_tables import JudgeCall
 from tests.annotation.judges.conftest import Fake

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from annotation.judges.client import library
+from annotation.judges.asking.client import library
 from db.connect import open_database
 from tests.migrated import new_sqlite
 

@@ -11,13 +11,11 @@ from typing import Any
 
 from sqlalchemy import Engine, func, select
 
-from annotation.judges.client import ModelFacts
-from annotation.judges.judge_file import JudgeDefinition, Rung, parse_judges
-from annotation.judges.outcomes import Reply
-from annotation.judges.plan import plan_judges
-from annotation.judges.prices import Usage
-from annotation.judges.progress import RunSummary
-from annotation.judges.run import run_judges
+from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Rung, parse_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.replies.outcomes import Reply, Usage
+from annotation.judges.running.progress import RunSummary
+from annotation.judges.running.run import run_judges
 from annotation.protocol import parse_protocol
 from annotation.studies import init_study
 from annotation.verdicts import unblind

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.judges.plan import plan_judges
-from annotation.judges.requests import end_request, next_request, planned_judges, request_run
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.planning.requests import end_request, next_request, planned_judges, request_run
 from annotation.people.principals import Principal, local_admin
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest

@@ -9,11 +9,10 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
-from annotation.judges.asking import can_be_asked, forecast
-from annotation.judges.inspecting import show_call
-from annotation.judges.judge_prompts import asked_items, calls_on
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.planning.requests import can_be_asked, forecast
+from annotation.judges.reviewing.inspecting import asked_items, calls_on, show_call
+from annotation.judges.running.run import run_judges
 from annotation.people.principals import Principal
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall

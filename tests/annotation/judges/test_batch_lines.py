@@ -10,12 +10,11 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.judges.batch_api import BatchApi, body_of
-from annotation.judges.batch_lines import line_of, read_lines
-from annotation.judges.judge_file import JudgeDefinition
-from annotation.judges.material import rebuilt_prompt
-from annotation.judges.outcomes import Reply
-from annotation.judges.plan import plan_judges
+from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.batches.batch_api import BatchApi, body_of, line_of, read_lines
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.replies.outcomes import Reply
 from db.connect import reading
 from tests.annotation.judges.batched_study import (
     judge,

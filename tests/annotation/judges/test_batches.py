@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine
 
-from annotation.judges.batch_by_hand import release
-from annotation.judges.batches import any_ended
-from annotation.judges.standing import standings
+from annotation.judges.batches.batches import any_ended, release
+from annotation.judges.reviewing.judge_standings import standings
 from db.connect import open_database, reading
 from tests.annotation.judges.batched_study import (
     BATCHED,

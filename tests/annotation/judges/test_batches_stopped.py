@@ -12,14 +12,14 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 
 from annotation.errors import AnnotationError
-from annotation.judges import batch_filling
-from annotation.judges.batch_api import Batch, BatchApi
-from annotation.judges.batch_by_hand import attach, release
-from annotation.judges.judge_file import JudgeDefinition
-from annotation.judges.leases import clock
-from annotation.judges.material import rebuilt_prompt
-from annotation.judges.outcomes import Reply
-from annotation.judges.retrying import plan_again
+from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.batches import batch_rows
+from annotation.judges.batches.batch_api import Batch, BatchApi
+from annotation.judges.batches.batches import attach, release
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.queue.settling import clock
+from annotation.judges.replies.outcomes import Reply
+from annotation.judges.running.retrying import plan_again
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall
 from db.tables import Report
@@ -65,8 +65,8 @@ def test_no_batch_is_sent_that_the_budget_could_not_pay(engine: Engine, fake: Fa
 def test_a_large_batch_is_split(
     engine: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, batches: list[int] | None
 ) -> None:
-    monkeypatch.setattr(batch_filling, limit, value)
-    monkeypatch.setattr("annotation.judges.batches.LINES", 5)
+    monkeypatch.setattr(batch_rows, limit, value)
+    monkeypatch.setattr("annotation.judges.batches.batches.LINES", 5)
     study = make_study(engine, 6)
     assert len(run(engine, study, judge(fake), limit=2).batches) == 1
     assert call_states(engine) == {"planned": 10, "submitted": 2}
@@ -90,7 +90,7 @@ class Interrupting(BatchApi):
 def test_ctrl_c_finishes_the_batch_in_hand_and_starts_no_other(
     sqlite: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch_filling, "LINES", 2)
+    monkeypatch.setattr(batch_rows, "LINES", 2)
     study = make_study(sqlite, 3)
     ended = run(sqlite, study, judge(fake), api=Interrupting())
     assert (ended.interrupted, only(ended).stopped, only(ended).submitted) == (True, "interrupted", 2)
@@ -101,7 +101,7 @@ def test_ctrl_c_finishes_the_batch_in_hand_and_starts_no_other(
 def test_a_line_that_fits_nowhere_is_a_batch_of_its_own(
     sqlite: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch_filling, "BYTES", 10)
+    monkeypatch.setattr(batch_rows, "BYTES", 10)
     study = make_study(sqlite, 1)
     assert len(run(sqlite, study, judge(fake)).batches) == 2
 

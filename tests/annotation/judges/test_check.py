@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from annotation.judges.checking import Checked, check_judges
-from annotation.judges.client import ModelFacts
-from annotation.judges.judge_file import JudgeDefinition
-from annotation.judges.outcomes import Reply
+from annotation.judges.asking.checking import Checked, check_judges
+from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts
+from annotation.judges.replies.outcomes import Reply
 from annotation.protocol import parse_protocol
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import (

@@ -16,10 +16,10 @@ from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
 from annotation.facts.soundness import find_faults
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
-from annotation.judges.writer import Writer
-from db import away
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.run import run_judges
+from annotation.judges.running.writer import Writer
+from db import connect
 from db.connect import reading
 from db.errors import DatabaseAway
 from tests.annotation.judges.judged_study import (
@@ -67,7 +67,7 @@ def losing_every(number: int, engine: Engine, *, before: bool) -> Iterator[None]
 def test_every_second_or_third_commit_is_lost_and_everything_is_stored_and_paid_once(
     engine: Engine, every: int, before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(away, "FIRST_S", 0.001)
+    monkeypatch.setattr(connect, "FIRST_S", 0.001)
     study, definitions = make_study(engine, 6), judges(JUDGE)
     plan_judges(engine, study, definitions, describe=describe)
     stub = Stub(lambda text, number: judgments(text) if number % 3 else "prose, so that it is asked again")
@@ -88,7 +88,7 @@ def test_every_second_or_third_commit_is_lost_and_everything_is_stored_and_paid_
 def test_what_cannot_be_written_is_given_up_together_and_not_one_after_the_other(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(away, "AWAY_S", 0)
+    monkeypatch.setattr(connect, "AWAY_S", 0)
     tries: list[int] = []
 
     def together(session: Session, changes: Sequence[int]) -> Sequence[int]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from annotation.errors import AnnotationError
-from annotation.judges.drift import Identity, JudgedRun, drift
+from annotation.judges.reviewing.drift import Identity, JudgedRun, drift
 
 JUDGE = Identity("openai", "openai/gpt-x", "gpt-x-2026-01", None, "p" * 64, "q" * 64, {"temperature": 0})
 RUN = JudgedRun(JUDGE, "a" * 64, frozenset({"t1", "t2"}))

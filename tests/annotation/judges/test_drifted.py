@@ -10,14 +10,13 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
-from annotation.judges.drifted import ComparedRuns, compare_runs
-from annotation.judges.judged_runs import Run, runs_of
-from annotation.judges.outcomes import Reply
+from annotation.judges.replies.outcomes import Reply
+from annotation.judges.reviewing.drift import ComparedRuns, Run, compare_runs, runs_of
 from annotation.labelling import save, submit
 from annotation.studies import init_study
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
-from calibration.choosing.drift import AgreementDrift, drift
+from calibration.comparing.judge_pairs import AgreementDrift, drift
 from db.connect import reading, transaction
 from db.tables import Report, Study
 from tests.annotation.judges.judged_study import STUB_JUDGE, Stub, judgments, replied, run_stub

@@ -29,7 +29,7 @@ FAULTS = {
 def test_a_hundred_calls_against_every_fault_end_and_the_ledger_is_the_providers(
     sqlite: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.01)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.01)
     all_end_and_the_ledger_is_the_bill(sqlite, fake, 100, FAULTS, lost=0.1)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.judges.gate import APART_S, Gate
-from annotation.judges.steps import back_off_s
+from annotation.judges.asking.steps import back_off_s
+from annotation.judges.running.work import APART_S, Gate
 
 
 class Clock:

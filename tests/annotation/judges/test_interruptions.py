@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select, update
 
-from annotation.judges.plan import plan_judges
-from annotation.judges.progress import Snapshot
-from annotation.judges.run import run_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.progress import Snapshot
+from annotation.judges.running.run import run_judges
 from db.connect import transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from tests.annotation.judges.judged_study import (
@@ -40,7 +40,7 @@ def test_the_raw_reply_is_committed_before_it_is_read(engine: Engine, monkeypatc
         seen.append(len(attempts(engine)))
         raise RuntimeError("a bug in the parser")
 
-    monkeypatch.setattr("annotation.judges.steps.parse_reply", broken)
+    monkeypatch.setattr("annotation.judges.asking.steps.parse_reply", broken)
     with pytest.raises(RuntimeError):
         run_stub(engine, study, Stub())
     monkeypatch.undo()

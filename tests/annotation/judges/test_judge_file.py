@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from annotation.errors import AnnotationError
-from annotation.judges.judge_file import LADDER, parse_judges, read_judges
+from annotation.judges.defining.judge_file import LADDER, parse_judges, read_judges
 from annotation.protocol import parse_protocol
 from tests.annotation.judges.judged_study import protocol_text
 

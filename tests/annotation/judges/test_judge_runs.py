@@ -9,9 +9,8 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.judges.judge_runs import judge_runs
-from annotation.judges.outcomes import Reply
-from annotation.judges.standing import standings
+from annotation.judges.replies.outcomes import Reply
+from annotation.judges.reviewing.judge_standings import judge_runs, standings
 from annotation.people.principals import Principal
 from db.connect import reading, transaction
 from db.judge_tables import JudgeRequest

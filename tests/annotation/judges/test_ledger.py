@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.judges.inspecting import show_call
-from annotation.judges.ledger import COLUMNS, write_ledger
-from annotation.judges.prices import Usage
-from annotation.judges.run import run_judges
-from annotation.judges.standing import JudgeStanding, standings
+from annotation.judges.money.ledger import COLUMNS, write_ledger
+from annotation.judges.replies.outcomes import Usage
+from annotation.judges.reviewing.inspecting import show_call
+from annotation.judges.reviewing.judge_standings import JudgeStanding, standings
+from annotation.judges.running.run import run_judges
 from db.connect import reading
 from tests.annotation.judges.judged_study import (
     PRICE,
@@ -120,7 +120,7 @@ def test_a_free_judge_costs_0_and_wastes_no_share_of_it(engine: Engine) -> None:
 
 
 def test_a_try_of_unknown_cost_is_counted_and_in_no_sum(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.0)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     study = make_study(engine, 1)
 
     def say(text: str, number: int) -> Any:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from annotation.judges.outcomes import Reply
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.replies.outcomes import Reply
+from annotation.judges.running.run import run_judges
 from tests.annotation.judges.judged_study import (
     STUB_JUDGE,
     Stub,
@@ -68,7 +68,7 @@ def test_a_re_ask_that_helps_is_marked_and_paid(engine: Engine) -> None:
 def test_a_call_that_never_succeeds_is_missing(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, reply: Reply, kinds: list[str], unknown: int
 ) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.01)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.01)
     study = make_study(engine, 1)
     summary = run_stub(engine, study, Stub(lambda text, number: reply), STUB_JUDGE + 'order = "random"\n')
     assert [a.kind for a in attempts(engine)] == kinds
@@ -150,7 +150,7 @@ def test_the_budget_is_never_exceeded_and_a_larger_one_goes_on(engine: Engine) -
 
 
 def test_dropped_calls_eat_the_budget_too(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.0)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     study = make_study(engine, 6)
     stub = Stub(lambda text, number: Reply("dropped", 0.1))
     (judge,) = run_stub(engine, study, stub, STUB_JUDGE + "max_cost = 0.002\n").judges

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation.judges.outcomes import failed_reply, without_secrets
+from annotation.judges.replies.outcomes import failed_reply, without_secrets
 
 
 def raised(name: str, text: str = "", *, module: str = "litellm.exceptions", cause: Exception | None = None, **fields: object) -> Exception:  # fmt: skip

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.errors import AnnotationError
-from annotation.judges.judge_file import PanelDefinition, parse_judge_file
-from annotation.judges.panel import Decision, decide, panel_verdicts
+from annotation.judges.defining.judge_file import PanelDefinition, parse_judge_file
+from annotation.judges.defining.panel import Decision, decide, panel_verdicts
 from annotation.protocol import parse_protocol
 from annotation.verdicts import COLUMNS, labels_csv
 from tests.annotation.judges.judged_study import protocol_text

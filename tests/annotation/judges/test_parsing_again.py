@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 
 from annotation.errors import AnnotationError
-from annotation.judges import steps
-from annotation.judges.answers import Answer
-from annotation.judges.parsing import parse_again
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.asking import steps
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.reviewing.replies_again import parse_again
+from annotation.judges.running.run import run_judges
+from annotation.labels.answers import Answer
 from db.connect import reading, transaction
 from db.tables import Label, Report, Study
 from tests.annotation.judges.judged_study import (
@@ -47,7 +47,7 @@ def newer_parser(monkeypatch: pytest.MonkeyPatch, word: str = "prose") -> None:
         return old(raw, criteria, *rest, **more)
 
     monkeypatch.setattr(steps, "parse_reply", read)
-    monkeypatch.setattr("annotation.judges.parsing.PARSER_VERSION", "next")
+    monkeypatch.setattr("annotation.judges.reviewing.replies_again.PARSER_VERSION", "next")
 
 
 @pytest.mark.databases("sqlite", "postgres")

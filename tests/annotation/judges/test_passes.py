@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.errors import AnnotationError
-from annotation.judges.makers import maker, own_family
-from annotation.judges.pairs import LabelledItem, passes_of
-from annotation.judges.passes import Pass, batches, draw_first, plan_passes
+from annotation.judges.defining.judge_file import maker, own_family
+from annotation.judges.planning.calls import LabelledItem, Pass, batches, draw_first, passes_of, plan_passes
 from tests.annotation.judges.judged_study import judges
 
 ROWS = ("a1", "b1", "a2", "c1")

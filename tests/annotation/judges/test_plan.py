@@ -8,9 +8,8 @@ import pytest
 from sqlalchemy import Engine, func, select, update
 
 from annotation.errors import AnnotationError
-from annotation.judges.client import ModelFacts
-from annotation.judges.judge_file import JudgeDefinition, Price
-from annotation.judges.plan import plan_judges
+from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Price
+from annotation.judges.planning.plan import plan_judges
 from annotation.studies import init_study
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig

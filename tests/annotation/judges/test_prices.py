@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.errors import AnnotationError
-from annotation.judges.attempts import cost_of, spent_by
-from annotation.judges.judge_file import Price
-from annotation.judges.outcomes import Reply
-from annotation.judges.prices import CallSize, Usage, cost, estimate, snapshot, worst_cost
+from annotation.judges.asking.steps import cost_of, spent_by
+from annotation.judges.defining.judge_file import Price
+from annotation.judges.money.prices import CallSize, cost, estimate, snapshot, worst_cost
+from annotation.judges.replies.outcomes import Reply, Usage
 from tests.annotation.judges.judged_study import PRICE, judges
 
 EXAMPLE = Price(input=0.15, output=0.60, cached=0.075)

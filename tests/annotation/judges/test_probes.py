@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.judges.judge_file import PARAPHRASED, PLAIN, PROMPTS
-from annotation.judges.probes import (
+from annotation.items.shown import ShownText
+from annotation.judges.asking.altered_texts import (
     AGAIN,
     AUTHORITY,
     AUTHORITY_ALONE,
     FILLERS,
-    as_probed,
+    as_stressed,
     changed_side,
     draw_items,
     heavier_side,
@@ -23,8 +23,8 @@ from annotation.judges.probes import (
     with_authority,
     without_markdown,
 )
-from annotation.judges.prompt import TEMPLATES, shipped_template
-from annotation.work.shown import ShownText
+from annotation.judges.asking.prompt import TEMPLATES, shipped_template
+from annotation.judges.defining.judge_file import PARAPHRASED, PLAIN, PROMPTS
 
 LAWS = settings(deadline=None)
 
@@ -124,8 +124,8 @@ def test_the_other_side_is_the_very_same_text_in_both_orders(a: str, b: str, kin
     pair = {"A": shown(a, "Left"), "B": shown(b, "Right")}
     other = {"A": "B", "B": "A"}
     side = changed_side(kind, 7, item)
-    first = as_probed(kind, [pair[left], pair[other[left]]], left, seed=7, item=item)
-    swapped = as_probed(kind, [pair[other[left]], pair[left]], other[left], seed=7, item=item)
+    first = as_stressed(kind, [pair[left], pair[other[left]]], left, seed=7, item=item)
+    swapped = as_stressed(kind, [pair[other[left]], pair[left]], other[left], seed=7, item=item)
     assert first == swapped[::-1]
     by_side = dict(zip((left, other[left]), first, strict=True))
     assert by_side[other[side]] is pair[other[side]]
@@ -135,14 +135,14 @@ def test_the_other_side_is_the_very_same_text_in_both_orders(a: str, b: str, kin
 
 def test_a_reference_beside_a_rated_report_is_left_alone() -> None:
     texts = [shown("The report says this. " * 30, "Report"), shown("The reference says that. " * 30, "Reference")]
-    changed = as_probed("padding", texts, None, seed=1, item=1)
+    changed = as_stressed("padding", texts, None, seed=1, item=1)
     assert changed[0] != texts[0]
     assert changed[1] is texts[1]
 
 
 def test_a_paraphrase_changes_no_text() -> None:
     texts = [shown("One."), shown("Two.", "Right")]
-    assert as_probed("paraphrase", texts, "A", seed=1, item=1) == texts
+    assert as_stressed("paraphrase", texts, "A", seed=1, item=1) == texts
 
 
 def test_sides_are_drawn_evenly_and_apart_for_each_kind() -> None:

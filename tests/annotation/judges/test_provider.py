@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.judges import client
-from annotation.judges.plan import plan_judges
-from annotation.judges.progress import JudgeSummary
-from annotation.judges.run import run_judges
+from annotation.judges.asking import client
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.progress import JudgeSummary
+from annotation.judges.running.run import run_judges
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import CODES, PRICE, attempts, judges, labels, make_study, verdict
 
@@ -109,7 +109,7 @@ def test_without_structured_output_the_answers_a_and_b_are_coerced(sqlite: Engin
 def test_a_dropped_line_is_two_attempts_and_both_were_billed(
     sqlite: Engine, fake: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.01)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.01)
     study = make_study(sqlite, 1, text=shown("dropx1"))
     summary = run(sqlite, study, judge(fake))
     assert summary.labels == {"ok": 6}
@@ -132,7 +132,7 @@ def test_a_500_is_tried_again_each_time_later_and_a_hang_of_an_hour_is_given_up(
         after.append(tries)
         return 0.01
 
-    monkeypatch.setattr("annotation.judges.work.back_off_s", back_off)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", back_off)
     faults = ("500x2", "hangx1")
     study = make_study(sqlite, 2, text=lambda number, side: shown(faults[number])(number, side))
     summary = run(sqlite, study, judge(fake, more='timeout_s = 1.0\norder = "random"'))
@@ -157,7 +157,7 @@ def test_a_hard_rate_limit_wastes_few_requests_and_fails_no_call(sqlite: Engine,
 def test_no_key_is_in_the_database_or_on_the_terminal(
     sqlite: Engine, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.0)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     monkeypatch.setenv("MY_JUDGE_KEY", "SENTINEL-4711-key")
     study = make_study(sqlite, 1, text=shown("500"))
     keyed = judge(fake, more='api_key_env = "MY_JUDGE_KEY"')
@@ -246,5 +246,7 @@ def test_an_unknown_provider_is_refused_by_name() -> None:
 def test_litellm_is_not_imported_by_importing_the_judges() -> None:
     import subprocess
 
-    code = "import sys, annotation.judges.run, annotation.judges.plan; sys.exit('litellm' in sys.modules)"
+    code = (
+        "import sys, annotation.judges.running.run, annotation.judges.planning.plan; sys.exit('litellm' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

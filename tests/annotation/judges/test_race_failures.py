@@ -16,13 +16,13 @@ import pandas as pd
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.judges.plan import plan_judges
+from annotation.judges.planning.plan import plan_judges
 from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts
-from app.reporting import settings_of
-from calibration.engine.joining import study_of
+from app.results.reporting import settings_of
 from calibration.results import Estimate
-from calibration.systems.aggregates import aggregate_estimates
+from calibration.study.joining import study_of
+from calibration.systems.aggregates import AggregateCounts, aggregate_estimates
 from db.connect import reading
 from db.judge_tables import JudgeConfig
 from db.tables import Study
@@ -112,7 +112,7 @@ def test_six_against_six_is_a_half_or_nothing(sqlite: Engine, tmp_path: Path, la
     # a view without one of its scores has no share, and topic 2 keeps its own
     assert {one.clusters for one in shares.values()} == {1 if failures else 2}
     lost = {system: sum(place[1] == system for place in failures) for system in shares}
-    assert {one["system"]: (one["asked"], one["ok"]) for one in counts} == {
+    assert {one.system: (one.statuses["asked"], one.statuses["ok"]) for one in counts} == {
         system: (8, 8 - missed) for system, missed in lost.items()
     }
 
@@ -167,7 +167,7 @@ def table(engine: Engine) -> pd.DataFrame:
         return load_verdicts(session, session.get_one(Study, 1))
 
 
-def aggregates(engine: Engine) -> tuple[dict[str, Estimate], list[dict[str, Any]]]:
+def aggregates(engine: Engine) -> tuple[dict[str, Estimate], list[AggregateCounts]]:
     """The share of each system by the judge, and the counts behind it."""
     verdicts = table(engine)
     settings = settings_of(parse_protocol(RACE), criteria=verdicts["criterion"], resamples=50)

@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from annotation.errors import AnnotationError
-from annotation.judges.inspecting import show_call
-from annotation.judges.material import rebuilt_prompt
-from annotation.judges.parsing import parse_again
-from annotation.judges.plan import plan_judges
-from annotation.judges.retrying import plan_again
-from annotation.judges.run import run_judges
+from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.reviewing.inspecting import show_call
+from annotation.judges.reviewing.replies_again import parse_again
+from annotation.judges.running.retrying import plan_again
+from annotation.judges.running.run import run_judges
 from annotation.verdicts import load_verdicts
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall, JudgeCallAssignment

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, func, select
 
-from annotation.judges.inspecting import show_call
-from annotation.judges.pairs import LabelledItem
-from annotation.judges.parsing import parse_again
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
-from annotation.judges.singles import share_calls
+from annotation.judges.planning.calls import LabelledItem
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.planning.singles import share_calls
+from annotation.judges.reviewing.inspecting import show_call
+from annotation.judges.reviewing.replies_again import parse_again
+from annotation.judges.running.run import run_judges
 from annotation.verdicts import load_verdicts
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall

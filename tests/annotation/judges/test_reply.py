@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.judges.answers import Answer
-from annotation.judges.reply import better, needs_asking_again, parse_reply, problems, valid
-from annotation.judges.reply_values import read_probe_answer, read_score, read_winner
-from annotation.protocol_parts import Scale
+from annotation.judges.replies.reply import (
+    better,
+    needs_asking_again,
+    parse_reply,
+    problems,
+    read_probe_answer,
+    read_score,
+    read_winner,
+    valid,
+)
+from annotation.labels.answers import Answer
+from annotation.protocol import Scale
 
 CODES = ("a", "b", "c")
 PAIR = ("left", "right")

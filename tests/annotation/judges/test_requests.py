@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import Engine, select, update
 
 from annotation.errors import AnnotationError
-from annotation.judges.material import rebuilt_prompt
-from annotation.judges.plan import plan_judges
-from annotation.judges.run import run_judges
+from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.run import run_judges
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall
 from db.tables import Report

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import Engine, select, update
 
 from annotation.errors import AnnotationError
-from annotation.judges.material import rebuilt_prompt
-from annotation.judges.plan import plan_judges
-from annotation.judges.retrying import plan_again
-from annotation.judges.run import run_judges
+from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.retrying import plan_again
+from annotation.judges.running.run import run_judges
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall
 from db.tables import Label, Report, Study
@@ -77,7 +77,7 @@ def test_a_worse_reply_changes_nothing(engine: Engine) -> None:
 
 @pytest.mark.databases("sqlite")
 def test_a_retry_that_gets_no_reply_keeps_what_stood(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.0)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     study = make_study(engine, 1)
     run_stub(engine, study, Stub(lambda text, number: judgments(text.replace("criterion: d_one", ""))), ONE_ORDER)
     before = revisions(engine)
@@ -87,7 +87,7 @@ def test_a_retry_that_gets_no_reply_keeps_what_stood(engine: Engine, monkeypatch
 
 
 def test_a_call_that_failed_for_good_can_be_made_after_all(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("annotation.judges.work.back_off_s", lambda tries, luck: 0.0)
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
     study = make_study(engine, 1)
     run_stub(engine, study, Stub(lambda text, number: replied("", outcome="server_error", http_status=500)), ONE_ORDER)
     assert call_states(engine) == {"failed": 1}

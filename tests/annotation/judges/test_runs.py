@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
-from annotation.judges.run import run_judges
+from annotation.judges.running.run import run_judges
 from db.connect import reading, transaction
 from db.tables import Assignment, Report
 from tests.annotation.judges.judged_study import (

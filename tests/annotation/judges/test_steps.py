@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from annotation.judges.steps import Ask, Finish, Tried, gave_up, next_step
+from annotation.judges.asking.steps import Ask, Finish, Tried, gave_up, next_step
 from tests.annotation.judges.test_prompt import material
 
 CODES = ("c_one", "c.two-2")

@@ -11,18 +11,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, update
 
-from annotation.judges import queue
-from annotation.judges.accounts import Account, find_account
-from annotation.judges.attempts import as_row
-from annotation.judges.leases import Worker
-from annotation.judges.outcomes import Reply
-from annotation.judges.plan import plan_judges
-from annotation.judges.preparing import step_of, worst
-from annotation.judges.prompt import shipped_template
-from annotation.judges.queue import Work
-from annotation.judges.run import run_judges
-from annotation.judges.settling import AskedAgain, Ended, GivenBack, Settled, write_back
-from annotation.judges.steps import Ask, Tried, next_step
+from annotation.judges.asking.material import step_of, worst
+from annotation.judges.asking.prompt import shipped_template
+from annotation.judges.asking.steps import Ask, Tried, as_row, next_step
+from annotation.judges.money.accounts import Account, find_account
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.queue import queue
+from annotation.judges.queue.queue import Work
+from annotation.judges.queue.settling import AskedAgain, Ended, GivenBack, Settled, Worker, write_back
+from annotation.judges.replies.outcomes import Reply
+from annotation.judges.running.run import run_judges
 from annotation.labelling import record_answers
 from db.connect import open_database, reading, transaction
 from db.judge_tables import Judge, JudgeCall
@@ -153,7 +151,7 @@ def test_one_change_that_cannot_be_written_takes_no_other_with_it(
             raise ZeroDivisionError
         return record_answers(session, replies, **more)
 
-    monkeypatch.setattr("annotation.judges.settling.record_answers", broken)
+    monkeypatch.setattr("annotation.judges.queue.settling.record_answers", broken)
     with pytest.raises(ZeroDivisionError):
         run_stub(engine, study, Stub(seconds=0.05))
     monkeypatch.undo()

@@ -9,18 +9,18 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
-from annotation.leaks.overrides import (
+from annotation.people.principals import Principal, local_admin
+from annotation.shown_texts.overrides import (
     edit_text,
     exclude_report,
     resolve_all,
     resolve_flag,
     restore_passage,
 )
-from annotation.people.principals import Principal, local_admin
 from annotation.studies import init_study
-from annotation.study_status import move_study
 from annotation.work.claiming import take
-from annotation.work.positions import position
+from annotation.work.progress import position
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Event, Item, Report, Study
 from db.types import now
@@ -170,8 +170,11 @@ def test_a_decision_stays_what_it_was(flagged: tuple) -> None:
 
 def test_reports_settings_do_not_change_under_prepared_reports(flagged: tuple) -> None:
     engine, _, _ = flagged
-    text = PROTOCOL.replace("[answers]", 'reports = {canonical = "off"}\n[answers]')
-    with pytest.raises(AnnotationError, match=r"other \[reports\] settings"), transaction(engine) as session:
+    text = PROTOCOL.replace("[study]", '[study]\nlayout = "kept"')
+    with (
+        pytest.raises(AnnotationError, match=r"other \[reports\] settings or another study\.layout"),
+        transaction(engine) as session,
+    ):
         init_study(session, "small", text, 7)
 
 

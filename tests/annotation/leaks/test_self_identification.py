@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.blinding import CANONICAL_VERSION, find_self_identification
+from annotation.canonical.form import Layout
 from annotation.citations import VERSION
-from annotation.importing.prepare import Prepared, prepare_report
 from annotation.leaks.self_identification import KINDS
-from annotation.protocol_parts import Reports
+from annotation.protocol import Reports
+from annotation.shown_texts.prepare import Prepared, prepare_report
 
 NAMES = ("Atlas Researcher", "atlas", "Grok", "langchain_w_gpt4.1", "perplexity", "豆包", "x")
 
@@ -133,8 +136,8 @@ def test_flags_ascend_lie_within_the_text_and_never_raise(markdown: str, names: 
         done = flag.end
 
 
-def prepared(original: str, **settings: object) -> Prepared:
-    return prepare_report(original, "Grok, a word", NAMES, Reports.model_validate(settings))
+def prepared(original: str, layout: Layout = "canonical", **settings: object) -> Prepared:
+    return prepare_report(original, "Grok, a word", NAMES, Reports.model_validate(settings), layout=layout)
 
 
 ORIGINAL = "# Grok: A Study\n\n* “Grok” rose [1] .\n\n## References\n\n[1] https://a.example\n"
@@ -144,7 +147,7 @@ def test_a_report_is_stripped_then_formatted_then_flagged() -> None:
     ready = prepared(ORIGINAL)
     assert ready.shown_text == '# Grok, a word\n\n- "Grok" rose.\n'
     assert ready.words == 7
-    assert (ready.stripper_version, ready.canonical_version) == (VERSION, f"{CANONICAL_VERSION}/full")
+    assert (ready.stripper_version, ready.canonical_version) == (VERSION, f"{CANONICAL_VERSION}/canonical")
     assert ready.changes == {"bullets": 1, "quotes": 2, "title": 1}
     # places are those of the shown text; the title is every report's and tells nothing
     assert ready.unresolved_flags() == [{"start": 19, "end": 23, "kind": "system", "text": "Grok", "resolution": None}]
@@ -156,12 +159,12 @@ def test_a_report_is_stripped_then_formatted_then_flagged() -> None:
 @pytest.mark.parametrize(
     ("settings", "shown", "version"),
     [
-        ({"canonical": "off"}, "# Grok: A Study\n\n* “Grok” rose.", "none"),
-        ({"canonical": "spacing"}, '# Grok: A Study\n\n* "Grok" rose.', f"{CANONICAL_VERSION}/spacing"),
-        ({"strip_citations": False, "canonical": "spacing"}, '# Grok: A Study\n\n* "Grok" rose [1].', f"{CANONICAL_VERSION}/spacing"),
+        ({"layout": "kept"}, "# Grok: A Study\n\n* “Grok” rose.", "none"),
+        ({"layout": "spacing"}, '# Grok: A Study\n\n* "Grok" rose.', f"{CANONICAL_VERSION}/spacing"),
+        ({"strip_citations": False, "layout": "spacing"}, '# Grok: A Study\n\n* "Grok" rose [1].', f"{CANONICAL_VERSION}/spacing"),
     ],
 )  # fmt: skip
-def test_the_protocol_says_how_much_is_changed(settings: dict[str, object], shown: str, version: str) -> None:
+def test_the_protocol_says_how_much_is_changed(settings: dict[str, Any], shown: str, version: str) -> None:
     ready = prepared(ORIGINAL, **settings)
     assert ready.shown_text.startswith(shown)
     assert ready.canonical_version == version

@@ -14,19 +14,17 @@ from sqlalchemy import Engine, func, select
 
 from annotation.errors import AnnotationError
 from annotation.labelling import save
-from annotation.offline.ballot_format import read_ballot
-from annotation.offline.ballot_signing import rescue_signer, signature
+from annotation.offline.ballot_format import read_ballot, rescue_signer, signature
 from annotation.offline.ballots import BallotOutcome, import_ballot
 from annotation.offline.packets import PacketFile, reserve_packet, withdraw_packet
+from annotation.participation.standing import void_work, withdraw, withdraw_consent
 from annotation.people.active_time import active_seconds
-from annotation.people.invites import invite, revoke
+from annotation.people.links import invite, revoke
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import sign_in, who
-from annotation.people.standing import void_work, withdraw
-from annotation.people.withdrawing import withdraw_consent
-from annotation.study_status import move_study
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page, own_assignment
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Import, Label, Study
 from db.types import now

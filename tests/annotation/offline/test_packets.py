@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.canonical_json import canonical
 from annotation.errors import AnnotationError
 from annotation.offline.packets import list_packets, packet_data, reserve_packet, withdraw_packet
+from annotation.participation.standing import pause, set_quota
 from annotation.people.consent import give_consent
 from annotation.people.principals import Principal, local_admin
-from annotation.people.standing import pause, set_quota
-from annotation.study_status import move_study
 from annotation.work.claiming import in_work, take
-from app.packet_file import inline_json, packet_html
+from annotation.work.study_status import move_study
+from app.component import inline_json, packet_html
 from db.connect import reading, transaction
 from db.people_tables import Packet
 from db.tables import Assignment, Event, Study
 from db.types import now
+from plain.hashes import canonical
 from tests.ballot_filling import Filling
 from tests.small_study import PROTOCOL, a_person, make_study
 

@@ -10,19 +10,25 @@ from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
 from annotation.labelling import reopen, save, skip, submit
+from annotation.participation.standing import withdraw_consent
 from annotation.people.consent import consent_needed, consent_version, give_consent, view_consent
-from annotation.people.gates import closed_gate
 from annotation.people.principals import Principal, local_admin
-from annotation.people.training import feedback, next_training, pass_training, training_side, training_state
-from annotation.people.withdrawing import withdraw_consent
 from annotation.studies import init_study
-from annotation.study_status import move_study
+from annotation.training.gold import gold_results
+from annotation.training.training import (
+    closed_gate,
+    feedback,
+    next_training,
+    pass_training,
+    training_side,
+    training_state,
+)
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import in_work, take
-from annotation.work.gold import gold_results
 from annotation.work.own_work import own_work
 from annotation.work.page import assignment_page
-from annotation.work.positions import position
+from annotation.work.progress import position
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment, Event, Item, Study

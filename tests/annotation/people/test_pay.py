@@ -15,14 +15,13 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.labelling import submit
-from annotation.people import standing
+from annotation.participation import standing
+from annotation.participation.people_list import PayLine, list_people, pay_lines
 from annotation.people.active_time import split
-from annotation.people.pay import PayLine, pay_lines
-from annotation.people.people_list import list_people
 from annotation.people.principals import Principal, local_admin
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
-from app.people_files import links_csv, pay_csv, write_new
+from app.files.people_files import links_csv, pay_csv, write_new
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Item, Study
 from db.types import now

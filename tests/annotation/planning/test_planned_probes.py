@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
+from annotation.designs.pairing import Amount
 from annotation.errors import AnnotationError
-from annotation.pairing import Amount
 from annotation.people.principals import local_admin
 from annotation.planning.plan_summary import summary
-from annotation.planning.planned_probes import Probe, draw_probes
+from annotation.planning.planned_items import Probe, draw_probes
 from annotation.planning.slots import apply_plan, make_plan
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Study

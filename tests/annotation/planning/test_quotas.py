@@ -16,9 +16,9 @@ from sqlalchemy import Engine, event, select
 from sqlalchemy.orm import Session
 
 from annotation.labelling import skip
-from annotation.planning.quotas import Place, within_reach
+from annotation.open_work.quotas import Place, within_reach
 from annotation.work.claiming import take
-from annotation.work.positions import position
+from annotation.work.progress import position
 from db.connect import open_database, transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment, Item, Report
@@ -217,7 +217,7 @@ def test_quotas_leave_everybodys_lefts_and_rights_even(tmp_path: Path, migrated_
 
 
 def test_an_annotators_server_does_not_load_scipy() -> None:
-    code = "import sys, app.api, app.screens.label, app.screens.my_work; assert 'scipy' not in sys.modules"
+    code = "import sys, app.server.api, app.screens.annotators.label, app.screens.annotators.my_work; assert 'scipy' not in sys.modules"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

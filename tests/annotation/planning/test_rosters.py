@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.designs.pairing import plan_pairs
+from annotation.designs.rosters import Place, Work, roster
 from annotation.errors import AnnotationError
-from annotation.pairing import plan_pairs
-from annotation.planning.rosters import Place, Work, roster
 from tests.annotation.test_pairing import candidates
 
 

@@ -7,8 +7,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.pairing import plan_pairs
-from annotation.planning.sides import orient, orient_for, plan_sides, side_counts
+from annotation.designs.pairing import plan_pairs
+from annotation.designs.presentation import orient, orient_for, plan_sides, side_counts
 from tests.annotation.test_pairing import candidates
 
 

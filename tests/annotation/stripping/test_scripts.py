@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import app
 from annotation.passages import compare_reports
-from annotation.stripping.scripts import WIDE, count_words, direction, typed_length
+from annotation.texts.scripts import WIDE, count_words, direction, typed_length
 from tests.other_languages import write_reports
 
 

@@ -13,14 +13,14 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.labelling import skip, submit
+from annotation.open_work.due import attention_by, own_so_far, repeats, retests_of
 from annotation.people.principals import Principal
-from annotation.study_status import move_study
-from annotation.work.attention import Attention, attention_results, is_careless
+from annotation.training.gold import Attention, attention_results, is_careless
 from annotation.work.claiming import take
-from annotation.work.due import attention_by, own_so_far, repeats, retests_of
 from annotation.work.own_work import own_work
 from annotation.work.page import assignment_page
-from annotation.work.positions import position
+from annotation.work.progress import position
+from annotation.work.study_status import move_study
 from db.connect import open_database, transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment, Item, Study

@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select, update
 
-from annotation.entries import QUOTE_MAX, SPANS_MAX, Span, read_entry
 from annotation.errors import AnnotationError
 from annotation.labelling import save, submit
+from annotation.labels.entries import QUOTE_MAX, SPANS_MAX, Span, read_entry
+from annotation.labels.evidence import check_span, code_point, plain_text, spans_for_page, utf16_unit
 from annotation.verdicts import labels_csv, load_verdicts
 from annotation.work.claiming import take
-from annotation.work.evidence import check_span, code_point, plain_text, spans_for_page, utf16_unit
 from annotation.work.page import assignment_page
-from app.reporting import read_labels
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationSettings
+from calipers.label_files import read_labels
 from db.connect import reading, transaction
 from db.tables import Assignment, Label, Report, Study
 from tests.small_study import a_person, answer, make_study

@@ -11,16 +11,16 @@ from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.importing.folder import read_folder
 from annotation.importing.gold import import_gold
-from annotation.importing.write import import_reports
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.write import import_reports
 from annotation.passages import from_stored
 from annotation.people.consent import consent_version, give_consent
 from annotation.people.principals import local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
+from annotation.training.gold import as_shown, told_reason
 from annotation.work.claiming import take
-from annotation.work.gold import as_shown, told_reason
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Report, Study, System, Topic
 from tests.small_study import (

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation.labels.evidence import highlighted, plain_text
 from annotation.rendering import render_report
-from annotation.work.evidence import plain_text
-from annotation.work.highlighting import highlighted
 
 MARK = re.compile("</?mark>")
 

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, select
 
-from annotation.entries import read_entry
 from annotation.errors import AnnotationError
 from annotation.labelling import reopen, save, skip, submit
+from annotation.labels.entries import read_entry
 from annotation.people.active_time import seconds_by_assignment
 from annotation.people.principals import Principal
-from annotation.study_status import move_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.own_work import OwnWork, Pay, own_work
 from annotation.work.page import assignment_page
+from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Event, Study

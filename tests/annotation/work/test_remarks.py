@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.entries import read_entry
 from annotation.errors import AnnotationError
 from annotation.labelling import save, skip
+from annotation.labels.entries import read_entry
 from annotation.people.principals import Principal, local_admin
 from annotation.work.claiming import take
 from annotation.work.own_work import own_work

@@ -9,9 +9,9 @@ from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
 from annotation.labelling import reopen, save, skip
+from annotation.open_work.returns import return_stale
 from annotation.work.claiming import in_work, take
 from annotation.work.page import assignment_page
-from annotation.work.stale import return_stale
 from db.connect import transaction
 from db.people_tables import Packet
 from db.tables import Assignment, Label, Study

@@ -12,9 +12,9 @@ from sqlalchemy import Engine, event, select, update
 
 from annotation.people.principals import local_admin, study_for
 from annotation.work.claiming import take
-from annotation.work.work_log import work_log
+from annotation.work.history import work_log
 from app.progress import study_parts, study_progress
-from app.quality import study_quality
+from app.results.quality import study_quality
 from db.connect import reading, transaction
 from db.tables import Assignment, Report, Study
 from db.types import now

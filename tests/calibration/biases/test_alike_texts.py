@@ -7,8 +7,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.biases.alike_texts import ALIKE, Shingler, alike_of_all, alike_pairs, shingles
-from calibration.reading.word_numbers import WordNumbers, words_of
+from calibration.study.alike_texts import ALIKE, Shingler, WordNumbers, alike_of_all, alike_pairs, shingles, words_of
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "Dé", "e_1"]), min_size=1, max_size=14).map(" ".join)
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from calibration.biases.bias_audit import bias_audit
-from calibration.biases.score_order import score_order
-from calibration.engine.joining import study_of
+from calibration.biases.position_bias import score_order
 from calibration.results import CalibrationSettings
+from calibration.study.joining import study_of
 
 SETTINGS = CalibrationSettings(resamples=50)
 

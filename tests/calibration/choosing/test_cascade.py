@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.choose import cheapest_adequate_judge
-from calibration.choosing.cascade import cascade_with_person, with_cascade
+from calibration.choosing.choose import cheapest_adequate_judge
+from calibration.delegating.cascade import cascade_with_person, with_cascade
 from calibration.errors import CalibrationError
-from calibration.people.left_out import left_out_scores, pooled
 from calibration.results import CalibrationSettings
+from calibration.study.left_out import left_out_scores, pooled
 from tests.calibration.priced import priced
 
 SETTINGS = CalibrationSettings(margin=0.1, resamples=499)

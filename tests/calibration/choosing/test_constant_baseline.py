@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.choosing.constant_baseline import constant_baseline
-from calibration.engine.joining import scale_of, study_of
+from calibration.arithmetic.columns import Codes
 from calibration.results import CalibrationSettings
+from calibration.study.joining import Scale, Study, scale_of, study_of
+from calibration.study.label_scores import constant_judge, scores_of
 from tests.calibration.mistakes import table
 from tests.calibration.ranked import turned
 
@@ -23,7 +24,13 @@ def baseline(frame: pd.DataFrame, ties: str = "three_class") -> float:
     study = study_of(frame, PLAIN)
     scale = scale_of(study, study.criteria, PLAIN)
     assert scale is not None
-    return constant_baseline(study, np.arange(study.units), scale, ties)
+    return earned(study, np.arange(study.units), scale, ties)
+
+
+def earned(study: Study, unit: Codes, scale: Scale, rule: str) -> float:
+    """Agreement of the best constant answer with every annotator's label."""
+    scores = scores_of(study, constant_judge(study, unit, scale, rule), rule, scale)
+    return float(np.nanmean(scores)) if (~np.isnan(scores)).any() else math.nan
 
 
 def between(frame: pd.DataFrame, pairs: list[tuple[str, str]]) -> pd.DataFrame:
@@ -56,7 +63,20 @@ def test_ratings_and_pairs_of_unnamed_systems_know_no_more_than_their_labels() -
     study = study_of(table({"ann": "AB"}), PLAIN)
     scale = scale_of(study, study.criteria, PLAIN)
     assert scale is not None
-    assert math.isnan(constant_baseline(study, np.zeros(0, np.intp), scale, "three_class"))
+    assert math.isnan(earned(study, np.zeros(0, np.intp), scale, "three_class"))
+
+
+@pytest.mark.parametrize(
+    ("said", "rule", "value"),
+    [
+        ("11355", "linear", 1 - (2 + 2 + 0 + 2 + 2) / 4 / 5),  # the median, 3
+        ("1155", "linear", 1 - (0 + 0 + 4 + 4) / 4 / 4),  # the lower median, 1
+        ("11155", "quadratic", 1 - 2 * (4 / 4) ** 2 / 5),  # the mean is 2.6, and 1 the nearest score that is given
+        ("11155", "three_class", 3 / 5),
+    ],
+)
+def test_of_scores_the_best_constant_answer_is_a_score_in_the_middle(said: str, rule: str, value: float) -> None:
+    assert baseline(table({"ann": said}), rule) == pytest.approx(value)
 
 
 @given(st.text("ABt", min_size=2, max_size=14), st.sampled_from(["three_class", "half_credit", "exclude"]), st.data())

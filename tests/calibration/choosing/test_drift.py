@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from calibration.calibrate import calibrate
-from calibration.choosing.drift import drift
+from calibration.comparing.judge_pairs import drift
 from calibration.results import CalibrationSettings
 
 PEOPLE = ("Ada", "Ben")

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.choosing.effective_judges import PERMUTATIONS, EffectiveJudges, effective_judges
+from calibration.comparing.effective_judges import PERMUTATIONS, EffectiveJudges, effective_judges
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
 from tests.calibration.priced import priced
@@ -97,7 +97,7 @@ def test_independent_judges_are_worth_about_their_number_and_lie_within_the_null
 
 
 def test_errors_that_judges_repeat_within_clusters_do_not_make_them_look_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("calibration.choosing.effective_judges.PERMUTATIONS", 99)
+    monkeypatch.setattr("calibration.comparing.effective_judges.PERMUTATIONS", 99)
     rng = np.random.default_rng(1)
     low = 0
     for _ in range(20):

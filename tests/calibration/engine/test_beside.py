@@ -12,16 +12,11 @@ import pandas as pd
 import pytest
 from sklearn.metrics import balanced_accuracy_score
 
-from calibration.bootstrap import expanded_percentile, wilson_effective
+from calibration.arithmetic.metrics import balanced_accuracy, cohen_kappa, gwet_ac1, pabak
 from calibration.calibrate import calibrate
-from calibration.metrics import (
-    balanced_accuracy,
-    cohen_kappa,
-    gwet_ac1,
-    pabak,
-)
-from calibration.results import CalibrationSettings, Estimate
-from exports.as_json import OF_ANSWERS, report_json
+from calibration.inference.bootstrap import expanded_percentile, wilson_effective
+from calibration.results import Estimate
+from exports.as_json import ALWAYS, report_json
 from tests.calibration.explicit import FEW, PEOPLE, explicit, found, plain_report, plain_study, tables_of
 from tests.calibration.studies import joined, made_pairs, made_ratings
 
@@ -178,9 +173,9 @@ def test_a_criterion_on_few_pairs_gets_its_count_table_instead_of_an_interval():
     frame = made_pairs(pairs=10, annotators=1)
     report = calibrate(frame, replace(FEW, per_criterion=True))
     rows = joined(frame[frame["criterion"] == "c1"], "judge-x", ["ann1"])
-    (table,) = [one for one in report.data["tables"] if (one["rater"], one["criterion"]) == ("judge-x", "c1")]
-    assert table["labels"] == ["A", "tie", "B"]
-    assert table["counts"] == tables_of(rows.assign(cluster="x"), ["x"])[0].astype(int).tolist()
+    (table,) = [one for one in report.tables if (one.rater, one.criterion) == ("judge-x", "c1")]
+    assert table.labels == ["A", "tie", "B"]
+    assert table.counts == tables_of(rows.assign(cluster="x"), ["x"])[0].astype(int).tolist()
     (single,) = [
         one
         for one in report.estimates
@@ -204,8 +199,8 @@ def test_the_written_report_holds_everything_and_no_nan():
     read = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     assert set(read) == {"format", "data", "settings", "warnings", "estimates", "choice", "biases", "card"}
     assert len(read["estimates"]) == len(report.estimates)
-    assert set(read["estimates"][0]) == set(Estimate.__dataclass_fields__)
-    assert set(read["settings"]) == set(CalibrationSettings.__dataclass_fields__) - set(OF_ANSWERS)  # it has none
+    assert set(read["estimates"][0]) == {*Estimate.__dataclass_fields__} - {"remarks"} | {"note"}
+    assert set(read["settings"]) == set(ALWAYS), "no other was changed"
     assert None in {one["low"] for one in read["estimates"]}
     assert read["data"]["rows"] == len(made_pairs(pairs=10))
     assert {"joins", "marginals", "statuses", "tables", "verdicts_sha256", "cluster", "aliases"} <= set(read["data"])

@@ -8,12 +8,12 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.engine.closed_forms import Array
-from calibration.engine.counted import groups_of
-from calibration.engine.crossing import comparisons, people_votes, shared_units, votes
-from calibration.engine.joining import Study, scale_of, study_of
-from calibration.people.left_out import left_out
+from calibration.arithmetic.closed_forms import Array
 from calibration.results import CalibrationSettings
+from calibration.study.counted import groups_of
+from calibration.study.crossing import comparisons, people_votes, shared_units, votes
+from calibration.study.joining import Study, scale_of, study_of
+from calibration.study.left_out import left_out
 from tests.calibration.biased import verdict
 
 SETTINGS = CalibrationSettings()

@@ -11,14 +11,11 @@ from scipy import stats
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from benchmarks.coverage import Design, made_studies
-from calibration.bootstrap import fisher_z_linearised
+from calibration.arithmetic import closed_forms
+from calibration.arithmetic.metrics import cohen_kappa, symmetrised_kappa
 from calibration.calibrate import calibrate
-from calibration.engine import closed_forms
-from calibration.engine.second_opinions import kappa_se
-from calibration.metrics import (
-    cohen_kappa,
-    symmetrised_kappa,
-)
+from calibration.inference.bootstrap import fisher_z_linearised
+from calibration.study.bounding import kappa_se
 from tests.calibration.explicit import FEW, PEOPLE, found, plain_report, plain_study, tables_of
 from tests.calibration.studies import joined, made_pairs
 

@@ -16,12 +16,11 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.sandwich_covariance import cov_cluster_2groups
 
 from benchmarks.two_way import Design, agreement_of, agreements, answers, coverage, gap_of, promises, true_gap
+from calibration.agreement.ceiling import FIXED_PANEL, TwoWay, agreement_two_way, gap_two_way, two_way
 from calibration.calibrate import calibrate
-from calibration.ceiling import FIXED_PANEL
-from calibration.engine.joining import study_of
-from calibration.engine.two_way import TwoWay, agreement_two_way, gap_two_way, two_way
-from calibration.people.left_out import pooled
 from calibration.results import CalibrationSettings, Estimate
+from calibration.study.joining import study_of
+from calibration.study.left_out import pooled
 from tests.calibration.studies import made_pairs
 
 FEW = CalibrationSettings(resamples=99)
@@ -115,20 +114,20 @@ def test_every_value_stays_and_the_two_headlines_get_the_interval_over_annotator
             widened += 1
             assert other.low <= other.value <= other.high
             assert "over pairs and over annotators, of whom these 4 are a sample" in other.note
-            assert FIXED_PANEL not in other.note
+            assert FIXED_PANEL not in other.remarks
     assert widened == 2 * (1 + 3) + 2  # each judge: agreement over all and in three criteria, one gap
 
 
 def test_what_keeps_its_interval_says_that_the_panel_is_fixed() -> None:
     _, wide = report_of(made_pairs(pairs=30, annotators=3))
     kept = [one for one in wide if one.rater == "judge-x" and one.reference == "each_annotator"]
-    assert {one.statistic for one in kept if FIXED_PANEL in one.note} >= {
+    assert {one.statistic for one in kept if FIXED_PANEL in one.remarks} >= {
         "cohen_kappa",
         "percent_agreement_half_credit",
     }
     between_judges = [one for one in wide if (one.rater, one.reference) == ("judge-x", "judge-y")]
     assert between_judges
-    assert {one.statistic for one in between_judges if FIXED_PANEL in one.note} == {"agreement_difference"}
+    assert {one.statistic for one in between_judges if FIXED_PANEL in one.remarks} == {"agreement_difference"}
 
 
 def test_two_annotators_are_refused_and_the_number_needed_is_named() -> None:

@@ -7,11 +7,11 @@ import math
 import pandas as pd
 import pytest
 
-from calibration.ceiling import leave_one_out_ceiling
-from calibration.people.agreement_so_far import agreement_so_far, why_unknown
-from calibration.people.inter_human import label_agreement_of_people
-from calibration.planning import half_width_of_sd
+from calibration.agreement.ceiling import leave_one_out_ceiling
 from calibration.results import CalibrationSettings
+from calibration.sizing.agreement_so_far import agreement_so_far, why_unknown
+from calibration.sizing.planning import half_width_of_sd
+from calibration.totals.inter_human import label_agreement_of_people
 from tests.calibration.planted import Person, planted_study
 from tests.calibration.studies import made_pairs
 

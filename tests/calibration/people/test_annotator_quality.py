@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from calibration.engine.medians import median_estimate
 from calibration.errors import CalibrationError
 from calibration.people.annotator_quality import AnnotatorQuality, annotator_quality, people_of, signals_of
-from calibration.people.annotator_scores import Scores
-from calibration.people.annotator_signals import Asked, adjusted, halves_signal, paired_signal
+from calibration.people.annotator_signals import Asked, Scores, adjusted, halves_signal, paired_signal
 from calibration.results import CalibrationSettings
+from calibration.study.bounding import median_estimate
 from tests.calibration.planted import ALWAYS_LEFT, RANDOM_AND_FAST, Person, careful, planted_study
 from tests.calibration.studies import made_ratings
 

@@ -13,14 +13,14 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from calibration.errors import CalibrationError
-from calibration.people.inter_human import (
+from calibration.results import CalibrationSettings
+from calibration.totals.inter_human import (
     INTER_HUMAN,
     label_agreement_of_people,
     mean_kappa_of_people,
     rank_agreement_of_people,
     score_correlations_of_people,
 )
-from calibration.results import CalibrationSettings
 from tests.calibration.studies import made_pairs, made_ratings
 
 LABELS = Path(__file__).resolve().parents[3].parent / "shared" / "data" / "labels"

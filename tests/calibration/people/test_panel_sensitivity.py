@@ -9,29 +9,35 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.choose import cheapest_adequate_judge, decided
-from calibration.choosing.candidates import candidates_of, prices_of, tried
-from calibration.choosing.choice import Choice
-from calibration.choosing.label_scores import label_scores
-from calibration.engine.joining import study_of
-from calibration.people.left_out import pooled
-from calibration.people.panel_sensitivity import (
+from calibration.calibrate import calibrate
+from calibration.choosing.choice import Choice, decided
+from calibration.choosing.choice_words import short_sentence
+from calibration.choosing.choose import candidates_of, cheapest_adequate_judge, prices_of, tried
+from calibration.choosing.panel_sensitivity import (
     CROWD,
+    Decision,
     Headlines,
     PanelSensitivity,
+    held_to_the_panel,
     panel_cautions,
     panel_sensitivity,
-    sensitivity_data,
 )
 from calibration.results import CalibrationSettings
+from calibration.study.joining import study_of
+from calibration.study.label_scores import label_scores
+from calibration.study.left_out import pooled
 from calibration.systems.win_rates import win_rates
-from calibration.verdicts import BOTH_ORDERS
+from calibration.table.verdicts import BOTH_ORDERS
+from exports.as_json import data_of
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs, made_ratings
 
 SETTINGS = CalibrationSettings(margin=0.1, resamples=49)
 THREE = {"cheap": (0.6, 0.0001), "mid": (0.85, 0.001), "dear": (0.95, 0.01)}
+DECISIONS = {None: None, "cannot tell": Decision("cannot_tell", None)} | {
+    name: Decision("chosen", name) for name in ("mini", "cheap", "dear")
+}
 STUDIES = {
     "five": priced({name: EIGHT[name] for name in ("tiny", "mini", "unpriced", "dull", "huge")}, pairs=30, seed=11),
     "three": priced(THREE, pairs=12, seed=4),
@@ -74,7 +80,7 @@ def first_two(frame: pd.DataFrame, settings: CalibrationSettings) -> str:
 def test_without_a_rater_the_headlines_are_those_of_a_study_without_that_rater(study: str, ties: str) -> None:
     frame, settings = STUDIES[study], replace(SETTINGS, ties=ties)
     choice, found = sensitivity(frame, settings)
-    assert found.whole == Headlines("", found.whole.agreement, first_two(frame, settings), decision(choice))
+    assert (found.whole.top_two, found.whole.decision) == (first_two(frame, settings), decision(choice))
     people = sorted(frame["rater_id"][frame["rater_kind"] == "human"].unique())
     judges = sorted(frame["rater_id"][frame["rater_kind"] == "judge"].unique())
     chosen = (choice.judge or "").removesuffix(BOTH_ORDERS)
@@ -89,10 +95,11 @@ def test_without_a_rater_the_headlines_are_those_of_a_study_without_that_rater(s
 
 
 @pytest.mark.parametrize("study", STUDIES)
-def test_the_decision_is_that_of_the_choice_without_its_band_and_its_sentence(study: str) -> None:
+def test_the_decision_is_that_of_the_choice_whose_intervals_nobody_asked_for(study: str) -> None:
     made, group, scale = pooled(STUDIES[study], SETTINGS)
-    found = tried(made, group, scale, prices_of(made, SETTINGS), SETTINGS)
     choice = cheapest_adequate_judge(STUDIES[study], SETTINGS)
+    habits = {one.judge: tuple(row for row in one.rows if row.question == "answers") for one in choice.candidates}
+    found = tried(made, group, scale, prices_of(made, SETTINGS), habits, SETTINGS)
     status, chosen = decided(candidates_of(found, SETTINGS, told=False))
     assert (status, chosen.judge if chosen else None) == (choice.status, choice.judge)
     assert sorted(found.without(["mid"]).plan.judges) == sorted({one.judge for one in choice.candidates} - {"mid"})
@@ -122,13 +129,49 @@ def test_an_annotator_who_alone_turns_the_order_of_the_first_two_systems_is_name
 
 
 def test_an_annotator_without_whom_another_judge_is_chosen_is_named_and_a_judge_likewise() -> None:
-    whole = Headlines("", {}, "", "mini")
+    whole = Headlines("", {}, (), Decision("chosen", "mini"))
     found = PanelSensitivity(
-        whole, (Headlines("ann2", {}, "", "cannot tell"), Headlines("big", {}, "", "tiny"), replace(whole, without="x"))
+        whole,
+        (
+            Headlines("ann2", {}, (), Decision("cannot_tell", None)),
+            Headlines("big", {}, (), Decision("chosen", "tiny")),
+            replace(whole, without="x"),
+        ),
     )
     (warning,) = panel_cautions(found)
     assert warning.text.startswith("judge chosen: mini with all, cannot tell without ann2, tiny without big (2 of 3")
     assert not list(panel_cautions(replace(found, without=found.without[2:])))
+
+
+@pytest.mark.parametrize(
+    ("status", "decisions", "ends"),
+    [
+        ("chosen", {"ann0": "mini", "ann1": "mini", "cheap": "dear"}, "tried."),  # a judge less is no reservation
+        ("chosen", {"ann0": "cannot tell", "ann1": "mini"}, "tried, but not without ann0."),
+        ("chosen", {"ann0": "cannot tell", "ann1": "cheap"}, "tried, but not without ann0 or ann1."),
+        ("chosen", {"ann0": None, "ann1": None}, "tried."),
+        ("cannot_tell", {"ann0": "mini"}, "tried."),  # nothing is claimed that could hang on anybody
+    ],
+)
+def test_a_judge_that_is_chosen_only_with_one_annotator_is_told_so_in_the_headline(
+    status: str, decisions: dict[str, str | None], ends: str
+) -> None:
+    made, _ = sensitivity(STUDIES["three"])
+    choice = replace(made, status=status, headline="mini of 3 tried.", sentence="mini of 3 tried. It agrees.")
+    without = tuple(Headlines(name, {}, (), DECISIONS[decided_on]) for name, decided_on in decisions.items())
+    held = held_to_the_panel(choice, PanelSensitivity(Headlines("", {}, (), DECISIONS["mini"]), without))
+    assert held.headline == f"mini of 3 {ends}"
+    assert held.sentence == f"{held.headline} It agrees."
+    assert bool(held.hangs_on) == ("but not" in ends)
+
+
+def test_a_report_and_its_short_sentence_say_on_whom_the_choice_hangs() -> None:
+    frame = priced({"mini": (0.8, 0.001)}, pairs=60, seed=7)
+    choice = calibrate(frame, CalibrationSettings(margin=0.07, resamples=199)).choice
+    assert choice is not None
+    assert choice.hangs_on == ("ann0",)
+    assert choice.headline.endswith(", but not without ann0.")
+    assert short_sentence(choice).endswith(", but not without ann0.")
 
 
 def test_systems_that_share_a_place_are_told_together() -> None:
@@ -166,7 +209,7 @@ def test_no_member_of_a_crowd_is_left_out_and_the_note_counts_them() -> None:
 
 @pytest.mark.parametrize(
     ("frame", "judges"),
-    [(made_ratings(20), ["judge-x"]), (made_ratings(20, decimals=1), []), (priced({}, pairs=3), [])],
+    [(made_ratings(20), ["judge-x"]), (made_ratings(20, decimals=1), ["judge-x"]), (priced({}, pairs=3), [])],
 )
 def test_a_study_with_nothing_to_choose_has_the_headlines_it_has(frame: pd.DataFrame, judges: list[str]) -> None:
     found = panel_sensitivity(study_of(frame, SETTINGS), None, SETTINGS)
@@ -176,7 +219,7 @@ def test_a_study_with_nothing_to_choose_has_the_headlines_it_has(frame: pd.DataF
 
 def test_the_data_of_a_report_hold_every_headline() -> None:
     _, found = sensitivity(STUDIES["systems"])
-    data = sensitivity_data(found)
+    data = data_of(replace(calibrate(STUDIES["systems"], SETTINGS), panel_sensitivity=found))["panel_sensitivity"]
     assert data["whole"]["top_two"] == found.whole.top_two
     assert [one["without"] for one in data["without"]] == [one.without for one in found.without]
     assert not math.isnan(data["whole"]["agreement"]["judge-x"])

@@ -7,8 +7,8 @@ import math
 import pandas as pd
 import pytest
 
-from calibration.people.siding import sided_with
 from calibration.results import CalibrationSettings
+from calibration.study.answering import sided_with
 
 COLUMNS = ["cluster_id", "rater_id", "label", "decided"]
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.errors import CalibrationError
-from calibration.reading.checking import check_verdicts
-from calibration.reading.examining import examine
-from calibration.verdicts import KNOWN_COLUMNS
+from calibration.examining.examining import examine
+from calibration.table.checking import check_verdicts
+from calibration.table.verdicts import KNOWN_COLUMNS
 from tests.calibration.studies import made_pairs, made_ratings
 
 LABELS = Path(__file__).resolve().parents[4] / "shared" / "data" / "labels"

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
-from calibration.reading.examining import examine
+from calibration.examining.examining import examine
 from calibration.settings import CalibrationSettings
 from tests.calibration.studies import made_pairs
 

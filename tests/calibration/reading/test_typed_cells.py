@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.errors import CalibrationError
-from calibration.reading.typed_cells import as_category, as_number, plain_numbers, with_text
+from calibration.table.typed_cells import as_category, as_number, plain_numbers, with_text
 
 ROW = {"item_id": "p1", "rater_id": "ann", "criterion": "clarity"}
 numbers = st.one_of(

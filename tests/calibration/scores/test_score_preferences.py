@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from calibration.bootstrap import expanded_percentile, wilson_effective
+from calibration.agreement.score_preferences import PreferenceAgreement, peoples_preferences, preference_agreement
 from calibration.errors import CalibrationError
-from calibration.people.inter_human import mean_kappa_of_people
+from calibration.inference.bootstrap import expanded_percentile, wilson_effective
 from calibration.results import CalibrationSettings
-from calibration.scores.score_preferences import PreferenceAgreement, peoples_preferences, preference_agreement
+from calibration.totals.inter_human import mean_kappa_of_people
 from tests.calibration.brute_force import mirrored_kappa
 from tests.calibration.explicit import FEW, explicit
 from tests.calibration.studies import made_gym, made_pairs, made_ratings

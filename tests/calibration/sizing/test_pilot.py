@@ -9,14 +9,21 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from calibration.bootstrap import cluster_se, effective_sample
 from calibration.calibrate import calibrate
 from calibration.choosing.noninferiority import ComparisonPlan, against_ceiling
 from calibration.errors import CalibrationError
+from calibration.inference.bootstrap import cluster_se, effective_sample
 from calibration.results import CalibrationSettings
 from calibration.sizing.pilot import Pilot, icc_interval, pilot_of, spread_of
-from calibration.sizing.study_cost import Design, Prices, cost_of
-from calibration.sizing.study_plan import Goals, StudyPlan, plan_from_assumptions, plan_from_pilot
+from calibration.sizing.study_plan import (
+    Design,
+    Goals,
+    Prices,
+    StudyPlan,
+    cost_of,
+    plan_from_assumptions,
+    plan_from_pilot,
+)
 from tests.calibration.studies import made_pairs
 
 FRAME = made_pairs(pairs=40, judges={"judge-x": 0.75, "judge-y": 0.6})
@@ -194,7 +201,7 @@ def test_the_plan_asks_for_as_many_topics_as_the_judges_comparison_would():
     frame = made_pairs(pairs=12, criteria=6, judges={"judge-x": 0.75})
     pilot = pilot_of(frame)
     plan = plan_from_pilot(pilot, Goals(margin=0.15))
-    from calibration.people.left_out import left_out_scores, pooled
+    from calibration.study.left_out import left_out_scores, pooled
 
     study, group, scale = pooled(frame, CalibrationSettings())
     rows = left_out_scores(study, group, scale, study.judges[0], CalibrationSettings(), missing_as_wrong=True)

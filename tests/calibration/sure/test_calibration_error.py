@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss, roc_auc_score
 
-from calibration.errors import CalibrationError
-from calibration.sure.calibration_error import (
+from calibration.arithmetic.calibration_error import (
     bins_of,
     brier,
     brier_score,
@@ -24,6 +23,7 @@ from calibration.sure.calibration_error import (
     in_bins,
     murphy,
 )
+from calibration.errors import CalibrationError
 
 # six votes on six statements: 6/6 right, 6/6 right, 5/6 wrong, 4/6 right, 4/6 wrong, 4/6 right
 SHARES = [1.0, 1.0, 5 / 6, 4 / 6, 4 / 6, 4 / 6]

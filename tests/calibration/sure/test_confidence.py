@@ -122,7 +122,7 @@ def test_a_failed_vote_is_no_vote_and_no_wrong_one() -> None:
 def test_two_runs_or_two_orders_are_no_votes_and_a_study_without_confidence_says_nothing_of_it() -> None:
     rows = [one for one in votes_of([(6, 6)] * 8) if one["run"] < 3]
     report = calibrate(pd.DataFrame(rows), SETTINGS)
-    assert "confidence" not in report.data
+    assert report.confidence == ()
     assert not [one for one in report.estimates if "confidence" in one.statistic or "brier" in one.statistic]
 
 

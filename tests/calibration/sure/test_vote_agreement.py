@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from calibration.arithmetic.metrics import fleiss_kappa, krippendorff_alpha
 from calibration.calibrate import calibrate
-from calibration.metrics import fleiss_kappa, krippendorff_alpha
 from calibration.results import CalibrationSettings, Estimate
 from tests.calibration.sure.test_confidence import row
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
-from calibration.engine.joining import study_of
 from calibration.errors import CalibrationError
 from calibration.results import Aggregate, CalibrationSettings
+from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates
 from tests.calibration.aggregated import JUDGE, PEOPLE, RATERS, VALUES, estimates, probe, rating, rules, value, view
 
@@ -63,9 +63,9 @@ def test_a_majority_of_votes_and_three_to_three_is_none_instead_of_wrong(votes: 
     assert math.isnan(found) if expected is None else found == expected
     chosen = rules(one)
     _, (counts,) = aggregate_estimates(study_of(pd.DataFrame(rows), chosen), chosen)
-    assert counts["undecided"] == (expected is None)
+    assert counts.undecided == (expected is None)
     top = max(Counter(votes.replace("-", "")).values()) / len(votes.replace("-", ""))
-    assert counts["vote_share"] == pytest.approx(math.nan if expected is None else top, nan_ok=True)
+    assert counts.vote_share == pytest.approx(math.nan if expected is None else top, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_every_status_is_counted_beside_the_value() -> None:
     rows += [probe("", JUDGE, key="4", status="refused"), probe("full", JUDGE, key="5", run=2)]
     chosen = rules(Aggregate("share", "share", ("full",)))
     _, (counts,) = aggregate_estimates(study_of(pd.DataFrame(rows), chosen), chosen)
-    assert {name: counts[name] for name in ("asked", "ok", "not_applicable", "invalid", "missing", "refused")} == {
+    assert {name: counts.statuses[name] for name in ("asked", "ok", "not_applicable", "invalid", "missing", "refused")} == {
         "asked": 5, "ok": 2, "not_applicable": 1, "invalid": 1, "missing": 0, "refused": 1,
     }  # fmt: skip
 
@@ -208,7 +208,7 @@ def test_a_panel_has_its_share_of_votes_from_its_confidence_and_one_vote_alone_h
     rows += [probe("correct", JUDGE, key=str(k)) for k in range(2)]
     chosen = rules(one)
     _, counts = aggregate_estimates(study_of(pd.DataFrame(rows), chosen), chosen)
-    shares = {found["rater"]: found["vote_share"] for found in counts}
+    shares = {found.rater: found.vote_share for found in counts}
     assert shares["p [panel]"] == pytest.approx(5 / 6)
     assert math.isnan(shares[JUDGE])
 

@@ -13,14 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.correlation import kendall_tau_b, pearson, spearman
-from calibration.engine.joining import study_of
-from calibration.engine.unit_scores import Rows
+from calibration.arithmetic.correlation import kendall_tau_b, pearson, spearman
 from calibration.results import Aggregate
+from calibration.study.joining import study_of
 from calibration.systems.aggregates import measure_of
 from calibration.systems.placing import ranks_of
-from calibration.systems.rank_stability import taus
-from calibration.systems.system_orders import pearsons
+from calibration.systems.ranking import pearsons, taus
+from calibration.systems.report_values import Rows
 from calibration.systems.win_rates import rate_draws
 from tests.calibration.aggregated import JUDGE, PEOPLE, RATERS, VALUES, Row, by_rule, estimates, probe, rules, view
 from tests.calibration.explicit import B, explicit

@@ -10,8 +10,8 @@ import pytest
 from benchmarks.ranking import Design, corrected_rates, corrected_strengths, labelled_in_part
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
+from calibration.systems.bradley_terry import judge_corrected_strengths
 from calibration.systems.corrected import ClusterMeans, corrected_interval, corrected_mean, judge_corrected_win_rates
-from calibration.systems.corrected_strengths import judge_corrected_strengths
 from tests.calibration.ranked import drawn_study, verdicts
 
 FEW = CalibrationSettings(resamples=200)
@@ -78,7 +78,7 @@ def test_fewer_than_two_labelled_clusters_have_no_interval_and_none_no_value() -
     assert (one.value, one.tuning) == (0.7, 0.0)
     assert np.isnan(corrected_interval(one, 1)).all()
     assert math.isnan(none.value)
-    assert none.reason.startswith("no_items")
+    assert none.reason.reason == "no_items"
 
 
 def test_shares_stay_within_0_and_1() -> None:

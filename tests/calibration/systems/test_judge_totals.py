@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from calibration.bootstrap import cluster_se, cluster_t, expanded_percentile
 from calibration.errors import CalibrationError
+from calibration.inference.bootstrap import cluster_se, cluster_t, expanded_percentile
 from calibration.results import CalibrationSettings
-from calibration.systems.judge_totals import MEAN, TotalAgreement, total_agreement
+from calibration.totals.total_scores import MEAN, TotalAgreement, total_agreement
 from tests.calibration.brute_force import rank_agreement
 from tests.calibration.explicit import FEW, PEOPLE, explicit
 from tests.calibration.studies import made_pairs, made_ratings
@@ -142,7 +142,7 @@ def test_preferences_are_no_scores_and_nothing_is_changed() -> None:
 
 
 def test_more_reports_than_can_be_resampled_have_a_value_without_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("calibration.systems.total_scores", "calibration.systems.judge_totals"):
+    for module in ("calibration.totals.total_scores", "calibration.totals.total_scores"):
         monkeypatch.setattr(f"{module}.MOST_ROWS", 20)
     (found,) = total_agreement(FRAME, FEW)
     assert found.ordered.value == FOUND.ordered.value

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.compare import paired_difference
-from calibration.correlation import spearman
+from calibration.arithmetic.correlation import spearman
 from calibration.errors import CalibrationError
+from calibration.inference.compare import paired_difference
 from calibration.results import CalibrationSettings
-from calibration.systems.system_differences import SystemDifference, system_differences
+from calibration.totals.system_differences import SystemDifference, system_differences
 
 FEW = CalibrationSettings(resamples=199)
 Scores = Mapping[str, Sequence[float | None]]

@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from calibration.bootstrap import expanded_percentile, wilson_effective
 from calibration.errors import CalibrationError
+from calibration.inference.bootstrap import expanded_percentile, wilson_effective
 from calibration.results import CalibrationSettings
-from calibration.systems.topic_totals import disputed_topics, topic_agreement
+from calibration.totals.topic_totals import disputed_topics, topic_agreement
 from tests.calibration.brute_force import coefficients
 from tests.calibration.explicit import FEW, PEOPLE, SEED, B
 from tests.calibration.studies import made_pairs, made_topics

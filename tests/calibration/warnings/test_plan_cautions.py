@@ -11,7 +11,7 @@ import pytest
 
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings
-from calibration.warnings.plan_cautions import plan_hash
+from calibration.warnings.sample_cautions import plan_hash
 from tests.calibration.studies import made_pairs, made_ratings
 
 FEW = CalibrationSettings(resamples=20)
@@ -88,10 +88,10 @@ def test_a_study_that_resamples_items_never_speaks_of_topics():
     for frame in (made_pairs(pairs=8, both_orders=True), made_ratings(12), made_ratings(30, 3)):
         items = frame.assign(cluster_id=frame["item_id"])
         report = calibrate(items, replace(FEW, per_criterion=True))
-        assert report.data["cluster"] == "item"
+        assert report.labels.cluster == "item"
         said = [one.text for one in report.warnings] + [one.note for one in report.estimates]
         assert not [text for text in said if "topic" in text]
-    assert calibrate(made_pairs(pairs=8), FEW).data["cluster"] == "topic"
+    assert calibrate(made_pairs(pairs=8), FEW).labels.cluster == "topic"
 
 
 def test_nobody_is_warned_of_what_is_not_there():

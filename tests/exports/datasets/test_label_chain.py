@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exports.datasets.label_chain import broken, canonical_sha256, chained
+from exports.datasets.label_rows import broken, chained
+from plain.hashes import canonical_sha256
 
 CELL = st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5)
 

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from calibration.calibrate import calibrate
+from calibration.remarks import Kind, Reason, Remark, code
 from calibration.results import CalibrationSettings
 from exports.cells import shown
 from exports.plots.annotators_figure import annotator_pairs, annotators_figure
 from exports.plots.position_figure import position_figure
 from exports.plots.theme import FULL_PAGE, OKABE_ITO, ONE_COLUMN
-from exports.sheets.annotators import annotators_table
+from exports.sheets.agreement import annotators_table
 from exports.sheets.bias import bias_table, effect_of
 from exports.tables import AMONG, PEOPLE
 from tests.calibration.studies import made_pairs, made_ratings
@@ -22,6 +23,7 @@ from tests.exports.test_choice_figures import marks_of
 from tests.exports.toy import NAN, toy_report
 from tests.exports.toy_choice import toy_choice
 
+ONE_CLUSTER = (code("too_few_units"), Remark(Reason.TOO_FEW_UNITS, Kind.BARE))
 FEW = CalibrationSettings(resamples=30)
 LONG = {f"judge-openrouter/lab/claude-{number}-20250929": 0.5 + 0.04 * number for number in range(12)}
 STUDIES = {
@@ -126,7 +128,7 @@ def test_both_orders_bring_a_second_panel(reports):
 def test_undefined_positions_are_dashes(reports):
     report = reports["chosen"]
     bare = tuple(
-        replace(one, estimate=replace(one.estimate, low=NAN, high=NAN, method="none", note="too_few_units; no interval"))
+        replace(one, estimate=replace(one.estimate, low=NAN, high=NAN, method="none", remarks=ONE_CLUSTER))
         for one in report.biases
     )  # fmt: skip
     figure = position_figure(replace(report, biases=bare))

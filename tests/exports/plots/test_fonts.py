@@ -4,11 +4,9 @@ import logging
 
 import pytest
 
-from exports.figures import FORMATS, Figure, as_bytes
-from exports.plots import fonts
-from exports.plots.fonts import advice, boxed, families
-from exports.plots.theme import themed
-from exports.words.captions import captions
+from exports.figures import FORMATS, Figure, as_bytes, captions
+from exports.plots import theme
+from exports.plots.theme import advice, boxed, families, themed
 
 
 def with_names(*names: str) -> Figure:
@@ -24,10 +22,10 @@ def with_names(*names: str) -> Figure:
 @pytest.fixture
 def only_dejavu(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without any other font than matplotlib's own."""
-    monkeypatch.setattr(fonts, "families", lambda: ("DejaVu Sans",))
-    fonts._is_boxed.cache_clear()
+    monkeypatch.setattr(theme, "families", lambda: ("DejaVu Sans",))
+    theme._is_boxed.cache_clear()
     yield
-    fonts._is_boxed.cache_clear()
+    theme._is_boxed.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from calibration.sizing.study_cost import Design
-from calibration.sizing.study_plan import Goals, plan_from_assumptions
+from calibration.sizing.study_plan import Design, Goals, plan_from_assumptions
 from exports.figures import FORMATS, as_bytes
-from exports.plots.plan_figure import plan_figure
+from exports.plots.study_figures import plan_figure
 
 GOALS = Goals()
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from calibration.people.agreement_so_far import agreement_so_far
 from calibration.people.annotator_quality import AnnotatorQuality, annotator_quality
 from calibration.results import CalibrationSettings
+from calibration.sizing.agreement_so_far import agreement_so_far
 from exports.figures import Figure, as_bytes
-from exports.plots.quality_figures import agreement_steps, annotators_at_work, speed_by_agreement
+from exports.plots.study_figures import agreement_steps, annotators_at_work, speed_by_agreement
 from tests.calibration.planted import RANDOM_AND_FAST, Person, planted_study
 
 QUICK = CalibrationSettings(resamples=99)

@@ -9,11 +9,12 @@ from dataclasses import replace
 import pytest
 
 from calibration.calibrate import calibrate
+from calibration.remarks import undefined
 from calibration.results import CalibrationSettings
 from calibration.systems.win_rates import win_matrix as counted
 from exports.as_latex import as_latex
 from exports.plots.theme import FULL_PAGE, INK_SOFT, ONE_COLUMN
-from exports.plots.value_map import NOTHING
+from exports.plots.value_maps import NOTHING
 from exports.plots.win_matrix import PAGE, win_matrix
 from exports.sheets.ranking import judge_shown
 from exports.sheets.system_pairs import PAIR_WIN_RATE, system_pairs_table, systems_in_order, won_by
@@ -128,8 +129,9 @@ def test_nobody_who_ranked_systems_is_no_matrix_and_no_table():
 
 def test_an_undefined_share_stays_undefined_when_turned():
     report = hand()
+    none = (undefined("no_items"),)
     nothing = tuple(
-        replace(one, value=math.nan, low=math.nan, high=math.nan, note="no_items") if one.statistic == PAIR_WIN_RATE
+        replace(one, value=math.nan, low=math.nan, high=math.nan, remarks=none) if one.statistic == PAIR_WIN_RATE
         else one for one in report.estimates
     )  # fmt: skip
     won = won_by(replace(report, estimates=nothing), "each_annotator")

@@ -17,16 +17,15 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.importing.layouts import LAYOUTS
 from annotation.importing.results_layouts import RESULT_LAYOUTS
 from calibration.calibrate import calibrate
+from calibration.remarks import brief
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from exports.as_csv import as_csv
 from exports.as_json import as_json
 from exports.as_latex import as_latex
-from exports.as_markdown import as_markdown
 from exports.cells import Cell, shown
 from exports.errors import ExportError
-from exports.published.presets import PRESETS, preset_table
+from exports.forms import as_csv, as_markdown
+from exports.presets import PRESETS, preset_table
 from exports.tables import Table
-from exports.words.notes import reason_of
 from tests.calibration.studies import made_gym, made_pairs, made_ratings, made_topics
 from tests.exports.toy_studies import dr3_study, gym_study, race_study, wlc_study
 
@@ -97,7 +96,7 @@ def test_wlc_prints_the_share_of_equal_labels_in_percent_and_what_it_costs():
 def test_a_judge_without_a_price_has_a_blank_cost_and_one_of_unknown_rows_a_dash():
     assert cells(of_study("wlc"))[0]["cost"] is None
     frame = wlc_study()
-    frame.loc[frame.index[frame["rater_id"] == "priced"][0], "cost_usd"] = math.nan
+    frame.loc[frame.index[frame["rater_id"] == "priced"][:3], "cost_usd"] = math.nan
     table = preset("wlc", frame)
     assert shown(cells(table)[1]["cost"]) == ("–", "")
     assert any("unknown is not 0" in note for note in table.notes)
@@ -207,7 +206,7 @@ def test_race_says_which_topics_it_left_out_by_which_rule_and_how_few_systems_th
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_preset_says_its_ties_its_data_and_that_published_values_are_others(name):
     notes, report = " ".join(of_study(name).notes), report_of(name)
-    for words in ("agreement", "tie", "not comparable", "clusters", report.data["verdicts_sha256"][:12]):
+    for words in ("agreement", "tie", "not comparable", "clusters", report.labels.verdicts_sha256[:12]):
         assert words in notes.lower()
 
 
@@ -287,7 +286,7 @@ def test_any_study_can_be_written_every_dash_has_its_reason_and_nothing_is_chang
         if isinstance(cell, Estimate) and math.isnan(cell.low):
             assert cell.note
             is_baseline = cell.statistic.startswith("constant_judge_baseline")
-            assert is_baseline or any(reason_of(cell.note) in note for note in table.notes)
+            assert is_baseline or any(brief(cell.lack) in note for note in table.notes)
 
 
 def test_the_same_verdicts_in_any_order_of_rows_give_the_same_table():

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from app.screens.links import behind
+from app.screens.results.tables_and_figures import behind
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings
 from exports.as_latex import as_latex
-from exports.as_markdown import as_markdown
 from exports.figures import as_bytes
+from exports.forms import as_markdown
 from exports.pack import MAY_HOLD, pack, tables_of
-from exports.plots.confidence_figure import MOST, confidence_figure
+from exports.plots.panels import MOST_PANELS, confidence_figure
 from exports.plots.theme import FULL_PAGE, ONE_COLUMN
 from exports.sheets.confidence import NO_MAJORITY, believed, confidence_levels_table, confidence_table
 from exports.tables import agreement_table
@@ -85,8 +85,8 @@ def test_the_figure_draws_every_point_and_says_how_many_curves_it_leaves_out() -
     for width in (FULL_PAGE, ONE_COLUMN):
         figure = confidence_figure(many, width)
         assert figure is not None
-        assert len(figure.drawn) == sum(len(one.points) for one in believed(many)[:MOST])
-        assert f"the first {MOST} of 8 curves" in figure.caption
+        assert len(figure.drawn) == sum(len(one.points) for one in believed(many)[:MOST_PANELS])
+        assert f"the first {MOST_PANELS} of 8 curves" in figure.caption
         assert as_bytes(figure, "svg") == as_bytes(figure, "svg")
 
 

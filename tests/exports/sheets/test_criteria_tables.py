@@ -10,23 +10,22 @@ from pathlib import Path
 import pytest
 
 from calibration.calibrate import calibrate
+from calibration.remarks import no_interval, undefined
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate, ReportWarning
-from exports.as_csv import as_csv
 from exports.as_json import as_json
 from exports.as_latex import as_latex
-from exports.as_markdown import as_markdown
 from exports.errors import ExportError
-from exports.sheets.annotators import annotators_table
-from exports.sheets.cautions import folded
-from exports.sheets.criteria import criteria_table
-from exports.sheets.summary import summary_table
+from exports.forms import as_csv, as_markdown
+from exports.sheets.agreement import annotators_table, criteria_table, summary_table
 from exports.tables import Table, agreement_table
+from exports.words.sentences import folded
 from tests.calibration.studies import made_pairs, made_ratings
 from tests.exports.toy import BOOTSTRAP, NAN, WILSON, toy_estimate, toy_report
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 FORMS = [("tex", as_latex), ("md", as_markdown), ("csv", as_csv), ("json", as_json)]
-FEW = "no interval: too few pairs, fewer than 20 clusters"
+FEW = no_interval("too_few_clusters", fewest=20)
+BEST, SAME = no_interval("best_of_several", "the best"), undefined("constant_rater", "always the same answer")
 
 
 def on(criterion: str, estimate: Estimate) -> Estimate:
@@ -39,17 +38,17 @@ def toy_criteria() -> CalibrationReport:
     estimates = (
         on("clarity", toy_estimate("percent_agreement", "gpt_5", 0.741, 0.684, 0.798, WILSON)),
         on("clarity", toy_estimate("cohen_kappa", "gpt_5", 0.5, 0.42, 0.58, BOOTSTRAP)),
-        on("clarity", toy_estimate("constant_judge_baseline", "gpt_5", 0.47, note="always A; no interval: the best")),
+        on("clarity", toy_estimate("constant_judge_baseline", "gpt_5", 0.47, note=["always A", BEST])),
         on("clarity", toy_estimate("percent_agreement", people, 0.8, 0.74, 0.85, WILSON, reference="others", n=1100)),
         on("depth", toy_estimate("percent_agreement", "gpt_5", 0.7, note=FEW, n=40, clusters=12)),
-        on("depth", toy_estimate("cohen_kappa", "gpt_5", NAN, note="constant_rater: always the same answer", n=40, clusters=12)),
+        on("depth", toy_estimate("cohen_kappa", "gpt_5", NAN, note=SAME, n=40, clusters=12)),
         toy_estimate("percent_agreement", "ann1", 0.8, 0.74, 0.85, WILSON, reference="others", n=1100),
         toy_estimate("cohen_kappa", "ann1", 0.62, 0.54, 0.7, BOOTSTRAP, reference="others", n=1100),
         toy_estimate("krippendorff_alpha_nominal", "ann1", 0.61, 0.53, 0.69, BOOTSTRAP, reference="others", n=1100),
     )  # fmt: skip
     report = toy_report()
-    data = dict(report.data) | {"criteria": {"clarity": "pairwise", "depth": "pairwise"}}
-    return replace(report, data=data, estimates=estimates)
+    labels = replace(report.labels, criteria={"clarity": "pairwise", "depth": "pairwise"})
+    return replace(report, labels=labels, estimates=estimates)
 
 
 @pytest.mark.parametrize("make", [criteria_table, annotators_table])

@@ -11,12 +11,11 @@ import pytest
 
 from calibration.calibrate import calibrate
 from calibration.results import Aggregate, CalibrationReport, CalibrationSettings
-from exports.as_csv import as_csv
 from exports.as_json import as_json, report_json, settings_dict
 from exports.as_latex import as_latex
-from exports.as_markdown import as_markdown
+from exports.bundles.recomputing import Inputs, inputs_json, read_inputs
+from exports.forms import as_csv, as_markdown
 from exports.pack import MAY_HOLD, tables_of
-from exports.recomputing import Inputs, inputs_json, read_inputs
 from exports.sheets.systems import rules, system_orders_table, systems_apart_table, systems_table
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
@@ -97,14 +96,14 @@ def test_each_rule_is_said_in_words(report, one, said) -> None:
     ratings = one.rule in ("mean", "target_share")
     values = {} if ratings else {"a": 1.0, "b": 0.0}
     settings = CalibrationSettings(aggregates=(one,), answer_values=values, score_times={"c": 10.0} if ratings else {})
-    assert list(rules(replace(report, settings=settings, data={}), [one.name])) == [said]
+    assert list(rules(replace(report, settings=settings), [one.name])) == [said]
 
 
 def test_a_report_without_aggregates_has_no_such_table_and_no_such_setting() -> None:
     bare = calibrate(toy_rows(2), CalibrationSettings(resamples=9))
     assert systems_table(bare) is systems_apart_table(bare) is system_orders_table(bare) is None
     assert "aggregates" not in json.loads(report_json(bare))["settings"]
-    assert "aggregates" not in bare.data
+    assert bare.aggregates == ()
 
 
 def test_a_bundle_remembers_the_aggregates_that_it_was_computed_with() -> None:

@@ -7,8 +7,7 @@ import re
 import matplotlib.figure
 import pytest
 
-from exports.figures import Figure
-from exports.words.captions import captions, figures_tex
+from exports.figures import Figure, captions, figures_tex
 
 FIGURES = [
     Figure(name, caption, (), matplotlib.figure.Figure())

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 
-from exports.as_csv import as_csv
 from exports.as_json import as_json
 from exports.as_latex import as_latex
-from exports.as_markdown import as_markdown
 from exports.facts import StudyFacts
+from exports.forms import as_csv, as_markdown
 from exports.words.checklists import alt_test_checklist, blinding_checklist
 from tests.exports.test_methods import ANY_FACTS
 from tests.exports.toy_facts import bare_report, people_report, toy_facts, toy_methods_report
@@ -39,7 +38,7 @@ def test_of_a_bare_table_blinding_is_not_known() -> None:
     ("change", "item", "answer"),
     [
         ({"citations_stripped": False}, "Citations removed", "no"),
-        ({"canonical": "off"}, "One layout for all reports, references included", "no"),
+        ({"layout": "kept"}, "One layout for all reports, references included", "no"),
         ({"flags": {}}, "Passages that may name a maker decided by hand", "yes"),
         ({"orders": {}}, "Order recorded", "not known"),
         ({"orders": {"A": 2, "B": 1}}, "Order recorded", "yes"),

@@ -1,0 +1,69 @@
+"""What is known of a study's topics: the columns that came with them, and which of them have the same reports."""
+
+import math
+
+import pandas as pd
+from sqlalchemy import or_, select
+from sqlalchemy.orm import Session
+
+from db.tables import Item, Report, Study, Topic
+
+
+def topic_features(session: Session, study: Study) -> pd.DataFrame:
+    """One row a topic (index: its key), one column for each feature that is a number wherever it is given; else nan."""
+    topics = session.execute(select(Topic.key, Topic.features).where(Topic.study_id == study.id).order_by(Topic.key))
+    return numbers_of(pd.DataFrame.from_dict({key: features or {} for key, features in topics}, orient="index"))
+
+
+def numbers_of(features: pd.DataFrame) -> pd.DataFrame:
+    """The columns that hold numbers wherever they hold anything, as floats; an empty cell is nan."""
+    cells = features.astype("object").where(features.notna(), "").astype("str")
+    read = {str(name): cells[name].str.strip().map(_number) for name in cells}
+    kept = {name: column for name, column in read.items() if not column.map(_refused).any() and column.notna().any()}
+    return pd.DataFrame(kept, index=features.index).astype("float64")
+
+
+def _number(text: str) -> float | str:
+    if not text:
+        return math.nan
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text
+
+
+def _refused(cell: float | str) -> bool:
+    return isinstance(cell, str)
+
+
+WORDS = 20  # shorter texts, such as a refusal, may well stand on two topics
+
+
+def topics_of_one_text(session: Session, study: Study) -> list[tuple[str, ...]]:
+    """Keys of topics, two or more together, whose reports have the same sha256 as they were read.
+
+    What is shown begins with the topic's title, which differs. Of items that count: no training, attention or retest,
+    and none that was left out; reports below 20 words say nothing.
+    """
+    shown = (
+        select(Item.id)
+        .where(
+            or_(Item.report_a_id == Report.id, Item.report_b_id == Report.id),
+            Item.purpose == "label", Item.excluded_at.is_(None),
+        )
+        .exists()
+    )  # fmt: skip
+    rows = session.execute(
+        select(Topic.key, Report.original_sha256)
+        .join(Topic, Topic.id == Report.topic_id)
+        .where(Report.study_id == study.id, Report.words >= WORDS, shown)
+        .order_by(Topic.key)
+    ).all()
+    texts: dict[str, set[str]] = {}
+    for key, sha256 in rows:
+        texts.setdefault(key, set()).add(sha256)
+    groups: dict[frozenset[str], list[str]] = {}
+    for key, own in texts.items():
+        groups.setdefault(frozenset(own), []).append(key)
+    return [tuple(keys) for keys in groups.values() if len(keys) > 1]

@@ -1,0 +1,129 @@
+"""Text tables of any separator and encoding: both are found out where nobody says them, and told."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from pathlib import Path
+
+import pandas as pd
+
+from annotation.errors import AnnotationError
+from annotation.files.decoding import BOM
+from annotation.files.rows import FIELD_LIMIT
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+SAMPLE, SAMPLE_ROWS = 200_000, 200  # bytes and rows from which the separator is told
+MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+FIRST_LINE = re.compile(r"sep=(.)\r?\n")  # a spreadsheet's own note
+CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f]")  # of no text that anybody wrote
+
+
+def encoding_of(start: bytes, asked: str) -> str:
+    """The encoding as far as the first bytes say it: UTF-8 unless marks or zero bytes say otherwise."""
+    if asked:
+        return asked
+    marked = next((name for mark, name in MARKS.items() if start.startswith(mark)), "")
+    if marked:
+        return marked
+    ends = start[1:400:2].count(0), start[0:400:2].count(0)  # ASCII in UTF-16 has a zero in each pair
+    half = len(start[:400]) // 2
+    if half > 1 and ends[0] > 0.8 * half and not ends[1]:
+        return "utf-16-le"
+    return "utf-16-be" if half > 1 and ends[1] > 0.8 * half and not ends[0] else "utf-8"
+
+
+def separator_of(text: str) -> str:
+    """The separator by which the first rows are equally long, the most columns first; a comma where none is."""
+    note = FIRST_LINE.match(text)
+    if note:
+        return note[1]
+    found = []
+    for place, mark in enumerate(SEPARATORS):
+        widths = _widths(text, mark)
+        columns = widths[0] if widths else 0
+        found.append((columns > 1 and len({*widths}) == 1, columns, -place))
+    return list(SEPARATORS)[-max(found)[2]]
+
+
+def _widths(text: str, mark: str) -> list[int]:
+    widths: list[int] = []
+    try:
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=mark):
+            widths += [len(row)] if row else []
+            if len(widths) > SAMPLE_ROWS:
+                break
+    except csv.Error:
+        return widths
+    return widths
+
+
+def decoded(path: Path, raw: bytes, encoding: str, asked: bool) -> tuple[str, str]:
+    """The text without its byte order mark, and the encoding that it is in.
+
+    Where nobody asked for UTF-8 and the bytes are none, they are read as Windows-1252, which holds the letters of
+    Western Europe. Raises AnnotationError `bad_file`.
+    """
+    try:
+        text = raw.removeprefix(BOM).decode(encoding)
+    except LookupError:
+        raise AnnotationError("bad_file", f"{path}: there is no encoding {encoding!r}; try utf-8 or cp1252") from None
+    except UnicodeDecodeError as error:
+        at = f"byte {error.object[error.start]:#04x} at {error.start:,}"
+        refusal = f"{path}: {at} is not {encoding.upper()}; save it as a CSV in UTF-8, or name its encoding: "
+        refusal += "--read encoding=NAME"
+        if asked or encoding != "utf-8":
+            raise AnnotationError("bad_file", refusal) from None
+        try:
+            text, encoding = raw.decode("cp1252"), "cp1252"
+        except UnicodeDecodeError:
+            raise AnnotationError("bad_file", refusal) from None
+        if CONTROL.search(text):
+            raise AnnotationError("bad_file", refusal) from None
+    if "\0" in text:
+        raise AnnotationError(
+            "bad_file", f"{path}: holds zero bytes, so it is no text; save the table as a CSV in UTF-8"
+        )
+    return text, encoding
+
+
+def read_delimited(path: Path, text: str, separator: str) -> pd.DataFrame:
+    """Every cell as text. Raises AnnotationError with the line where no table can be made out."""
+    csv.field_size_limit(FIELD_LIMIT)
+    note = FIRST_LINE.match(text)
+    skipped = 1 if note else 0
+    reader = csv.reader(io.StringIO(text[note.end() :] if note else text, newline=""), delimiter=separator, strict=True)
+    rows: list[list[str]] = []
+    line = 1 + skipped
+    try:
+        for values in reader:
+            if values:
+                if rows and len(values) != len(rows[0]):
+                    raise AnnotationError(
+                        "bad_file",
+                        f"{path}:{line}: not as many values as columns ({len(values)}, not {len(rows[0])}); put values "
+                        f"with {SEPARATORS.get(separator, 'separators')} in quotes",
+                    )
+                if not rows:
+                    check_header(f"{path}:{line}", values)
+                rows.append(values)
+            line = reader.line_num + 1 + skipped
+    except csv.Error as error:
+        remedy = "shorten the cell" if "limit" in str(error) else "the file may be cut off"
+        raise AnnotationError("bad_file", f"{path}:{line}: not a CSV table ({error}); {remedy}") from None
+    return pd.DataFrame(rows[1:], columns=rows[0] if rows else [], dtype="str")
+
+
+def check_header(where: str, header: list[str]) -> None:
+    """Raises AnnotationError where a table has one column, or one name for two."""
+    repeated = sorted({name for name in header if header.count(name) > 1})
+    if repeated:
+        raise AnnotationError("bad_file", f"{where}: column {repeated[0]!r} appears twice; rename or remove one")
+    if len(header) == 1:
+        raise AnnotationError(
+            "bad_file",
+            f"{where}: there is only one column; save the table as a CSV with commas, or name what separates its "
+            "columns: --read separator=MARK",
+        )

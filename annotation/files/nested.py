@@ -1,0 +1,123 @@
+"""JSON of any shape as a flat table: dotted names for what is nested, a row for each answer of a list of answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from annotation.errors import AnnotationError, ImportingError
+from annotation.files.rows import plain_value, read_json, read_json_rows
+
+KEY = "key"  # names the records of an object of records
+
+
+def read_nested(path: Path, encoding: str, telling: Collection[str]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The records of a JSON or JSON Lines file as a table of text, and what was made of its shape.
+
+    `telling`: names of which one at least stands in each record of a list that holds answers. Raises ImportingError.
+    """
+    if path.suffix.lower() == ".json":
+        try:
+            held = read_json(path, str(path), encoding)
+        except ImportingError:  # JSON Lines under another name, or none: its lines say which
+            held = []
+        if isinstance(held, dict):
+            return flat_table(*_records(held, path), telling)
+    problems: list[str] = []
+    rows = read_json_rows(path, str(path), problems, encoding)
+    if problems:
+        raise ImportingError(problems)
+    return flat_table([row.values for row in rows], (), telling)
+
+
+def _records(held: Mapping[str, Any], path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """The records of one object: columns of cells, a table split by pandas, records by key, or the one list of them."""
+    values = list(held.values())
+    if set(held) >= {"columns", "data"} and all(isinstance(row, list) for row in held["data"]):
+        return [dict(zip(held["columns"], row, strict=False)) for row in held["data"]], ("a table split by pandas",)
+    lists = [name for name, value in held.items() if _is_records(value)]
+    if len(lists) == 1:
+        return held[lists[0]], (f"the records under {lists[0]!r}",)
+    if (
+        values
+        and not lists
+        and all(isinstance(value, list) for value in values)
+        and len({len(value) for value in values}) == 1
+    ):
+        return [dict(zip(held, cells, strict=True)) for cells in zip(*values, strict=True)], ("columns of cells",)
+    if values and all(isinstance(value, dict) for value in values):
+        keys = [[*value] for value in values]
+        rows = [str(number) for number in range(len(keys[0]))]
+        if all(one == rows for one in keys):
+            return [{name: cells[row] for name, cells in held.items()} for row in rows], ("columns of numbered cells",)
+        return [{KEY: name, **value} for name, value in held.items()], ("records by key, in the column 'key'",)
+    if any(isinstance(value, dict | list) for value in values):
+        inner = [value for value in values if isinstance(value, dict) and len(value) > 1]
+        if len(inner) == 1 and not lists:
+            return _records(inner[0], path)
+    if lists:
+        raise AnnotationError(
+            "bad_file",
+            f"{path}: lists of records stand under {', '.join(map(repr, lists))}; write those with the answers to a "
+            "file of their own",
+        )
+    return [dict(held)], ()
+
+
+def _is_records(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def flat_table(
+    records: Sequence[Mapping[str, Any]], told: tuple[str, ...], telling: Collection[str]
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The records as a table of text; `told` goes on with the list whose records became rows."""
+    flat = [_flat(record) for record in records]
+    lists = {name: None for row in flat for name, value in row.items() if _is_records(value)}
+    answers = [name for name in lists if _tells(flat, name, telling)]
+    if len(answers) == 1:
+        flat = [one for row in flat for one in _unfolded(row, answers[0])]
+        told = (*told, f"a row for each of {answers[0]!r}")
+    names = dict.fromkeys(name for row in flat for name in row)
+    return pd.DataFrame({name: [as_cell(row.get(name)) for row in flat] for name in names}, dtype="str"), told
+
+
+def _flat(record: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    out: dict[str, Any] = {}
+    for name, value in record.items():
+        if isinstance(value, Mapping) and value:
+            out |= _flat(value, f"{before}{name}.")
+        else:
+            out[f"{before}{name}"] = value
+    return out
+
+
+def _tells(flat: Sequence[Mapping[str, Any]], name: str, telling: Collection[str]) -> bool:
+    held = [one for row in flat if _is_records(row.get(name)) for one in row[name]]
+    plain = [{*("".join(filter(str.isalnum, key)).lower() for key in _last(_flat(one)))} for one in held]
+    return all(keys & {*telling} for keys in plain)
+
+
+def _last(names: Collection[str]) -> list[str]:
+    return [name.rpartition(".")[2] for name in names]
+
+
+def _unfolded(row: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """A row for each record of the list under `name`; one without it where the list is empty."""
+    rest = {key: value for key, value in row.items() if key != name}
+    listed = row.get(name)
+    if not _is_records(listed):
+        return [rest]
+    return [{**rest, **{f"{name}.{key}": value for key, value in _flat(one).items()}} for one in listed or ()]
+
+
+def as_cell(value: Any) -> str:
+    """A cell as text, empty where nothing was given; what is nested stays JSON."""
+    value = plain_value(value)
+    if value is None or value != value:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,1 @@
+"""Labels and judge results as published benchmarks ship them: a reader for each."""

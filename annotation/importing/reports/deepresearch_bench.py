@@ -1,0 +1,110 @@
+"""Layout `deepresearch_bench`: a DeepResearch Bench tree. Reads raw_data: the cleaned texts were rewritten."""
+
+from pathlib import Path
+
+from annotation.errors import ImportingError
+from annotation.files.decoding import as_text, collecting, nfc
+from annotation.files.folders import number_hint
+from annotation.files.rows import read_json_rows
+from annotation.importing.reports.criteria_files import read_bench_criteria
+from annotation.importing.reports.records import (
+    Parsed,
+    ReportRecord,
+    SystemRecord,
+    TopicRecord,
+    duplicate_keys,
+    report_in_row,
+    title_of,
+)
+
+QUERIES = "data/prompt_data/query.jsonl"
+RAW, CLEANED, CRITERIA = "data/test_data/raw_data", "data/test_data/cleaned_data", "data/criteria_data/criteria.jsonl"
+REFERENCE = SystemRecord("reference", "reference", is_reference=True)
+SUFFIX = ".jsonl"
+
+
+def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> Parsed:
+    """Reports by `id` (the original code goes by the prompt's text); the reference may be absent."""
+    if not (root / QUERIES).is_file():
+        raise ImportingError(f"{QUERIES}: not under {root}; give the folder that holds data")
+    if not (root / RAW).is_dir():
+        raise ImportingError(
+            f"{RAW}: not there; add it (cleaned_data will not do: a model rewrote 26 of 100 of its texts)"
+        )
+    problems: list[str] = []
+    topics = _topics(root, encoding, problems)
+    files = {path.name[: -len(SUFFIX)]: path for path in sorted((root / RAW).glob(f"[!.]*{SUFFIX}"))}
+    reference = root / CLEANED / f"{REFERENCE.key}{SUFFIX}"
+    if REFERENCE.key not in files and reference.is_file():
+        files[REFERENCE.key] = reference
+    reports: list[ReportRecord] = []
+    other_prompts: list[str] = []
+    for system, path in files.items():
+        with collecting(problems):
+            reports += _reports(path, root, nfc(system), topics, encoding, problems, other_prompts)
+    if not reports and not problems:
+        problems.append(f"{RAW}: no reports found; expected files like SYSTEM.jsonl")
+    notes = []
+    if other_prompts:
+        notes.append(
+            f"rows whose prompt is not the query of their id {len(other_prompts)} ({', '.join(other_prompts[:20])})"
+        )
+    criteria = read_bench_criteria(root, CRITERIA, encoding)
+    contents = [path.read_bytes() for path in files.values()]
+    return Parsed(
+        topics=tuple(topics.values()),
+        systems=tuple(REFERENCE if key == REFERENCE.key else SystemRecord(nfc(key), nfc(key)) for key in files),
+        reports=tuple(reports),
+        problems=tuple(problems + duplicate_keys(reports)),
+        ignored=sum(1 for path in (root / RAW).iterdir() if path not in files.values()),
+        notes=tuple(notes),
+        bom=sum(content.startswith(b"\xef\xbb\xbf") for content in contents),
+        crlf=sum(b"\r\n" in content for content in contents),
+        criteria=criteria.records,
+        criteria_problems=criteria.problems,
+        criteria_file=criteria.file,
+    )
+
+
+def _topics(root: Path, encoding: str, problems: list[str]) -> dict[str, TopicRecord]:
+    topics: dict[str, TopicRecord] = {}
+    first: dict[str, str] = {}
+    with collecting(problems):
+        for row in read_json_rows(root / QUERIES, QUERIES, problems, encoding):
+            key = nfc(as_text(row.values.get("id")) or "")
+            prompt = as_text(row.values.get("prompt")) or ""
+            if not key or not prompt.strip():
+                problems.append(f"{row.where}: no 'id' or no 'prompt'; fill it in or remove the line")
+            elif key in topics:
+                problems.append(f"{row.where}: id {key!r} appears twice (first at {first[key]}); remove one")
+            else:
+                first[key] = row.where
+                topics[key] = TopicRecord(
+                    key=key,
+                    title=title_of(prompt),
+                    prompt=prompt,
+                    category=as_text(row.values.get("topic")) or "",  # their word for what a topic belongs to
+                    language=as_text(row.values.get("language")) or "en",
+                )
+    return topics
+
+
+def _reports(
+    path: Path, root: Path, system: str, topics: dict[str, TopicRecord], encoding: str,
+    problems: list[str], other_prompts: list[str],
+) -> list[ReportRecord]:  # fmt: skip
+    reports = []
+    for row in read_json_rows(path, path.relative_to(root).as_posix(), problems, encoding):
+        key = nfc(as_text(row.values.get("id")) or "")
+        text = as_text(row.values.get("article"))
+        if key not in topics:
+            hint = number_hint(key, topics)
+            problems.append(f"{row.where}: id {key!r} is not in {QUERIES}{hint}; add it there or remove the line")
+        elif "article" not in row.values or text is None:
+            problems.append(f"{row.where}: no text in 'article'; fill it in (null for an empty report)")
+        else:
+            prompt = as_text(row.values.get("prompt")) or ""
+            if prompt and prompt.split() != topics[key].prompt.split():
+                other_prompts.append(row.where)
+            reports.append(report_in_row(text, row.where, key, system))
+    return reports

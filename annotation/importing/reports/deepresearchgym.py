@@ -1,0 +1,102 @@
+"""Layout `deepresearchgym`: one folder per system, `<id>.a` the report and `<id>.q` the query it answers."""
+
+from pathlib import Path
+
+from annotation.errors import ImportingError
+from annotation.files.decoding import as_text, collecting, decode, nfc, read_bytes
+from annotation.files.folders import number_hint
+from annotation.files.rows import read_json_rows
+from annotation.importing.reports.records import (
+    Parsed,
+    ReportRecord,
+    SystemRecord,
+    TopicRecord,
+    duplicate_keys,
+    read_report,
+    title_of,
+)
+
+ANSWER, QUESTION = ".a", ".q"
+
+
+def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> Parsed:
+    """Reports under `root/reports`, or under `root` itself; topics are the queries that any system was asked.
+
+    System names are taken whole: `X_custom` and `search-r1-custom` are systems of their own.
+    """
+    top = root / "reports" if (root / "reports").is_dir() else root
+    problems: list[str] = []
+    listed = _queries(root, encoding, problems)
+    reports: list[ReportRecord] = []
+    asked: dict[str, str] = {}
+    differing: list[str] = []
+    systems = []
+    ignored = nfd = 0
+    for folder in sorted(entry for entry in top.iterdir() if entry.is_dir() and not entry.name.startswith(".")):
+        files = sorted(path for path in folder.iterdir() if path.is_file())
+        read = [path for path in files if path.name.endswith((ANSWER, QUESTION)) and not path.name.startswith(".")]
+        if not any(path.name.endswith(ANSWER) for path in read):
+            continue  # queries, key_point and the like stand beside the systems in the public repository
+        ignored += len(files) - len(read)
+        system = nfc(folder.name)
+        systems.append(SystemRecord(system, system))
+        for path in read:
+            shown = path.relative_to(root).as_posix()
+            key = nfc(path.name[:-2])  # both suffixes have two characters; the id itself may hold dots
+            with collecting(problems):
+                if path.name.endswith(ANSWER):
+                    nfd += key != path.name[:-2].strip()
+                    asked.setdefault(key, "")
+                    reports.append(read_report(path, shown, key, system, encoding))
+                else:
+                    query = decode(read_bytes(path, shown), shown, encoding).strip()
+                    if query and (listed.get(key) or asked.get(key) or query).split() != query.split():
+                        differing.append(shown)
+                    asked[key] = asked.get(key) or query
+            if listed and key not in listed:
+                hint = number_hint(key, listed)
+                problems.append(f"{shown}: id {key!r} is not in queries{hint}; add it there or rename the file")
+    if not reports and not problems:
+        raise ImportingError(f"{root}: no reports found; expected files like reports/SYSTEM/ID.a")
+    prompts = {key: listed.get(key) or query for key, query in asked.items()}
+    return Parsed(
+        topics=tuple(TopicRecord(key, title_of(text) or key, prompt=text) for key, text in sorted(prompts.items())),
+        systems=tuple(systems),
+        reports=tuple(reports),
+        problems=tuple(dict.fromkeys(problems + duplicate_keys(reports))),
+        ignored=ignored,
+        nfd_names=nfd,
+        notes=_notes(root, listed, prompts, differing),
+    )
+
+
+def _queries(root: Path, encoding: str, problems: list[str]) -> dict[str, str]:
+    """Query by id from every file of `queries`; one id may stand in several samples, but never with another text."""
+    found: dict[str, tuple[str, str]] = {}
+    folder = root / "queries"
+    for path in sorted(folder.glob("[!.]*.jsonl")):
+        with collecting(problems):
+            for row in read_json_rows(path, path.relative_to(root).as_posix(), problems, encoding):
+                key, query = nfc(as_text(row.values.get("id")) or ""), as_text(row.values.get("query")) or ""
+                if not key or not query:
+                    problems.append(f"{row.where}: no 'id' or no 'query'; fill it in or remove the line")
+                    continue
+                first = found.setdefault(key, (query, row.where))
+                if first[0] != query:
+                    problems.append(f"{row.where}: id {key!r} has another query at {first[1]}; remove one")
+                elif first[1] != row.where and first[1].rpartition(":")[0] == row.where.rpartition(":")[0]:
+                    problems.append(f"{row.where}: id {key!r} appears twice (first at {first[1]}); remove one")
+    return {key: query for key, (query, _) in found.items()}
+
+
+def _notes(root: Path, listed: dict[str, str], prompts: dict[str, str], differing: list[str]) -> tuple[str, ...]:
+    notes = []
+    if unused := len(listed.keys() - prompts.keys()):
+        notes.append(f"queries without any report {unused}: not made topics")
+    if unknown := [key for key, prompt in prompts.items() if not prompt]:
+        notes.append(f"topics without a query {len(unknown)} ({', '.join(unknown[:20])}): the id is the title")
+    if differing:
+        notes.append(f"query files that differ from the query listed {len(differing)} ({', '.join(differing[:20])})")
+    if points := len(list((root / "key_point").glob("*_aggregated.json"))):
+        notes.append(f"key point files {points}: read by calipers import probes --layout deepresearchgym")
+    return tuple(notes)

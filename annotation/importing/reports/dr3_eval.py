@@ -1,0 +1,94 @@
+"""Layout `dr3_eval`: query.jsonl, and RESULTS/SYSTEM/TASK/final_report.md below (arXiv 2604.14683)."""
+
+import re
+from pathlib import Path
+
+from annotation.errors import ImportingError
+from annotation.files.decoding import as_text, collecting, nfc
+from annotation.files.folders import number_hint
+from annotation.files.rows import read_json_rows
+from annotation.importing.reports.records import (
+    Parsed,
+    ReportRecord,
+    SystemRecord,
+    TopicRecord,
+    duplicate_keys,
+    read_report,
+    title_of,
+)
+
+QUERIES, REPORT = "query.jsonl", "final_report.md"
+KEYS = ("task", "id", "number")
+HAN = re.compile(r"[\u4e00-\u9fff]")
+
+
+def read_dr3_eval(root: Path, encoding: str = "utf-8") -> Parsed:
+    """Reports by their task's folder, compared with `query.jsonl` as text: `001` and `1` are two tasks."""
+    lists = [path for pattern in (QUERIES, f"*/{QUERIES}", f"*/*/{QUERIES}") for path in sorted(root.glob(pattern))]
+    if len(lists) != 1:
+        found = ", ".join(path.relative_to(root).as_posix() for path in lists) or "none"
+        raise ImportingError(f"{root}: one {QUERIES} is needed (found: {found}); give a folder that holds one")
+    shown_list = lists[0].relative_to(root).as_posix()
+    problems: list[str] = []
+    topics = _topics(lists[0], shown_list, root, encoding, problems)
+    reports: list[ReportRecord] = []
+    nfd = 0
+    for path in sorted(root.rglob(REPORT)):
+        shown = path.relative_to(root).as_posix()
+        if any(part.startswith(".") for part in shown.split("/")):
+            continue
+        with collecting(problems):
+            if len(shown.split("/")) < 3:
+                raise ImportingError(f"{shown}: no system and task in the path; expected RESULTS/SYSTEM/TASK/{REPORT}")
+            system, task = path.parts[-3], path.parts[-2]
+            nfd += nfc(task) != task.strip()
+            if nfc(task) not in topics:
+                hint = number_hint(nfc(task), topics)
+                raise ImportingError(
+                    f"{shown}: task {task!r} is not in {shown_list}{hint}; add it or rename the folder"
+                )
+            reports.append(read_report(path, shown, nfc(task), nfc(system), encoding))
+    if not reports and not problems:
+        problems.append(f"{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{REPORT}")
+    return Parsed(
+        topics=tuple(topics.values()),
+        systems=tuple(SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
+        reports=tuple(reports),
+        problems=tuple(problems + duplicate_keys(reports)),
+        nfd_names=nfd,
+        notes=_notes(root),
+    )
+
+
+def _topics(path: Path, shown: str, root: Path, encoding: str, problems: list[str]) -> dict[str, TopicRecord]:
+    topics: dict[str, TopicRecord] = {}
+    first: dict[str, str] = {}
+    with collecting(problems):
+        for row in read_json_rows(path, shown, problems, encoding):
+            key = nfc(next((as_text(row.values[name]) or "" for name in KEYS if name in row.values), ""))
+            query = as_text(row.values.get("query")) or ""
+            if not key or not query.strip():
+                problems.append(f"{row.where}: no 'task' or no 'query'; fill it in or remove the line")
+            elif key in topics:
+                problems.append(f"{row.where}: task {key!r} appears twice (first at {first[key]}); remove one")
+            else:
+                first[key] = row.where
+                language = as_text(row.values.get("language")) or _language(root, key, query)
+                topics[key] = TopicRecord(key=key, title=title_of(query), prompt=query, language=language)
+    return topics
+
+
+def _notes(root: Path) -> tuple[str, ...]:
+    brings_probes = (root / "ground_truth").is_dir() or any(root.glob("**/gold_insights_from_*.json"))
+    return ("insights, checklists, documents: read by calipers import probes --layout dr3_eval",) * brings_probes
+
+
+def _language(root: Path, task: str, query: str) -> str:
+    """Of the one folder `datasets_xx` that holds the task; else Chinese where the query holds any, else English."""
+    pattern = "datasets_??"
+    holding = {
+        path.name[-2:] for depth in (pattern, f"*/{pattern}") for path in root.glob(depth) if (path / task).is_dir()
+    }
+    if len(holding) == 1:
+        return holding.pop()
+    return "zh" if HAN.search(query) else "en"

@@ -1,0 +1,151 @@
+"""Layout `folder`: ROOT/<system>/<topic>.md, with optional topics.csv, systems.csv and criteria.csv in ROOT."""
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from annotation.errors import ImportingError
+from annotation.files.decoding import collecting, nfc
+from annotation.files.folders import match, number_hint
+from annotation.files.rows import read_rows
+from annotation.importing.reports.criteria_files import read_listed_criteria
+from annotation.importing.reports.records import (
+    Parsed,
+    ReportRecord,
+    SystemRecord,
+    TopicRecord,
+    duplicate_keys,
+    read_report,
+)
+
+SUFFIXES = (".md", ".markdown", ".txt")
+TOPIC_COLUMNS = ("topic", "title", "prompt", "category", "language")
+SYSTEM_COLUMNS = ("system", "public_name", "is_reference", "family")
+
+
+def read_folder(root: Path, encoding: str = "utf-8") -> Parsed:
+    """Every report under `root`; problems are collected, not raised, so that all are seen at once."""
+    if not root.is_dir():
+        raise ImportingError(f"{root}: not a folder; give the folder that holds one folder per system")
+    problems: list[str] = []
+    fallback: list[str] = []
+    reports: list[ReportRecord] = []
+    listed_topics, listed_systems = _topics(root, encoding, problems), _systems(root, encoding, problems)
+    topics = {topic.key: topic for topic in listed_topics}
+    folders = sorted(entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith("."))
+    entries = {folder: sorted(folder.iterdir()) for folder in folders}
+    for inside in entries.values():
+        keys = _keys([path for path in inside if _is_report(path)], topics, bool(listed_topics))
+        fallback += [f"{key} -> {_shown(path, root)}" for path, key in keys.items() if key not in (None, _stem(path))]
+        reports += _read_all(root, keys, listed_topics, encoding, problems)
+        if not listed_topics:
+            named = [key or _stem(path) for path, key in keys.items()]
+            topics |= {key: TopicRecord(key, key.replace("_", " ")) for key in named}
+    problems += duplicate_keys(reports)
+    systems = _all_systems(listed_systems, reports, problems)
+    if not reports and not problems:
+        problems.append(f"{root}: no reports found; expected files like SYSTEM/TOPIC.md")
+    criteria = read_listed_criteria(root, encoding)
+    files = [path for inside in entries.values() for path in inside]
+    return Parsed(
+        topics=tuple(topics.values()), systems=systems, reports=tuple(reports),
+        problems=tuple(dict.fromkeys(problems)), ignored=sum(not _is_report(path) for path in files),
+        matched_by_fallback=tuple(fallback), nfd_names=sum(_is_report(path) and _is_nfd(path) for path in files),
+        criteria=criteria.records, criteria_problems=criteria.problems, criteria_file=criteria.file,
+    )  # fmt: skip
+
+
+def _keys(files: Sequence[Path], topics: Collection[str], listed: bool) -> dict[Path, str | None]:
+    """The topic that each file of one system is about, None where its name finds none."""
+    # without topics.csv the first system's spelling stands, and two files of one system are two topics
+    own = set() if listed else {_stem(path) for path in files}
+    known = [key for key in topics if key not in own]
+    return {path: _stem(path) if _stem(path) in topics else match(_stem(path), known) for path in files}
+
+
+def _read_all(
+    root: Path, keys: Mapping[Path, str | None], listed: Sequence[TopicRecord], encoding: str, problems: list[str]
+) -> list[ReportRecord]:
+    """The reports of one system; without topics.csv a name that finds no topic is one."""
+    reports = []
+    for path, key in keys.items():
+        shown, stem = _shown(path, root), _stem(path)
+        if key is None and listed:
+            hint = number_hint(stem, [topic.key for topic in listed])
+            problems.append(f"{shown}: topic {stem!r} is not in topics.csv{hint}; add it there or rename the file")
+        with collecting(problems):
+            reports.append(read_report(path, shown, key or stem, nfc(path.parent.name), encoding))
+    return reports
+
+
+def _all_systems(
+    listed: Sequence[SystemRecord], reports: Sequence[ReportRecord], problems: list[str]
+) -> tuple[SystemRecord, ...]:
+    """The listed systems, and those that have reports; with systems.csv each must be in it."""
+    systems = {system.key: system for system in listed}
+    for report in reports:
+        if listed and report.system not in systems:
+            problems.append(f"{report.system}: this folder is not in systems.csv; add a line for it or move it away")
+        systems.setdefault(report.system, SystemRecord(report.system, report.system))
+    return tuple(systems.values())
+
+
+def _is_report(path: Path) -> bool:
+    hidden = path.name.startswith(".") or path.name.upper().startswith("README")
+    return path.is_file() and path.suffix.lower() in SUFFIXES and not hidden
+
+
+def _stem(path: Path) -> str:
+    """A topic's key as the file's name spells it."""
+    return nfc(path.name[: -len(path.suffix)])
+
+
+def _is_nfd(path: Path) -> bool:
+    return _stem(path) != path.name[: -len(path.suffix)].strip()
+
+
+def _shown(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix()
+
+
+def _topics(root: Path, encoding: str, problems: list[str]) -> list[TopicRecord]:
+    path = root / "topics.csv"
+    if not path.exists():
+        return []
+    rows: list[dict[str, str]] = []
+    with collecting(problems):
+        rows = read_rows(path, "topics.csv", key="topic", encoding=encoding)
+    return [
+        TopicRecord(
+            key=row["topic"],
+            title=row.get("title") or row["topic"].replace("_", " "),
+            prompt=row.get("prompt", ""),
+            category=row.get("category", ""),
+            language=row.get("language") or "",
+            features={name: value for name, value in row.items() if name not in TOPIC_COLUMNS},
+        )
+        for row in rows
+    ]
+
+
+def _systems(root: Path, encoding: str, problems: list[str]) -> list[SystemRecord]:
+    path = root / "systems.csv"
+    if not path.exists():
+        return []
+    rows: list[dict[str, str]] = []
+    with collecting(problems):
+        rows = read_rows(path, "systems.csv", key="system", encoding=encoding)
+    strange = [name for name in (rows[0] if rows else ()) if name not in SYSTEM_COLUMNS]
+    if strange:
+        problems.append(
+            f"systems.csv:1: no column is called {strange[0]!r} (known: {', '.join(SYSTEM_COLUMNS)}); "
+            "rename it or leave it out"
+        )
+    return [
+        SystemRecord(
+            key=row["system"],
+            public_name=row.get("public_name") or row["system"],
+            is_reference=row.get("is_reference", "").strip().lower() in ("true", "1", "yes"),
+            family=row.get("family", ""),
+        )
+        for row in rows
+    ]

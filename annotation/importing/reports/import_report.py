@@ -1,0 +1,208 @@
+"""What an import of reports came to, counts first, and what the study holds already that the import tells otherwise."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.files.decoding import BOM, some_of
+from annotation.importing.reports.records import Parsed, ReportRecord, TopicRecord
+from annotation.shown_texts.prepare import SHORT, Prepared
+from annotation.studies import has_labels
+from db.tables import Item, Report, Study, System, Topic
+from plain.counting import counted
+
+LISTED = 20
+
+
+@dataclass(frozen=True)
+class ImportReport:
+    """What came in; counts first, then names. Printed, stored with the import, and available as JSON."""
+
+    layout: str
+    topics: int
+    systems: int
+    references: int
+    reports: int
+    new: int
+    unchanged: int
+    new_versions: int
+    empty: tuple[str, ...]
+    short: tuple[str, ...]
+    missing: dict[str, tuple[str, ...]]  # system -> topics it has no report on
+    duplicate_texts: tuple[str, ...]
+    warned: dict[str, tuple[str, ...]]  # path -> what the stripper warned about
+    disabled: tuple[str, ...]
+    matched_by_fallback: tuple[str, ...]
+    ignored: int
+    bom: int
+    crlf: int
+    nfd_names: int
+    singletons: tuple[str, ...] = ()  # categories with one topic: nothing varies within them
+    notes: tuple[str, ...] = ()  # what the layout's reader decided or left aside
+    without_prompt: int = 0  # topics
+    criteria: dict[str, int] = field(default_factory=dict)  # of the topics: how many new, unchanged, reworded, …
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values for --json and the imports table."""
+        return asdict(self)
+
+    def lines(self) -> list[str]:
+        """What the terminal prints: counts first, then names, at most twenty a line."""
+        reference = f" ({self.references} reference)" if self.references else ""
+        versions = f"{counted(self.new_versions, 'new version')}, " if self.new_versions else ""
+        gaps = {topic for topics in self.missing.values() for topic in topics}
+        warned = counted(len(self.warned), "report")
+        missing = [f"{system} {len(topics)} ({some_of(topics, LISTED)})" for system, topics in self.missing.items()]
+        listed = {
+            "empty": self.empty,
+            "disabled systems": self.disabled,
+            "matched by fallback": self.matched_by_fallback,
+            f"short (< {SHORT} words)": self.short,
+            "duplicate texts": self.duplicate_texts,
+            "categories with one topic": self.singletons,
+        }
+        return [
+            f"{self.layout}: {counted(self.topics, 'topic')}, {counted(self.systems, 'system')}{reference}, "
+            f"{counted(self.reports, 'report')}: {self.new} new, {self.unchanged} unchanged, {versions}"
+            f"{len(self.empty)} empty",
+            f"missing {some_of(missing, LISTED, '; ') or 'none'}   "
+            f"complete topics {self.topics - len(gaps)} of {self.topics}",
+            f"BOM {self.bom}   CRLF {self.crlf}   NFD names {self.nfd_names}   ignored files {self.ignored}",
+            *(f"{what} {len(names)} ({some_of(names, LISTED)})" for what, names in listed.items() if names),
+            *([f"criteria {', '.join(f'{n} {what}' for what, n in self.criteria.items())}"] if self.criteria else []),
+            *self.notes[:LISTED],
+            *([no_prompt(self.without_prompt, self.layout)] if self.without_prompt else []),
+            *([f"stripping warnings on {warned}; all of them with --json"] if self.warned else []),
+        ]
+
+
+def what_came_in(
+    layout: str, parsed: Parsed, prepared: Sequence[tuple[ReportRecord, Prepared]], stored: Stored,
+    notes: tuple[str, ...],
+) -> ImportReport:  # fmt: skip
+    """The counts and names of what was read, beside what is stored; the criteria of topics are not in it yet."""
+    empty = [report.path for report, ready in prepared if report.is_empty or ready.is_bare]
+    written = [(report, ready) for report, ready in prepared if not (report.is_empty or ready.is_bare)]
+    news = Counter(news_of(report, stored) for report, _ in written)
+    return ImportReport(
+        layout=layout,
+        topics=len(parsed.topics),
+        systems=len(parsed.systems),
+        references=sum(system.is_reference for system in parsed.systems),
+        reports=len(parsed.reports),
+        new=news["new"],
+        unchanged=news["unchanged"],
+        new_versions=news["changed"],
+        empty=tuple(empty),
+        short=tuple(report.path for report, ready in written if ready.words < SHORT),
+        missing=missing_reports(parsed),
+        duplicate_texts=_duplicate_texts([report for report, _ in written]),
+        warned={report.path: ready.warnings for report, ready in written if ready.warnings},
+        disabled=parsed.disabled,
+        matched_by_fallback=parsed.matched_by_fallback,
+        ignored=parsed.ignored,
+        bom=parsed.bom + sum(report.original.startswith(BOM) for report in parsed.reports),
+        crlf=parsed.crlf + sum(b"\r\n" in report.original for report in parsed.reports),
+        nfd_names=parsed.nfd_names,
+        singletons=_singletons(parsed.topics),
+        notes=(*parsed.notes, *notes),
+        without_prompt=sum(not topic.prompt for topic in parsed.topics),
+    )
+
+
+def no_prompt(topics: int, layout: str) -> str:
+    """What is amiss where nobody said what the systems were asked, and how the layout can say it."""
+    remedy = {
+        "folder": "; add topics.csv (topic, title, prompt, category, language) to the folder and import it again",
+        "table": "; name its column with --map prompt=COLUMN and import it again",
+    }
+    have = "1 topic has" if topics == 1 else f"{topics:,} topics have"
+    return f"{have} no prompt: annotators are asked about a question they cannot see{remedy.get(layout, '')}"
+
+
+def missing_reports(parsed: Parsed) -> dict[str, tuple[str, ...]]:
+    """The topics that a system has no report on, by system; only systems with such gaps."""
+    have = {(report.topic, report.system) for report in parsed.reports}
+    gaps: dict[str, tuple[str, ...]] = {}
+    for system in parsed.systems:
+        topics = tuple(topic.key for topic in parsed.topics if (topic.key, system.key) not in have)
+        if topics:
+            gaps[system.key] = topics
+    return gaps
+
+
+def _duplicate_texts(reports: Sequence[ReportRecord]) -> tuple[str, ...]:
+    """`one = other` for reports with the same text: a pair of them would be a forced tie."""
+    places: dict[str, list[str]] = defaultdict(list)
+    for report in reports:
+        places[report.text].append(report.path)
+    return tuple(" = ".join(paths) for paths in places.values() if len(paths) > 1)
+
+
+def _singletons(topics: Sequence[TopicRecord]) -> tuple[str, ...]:
+    """Categories with one topic."""
+    return tuple(name for name, count in Counter(topic.category for topic in topics).items() if name and count == 1)
+
+
+Stored = Mapping[tuple[str, str], Report]  # the newest version of each report, by the keys of topic and system
+
+
+def stored_reports(session: Session, study: Study) -> Stored:
+    """Every report already there, in its newest version."""
+    rows = session.execute(
+        select(Topic.key, System.key, Report)
+        .join(Topic, Topic.id == Report.topic_id)
+        .join(System, System.id == Report.system_id)
+        .where(Report.study_id == study.id)
+        .order_by(Report.version)
+    )
+    return {(topic, system): report for topic, system, report in rows}
+
+
+def news_of(report: ReportRecord, stored: Stored) -> Literal["new", "unchanged", "changed"]:
+    """What a report read is beside what is stored, by its bytes."""
+    older = stored.get((report.topic, report.system))
+    if older is None:
+        return "new"
+    return "unchanged" if older.original_sha256 == report.sha256 else "changed"
+
+
+def topics_kept(session: Session, study: Study, parsed: Parsed) -> tuple[str, ...]:
+    """A note on topics that are told otherwise than before: they stay as they came first."""
+    standing = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
+    gains = may_gain_prompt(session, study)
+    other = [one.key for one in parsed.topics if one.key in standing and _differs(one, standing[one.key], gains)]
+    if not other:
+        return ()
+    more = f", and {len(other) - LISTED} more" if len(other) > LISTED else ""
+    named = ", ".join(other[:LISTED])
+    return (f"topics told otherwise than before {len(other)} ({named}{more}): they stay as they came first",)
+
+
+def may_gain_prompt(session: Session, study: Study) -> bool:
+    """Whether a topic that came without a prompt may be given one: until somebody has answered without it."""
+    return study.status == "draft" and not has_labels(session, study)
+
+
+def _differs(told: TopicRecord, standing: Topic, gains: bool) -> bool:
+    """What this import leaves out, gives for the first time, or only made up from the topic's key, is no other word."""
+    by_key = told.title in (told.key, told.key.replace("_", " "))
+    said = {name: getattr(told, name) for name in ("prompt", "category", "language", "features")}
+    said |= {} if by_key else {"title": told.title}
+    said |= {"prompt": ""} if gains and not standing.prompt else {}
+    return any(value and value != getattr(standing, name) for name, value in said.items())
+
+
+def late_references(session: Session, study: Study, parsed: Parsed) -> list[str]:
+    """Systems that this import first calls a reference, once items were made without knowing."""
+    known = select(System.key).where(System.study_id == study.id, ~System.is_reference)
+    late = set(session.scalars(known)) & {system.key for system in parsed.systems if system.is_reference}
+    if not late or session.scalar(select(Item.id).where(Item.study_id == study.id).limit(1)) is None:
+        return []
+    return [f"{key}: marked as the reference after items were made; make a new study of it" for key in sorted(late)]

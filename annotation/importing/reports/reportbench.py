@@ -1,0 +1,199 @@
+"""Layout `reportbench`: ReportBench_v1.1.jsonl and SYSTEM/ARXIV_ID.json beside it, and its statements by their keys.
+
+A statement has a citation (citations.csv) or none (arXiv 2508.15804).
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import ImportingError
+from annotation.files.decoding import Row, as_text, collecting, nfc, shortened, storable_rows
+from annotation.files.rows import read_csv, read_json, read_json_rows
+from annotation.importing.reports.records import (
+    Parsed,
+    ReportRecord,
+    SystemRecord,
+    TopicRecord,
+    duplicate_keys,
+    report_in_row,
+    title_of,
+)
+
+ARXIV_ID = re.compile(r"(?<!\d)\d{4}\.\d{5}(?!\d)")
+CAPTURE = re.compile(r"parsed_[^+]*\+(?P<system>.+)\+[^+]*\.json")  # of a chat product, by browser extension
+TEXT_FIELDS = ("response", "content", "text", "message", "output", "result")
+NEVER_TEXT = ("prompt", "query", "question", "title", "abstract", "arxiv_id", "activity", "reference")
+TOPIC_FIELDS = ("arxiv_id", "title", "prompt", "application_domain")
+
+
+def read_reportbench(root: Path, encoding: str = "utf-8") -> Parsed:
+    """Reports by the arXiv id in their file's name; ids are text, for 2009.12610 as a number would lose its 0."""
+    lists = sorted(root.glob("ReportBench*.jsonl"))
+    if len(lists) != 1:
+        found = ", ".join(path.name for path in lists) or "none"
+        raise ImportingError(f"{root}: one file ReportBench_v1.1.jsonl is needed (found: {found}); give its folder")
+    problems: list[str] = []
+    topics = _topics(lists[0], encoding, problems)
+    reports: list[ReportRecord] = []
+    used: dict[str, list[str]] = defaultdict(list)
+    ignored = 0
+    for folder in sorted(entry for entry in root.iterdir() if _may_hold_reports(entry)):
+        for path in sorted(entry for entry in folder.iterdir() if entry.is_file()):
+            shown = path.relative_to(root).as_posix()
+            ids = sorted(set(ARXIV_ID.findall(path.name)))
+            if not path.name.endswith(".json") or path.name.startswith(".") or not ids:
+                ignored += 1
+                continue
+            capture = CAPTURE.fullmatch(path.name)
+            system = nfc(capture["system"] if capture else folder.name)
+            with collecting(problems):
+                if len(ids) > 1:
+                    raise ImportingError(f"{shown}: two arXiv ids in the name ({', '.join(ids)}); keep one")
+                if ids[0] not in topics:
+                    raise ImportingError(
+                        f"{shown}: {ids[0]} is not in {lists[0].name}; add it there or remove the file"
+                    )
+                name, text = _text(read_json(path, shown, encoding), shown)
+                used[name].append(shown)
+                reports.append(report_in_row(text, shown, ids[0], system))
+    if not reports and not problems:
+        problems.append(f"{root}: no reports found; expected files like SYSTEM/2312.04861.json")
+    return Parsed(
+        topics=tuple(topics.values()),
+        systems=tuple(SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
+        reports=tuple(reports),
+        problems=tuple(problems + duplicate_keys(reports)),
+        ignored=ignored,
+        notes=(*(_used(name, paths) for name, paths in used.items()), *_statements(root)),
+    )
+
+
+def _may_hold_reports(entry: Path) -> bool:
+    return entry.is_dir() and not entry.name.startswith(".") and not entry.name.endswith("_GT")
+
+
+def _topics(path: Path, encoding: str, problems: list[str]) -> dict[str, TopicRecord]:
+    topics: dict[str, TopicRecord] = {}
+    first: dict[str, str] = {}
+    with collecting(problems):
+        for row in read_json_rows(path, path.name, problems, encoding):
+            key = (as_text(row.values.get("arxiv_id")) or "").strip()
+            if not ARXIV_ID.fullmatch(key):
+                problems.append(
+                    f"{row.where}: arxiv_id {shortened(key)} is not like 2312.04861; restore the file as published "
+                    "(read as a number, an id loses its last 0)"
+                )
+            elif key in topics:
+                problems.append(f"{row.where}: arxiv_id {key!r} appears twice (first at {first[key]}); remove one")
+            else:
+                first[key] = row.where
+                prompt = as_text(row.values.get("prompt")) or ""
+                topics[key] = TopicRecord(
+                    key=key,
+                    title=as_text(row.values.get("title")) or title_of(prompt) or key,
+                    prompt=prompt,
+                    category=as_text(row.values.get("application_domain")) or "",
+                    features={name: value for name, value in row.values.items() if name not in TOPIC_FIELDS},
+                )
+    return topics
+
+
+def _text(content: Any, shown: str) -> tuple[str, str]:
+    """The report and the field it stood in: the first known one, else the longest that is not part of the task."""
+    if not isinstance(content, dict):
+        raise ImportingError(f"{shown}: not an object with named fields; expected the report under 'response'")
+    problems: list[str] = []
+    if not storable_rows([Row(shown, content)], problems):
+        raise ImportingError(problems)
+    for name in TEXT_FIELDS:
+        if name in content and (content[name] is None or isinstance(content[name], str)):
+            return name, content[name] or ""
+    others = {name: held for name, held in content.items() if isinstance(held, str) and name not in NEVER_TEXT}
+    if not others:
+        found = ", ".join(content) or "nothing"
+        raise ImportingError(f"{shown}: no text under {', '.join(TEXT_FIELDS)} (found: {found}); name it 'response'")
+    longest = max(others, key=lambda name: len(others[name]))
+    return f"{longest} (the longest)", others[longest]
+
+
+def _statements(root: Path) -> tuple[str, ...]:
+    count = len({path.parent for path in root.glob("**/*citations.csv")})
+    return (f"reports with statements {count}: read by calipers import probes --layout reportbench",) if count else ()
+
+
+def _used(name: str, paths: list[str]) -> str:
+    where = "" if name == TEXT_FIELDS[0] else f": {', '.join(paths[:20])}"
+    return f"text from field {name} {len(paths)}{where}"
+
+
+CITED, NOT_CITED, VERIFIED = "citations.csv", "no_citations.csv", "no_citations_web_verification.csv"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A row of the file. `source`: the ID of the page it cites, under which its text was kept (raw_texts/ID.txt)."""
+
+    where: str
+    key: str
+    text: str
+    source: str = ""
+
+
+def survey_and_system(file: Path, shown: str, system: str = "") -> tuple[str, str]:
+    """arXiv id and system of a file of results, by its path. Raises ImportingError where the path does not say."""
+    place = shown if "/" in shown else file.resolve().as_posix()
+    ids = sorted(set(ARXIV_ID.findall(place)))
+    if len(ids) != 1:
+        found = ", ".join(ids) or "none"
+        raise ImportingError(f"{shown}: one arXiv id is needed in the path (found: {found}); rename the folder")
+    first = nfc(shown.split("/")[0])
+    if not system and ("/" not in shown or ARXIV_ID.search(first)):
+        raise ImportingError(f"{shown}: the path does not say which system; pass --system NAME")
+    return ids[0], nfc(system or first)
+
+
+def cited_statements(file: Path, shown: str, problems: list[str], encoding: str = "utf-8") -> list[Statement]:
+    """One per statement and page. The key is the row's `ID`; as that is the page's, a second statement has `ID-2`.
+
+    A row that repeats statement and page is left out.
+    """
+    columns, rows = read_csv(file, shown, problems, encoding)
+    _need(columns, ("ID", "statement"), shown)
+    found: dict[tuple[str, str], Statement] = {}
+    of_page: dict[str, int] = {}
+    for row in rows:
+        page, text = nfc(row.values["ID"]), row.values["statement"]
+        if not page or not text.strip():
+            problems.append(f"{row.where}: no {'statement' if page else 'ID'}; fill it in or remove the line")
+        elif (page, text) not in found:
+            of_page[page] = of_page.get(page, 0) + 1
+            key = page if of_page[page] == 1 else f"{page}-{of_page[page]}"
+            found[page, text] = Statement(row.where, key, text, page)
+    return list(found.values())
+
+
+def other_statements(file: Path, shown: str, problems: list[str], encoding: str = "utf-8") -> list[Statement]:
+    """Statements without a citation, once each however many votes the file holds; the key is `ID`, else their place."""
+    columns, rows = read_csv(file, shown, problems, encoding)
+    _need(columns, ("statement",), shown)
+    found: dict[str, Statement] = {}
+    keys: set[str] = set()
+    for row in rows:
+        text = row.values["statement"]
+        if not text.strip():
+            problems.append(f"{row.where}: no statement; fill it in or remove the line")
+        elif text not in found:
+            key = nfc(row.values.get("ID", ""))
+            key = key if key and key not in keys else f"statement-{len(found) + 1}"
+            keys.add(key)
+            found[text] = Statement(row.where, key, text)
+    return list(found.values())
+
+
+def _need(columns: list[str], needed: tuple[str, ...], shown: str) -> None:
+    absent = [name for name in needed if name not in columns]
+    if absent:
+        raise ImportingError(f"{shown}:1: no column {absent[0]!r} (found: {', '.join(columns)}); restore it")

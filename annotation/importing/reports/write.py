@@ -1,0 +1,322 @@
+"""What a layout read is written: reports and questions are checked first, then one transaction holds them all."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.canonical.plain import about_layout, taken_by_plain
+from annotation.errors import ImportingError
+from annotation.files.decoding import some_of, storable
+from annotation.files.folders import number_hint
+from annotation.importing.reports.import_report import (
+    ImportReport,
+    Stored,
+    late_references,
+    may_gain_prompt,
+    missing_reports,
+    news_of,
+    stored_reports,
+    topics_kept,
+    what_came_in,
+)
+from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
+from annotation.items.shown import name_some, unasked_topics
+from annotation.people.principals import Principal, study_for
+from annotation.planning.plan_root import keep_changed_root
+from annotation.planning.planned_items import retire_outdated
+from annotation.protocol import Protocol
+from annotation.shown_texts.prepare import Prepared, prepare_report
+from annotation.studies import audit, criteria_of, protocol_of, words_sha256
+from db.tables import Criterion, Import, Report, Study, System, Topic
+from db.types import now
+
+Ready = tuple[ReportRecord, Prepared]
+FEW = 2_000  # characters: a report so short is prepared in no time
+SOURCE = re.compile(r"https?://|^\W{0,4}\d{1,3}\W")  # a line as lists of sources have them
+
+
+def import_reports(
+    session: Session,
+    principal: Principal,
+    parsed: Parsed,
+    *,
+    layout: str,
+    source: str,
+    allow_empty: bool = False,
+    allow_missing: bool = False,
+    new_version: bool = False,
+    options: Mapping[str, Any] | None = None,
+    prepared_texts: Sequence[Prepared] | None = None,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> ImportReport:
+    """Check everything, then write. Raises ImportingError with every problem found, before the first row is written.
+
+    `options` is what the user decided about reading (encoding, columns), kept with the import. `prepared_texts` comes
+    from `prepare_all`, called before the writing transaction: preparing is slow, and nobody can save meanwhile.
+    """
+    study = study_for(session, principal, "admin")
+    refuse_reports(
+        session, principal, parsed, allow_empty=allow_empty, allow_missing=allow_missing, new_version=new_version
+    )
+    stored = stored_reports(session, study)
+    texts = prepare_all(session, principal, parsed, progress) if prepared_texts is None else prepared_texts
+    prepared = list(zip(parsed.reports, texts, strict=True))
+    _refuse(*([] if allow_empty else _emptied(prepared)))
+    fresh = [(report, ready) for report, ready in prepared if news_of(report, stored) != "unchanged"]
+    outcome = what_came_in(layout, parsed, prepared, stored, topics_kept(session, study, parsed))
+    entry = Import(study_id=study.id, kind="reports", layout=layout, source=source, options=dict(options or {}))
+    _write(session, study, entry, parsed, fresh, stored)
+    asked, notes = enter_criteria(session, study, parsed)
+    outcome = replace(outcome, criteria=asked, notes=(*outcome.notes, *notes))
+    entry.report = storable(outcome.as_json())
+    _record(session, study, principal, entry, new=len(fresh), replacing=outcome.new_versions > 0)
+    return outcome
+
+
+def refuse_reports(
+    session: Session,
+    principal: Principal,
+    parsed: Parsed,
+    *,
+    allow_empty: bool = False,
+    allow_missing: bool = False,
+    new_version: bool = False,
+) -> None:
+    """Raises ImportingError with every problem that can be told before the texts are prepared, which takes long.
+
+    A report that is empty after stripping is among them where it is short or looks like a list of sources; any other is
+    refused once its text is made.
+    """
+    study = study_for(session, principal, "admin")
+    _refuse(
+        *parsed.problems,
+        *criteria_problems(session, study, parsed),
+        *([] if allow_empty else [*_empty(parsed), *_emptied(_likely_bare(protocol_of(study), parsed))]),
+        *([] if allow_missing else _missing(parsed)),
+        *([] if new_version else _changed(parsed, stored_reports(session, study))),
+        *late_references(session, study, parsed),
+    )
+
+
+def prepare_all(
+    session: Session,
+    principal: Principal,
+    parsed: Parsed,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> list[Prepared]:
+    """The shown text of every report, in their order; reads only. `progress(done, of)` is called as they are made."""
+    study = study_for(session, principal, "admin")
+    protocol = protocol_of(study)
+    titles = {topic.key: topic.title for topic in parsed.topics}
+    titles |= {row.key: row.title for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
+    known = session.execute(select(System.public_name, System.key).where(System.study_id == study.id))
+    names = {name for row in known for name in row} | {n for s in parsed.systems for n in (s.public_name, s.key)}
+    prepared = []
+    for done, report in enumerate(parsed.reports, start=1):
+        prepared.append(
+            prepare_report(report.text, titles[report.topic], names, protocol.reports, layout=protocol.study.layout)
+        )
+        progress(done, len(parsed.reports))
+    return prepared
+
+
+def _refuse(*problems: str) -> None:
+    """Raises ImportingError where there are any."""
+    if problems:
+        raise ImportingError(problems)
+
+
+def _empty(parsed: Parsed) -> list[str]:
+    return [
+        f"{report.path}: holds no text; add the report, remove the file, or pass --allow-empty to import it as "
+        "empty (it then never enters an item)"
+        for report in parsed.reports
+        if report.is_empty
+    ]
+
+
+def _missing(parsed: Parsed) -> list[str]:
+    return [
+        f"{system}: no report for {len(topics)} of {len(parsed.topics)} topics ({some_of(topics, 3)})"
+        f"{_number_hint(system, topics, parsed)}; add them or pass --allow-missing"
+        for system, topics in missing_reports(parsed).items()
+    ]
+
+
+def _number_hint(system: str, missing: Sequence[str], parsed: Parsed) -> str:
+    have = {report.topic for report in parsed.reports if report.system == system}
+    return next((hint for topic in missing if (hint := number_hint(topic, have))), "")
+
+
+def _changed(parsed: Parsed, stored: Stored) -> list[str]:
+    return [
+        f"{report.path}: differs from the report already imported for topic {report.topic!r} by system "
+        f"{report.system!r}; pass --new-version to keep both (items with labels keep the old one)"
+        for report in parsed.reports
+        if news_of(report, stored) == "changed"
+    ]
+
+
+def _emptied(prepared: Iterable[Ready]) -> list[str]:
+    return [
+        f"{report.path}: nothing is left once citations are stripped; look at the file, or pass --allow-empty to "
+        "import it as empty (it then never enters an item)"
+        for report, ready in prepared
+        if not report.is_empty and ready.is_bare
+    ]
+
+
+def _likely_bare(protocol: Protocol, parsed: Parsed) -> Iterator[Ready]:
+    """The few reports of which little may be left, prepared without names to look for: one that is short or listy."""
+    for report in parsed.reports:
+        lines = [line for line in report.text.split("\n") if line.strip()]
+        if len(report.text) < FEW or 2 * sum(bool(SOURCE.search(line)) for line in lines) > len(lines):
+            yield report, prepare_report(report.text, "", (), protocol.reports, layout=protocol.study.layout)
+
+
+def _write(
+    session: Session, study: Study, entry: Import, parsed: Parsed, fresh: Sequence[Ready], stored: Stored
+) -> None:
+    """The import, the topics and systems that are not there yet, and the reports."""
+    session.add(entry)
+    topics, systems = _enter_topics(session, study, parsed), _enter_systems(session, study, parsed)
+    session.flush()
+    for report, ready in fresh:
+        older = stored.get((report.topic, report.system))
+        row = _row(report, ready, version=older.version + 1 if older else 1)
+        row.study_id, row.import_id = study.id, entry.id
+        row.topic_id, row.system_id = topics[report.topic].id, systems[report.system].id
+        session.add(row)
+    session.flush()
+
+
+def _enter_topics(session: Session, study: Study, parsed: Parsed) -> dict[str, Topic]:
+    """Every topic of the study by its key, those that came in now among them."""
+    topics = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
+    own_language, gains = protocol_of(study).language, may_gain_prompt(session, study)
+    for topic in parsed.topics:
+        if topic.key not in topics:
+            told = asdict(topic) | {"language": topic.language or own_language}
+            topics[topic.key] = Topic(study_id=study.id, **told)
+            session.add(topics[topic.key])
+        elif gains:
+            topics[topic.key].prompt = topics[topic.key].prompt or topic.prompt
+    return topics
+
+
+def _enter_systems(session: Session, study: Study, parsed: Parsed) -> dict[str, System]:
+    """Every system of the study by its key; one that is called a reference now is one."""
+    systems = {row.key: row for row in session.scalars(select(System).where(System.study_id == study.id))}
+    for system in parsed.systems:
+        if system.key not in systems:
+            systems[system.key] = System(study_id=study.id, **asdict(system))
+            session.add(systems[system.key])
+        systems[system.key].is_reference |= system.is_reference
+    return systems
+
+
+def _row(report: ReportRecord, ready: Prepared, version: int) -> Report:
+    """What is kept of a report, as it was read and as it is shown."""
+    return Report(
+        version=version, original=report.original, original_sha256=report.sha256, original_text=report.text,
+        encoding=report.encoding, status="empty" if report.is_empty or ready.is_bare else "ready",
+        shown_text=ready.shown_text, shown_sha256=ready.shown_sha256,
+        removed=[[s.start, s.end, s.kind] for s in ready.removed],
+        changes=ready.changes, flags=ready.unresolved_flags(), open_flags=len(ready.flags),
+        warnings=list(ready.warnings), stripper_version=ready.stripper_version,
+        canonical_version=ready.canonical_version, words=ready.words,
+    )  # fmt: skip
+
+
+def _record(session: Session, study: Study, principal: Principal, entry: Import, *, new: int, replacing: bool) -> None:
+    """Retire the items that newer texts replace, and write the import into the audit trail."""
+    retired = retire_outdated(session, study) if replacing else 0
+    audit(
+        session, study.id, principal.rater_id, "import", retired_items=retired, layout=entry.layout,
+        source=entry.source, new=new,
+    )  # fmt: skip
+    if retired:
+        keep_changed_root(session, study)
+
+
+def criteria_problems(session: Session, study: Study, parsed: Parsed) -> list[str]:
+    """What is wrong with the criteria read, where the study asks them."""
+    if not _comes_with_topics(study):
+        return []
+    topics = {topic.key for topic in parsed.topics} | _topics(session, study).keys()
+    unknown = {one.topic: one.where for one in reversed(parsed.criteria) if one.topic not in topics}
+    plain = protocol_of(study).study.layout == "plain"
+    asked = [(one, about_layout(one.label, one.text)) for one in parsed.criteria] if plain else []
+    locked = [f"study {study.name!r} is locked; its criteria can no longer change"] if study.status == "locked" else []
+    return [
+        *parsed.criteria_problems,
+        *(
+            f"{where}: no topic {topic!r} in this study; correct the id or remove it"
+            for topic, where in unknown.items()
+        ),
+        *(
+            f"{one.where}: study.layout is 'plain', and {taken_by_plain(one.id, words)}"
+            for one, words in asked
+            if words
+        ),
+        *(locked if parsed.criteria else []),
+    ]
+
+
+def enter_criteria(session: Session, study: Study, parsed: Parsed) -> tuple[dict[str, int], tuple[str, ...]]:
+    """Write the criteria of topics that are stored; how many were new, unchanged, moved, reworded, dropped, and notes.
+
+    A criterion whose words changed is retired and asked anew; labels keep pointing at what they answered. `moved` is
+    another place, category or weight.
+    """
+    if not _comes_with_topics(study):
+        left = f"{parsed.criteria_file}: not read, because this study's protocol brings its own criteria"
+        return {}, (left,) if parsed.criteria_file else ()
+    topics = _topics(session, study)
+    counts: Counter[str] = Counter()
+    for key in dict.fromkeys(one.topic for one in parsed.criteria):
+        standing = {row.code: row for row in criteria_of(session, study, topics[key])}
+        for position, one in enumerate(record for record in parsed.criteria if record.topic == key):
+            counts[_enter(session, study, topics[key], position, one, standing.pop(one.id, None))] += 1
+        for row in standing.values():
+            row.retired_at = now()
+            counts["dropped"] += 1
+    session.flush()
+    unasked = unasked_topics(session, study)
+    without = f"topics without criteria {name_some(unasked)}: the study cannot open before they have some"
+    return dict(counts), (without,) if unasked else ()
+
+
+def _comes_with_topics(study: Study) -> bool:
+    return protocol_of(study).criteria_from == "topics"
+
+
+def _topics(session: Session, study: Study) -> dict[str, int]:
+    rows = session.execute(select(Topic.key, Topic.id).where(Topic.study_id == study.id))
+    return {key: topic for key, topic in rows}
+
+
+def _enter(
+    session: Session, study: Study, topic: int, position: int, one: CriterionRecord, row: Criterion | None
+) -> str:
+    words = words_sha256(one.label, one.text)
+    if row is not None and (row.text_sha256, row.scale) == (words, one.scale):
+        place = position, one.category, one.subcategory, one.weight
+        moved = (row.position, row.category, row.subcategory, row.weight) != place
+        row.position, row.category, row.subcategory, row.weight = place
+        return "moved" if moved else "unchanged"
+    if row is not None:
+        row.retired_at = now()
+        session.flush()  # an id is asked once at a time
+    session.add(
+        Criterion(
+            study_id=study.id, topic_id=topic, code=one.id, position=position, label=one.label, text=one.text,
+            text_sha256=words, category=one.category, subcategory=one.subcategory, weight=one.weight, scale=one.scale,
+        )
+    )  # fmt: skip
+    return "new" if row is None else "reworded"

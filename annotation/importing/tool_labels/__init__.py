@@ -1,0 +1,1 @@
+"""Labels as annotation and evaluation tools export them: a reader for each tool."""

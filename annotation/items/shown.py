@@ -1,0 +1,131 @@
+"""What an item is called, which texts it shows (two reports, one beside another, or a probe), and what it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.protocol import Protocol
+from annotation.studies import criteria_of, protocol_of
+from db.tables import REPORT_A, REPORT_B, Assignment, Criterion, Item, Report, Study, Topic
+from plain.hashes import text_sha256
+
+# before a sha256 on a label that was made elsewhere: the text its item showed at import, which nobody proved was read
+UNPROVED = "unproved:"
+
+
+@dataclass(frozen=True)
+class ShownText:
+    """One text as raters read it. `name` is its title on the page and never says which system wrote it."""
+
+    name: str
+    shown_text: str
+    shown_sha256: str
+    stripper_version: str
+
+
+def shown_of_item(session: Session, protocol: Protocol, item: Item, left: str | None) -> list[ShownText]:
+    """One or two texts, the left one first. A probe with neither report nor sources shows one that is empty."""
+    keys = item.report_a_id, item.report_b_id, item.reference_id
+    # only these columns: a report's row also holds its original and all that was removed from it
+    columns = Report.id, Report.shown_text, Report.shown_sha256, Report.stripper_version
+    stored = session.execute(select(*columns).where(Report.id.in_([key for key in keys if key is not None])))
+    reports: dict[int | None, Sequence[str]] = {key: shown for key, *shown in stored}
+    return in_order(protocol, item, left, lambda name, key: ShownText(name, *reports[key]))
+
+
+def in_order(
+    protocol: Protocol, item: Any, left: str | None, report: Callable[[str, int | None], ShownText]
+) -> list[ShownText]:
+    """The same from a row with an item's columns; `report` finds a text by its title and the report's id."""
+    if item.kind == "pair":
+        first, second = (item.report_b_id, item.report_a_id) if left == "B" else (item.report_a_id, item.report_b_id)
+        return [report("Left", first), report("Right", second)]
+    if item.kind == "report" and item.reference_id is not None and left is not None:
+        # both are rated, each as an item of its own, and neither is called the reference
+        own, beside = item.report_a_id, item.reference_id
+        first, second = (beside, own) if left == "B" else (own, beside)
+        return [report("Left", first), report("Right", second)]
+    if item.kind == "report":
+        beside = [] if item.reference_id is None else [report("Reference", item.reference_id)]
+        return [report("Report", item.report_a_id), *beside]
+    context = protocol.answers.context
+    texts = [report("Report", item.report_a_id)] if context != "sources" and item.report_a_id is not None else []
+    if context != "report" or not texts:
+        texts.append(ShownText("Sources", item.context or "", sources_sha256(item.context), ""))
+    return [text for text in texts if text.shown_text] or texts[:1]
+
+
+def sources_sha256(context: str | None) -> str:
+    """What a label on source passages is stamped with: sha256 of their UTF-8 bytes, as hex."""
+    return text_sha256(context or "")
+
+
+def items_shown(session: Session, study: Study, *, texts: bool) -> list[dict[str, Any]]:
+    """One row an item: `item_id, topic, sha256_a, sha256_b`, with `texts` also `text_a, text_b`; None for no report."""
+    a, b = REPORT_A, REPORT_B
+    shown = (a.shown_text, b.shown_text) if texts else ()
+    rows = session.execute(
+        select(Item.id, Topic.key, a.shown_sha256, b.shown_sha256, *shown)
+        .join(Topic, Topic.id == Item.topic_id)
+        .outerjoin(a, a.id == Item.report_a_id)
+        .outerjoin(b, b.id == Item.report_b_id)
+        .where(Item.study_id == study.id)
+        .order_by(Item.id)
+    )
+    names = ("item_id", "topic", "sha256_a", "sha256_b", "text_a", "text_b")
+    return [{**dict(zip(names, row, strict=False)), "item_id": item_code(row[0])} for row in rows]
+
+
+def item_code(number: int) -> str:
+    """`item-00042`, from the number of its row."""
+    return f"item-{number:05d}"
+
+
+NAMED = 5
+
+
+def asked_of(session: Session, study: Study, assignment: Assignment) -> list[Criterion]:
+    """The questions of this assignment that are still asked, in the order they are shown.
+
+    Its `criteria_order` is a draw for a person who labels, so a question that came later follows at the end; an
+    adjudicator is asked what is in dispute, and nothing else.
+    """
+    criteria = criteria_of(session, study, session.get_one(Item, assignment.item_id).topic_id)
+    if assignment.criteria_order is None:
+        return criteria
+    place = {code: number for number, code in enumerate(assignment.criteria_order)}
+    if assignment.purpose == "adjudicate":
+        criteria = [row for row in criteria if row.code in place]
+    return sorted(criteria, key=lambda row: place.get(row.code, len(place)))
+
+
+def refuse_unasked(session: Session, study: Study, topics: Collection[int]) -> None:
+    """Raises AnnotationError `no_criteria` naming those of `topics` that nothing is asked about."""
+    unasked = unasked_topics(session, study, topics) if protocol_of(study).criteria_from == "topics" else ()
+    if unasked:
+        raise AnnotationError(
+            "no_criteria",
+            f"topics of study {study.name!r} without criteria: {name_some(unasked)}; import their reports again with "
+            "criteria for them, or take their items out",
+        )
+
+
+def unasked_topics(session: Session, study: Study, among: Collection[int] | None = None) -> tuple[str, ...]:
+    """Keys of the topics that have no question of their own."""
+    asked = select(Criterion.topic_id).where(
+        Criterion.study_id == study.id, Criterion.retired_at.is_(None), Criterion.topic_id.is_not(None)
+    )
+    rows = select(Topic.id, Topic.key).where(Topic.study_id == study.id, Topic.id.not_in(asked)).order_by(Topic.id)
+    return tuple(key for topic, key in session.execute(rows) if among is None or topic in among)
+
+
+def name_some(keys: Sequence[str]) -> str:
+    """How many, and the first few: `7 (tides, bread and 5 more)`."""
+    rest = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+    return f"{len(keys)} ({', '.join(keys[:NAMED])}{rest})"

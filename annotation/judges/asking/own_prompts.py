@@ -1,0 +1,184 @@
+"""Prompts that a judges.toml brings as files: made whole with a shipped one, and checked before anything is planned.
+
+A file with the blocks `system` and `user` is a whole prompt. One without blocks is the user message, beneath the
+shipped system message or a file of one's own.
+"""
+
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
+
+from jinja2 import TemplateError, TemplateSyntaxError, meta, nodes
+
+from annotation.errors import AnnotationError
+from annotation.judges.asking.own_code import template_of_code
+from annotation.judges.asking.prompt import PART, Material, build_prompt, environment, template_of
+from annotation.judges.defining.judge_file import PLAIN, JudgeDefinition
+from annotation.judges.defining.own_files import is_file
+from annotation.protocol import Protocol
+
+# what an own prompt may name, as docs/judges.md lists it
+NAMES = (
+    "task", "guidance", "topic", "first_report", "second_report", "report", "reference", "sources", "probes",
+    "criteria", "answers", "confidence", "reply_format", "texts_are_data", "examples",
+)  # fmt: skip
+# and what the shipped ones are written with, for a copy of one
+SHIPPED_NAMES = (
+    "nonce", "schema", "topic_title", "topic_prompt", "first", "second", "texts", "probe_kind", "meanings",
+)  # fmt: skip
+BLOCKS = frozenset({"system", "user"})
+BLOCK = re.compile(r"{% block (system|user) %}\n(.*?){% endblock %}", re.DOTALL)  # of a shipped prompt
+SENTINEL = "qzx{}vk"  # stands for a text, to see where it comes out
+MOST = 1_000_000  # characters of a prompt without its texts
+
+
+def is_own(definition: JudgeDefinition) -> bool:
+    """Whether the judge brings words of its own."""
+    return bool(definition.prompt_text or definition.system_text)
+
+
+def own_template(protocol: Protocol, definition: JudgeDefinition, *, reworded: bool = False) -> str:
+    """The judge's template without examples; `reworded`: the shipped one that asks for the same in other words.
+
+    Raises AnnotationError `no_prompt` where there is none, `bad_prompt` as `whole_template`.
+    """
+    if definition.code:
+        if reworded:
+            raise AnnotationError("no_prompt", f"judge {definition.name!r} is code; it reads no wording")
+        if definition.baseline and protocol.task_type != "pairwise_choice":
+            raise AnnotationError("no_prompt", f"judge {definition.name!r}: a baseline chooses between two reports")
+        return template_of_code(definition)
+    if reworded and is_own(definition):
+        raise AnnotationError(
+            "no_prompt",
+            f"judge {definition.name!r} has a prompt of its own, and nobody wrote the same in other words; enter the "
+            "other wording as one more judge and compare the two",
+        )
+    shipped = template_of(protocol, PLAIN if is_file(definition.prompt) else definition.prompt, reworded=reworded)
+    if not is_own(definition):
+        return shipped
+    return whole_template(shipped, definition.prompt_text, definition.system_text, source_of(definition))
+
+
+def source_of(definition: JudgeDefinition) -> str:
+    """Where the judge's words come from, for a refusal."""
+    own = (definition.prompt, definition.prompt_text), (definition.system, definition.system_text)
+    return " and ".join(name for name, text in own if text and name)
+
+
+def whole_template(shipped: str, user: str, system: str, source: str) -> str:
+    """One template of two blocks from what was given; `user` or `system` is "" where the shipped one's stands.
+
+    Raises AnnotationError `bad_prompt` naming `source`, for a text that is no Jinja or has other blocks.
+    """
+    blocks = {**_blocks(user, source), "system": system} if system else _blocks(user, source)
+    if system and "system" in _blocks(user, source):
+        raise _bad(source, "it has a block `system` of its own; remove that, or the key `system`")
+    if system:
+        _parsed(system, source)
+    if blocks.keys() >= BLOCKS and not system:
+        return user
+    usual = {name: text for name, text in BLOCK.findall(shipped)}
+    made = {**usual, **blocks}
+    return "".join(f"{{% block {name} %}}\n{made[name].rstrip()}\n{{% endblock %}}\n" for name in ("system", "user"))
+
+
+def with_examples(template: str, examples: str) -> str:
+    """The template with this text as its `examples`; one that does not name them has them before its user message."""
+    literal = json.dumps(examples, ensure_ascii=False)  # a Jinja string as well: no text in it is ever a template
+    names = "examples" in _undeclared(template)
+    said = "" if names else "{{ examples }}\n\n"
+    given = f"{{% set examples = {literal} %}}\n"
+    template = template.replace("{% block system %}\n", f"{{% block system %}}\n{given}", 1) if names else template
+    return template.replace("{% block user %}\n", f"{{% block user %}}\n{given}{said}", 1)
+
+
+def refuse_named_systems(protocol: Protocol, definition: JudgeDefinition, systems: Iterable[str]) -> None:
+    """Raises AnnotationError `bad_prompt` where the judge's own words name one of the systems that are compared.
+
+    A word that the shipped prompt uses too, such as `reference`, names nothing.
+    """
+    own, shipped = f"{definition.prompt_text}\n{definition.system_text}", template_of(protocol)
+    for system in systems:
+        name = re.compile(rf"(?<!\w){re.escape(system)}(?!\w)", re.IGNORECASE)
+        if len(system) > 1 and name.search(own) and not name.search(shipped):
+            why = f"it names the system {system!r}, and judges are blind to that; remove the name"
+            raise _bad(source_of(definition), why)
+
+
+def refuse_unfit(template: str, material: Material, source: str) -> None:
+    """Raises AnnotationError `bad_prompt` for a prompt that cannot be asked, or leaves something out.
+
+    `material`: of the study's form, with texts and questions of its own.
+    """
+    _parsed(template, source)
+    if unknown := sorted(_undeclared(template) - {*NAMES, *SHIPPED_NAMES}):
+        raise _bad(source, f"there is no {{{{ {unknown[0]} }}}}; the names are {', '.join(NAMES)}")
+    said = _rendered(template, material, source)
+    for name, text in zip(material.names, material.texts, strict=True):
+        if text not in said:
+            raise _bad(
+                source, f"the model never sees the {name}; put {{{{ {PART.get(name, name)} }}}} where it belongs"
+            )
+    for probe in material.probes:
+        if probe.text not in said:
+            raise _bad(source, "the model never sees what is to be labelled; put {{ probes }} where it belongs")
+    for asked in material.criteria:
+        if not re.search(rf"^criterion: {re.escape(asked.code)}$", said, re.MULTILINE) or asked.text not in said:
+            raise _bad(source, "the model is never asked the criteria by their ids; put {{ criteria }} at the end")
+    if "judgments" not in said:
+        raise _bad(source, "the model is never told how to reply; put {{ reply_format }} into the system message")
+
+
+def sentinels(material: Material) -> Material:
+    """The same material with words in the place of texts that nothing else holds."""
+    texts = tuple(SENTINEL.format(number) for number in range(len(material.texts)))
+    probes = tuple(replace(one, text=SENTINEL.format(f"p{number}")) for number, one in enumerate(material.probes))
+    asked = tuple(replace(one, text=SENTINEL.format(f"c{number}")) for number, one in enumerate(material.criteria))
+    return replace(material, texts=texts, probes=probes, criteria=asked)
+
+
+def _rendered(template: str, material: Material, source: str) -> str:
+    try:
+        prompt = build_prompt(replace(material, template=template), "plain")
+    except TemplateError as error:
+        raise _bad(source, f"{error.message or type(error).__name__}") from None
+    except (ArithmeticError, LookupError, TypeError, ValueError, OverflowError, MemoryError) as error:
+        raise _bad(source, f"it cannot be filled in: {error}") from None
+    if prompt.characters > MOST:
+        raise _bad(source, f"it has {prompt.characters:,} characters without its texts; at most {MOST:,} are sent")
+    return "\n".join(message["content"] for message in prompt.messages)
+
+
+def _blocks(template: str, source: str) -> dict[str, str]:
+    """The blocks of a text: the whole of it as `user` where it has none, nothing where it is empty."""
+    if not template:
+        return {}
+    found = {block.name for block in _parsed(template, source).find_all(nodes.Block)}
+    if not found:
+        return {"user": template}
+    if found != BLOCKS:
+        raise _bad(source, "write the two blocks `system` and `user`, or none at all")
+    return dict.fromkeys(BLOCKS, template)
+
+
+@lru_cache(maxsize=16)
+def _syntax(template: str) -> nodes.Template:
+    return environment().parse(template)
+
+
+def _undeclared(template: str) -> set[str]:
+    return meta.find_undeclared_variables(_syntax(template))
+
+
+def _parsed(template: str, source: str) -> nodes.Template:
+    try:
+        return _syntax(template)
+    except TemplateSyntaxError as error:
+        raise _bad(f"{source}, line {error.lineno}", error.message or "not a Jinja template") from None
+
+
+def _bad(source: str, text: str) -> AnnotationError:
+    return AnnotationError("bad_prompt", f"{source}: {text}")

@@ -1,0 +1,358 @@
+"""Plan a judge's work: every assignment with its order, and one row per call, before anything is sent.
+
+Planning is idempotent: the key of a call says everything it depends on, so planning again adds only what is new.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import Engine, Insert, Table, bindparam, select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.items.shown import item_code, name_some
+from annotation.items.twins import rates_both
+from annotation.judges.asking.client import describe as describe_with_litellm
+from annotation.judges.asking.examples import JudgePrompt, judge_prompt, keep_examples, refuse_asked
+from annotation.judges.asking.own_prompts import is_own, refuse_named_systems, refuse_unfit, sentinels, source_of
+from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, maker, own_family
+from annotation.judges.money.accounts import (
+    Account,
+    Describe,
+    Resolved,
+    open_account,
+    other_settings,
+    refuse_taken_name,
+    resolve,
+)
+from annotation.judges.money.prices import CallSize, Estimate, estimate
+from annotation.judges.planning.calls import (
+    LabelledItem,
+    Pass,
+    PlannedCall,
+    criteria_by_topic,
+    empty_material,
+    labelled_pairs,
+    passes_of,
+    planned_calls,
+    standing_passes,
+)
+from annotation.judges.planning.singles import labelled_singles, share_calls, standing_groups
+from annotation.judges.replies.reply import PARSER_VERSION, failed_answers
+from annotation.labelling import record_answers
+from annotation.labels.answers import Answered
+from annotation.leaks.self_identification import addressed_to_judges
+from annotation.locks import hold_person
+from annotation.studies import protocol_of
+from db.connect import reading, transaction
+from db.tables import LIVE, Assignment, Criterion, Item, Report, Study, System, Topic
+from db.types import Record, now, opaque
+
+CHUNK = 2000  # calls per transaction: a plan that is interrupted goes on where it was
+CALLS, SERVED = Record.metadata.tables["judge_calls"], Record.metadata.tables["judge_call_assignments"]
+KNOWN = select(CALLS.c.key, CALLS.c.state).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
+IDS = select(CALLS.c.id, CALLS.c.key).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
+
+
+@dataclass(frozen=True)
+class JudgePlan:
+    """What planning came to for one judge: `calls` are all it needs, `added` those that were new, `too_long` of these
+    do not fit the model's context window. `waiting` were planned before and not made yet. `estimate` is of both, as far
+    as they will be sent."""
+
+    name: str
+    items: int
+    calls: int
+    added: int
+    too_long: int
+    waiting: int
+    estimate: Estimate
+    price_source: str
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What one judge needs, checked before anything is written. `window`: the tokens its model takes, if known.
+
+    `calls` can be gone through once.
+    """
+
+    resolved: Resolved
+    prompt: JudgePrompt
+    window: int | None
+    calls: Iterator[PlannedCall]
+    items: int
+    warnings: tuple[str, ...]
+
+
+def plan_judges(
+    engine: Engine,
+    study_id: int,
+    definitions: Sequence[JudgeDefinition],
+    *,
+    describe: Describe = describe_with_litellm,
+    write: bool = True,
+) -> tuple[JudgePlan, ...]:
+    """Write accounts, assignments and calls for every labelled item; twice adds nothing. `write=False` only estimates.
+
+    All judges are checked before the first row is written. A prompt that cannot fit the context window is never sent:
+    its criteria are `missing` from the start. Raises AnnotationError.
+    """
+    facts = {definition.name: describe(definition) for definition in definitions}
+    with reading(engine) as session:
+        study = session.get_one(Study, study_id)
+        if study.status == "locked":
+            raise AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
+        items = judged_items(session, study)
+        questions = criteria_by_topic(session, study, items)
+        said = warn_of_addressed(session, study)
+        wanted = [
+            _wanted(session, study, definition, facts[definition.name], items, questions, said)
+            for definition in definitions
+        ]
+    return tuple(_plan(engine, study_id, one, write=write) for one in wanted)
+
+
+def judged_items(session: Session, study: Study) -> list[LabelledItem]:
+    """What is to be judged. Raises AnnotationError `no_items`."""
+    protocol = protocol_of(study)
+    paired = protocol.task_type == "pairwise_choice" or rates_both(protocol)
+    items = labelled_pairs(session, study) if paired else labelled_singles(session, study)
+    if not items:
+        raise AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs")
+    return items
+
+
+def _wanted(
+    session: Session, study: Study, definition: JudgeDefinition, facts: ModelFacts, items: Sequence[LabelledItem],
+    questions: Mapping[int, Sequence[Criterion]], said: Sequence[str],
+) -> Wanted:  # fmt: skip
+    """What this judge needs given what stands; writes nothing. Raises AnnotationError."""
+    refuse_taken_name(session, study, definition.name)
+    protocol, prompt = protocol_of(study), judge_prompt(session, study, definition)
+    if is_own(definition):
+        refuse_unfit_prompt(session, study, definition, prompt.template, items, questions)
+    if prompt.topics:
+        refuse_asked(session, study, definition, prompt.topics)
+        items = [item for item in items if item.topic_id not in prompt.topics]
+    resolved = resolve(session, study, definition, prompt.template, facts)
+    assert resolved is not None  # facts are given
+    passes = passes_of(definition, items, standing_passes(session, study, definition.name), study.seed)
+    groups = _groups(session, study, resolved, items)
+    calls = planned_calls(study.id, protocol, prompt.template, resolved, groups, passes, questions)
+    related = own_family(definition.name, maker(definition.model), _makers(session, study))
+    warnings = (*_not_accepted(definition, facts), *related, *said, *_shown_topics(session, definition, prompt))
+    return Wanted(resolved, prompt, facts.context_tokens, calls, len(items), warnings)
+
+
+def refuse_unfit_prompt(
+    session: Session, study: Study, definition: JudgeDefinition, template: str, items: Sequence[LabelledItem],
+    questions: Mapping[int, Sequence[Criterion]],
+) -> None:  # fmt: skip
+    """Raises AnnotationError `bad_prompt` where a judge's own words cannot be asked of these items."""
+    rows = session.execute(select(System.key, System.public_name).where(System.study_id == study.id))
+    protocol = protocol_of(study)
+    refuse_named_systems(protocol, definition, sorted({name for row in rows for name in row if name}))
+    for item in {item.names: item for item in items}.values():
+        material = empty_material(protocol, template, questions[item.topic_id], item.names, 1)
+        refuse_unfit(template, sentinels(material), source_of(definition))
+
+
+def _shown_topics(session: Session, definition: JudgeDefinition, prompt: JudgePrompt) -> list[str]:
+    if not prompt.topics:
+        return []
+    keys = session.scalars(select(Topic.key).where(Topic.id.in_(prompt.topics)).order_by(Topic.key)).all()
+    return [
+        f"judge {definition.name!r} is shown people's labels of {name_some(keys)} topics as examples: it is not asked "
+        "about them, and no number rests on it there"
+    ]
+
+
+def _groups(
+    session: Session, study: Study, resolved: Resolved, items: Sequence[LabelledItem]
+) -> Sequence[tuple[LabelledItem, ...]]:
+    """The items of each call: one, or as many probes as the judge is asked about at once."""
+    definition = resolved.definition
+    if protocol_of(study).task_type != "probe_label" or definition.items_per_call == 1:
+        return [(item,) for item in items]
+    standing = standing_groups(session, study, definition.name, resolved.sha256)
+    return share_calls(items, definition.items_per_call, standing)
+
+
+def _makers(session: Session, study: Study) -> list[tuple[str, str]]:
+    """The family of every system, by its key."""
+    rows = session.scalars(select(System).where(System.study_id == study.id))
+    return sorted((row.key, row.family) for row in rows)
+
+
+def _not_accepted(definition: JudgeDefinition, facts: ModelFacts) -> list[str]:
+    return [
+        f"judge {definition.name!r}: {name} is not accepted by {definition.model}; {name}: provider default"
+        for name in facts.dropped
+    ]
+
+
+def _plan(engine: Engine, study_id: int, wanted: Wanted, *, write: bool) -> JudgePlan:
+    """Write the judge's account and calls, or without `write` only count them."""
+    definition, warnings = wanted.resolved.definition, list(wanted.warnings)
+    account: Account | None = None
+    if write:
+        with transaction(engine) as session:
+            study = session.get_one(Study, study_id)
+            account = open_account(session, study, wanted.resolved, wanted.prompt.template)
+            keep_examples(session, study, wanted.prompt)
+            if other_settings(session, account):
+                warnings.append(
+                    f"judge {definition.name!r} had other settings before; new labels stand as later revisions"
+                )
+    counts: Counter[str] = Counter()
+    sent = _sent(engine, study_id, account, wanted.calls, wanted.window, counts)
+    expected = estimate(sent, wanted.resolved.priced.price, definition.max_output_tokens)
+    return JudgePlan(
+        name=definition.name, items=wanted.items, calls=counts["calls"], added=counts["added"],
+        too_long=counts["too_long"], waiting=counts["waiting"], estimate=expected,
+        price_source=wanted.resolved.priced.source,
+        warnings=tuple(warnings),
+    )  # fmt: skip
+
+
+def _sent(
+    engine: Engine, study_id: int, account: Account | None, calls: Iterator[PlannedCall], window: int | None,
+    counts: Counter[str],
+) -> Iterator[CallSize]:  # fmt: skip
+    """Write the calls chunk by chunk (without an account, only look which are there); the sizes of those that will be
+    sent. A million calls are never held at once: `counts` says how many there were."""
+    while chunk := list(islice(calls, CHUNK)):
+        with transaction(engine) if account else reading(engine) as session:
+            known = dict(session.execute(KNOWN, {"keys": [call.key for call in chunk]}).all())
+            new = [call for call in chunk if call.key not in known]
+            if account:
+                _write(session, study_id, account, new, window)
+        waiting = [call for call in chunk if known.get(call.key) in ("planned", "leased")]
+        long = sum(too_long(call.size, window) for call in new)
+        counts.update(calls=len(chunk), added=len(new), too_long=long, waiting=len(waiting))
+        yield from (call.size for call in (*new, *waiting) if not too_long(call.size, window))
+
+
+def _write(session: Session, study_id: int, account: Account, new: Sequence[PlannedCall], window: int | None) -> None:
+    """Write the assignments and calls of a chunk."""
+    if not new:
+        return
+    served = {place: shown for call in new for place, shown in call.served.items()}
+    assignments = open_assignments(session, session.get_one(Study, study_id), account.rater_id, served)
+    stamp = now()
+    # somebody else may be planning the very same: a row that is there is left alone
+    session.execute(insert_new(session, CALLS), [_row(account, call, window, stamp) for call in new])
+    ids = {key: call for call, key in session.execute(IDS, {"keys": [call.key for call in new]})}
+    session.execute(
+        insert_new(session, SERVED),
+        [{"call_id": ids[call.key], "assignment_id": assignments[place]} for call in new for place in call.served],
+    )
+    unsendable = [
+        Answered(
+            tuple(assignments[place] for place in call.served),
+            failed_answers([row.code for row in call.criteria], "input_too_long"),
+        )
+        for call in new
+        if too_long(call.size, window)
+    ]
+    record_answers(session, unsendable, parser_version=PARSER_VERSION)
+
+
+def _row(account: Account, call: PlannedCall, window: int | None, stamp: datetime) -> dict[str, Any]:
+    """The call as it is stored; one that can never be sent has ended."""
+    never_sent = too_long(call.size, window)
+    return {
+        "key": call.key,
+        "judge_id": account.judge_id,
+        "config_id": account.config_id,
+        "criteria": [row.id for row in call.criteria],
+        "shown_sha256": list(call.shown_sha256),
+        "state": "failed" if never_sent else "planned",
+        "outcome": "input_too_long" if never_sent else None,
+        "done_at": stamp if never_sent else None,
+    }
+
+
+def too_long(size: CallSize, window: int | None) -> bool:
+    """Whether a prompt of this size cannot fit a context window of so many tokens, at four characters each."""
+    return window is not None and size.characters / 4 > window
+
+
+def insert_new(session: Session, table: Table) -> Insert:
+    """INSERT that leaves a row that is already there alone."""
+    if session.get_bind().dialect.name == "postgresql":
+        return postgresql.insert(table).on_conflict_do_nothing()
+    return sqlite.insert(table).on_conflict_do_nothing()
+
+
+ASSIGNMENTS = Record.metadata.tables["assignments"]
+
+
+def open_assignments(
+    session: Session, study: Study, rater_id: int, passes: Mapping[tuple[int, int], Pass]
+) -> dict[tuple[int, int], int]:
+    """Assignment ids by (item id, pass_no); what stands is kept with its order, what is missing is made."""
+    items = {item for item, _ in passes}
+    standing = select(Assignment.item_id, Assignment.pass_no, Assignment.id).where(
+        Assignment.rater_id == rater_id, Assignment.item_id.in_(items), Assignment.status.in_(LIVE)
+    )
+
+    def found() -> dict[tuple[int, int], int]:
+        return {(item, pass_no): key for item, pass_no, key in session.execute(standing)}
+
+    hold_person(session, rater_id)  # other machines may plan the same judge at this moment
+    there = found()
+    stamp = now()
+    missing: list[dict[str, Any]] = [
+        {
+            "aid": opaque(), "study_id": study.id, "item_id": item, "rater_id": rater_id, "purpose": "label",
+            "source": "judge", "status": "taken", "left": shown.left, "pass_no": pass_no, "repeat_no": shown.repeat_no,
+            "slot_no": pass_no, "plan_seed": study.seed, "priority": 0, "rev": 0, "place": {}, "created_at": stamp,
+            "taken_at": stamp,
+        }
+        for (item, pass_no), shown in passes.items()
+        if (item, pass_no) not in there
+    ]  # fmt: skip
+    if missing:
+        session.execute(ASSIGNMENTS.insert(), missing)
+        there = found()
+    return {place: there[place] for place in passes}
+
+
+def warn_of_addressed(session: Session, study: Study) -> list[str]:
+    """One warning with a count and the first such words, or none."""
+    found = [*_in_reports(session, study), *_in_probes(session, study)]
+    if not found:
+        return []
+    where, words = found[0]
+    return [
+        f"{len(found)} shown texts speak to their judge (first: {words!r} in {where}); they are sent as they stand, as "
+        "data between tags, and replies are checked as ever; look at them with: calipers audit"
+    ]
+
+
+def _in_reports(session: Session, study: Study) -> Iterator[tuple[str, str]]:
+    """By the flags of their import that nobody masked."""
+    reports = select(Topic.key, Report.flags).join(Topic, Topic.id == Report.topic_id)
+    for topic, flags in session.execute(reports.where(Report.study_id == study.id, Report.status == "ready")):
+        said = [flag["text"] for flag in flags if flag["kind"] == "judge" and flag.get("resolution") != "mask"]
+        if said:
+            yield f"a report on {topic}", said[0]
+
+
+def _in_probes(session: Session, study: Study) -> Iterator[tuple[str, str]]:
+    """In probes and their source passages, which no import flags."""
+    probes = select(Item.id, Item.probe, Item.context).where(
+        Item.study_id == study.id, Item.kind == "probe", Item.purpose == "label", Item.excluded_at.is_(None)
+    )
+    for item, probe, context in session.execute(probes.execution_options(yield_per=500)):
+        said = addressed_to_judges(f"{probe}\n{context or ''}")
+        if said:
+            yield item_code(item), said[0]

@@ -1,0 +1,77 @@
+"""What a judge would be asked about one item, to be read before anything is planned or paid. Nothing is sent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.items.shown import item_code, shown_of_item
+from annotation.items.twins import rates_both
+from annotation.judges.asking.examples import judge_prompt
+from annotation.judges.asking.material import material_of
+from annotation.judges.asking.own_prompts import is_own
+from annotation.judges.asking.prompt import Asked, Message, Probe, build_prompt
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.planning.calls import batches
+from annotation.judges.planning.plan import judged_items, refuse_unfit_prompt
+from annotation.labels.entries import scale_of
+from annotation.studies import criteria_of, protocol_of
+from db.tables import Criterion, Item, Study, Topic
+from plain.hashes import text_sha256
+
+
+@dataclass(frozen=True)
+class Preview:
+    """The first call about an item: `messages` as they would be sent, of `calls` in each order and repeat.
+
+    `examples`: keys of the topics that the prompt shows with people's labels.
+    """
+
+    judge: str
+    model: str
+    item: str
+    template_sha256: str
+    messages: tuple[Message, ...]
+    characters: int
+    calls: int
+    examples: tuple[str, ...]
+
+
+def preview(session: Session, study: Study, definition: JudgeDefinition, item: str | None = None) -> Preview:
+    """The messages about `item`, or about the first item that the judge would be asked about.
+
+    Raises AnnotationError for a prompt that cannot be used, and for an item that is not there or not asked about.
+    """
+    protocol, prompt = protocol_of(study), judge_prompt(session, study, definition)
+    items = judged_items(session, study)
+    questions = {one.topic_id: criteria_of(session, study, one.topic_id) for one in items}
+    if is_own(definition):
+        refuse_unfit_prompt(session, study, definition, prompt.template, items, questions)
+    asked_about = [one for one in items if one.topic_id not in prompt.topics]
+    chosen = next((one for one in asked_about if item in (None, item_code(one.item_id))), None)
+    if chosen is None:
+        shown = any(item == item_code(one.item_id) for one in items)
+        why = "is on a topic that it is shown as an example" if shown else "is not there, or not asked about"
+        raise AnnotationError("not_found", f"judge {definition.name!r}: {item} {why}; see: calipers items")
+    row = session.get_one(Item, chosen.item_id)
+    topic = session.get_one(Topic, row.topic_id)
+    paired = protocol.task_type == "pairwise_choice" or rates_both(protocol)
+    grouped = batches(questions[topic.id], [one.category for one in questions[topic.id]], definition.batching)
+    material = material_of(
+        protocol, prompt.template, _asked(session, study, grouped[0]), title=topic.title, prompt=topic.prompt,
+        shown=shown_of_item(session, protocol, row, "A" if paired else None),
+        probes=[Probe(row.probe)] if row.probe else (),
+    )  # fmt: skip
+    made = build_prompt(material, definition.structured[0])
+    keys = session.scalars(select(Topic.key).where(Topic.id.in_(prompt.topics)).order_by(Topic.key)).all()
+    return Preview(
+        definition.name, definition.model, item_code(row.id), text_sha256(prompt.template), made.messages,
+        made.characters, len(grouped), tuple(keys),
+    )  # fmt: skip
+
+
+def _asked(session: Session, study: Study, criteria: Sequence[Criterion]) -> list[Asked]:
+    protocol = protocol_of(study)
+    return [Asked(row.id, row.code, row.label, row.text, scale_of(protocol, row.scale)) for row in criteria]

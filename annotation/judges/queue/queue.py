@@ -1,0 +1,169 @@
+"""The rows of `judge_calls` as a durable queue: what is due, and claiming it.
+
+`settling.py` writes back what came of it. Both keep the judge's `spent` and `reserved` in step with the rows.
+
+While a call is leased, its `outcome` says how far it is: empty or `reasking` while a request is out, `replied` once
+the reply is stored. While it is submitted in a provider's batch, `outcome` says what was sent: the step of the ladder
+and the sha256 of the prompt.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import Select, and_, bindparam, func, or_, select
+from sqlalchemy.orm import Session
+
+from annotation.judges.asking.material import CallRows, Texts, load_calls
+from annotation.judges.asking.steps import Ask, Finish
+from annotation.judges.money.accounts import Account
+from annotation.judges.queue.settling import CALLS, ROUNDING, STILL_OPEN, Worker, clock, last_attempts, pay, workers_of
+from db.judge_tables import Judge, JudgeCall
+from db.tables import Study
+
+# a call that this worker holds already was claimed by a commit that it never heard of
+FREE = (
+    select(CALLS.c.id, CALLS.c.reserved)
+    .where(
+        CALLS.c.id.in_(bindparam("calls", expanding=True)),
+        or_(CALLS.c.state == "planned", and_(CALLS.c.state == "leased", CALLS.c.worker == bindparam("by"))),
+    )
+    .order_by(CALLS.c.id)
+    .with_for_update(skip_locked=True)
+)
+LEASE = (
+    CALLS.update()
+    .where(CALLS.c.id == bindparam("call"))
+    .values(
+        state="leased", worker=bindparam("by"), lease_until=bindparam("until"), reserved=bindparam("worst"),
+        outcome=bindparam("progress"),
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Work:
+    """A call with its next step and the most that step may cost, in USD."""
+
+    rows: CallRows
+    step: Ask | Finish
+    worst: float
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a claim came to, and what the judge's row said: other workers pause, stop and step down through it."""
+
+    taken: tuple[Work, ...]
+    unaffordable: tuple[int, ...]  # calls whose worst case does not fit the budget
+    paused_s: float
+    stopped: str | None
+    rung: int
+    workers: int = 1  # processes that share the judge's limits, this one among them
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """What is left of a judge's calls; `wait_s` until the first planned one is due."""
+
+    planned: int
+    leased: int
+    wait_s: float
+
+
+def due(account: Account, at: datetime) -> Select[int]:
+    """The planned calls whose time has come, in order."""
+    waits = JudgeCall.next_try_at.is_not(None) & (JudgeCall.next_try_at > at)
+    return (
+        select(JudgeCall.id)
+        .where(account.calls, account.part_of_calls, JudgeCall.state == "planned", STILL_OPEN, ~waits)
+        .order_by(JudgeCall.id)
+    )
+
+
+def due_calls(
+    session: Session,
+    study: Study,
+    account: Account,
+    limit: int,
+    without: Sequence[int] = (),
+    texts: Texts | None = None,
+) -> list[CallRows]:
+    """Planned calls whose time has come, in order, with their material and attempts."""
+    ids = session.scalars(due(account, clock(session)).where(JudgeCall.id.not_in(without)).limit(limit)).all()
+    loaded = load_calls(session, study, ids, texts)
+    return [loaded[call] for call in ids]
+
+
+def claim(session: Session, account: Account, worker: Worker, work: Sequence[Work]) -> Claim:
+    """Lease what is still planned and fits the budget, reserving the worst case of each."""
+    judge = session.execute(
+        select(Judge.spent, Judge.reserved, Judge.max_cost, Judge.paused_until, Judge.stopped, Judge.rung)
+        .where(Judge.id == account.judge_id)
+        .with_for_update()
+    ).one()
+    at = clock(session)
+    paused = max(0.0, (judge.paused_until - at).total_seconds()) if judge.paused_until else 0.0
+    if judge.stopped or paused:
+        return Claim((), (), paused, judge.stopped, judge.rung)
+    wanted = {one.rows.call_id: one for one in work}
+    room = float("inf") if judge.max_cost is None else judge.max_cost - judge.spent - judge.reserved
+    taken, unaffordable, reserved = [], [], 0.0
+    free = dict(session.execute(FREE, {"calls": list(wanted), "by": worker.id}).all())
+    known = last_attempts(session, list(free))
+    for call in free:
+        one = wanted[call]
+        if known.get(call, 0) != len(one.rows.tried):
+            continue  # somebody else tried it since it was read
+        if one.worst - free[call] > room + ROUNDING:
+            unaffordable.append(call)
+            continue
+        room -= one.worst - free[call]
+        reserved += one.worst - free[call]
+        taken.append(one)
+    if taken:
+        session.execute(
+            LEASE,
+            [
+                {
+                    "call": one.rows.call_id,
+                    "by": worker.id,
+                    "until": at + timedelta(seconds=worker.lease_s),
+                    "worst": one.worst,
+                    "progress": _progress(one.step),
+                }
+                for one in taken
+            ],
+        )
+        pay(session, account.judge_id, spent=0.0, released=-reserved)
+    sharing = workers_of(session, account.judge_id) if account.resolved.definition.is_paced else 1
+    return Claim(tuple(taken), tuple(unaffordable), 0.0, None, judge.rung, max(1, sharing))
+
+
+def unfinished(session: Session, account: Account) -> Unfinished:
+    """What is left of this configuration's calls, as far as they are worked on."""
+    at = clock(session)
+    mine = account.calls, account.part_of_calls, STILL_OPEN
+    counts = dict(
+        session.execute(
+            select(JudgeCall.state, func.count()).where(*mine, JudgeCall.state.in_(("planned", "leased")))
+            .group_by(JudgeCall.state)
+        ).all()
+    )  # fmt: skip
+    due = session.scalar(
+        select(func.min(func.coalesce(JudgeCall.next_try_at, JudgeCall.created_at))).where(
+            *mine, JudgeCall.state == "planned"
+        )
+    )
+    wait = max(0.0, (_aware(due) - at).total_seconds()) if due is not None else 0.0
+    return Unfinished(counts.get("planned", 0), counts.get("leased", 0), wait)
+
+
+def _progress(step: Ask | Finish) -> str | None:
+    if isinstance(step, Finish):
+        return "replied"
+    return "reasking" if step.kind == "reask" else None
+
+
+def _aware(value: datetime | str) -> datetime:
+    return value if isinstance(value, datetime) else datetime.fromisoformat(value)

@@ -1,0 +1,141 @@
+"""How far judges are: what a command line draws while they run, and the summary at the end."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from annotation.judges.money.accounts import Account
+from annotation.labels.current_labels import CURRENT_LABELS
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall
+from db.tables import Assignment
+from db.types import now
+
+
+@dataclass(frozen=True)
+class JudgeProgress:
+    """One judge while it runs. Calls, seconds, USD; `labels` counts answers by status since the run began."""
+
+    name: str
+    planned: int
+    done: int
+    failed: int
+    in_flight: int
+    calls_per_s: float
+    labels: Mapping[str, int]
+    paused_s: float
+    spent: float | None  # None without a price
+    max_cost: float | None
+    seconds_left: float | None  # None until something is done
+    stopped: str | None
+
+
+Snapshot = tuple[JudgeProgress, ...]
+OnProgress = Callable[[Snapshot], None]
+
+
+@dataclass(frozen=True)
+class JudgeSummary:
+    """One judge after a run, over all its calls with these settings. USD. `submitted` calls are in a provider's batch.
+
+    `cost` is the sum of the known costs of its attempts, None without a price; `unknown_costs` counts attempts that may
+    have been billed; `spent` is what counts against the budget, those included.
+    """
+
+    name: str
+    planned: int
+    done: int
+    failed: int
+    labels: Mapping[str, int]
+    attempts: int
+    cost: float | None
+    unknown_costs: int
+    spent: float
+    seconds: float
+    stopped: str | None
+    submitted: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every planned call was made and got a reply."""
+        return self.done == self.planned
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """A whole run. `abandoned`: requests of processes that died, which may have been paid twice. `batches`: what became
+    of providers' batches, a sentence each."""
+
+    judges: tuple[JudgeSummary, ...]
+    seconds: float
+    interrupted: bool
+    abandoned: int
+    batches: tuple[str, ...] = ()
+
+
+def call_counts(session: Session, account: Account) -> dict[str, int]:
+    """Calls with these settings by state."""
+    counted = select(JudgeCall.state, func.count()).where(account.calls)
+    return dict(session.execute(counted.group_by(JudgeCall.state)).all())
+
+
+def label_counts(session: Session, account: Account) -> dict[str, int]:
+    """The judge's current labels by status."""
+    counted = (
+        select(CURRENT_LABELS.c.status, func.count())
+        .join(Assignment, Assignment.id == CURRENT_LABELS.c.assignment_id)
+        .where(Assignment.rater_id == account.rater_id)
+        .group_by(CURRENT_LABELS.c.status)
+    )
+    return dict(session.execute(counted).all())
+
+
+def seen_in_rows(
+    session: Session, account: Account, *, calls: Mapping[str, int], labels: Mapping[str, int], seconds: float
+) -> JudgeProgress:
+    """A judge that other processes work on. `calls` and `labels` are the counts from before they began."""
+    judge, definition = session.get_one(Judge, account.judge_id), account.resolved.definition
+    counts = call_counts(session, account)
+    done, failed, planned = counts.get("done", 0), counts.get("failed", 0), sum(counts.values())
+    ended = done + failed - calls.get("done", 0) - calls.get("failed", 0)
+    rate = ended / max(1e-9, seconds)
+    since = {status: count - labels.get(status, 0) for status, count in label_counts(session, account).items()}
+    paused = (judge.paused_until - now()).total_seconds() if judge.paused_until else 0.0
+    return JudgeProgress(
+        name=definition.name, planned=planned, done=done, failed=failed, in_flight=counts.get("leased", 0),
+        calls_per_s=rate, labels={status: count for status, count in since.items() if count > 0},
+        paused_s=max(0.0, paused), spent=None if account.resolved.priced.price is None else judge.spent,
+        max_cost=definition.max_cost, seconds_left=(planned - done - failed) / rate if ended > 0 else None,
+        stopped=judge.stopped,
+    )  # fmt: skip
+
+
+def summarise(session: Session, account: Account, *, seconds: float, stopped: str | None) -> JudgeSummary:
+    """Everything the rows say about one judge."""
+    counts = call_counts(session, account)
+    attempts, cost, priced, unbilled = session.execute(
+        select(
+            func.count(JudgeAttempt.id),
+            func.sum(JudgeAttempt.cost),
+            func.count(JudgeAttempt.cost),
+            func.count(JudgeAttempt.id).filter(JudgeAttempt.cost.is_(None)),
+        )
+        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+        .where(JudgeCall.judge_id == account.judge_id)
+    ).one()
+    has_price = account.resolved.priced.price is not None
+    return JudgeSummary(
+        name=account.resolved.definition.name,
+        planned=sum(counts.values()),
+        done=counts.get("done", 0),
+        failed=counts.get("failed", 0),
+        labels=label_counts(session, account),
+        attempts=attempts,
+        cost=(cost or 0.0) if priced or has_price else None,
+        unknown_costs=unbilled if has_price else 0,
+        spent=session.get_one(Judge, account.judge_id).spent,
+        seconds=seconds,
+        stopped=stopped,
+        submitted=counts.get("submitted", 0),
+    )

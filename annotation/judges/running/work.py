@@ -1,0 +1,370 @@
+"""One judge at work in this process: it claims calls, sends them at its pace, and writes back what they came to."""
+
+import asyncio
+import contextlib
+import random
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
+from functools import partial
+from typing import Any
+
+from sqlalchemy import Engine
+
+from annotation.errors import AnnotationError
+from annotation.judges.asking.client import Transport
+from annotation.judges.asking.material import CallRows, Texts, step_of, tokens, worst
+from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, back_off_s, counted_tries, next_step, spent_by
+from annotation.judges.money.accounts import Account, as_sent
+from annotation.judges.queue import queue
+from annotation.judges.queue.queue import Work
+from annotation.judges.queue.settling import (
+    AskedAgain,
+    Change,
+    Ended,
+    GivenBack,
+    Settled,
+    Worker,
+    let_go,
+    take_over_expired,
+    write_back,
+)
+from annotation.judges.replies.outcomes import REPLIES, Reply
+from annotation.judges.running.progress import JudgeProgress
+from annotation.judges.running.writer import Writer
+from db.connect import patient, reading
+from db.tables import Study
+
+GIVE_UP_S = 15 * 60.0  # of 429s without a success
+FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
+LONGEST_PAUSE_S = 60.0
+APART_S = 0.012  # the first calls: sent at once they are answered at once, and each burst waits for one processor
+
+
+class Gate:
+    """One judge's brake in one process. Seconds throughout; `clock` is monotonic."""
+
+    def __init__(
+        self,
+        rpm: float | None = None,
+        tpm: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        luck: Callable[[], float] = random.random,
+    ) -> None:
+        self._rpm, self._tpm, self._clock, self._luck = rpm, tpm, clock, luck
+        self._next_start = self._paused_until = clock()
+        self._pauses = self._failures = 0
+        self._limited_since: float | None = None
+        self._answered = False
+        self.workers = 1  # processes that share the limits
+
+    def wait_s(self) -> float:
+        """How long until the next call may start; 0 when it may now."""
+        return max(0.0, max(self._next_start, self._paused_until) - self._clock())
+
+    def paused_s(self) -> float:
+        """How much of a pause is left."""
+        return max(0.0, self._paused_until - self._clock())
+
+    def started(self, tokens: float) -> None:
+        """A call of about `tokens` tokens went out; the next one keeps its distance."""
+        gap = max(60 / self._rpm if self._rpm else 0.0, 60 * tokens / self._tpm if self._tpm else 0.0)
+        apart = 0.0 if self._answered else APART_S
+        self._next_start = max(self._clock(), self._next_start) + max(self.workers * gap, apart)
+
+    def succeeded(self) -> None:
+        self._pauses = self._failures = 0
+        self._limited_since = None
+        self._answered = True
+
+    def limited(self, retry_after_s: float | None) -> None:
+        """A 429: nobody sends until Retry-After is over, else for 1, 2, 4 … 60 s with jitter."""
+        now = self._clock()
+        if self._limited_since is None:
+            self._limited_since = now
+        if retry_after_s is not None:
+            self.pause_until(now + retry_after_s)
+        elif now >= self._paused_until:  # the others of the same burst do not lengthen the pause
+            self._pauses += 1
+            self.pause_until(now + min(LONGEST_PAUSE_S, 2.0 ** (self._pauses - 1)) * (0.5 + self._luck() / 2))
+
+    def failed(self) -> None:
+        """A 5xx, a refused or broken connection, a timeout. Twenty in a row pause the judge."""
+        self._failures += 1
+        if self._failures % FAILURES_IN_A_ROW == 0:
+            self.pause_until(self._clock() + FAILURE_PAUSE_S)
+
+    def pause_until(self, at: float) -> None:
+        self._paused_until = max(self._paused_until, at)
+
+    def gave_up(self) -> bool:
+        """429s and nothing else for 15 minutes."""
+        return self._limited_since is not None and self._clock() - self._limited_since > GIVE_UP_S
+
+
+LOOK_AGAIN_S = 0.5  # after a claim that found nothing
+SET_ASIDE = 500  # calls that do not fit the budget now; more are not looked for
+
+
+class JudgeWork:
+    """The loop of one judge. `stopped` says in words why it ended early; None when nothing was left to do."""
+
+    def __init__(
+        self, engine: Engine, study: Study, account: Account, worker: Worker, thread: Executor, transport: Transport,
+        *, states: Mapping[str, int], spent: float, limit: int | None,
+    ) -> None:  # fmt: skip
+        self.account, self.abandoned, self.seconds = account, 0, 0.0
+        self.stopped: str | None = None
+        self._engine, self._study, self._worker, self._texts = engine, study, worker, Texts()
+        self._writer: Writer[Change] = Writer(
+            engine, thread, lambda session, changes: write_back(session, worker, changes)
+        )
+        self._transport, self._limit, self._thread = transport, limit, thread
+        self._definition, self._price = account.resolved.definition, account.resolved.priced.price
+        self._gate = Gate(self._definition.rpm, self._definition.tpm)
+        self._ahead = max(8, self._definition.concurrency // 4)  # claimed before a slot is free, to hide the claim
+        self._ready: deque[Work] = deque()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._claiming: asyncio.Task[None] | None = None
+        self._requests: set[asyncio.Future[Reply]] = set()
+        self._error: Exception | None = None
+        self._in_flight = self._rung = self._ended = 0
+        self._unaffordable: set[int] = set()
+        self._settled = False  # since calls were last set aside
+        self._look_at = self._started = time.monotonic()
+        self._changed = asyncio.Event()
+        self._states, self._spent = Counter(states), spent
+        self._labels: Counter[str] = Counter()
+
+    async def run(self) -> None:
+        """Until nothing is left, nothing more may be spent, or `stop`. Raises what a transport raised unasked."""
+        await self._take_over()
+        while self.stopped is None:
+            self._start_ready()
+            self._begin_claim()
+            if not (self._tasks or self._ready or self._claiming) and await self._is_over():
+                continue
+            await self._wait()
+        await self.close()
+        self.stopped = self.stopped or None
+        if self._error is not None:
+            raise self._error
+
+    def stop(self, reason: str) -> None:
+        """Claim and send nothing more; what is in flight is finished."""
+        self.stopped = self.stopped or reason
+        self._changed.set()
+
+    def cancel(self) -> None:
+        """Give up the requests that are in flight; each is recorded as abandoned."""
+        self.stop("cancelled")
+        for request in self._requests:
+            request.cancel()
+
+    async def close(self) -> None:
+        """Wait for what is in flight and give unsent calls back."""
+        while running := self._tasks | ({self._claiming} if self._claiming else set()):
+            await asyncio.wait(running)
+        unsent = [work.rows.call_id for work in self._ready]
+        self._ready.clear()
+        await asyncio.gather(*(self._writer.change(GivenBack(call)) for call in unsent))
+        # nothing is left here unless something went wrong
+        self.abandoned += await self._writer.write(lambda session: let_go(session, self._worker, self.account.judge_id))
+        await self._writer.close()
+        self.seconds = time.monotonic() - self._started
+
+    def progress(self) -> JudgeProgress:
+        planned = sum(self._states.values())
+        ended = self._states["done"] + self._states["failed"]
+        rate = self._ended / max(1e-9, time.monotonic() - self._started)
+        return JudgeProgress(
+            name=self._definition.name, planned=planned, done=self._states["done"], failed=self._states["failed"],
+            in_flight=self._in_flight, calls_per_s=rate, labels=dict(self._labels), paused_s=self._gate.paused_s(),
+            spent=None if self._price is None else self._spent, max_cost=self._definition.max_cost,
+            seconds_left=(planned - ended) / rate if self._ended else None, stopped=self.stopped or None,
+        )  # fmt: skip
+
+    def _start_ready(self) -> None:
+        slots = self._definition.concurrency
+        while self._ready and self.stopped is None and self._in_flight < slots and self._gate.wait_s() <= 0:
+            work = self._ready.popleft()
+            if isinstance(work.step, Ask):
+                self._gate.started(tokens(work.step, work.rows))
+            self._in_flight += 1
+            task = asyncio.create_task(self._one(work))
+            self._tasks.add(task)
+            task.add_done_callback(self._ended_task)
+
+    def _ended_task(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if task is self._claiming:
+            self._claiming = None
+        if not task.cancelled() and isinstance(error := task.exception(), Exception):
+            self._error = self._error or error
+            self.stop("error")
+        self._changed.set()
+
+    def _begin_claim(self) -> None:
+        """Claim what free slots can start, and a little more, while the others are at work."""
+        want = self._definition.concurrency + self._ahead - self._in_flight - len(self._ready)
+        if self._limit is not None:
+            want = min(want, self._limit - self._ended - len(self._tasks) - len(self._ready))
+        soon = len(self._ready) > self._ahead // 2 or time.monotonic() < self._look_at
+        if want <= 0 or soon or self._claiming or self._gate.paused_s() > 0 or len(self._unaffordable) > SET_ASIDE:
+            return
+        self._claiming = asyncio.create_task(self._claim(want))
+        self._claiming.add_done_callback(self._ended_task)
+
+    async def _claim(self, want: int) -> None:
+        # on the writer's thread: a third one would only fight for the interpreter
+        work = await asyncio.get_running_loop().run_in_executor(self._thread, patient(self._prepare), want)
+        job = partial(queue.claim, account=self.account, worker=self._worker, work=work)
+        claim = await self._writer.write(job, can_wait=bool(self._ready))
+        self._ready.extend(claim.taken)
+        self._unaffordable.update(claim.unaffordable)
+        self._rung = min(max(self._rung, claim.rung), len(self._definition.structured) - 1)
+        self._gate.workers = claim.workers
+        if claim.stopped:
+            self.stop(claim.stopped)
+        if claim.paused_s:
+            self._gate.pause_until(time.monotonic() + claim.paused_s)
+        if not claim.taken and not claim.unaffordable:
+            self._look_at = time.monotonic() + LOOK_AGAIN_S
+
+    def _prepare(self, want: int) -> list[Work]:
+        with reading(self._engine) as session:
+            due = queue.due_calls(session, self._study, self.account, want, tuple(self._unaffordable), self._texts)
+        return [Work(rows, step := self._step(rows), worst(step, self.account)) for rows in due]
+
+    def _step(self, rows: CallRows) -> Ask | Finish:
+        return step_of(rows, self._definition.structured[self._rung])
+
+    async def _is_over(self) -> bool:
+        """With nothing in hand: whether this judge has ended. Sets `stopped` then ("" where all is done)."""
+        left = await asyncio.to_thread(patient(self._unfinished))
+        if left.planned + left.leased == 0 or (self._limit is not None and self._ended >= self._limit):
+            self.stopped = self.stopped or ""
+        elif self._unaffordable and self._settled:
+            self._unaffordable.clear()
+            self._settled = False
+        elif self._unaffordable:
+            self.stop(f"budget: the next call may cost more than what is left of {self._definition.max_cost:g} USD")
+        else:
+            if left.leased:
+                await self._take_over()
+            self._look_at = time.monotonic() + min(LOOK_AGAIN_S, max(0.02, left.wait_s))
+        return self.stopped is not None
+
+    def _unfinished(self) -> queue.Unfinished:
+        with reading(self._engine) as session:
+            return queue.unfinished(session, self.account)
+
+    async def _take_over(self) -> None:
+        take_over = partial(take_over_expired, worker=self._worker, account=self.account)
+        self.abandoned += await self._writer.write(take_over)
+
+    async def _wait(self) -> None:
+        until = [1.0, self._look_at - time.monotonic() if self._look_at > time.monotonic() else 1.0]
+        if self._ready or self._gate.paused_s():
+            until.append(self._gate.wait_s() if self._in_flight < self._definition.concurrency else 1.0)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(max(0.001, min(until))):  # unlike wait_for, makes no task
+                await self._changed.wait()
+        self._changed.clear()
+
+    async def _one(self, work: Work) -> None:
+        """Take one call as far as it goes now: to its labels, or back into the queue."""
+        rows, step, tried = work.rows, work.step, list(work.rows.tried)
+        if isinstance(step, Ask) and step.kind != "reask" and step.rung != self._definition.structured[self._rung]:
+            step = self._step(rows)  # the ladder has moved since it was claimed
+        try:
+            while isinstance(step, Ask):
+                reply = await self._send(rows, step)
+                tried.append(Tried(reply.outcome, step.rung, reply.text, reply.finish_reason))
+                decide = partial(next_step, rows.material, tried, self._definition.structured[self._rung])
+                # a reply is stored before it is read; anything else needs no reading
+                again = reply.outcome not in REPLIES and isinstance(decide(), Ask)
+                if not await self._settle(rows, step, reply, tried, requeue=again):
+                    return
+                step = decide()
+                if isinstance(step, Ask) and not await self._is_our_turn():
+                    await self._writer.change(GivenBack(rows.call_id))
+                    return
+                if isinstance(step, Ask) and not await self._may_ask_again(rows, step):
+                    step = decide(may_ask_again=False)
+        finally:
+            self._in_flight -= 1
+            self._start_ready()  # not only once the loop is back from its next claim
+            self._changed.set()
+        ended = Ended(rows.call_id, rows.answered(step.answers), step)
+        if await self._writer.change(ended, can_wait=self._in_flight > 0):
+            self._ended += 1
+            self._states[step.state] += 1
+            self._states["planned"] -= 1
+            self._labels.update(answer.status for answer in step.answers)
+
+    async def _send(self, rows: CallRows, step: Ask) -> Reply:
+        started = time.monotonic()
+        judge = as_sent(self._definition, rows.repeat_no)
+        request = asyncio.ensure_future(self._transport(judge, step.prompt.messages, step.prompt.schema, step.rung))
+        self._requests.add(request)
+        try:
+            return await request
+        except asyncio.CancelledError:
+            return Reply("abandoned", time.monotonic() - started, error="cancelled while the request was out")
+        except AnnotationError as error:
+            return Reply("fatal", time.monotonic() - started, error=error.text)
+        except Exception as error:  # noqa: BLE001  (raised again by `run`, once the attempt is recorded)
+            self._error = self._error or error
+            self.stop("error")
+            return Reply("abandoned", time.monotonic() - started, error=type(error).__name__)
+        finally:
+            self._requests.discard(request)
+
+    async def _settle(self, rows: CallRows, step: Ask, reply: Reply, tried: list[Tried], *, requeue: bool) -> bool:
+        """Store the attempt with what it means for the whole judge. True while the call is still in our hands."""
+        judge, paused_s = self._note(step, reply)
+        tries, row = counted_tries(tried), as_row(reply, step, self._price)
+        counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
+        wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
+        spent = spent_by(reply, self._price)
+        settled = Settled(rows.call_id, row, spent, tries, requeue, wait_s, judge, paused_s, len(tried))
+        mine = await self._writer.change(settled)
+        self._spent += worst(step, self.account) if spent is None else spent
+        self._settled = True
+        if requeue:
+            self._look_at = min(self._look_at, time.monotonic() + wait_s)
+        return mine and not requeue
+
+    def _note(self, step: Ask, reply: Reply) -> tuple[dict[str, Any], float | None]:
+        """What a reply says about the judge itself: columns of its row and a pause in seconds, for other workers."""
+        following = self._definition.structured.index(step.rung) + 1
+        if reply.outcome in REPLIES:
+            self._gate.succeeded()
+        elif reply.outcome == "rate_limited":
+            self._gate.limited(reply.retry_after_s)
+            if self._gate.gave_up():
+                self.stop("rate limited: nothing but 429 for 15 minutes")
+            return {}, self._gate.paused_s()
+        elif reply.outcome == "format_rejected" and following < len(self._definition.structured):
+            self._rung = max(self._rung, following)
+            return {"rung": self._rung}, None
+        elif reply.outcome in ("format_rejected", "fatal"):
+            self.stop(reply.error or reply.outcome)
+            return {"stopped": self.stopped}, None
+        elif reply.outcome in ("server_error", "dropped", "timeout"):
+            self._gate.failed()
+        return {}, None
+
+    async def _is_our_turn(self) -> bool:
+        """Wait until the judge may send again. False when it stopped meanwhile."""
+        while self._gate.wait_s() > 0 and self.stopped is None:
+            await asyncio.sleep(min(LOOK_AGAIN_S, self._gate.wait_s()))
+        return self.stopped is None
+
+    async def _may_ask_again(self, rows: CallRows, step: Ask) -> bool:
+        """Reserve the re-ask. False when there is no money for it."""
+        self._gate.started(tokens(step, rows))
+        return bool(await self._writer.change(AskedAgain(rows.call_id, worst(step, self.account))))

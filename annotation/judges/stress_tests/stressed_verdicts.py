@@ -1,0 +1,161 @@
+"""What a judge said to the stress tests, beside what it says anyway: the same item, order and criterion, read alike."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.designs.presentation import OTHER
+from annotation.judges.asking.altered_texts import ONE_SIDED, changed_side, heavier_side
+from annotation.judges.asking.material import CHUNK
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.money.accounts import Account
+from annotation.judges.reviewing.replies_again import Said, said
+from annotation.judges.stress_tests.stress_plan import own_account, stress_account
+from db.judge_tables import JudgeCall, JudgeCallAssignment
+from db.tables import Assignment, Item, Study
+
+
+@dataclass(frozen=True)
+class StressedVerdict:
+    """One criterion of one item in one order. A verdict is None where the judge gave no usable answer.
+
+    `side`: the report that padding or authority changed, or the one with more Markdown; None where there is no such.
+    A is the item's own report where two are rated.
+    `again`: what the judge said another time to the very same prompt, with another repeat's seed.
+    `scale`: ends of a rating's scale.
+    """
+
+    item_id: int
+    cluster: str
+    criterion: str
+    side: str | None
+    own: str | None
+    stressed: str | None
+    again: str | None = None
+    scale: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Scores in [0, 1] of the same labels, unstressed and stressed, nan where unusable, with their clusters.
+
+    `what`: `wins` of the side in question (a tie is a half), a rating's `score`, or `changed` verdicts, where the
+    unstressed ones are changed by nothing but another try. `noise_known`: whether there was another try.
+    """
+
+    what: str
+    unstressed: tuple[float, ...]
+    stressed: tuple[float, ...]
+    clusters: tuple[str, ...]
+    noise_known: bool = True
+
+
+def compared(verdicts: Sequence[StressedVerdict], kind: str) -> Compared:
+    """Verdicts as numbers. Pairs are about a side, but under a paraphrase, which favours none; statements never are."""
+    if any(verdict.scale for verdict in verdicts):
+        # of two reports that are both rated, one was changed, and the other's scores are not about it
+        about = [verdict for verdict in verdicts if kind not in ONE_SIDED or verdict.side != "B"]
+        used, what = [one for one in about if one.scale], "score"
+        pairs = [(_scaled(one.own, one.scale), _scaled(one.stressed, one.scale)) for one in used]
+    elif kind != "paraphrase" and any(verdict.side for verdict in verdicts):
+        used, what = [verdict for verdict in verdicts if verdict.side], "wins"
+        pairs = [(_win(one.own, one.side), _win(one.stressed, one.side)) for one in used]
+    else:
+        return _changed(verdicts)
+    return Compared(what, *_columns(pairs), tuple(one.cluster for one in used))
+
+
+def changed_share(verdicts: Sequence[StressedVerdict]) -> float:
+    """Share of usable verdicts that are not what they were, 0 to 1; nan where there are none."""
+    usable = [
+        verdict.own != verdict.stressed
+        for verdict in verdicts
+        if verdict.own is not None and verdict.stressed is not None
+    ]
+    return sum(usable) / len(usable) if usable else math.nan
+
+
+def stressed_verdicts(session: Session, study: Study, definition: JudgeDefinition, kind: str) -> list[StressedVerdict]:
+    """Every stressed verdict with the judge's own, by item; on texts and questions that still stand.
+
+    Both are read from the stored replies with the parser of today. Raises AnnotationError `not_planned`.
+    """
+    account = stress_account(session, study, definition, kind)
+    if account is None:
+        return []
+    stressed = list(_said(session, study, account))
+    items = sorted({one.item for one in stressed})
+    tries: dict[tuple[Any, ...], dict[int, str | None]] = {}
+    sides: dict[int, str | None] = {}
+    own = own_account(session, study, definition)
+    for start in range(0, len(items), CHUNK):
+        for one in _said(session, study, own, items[start:][:CHUNK]):
+            tries.setdefault(one.thing, {})[one.repeat] = one.verdict
+            if one.item not in sides:
+                sides[one.item] = _side(one, kind, study.seed)
+    found = []
+    for one in stressed:
+        given = tries.get(one.thing, {})
+        if one.repeat in given:
+            others = [given[repeat] for repeat in sorted(given) if repeat != one.repeat and given[repeat] is not None]
+            found.append(
+                StressedVerdict(
+                    one.item, one.cluster, one.criterion, sides[one.item], given[one.repeat], one.verdict,
+                    others[0] if others else None, one.scale,
+                )
+            )  # fmt: skip
+    return found
+
+
+def _said(session: Session, study: Study, account: Account, items: Sequence[int] | None = None) -> Iterator[Said]:
+    """By item."""
+    calls = (
+        select(JudgeCall.id, Item.id)
+        .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
+        .join(Assignment, Assignment.id == JudgeCallAssignment.assignment_id)
+        .join(Item, Item.id == Assignment.item_id)
+        .where(account.calls, JudgeCall.state.in_(("done", "failed")), Item.excluded_at.is_(None))
+        .order_by(Item.id, JudgeCall.id)
+    )
+    found = session.execute(calls if items is None else calls.where(Item.id.in_(items)))
+    return said(session, study, list(dict.fromkeys(call for call, _ in found)))
+
+
+def _side(one: Said, kind: str, seed: int) -> str | None:
+    if one.left is None or kind == "paraphrase":
+        return None
+    if kind not in ONE_SIDED:
+        return heavier_side(*one.texts)
+    side = changed_side(kind, seed, one.page)
+    return side if one.item == one.page else OTHER[side]
+
+
+def _changed(verdicts: Sequence[StressedVerdict]) -> Compared:
+    tried = [verdict for verdict in verdicts if verdict.again is not None]
+    used = tried or list(verdicts)
+    pairs = [(_differs(one.own, one.again if tried else one.own), _differs(one.own, one.stressed)) for one in used]
+    return Compared("changed", *_columns(pairs), tuple(one.cluster for one in used), noise_known=bool(tried))
+
+
+def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    return tuple(one for one, _ in pairs), tuple(other for _, other in pairs)
+
+
+def _win(verdict: str | None, side: str | None) -> float:
+    if verdict in (None, "not_applicable"):
+        return math.nan
+    return 0.5 if verdict == "tie" else float(verdict == side)
+
+
+def _scaled(score: str | None, scale: tuple[float, float] | None) -> float:
+    if score in (None, "not_applicable") or scale is None:
+        return math.nan
+    return (float(score) - scale[0]) / (scale[1] - scale[0])
+
+
+def _differs(one: str | None, other: str | None) -> float:
+    return math.nan if one is None or other is None else float(one != other)

@@ -1,0 +1,156 @@
+"""Labels as they were given, beside what their items show now: what verdicts are made of."""
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, column, func, literal, select, table
+from sqlalchemy.orm import Session, aliased
+
+from annotation.items.shown import UNPROVED
+from annotation.studies import protocol_of
+from db.judge_tables import Judge
+from db.people_tables import Enrollment, Rater
+from db.tables import (
+    HANDED_IN,
+    REFERENCE,
+    REPORT_A,
+    REPORT_B,
+    SYSTEM_A,
+    SYSTEM_B,
+    Assignment,
+    Criterion,
+    Item,
+    Label,
+    Study,
+    Topic,
+)
+
+LATER = aliased(Label)  # made once: to make one costs more than to run the statement
+# the database's own view: the newest revision of every answer
+CURRENT_LABELS = table(
+    "current_labels",
+    *map(column, ("assignment_id", "criterion_id", "status", "choice", "after_reveal", "left_sha256")),
+)
+Shown = RowMapping  # what one item shows: a row of `shown_by_item`
+
+
+def all_labels(study: Study) -> Select[*tuple[Any, ...]]:
+    """Every revision, by the number of its assignment, without what its item shows: see `shown_by_item`.
+
+    A report's short columns stand behind its long ones, so they are read once for each item, not for each label.
+    """
+    return (
+        select(
+            Label.assignment_id, Label.criterion_id.label("criterion_row"), Label.revision, Label.choice, Label.status,
+            Label.rationale, Label.evidence, Label.seconds, Label.cost_usd, Label.left_sha256, Label.right_sha256,
+            Label.confidence, Assignment.item_id, Assignment.source, Assignment.left, Assignment.repeat_no,
+            Assignment.pass_no, Criterion.code.label("criterion"), Rater.kind.label("rater_kind"), Enrollment.pseudonym,
+            Judge.name.label("judge_name"),
+        )
+        .join(Assignment, Assignment.id == Label.assignment_id)
+        .join(Criterion, Criterion.id == Label.criterion_id)
+        .outerjoin(Rater, Rater.id == Assignment.rater_id)
+        .outerjoin(Enrollment, and_(Enrollment.rater_id == Rater.id, Enrollment.study_id == study.id))
+        .outerjoin(Judge, Judge.rater_id == Rater.id)
+        .where(Assignment.study_id == study.id)
+        .order_by(Label.assignment_id)
+    )  # fmt: skip
+
+
+def is_newest() -> ColumnElement[bool]:
+    """Whether a label is its answer's last revision.
+
+    Asked as "no later one stands": of `= max(revision)` Postgres believes that hardly a label can keep it.
+    """
+    return ~_later().exists()
+
+
+def _later() -> Select[int]:
+    return select(literal(1)).where(
+        LATER.assignment_id == Label.assignment_id, LATER.criterion_id == Label.criterion_id,
+        LATER.revision > Label.revision,
+    )  # fmt: skip
+
+
+def leaves_out_revealed(study: Study) -> bool:
+    """Whether a person's answer counts as it stood before labels and systems could be seen side by side."""
+    return protocol_of(study).calibration.get("after_reveal") == "leave_out"
+
+
+def counted_labels(study: Study) -> Select[*tuple[Any, ...]]:
+    """Of `all_labels` the newest ones of work handed in, on questions that are still asked."""
+    newest = is_newest()
+    if leaves_out_revealed(study):
+        blind = Label.after_reveal.is_(False) | (Assignment.source == "judge")
+        newest = blind & ~_later().where(LATER.after_reveal.is_(False) | (Assignment.source == "judge")).exists()
+    return all_labels(study).where(
+        Assignment.status.in_(HANDED_IN),
+        Assignment.purpose.in_(("label", "retest")),
+        Criterion.retired_at.is_(None),  # an answer to words that were changed since is no answer to the new ones
+        newest,
+    )
+
+
+def current_labels(session: Session, study: Study, item_id: int, *where: Any) -> list[RowMapping]:
+    """The counted labels of one item, on the texts that it shows now; `where`: conditions on raters and criteria."""
+    shown = shown_by_item(session, study, item_id)
+    rows = session.execute(counted_labels(study).where(Assignment.item_id == item_id, *where)).mappings()
+    return [row for row in rows if counts(row, shown.get(item_id))]
+
+
+def count_current(session: Session, study: Study) -> int:
+    """How many labels `counts` says yes to; probes count whatever sources they show now."""
+    shown = shown_by_item(session, study)
+    columns = Assignment.item_id, Assignment.left, Label.left_sha256, Label.right_sha256
+    rows = counted_labels(study).with_only_columns(*columns).order_by(None)
+    found = session.execute(rows.execution_options(yield_per=10_000)).mappings()
+    return sum(counts(row, shown.get(row["item_id"])) for row in found)
+
+
+def shown_by_item(session: Session, study: Study, item_id: int | None = None) -> dict[int, Shown]:
+    """Item -> its topic, its systems, and the sha256 and length of the texts it shows now; of one item, or of all."""
+    a, b, reference, system_a, system_b = REPORT_A, REPORT_B, REFERENCE, SYSTEM_A, SYSTEM_B
+    rows = (
+        select(
+            Item.id, Item.kind, Item.probe, Item.tag, Item.excluded_at, Topic.key.label("topic"), Topic.category,
+            system_a.key.label("system_a"), system_b.key.label("system_b"), a.shown_sha256.label("sha256_a"),
+            b.shown_sha256.label("sha256_b"), reference.shown_sha256.label("sha256_reference"),
+            func.length(a.shown_text).label("len_a"), func.length(b.shown_text).label("len_b"),
+        )
+        .join(Topic, Topic.id == Item.topic_id)
+        .outerjoin(a, a.id == Item.report_a_id)
+        .outerjoin(system_a, system_a.id == a.system_id)
+        .outerjoin(b, b.id == Item.report_b_id)
+        .outerjoin(system_b, system_b.id == b.system_id)
+        .outerjoin(reference, reference.id == Item.reference_id)
+        .where(Item.study_id == study.id)
+    )  # fmt: skip
+    if item_id is not None:
+        rows = rows.where(Item.id == item_id)
+    return {row["id"]: row for row in session.execute(rows).mappings()}
+
+
+def counts(label: RowMapping, shown: Shown | None) -> bool:
+    """Whether the label's item takes part, and the label's sha256 is that of the text which its item shows now.
+
+    A label on a replaced text is stale. So is one made elsewhere whose file did not prove its text, once that text is
+    no longer the one it was matched with. What a probe showed is judged where its sources are known.
+    """
+    if shown is None or shown["excluded_at"] is not None:
+        return False
+    if shown["kind"] == "probe":
+        return True
+    texts = shown["sha256_a"], shown["sha256_b"] or shown["sha256_reference"]
+    left, right = reversed(texts) if label["left"] == "B" else texts
+    return _is_of(label["left_sha256"], left) and (
+        label["right_sha256"] is None or _is_of(label["right_sha256"], right)
+    )
+
+
+def has_seen_only(label: RowMapping, *texts: str | None) -> bool:
+    """Whether the label, of a probe, was given on nothing but these texts, by their sha256."""
+    seen = {(label[side] or "").removeprefix(UNPROVED) for side in ("left_sha256", "right_sha256")} - {""}
+    return seen <= set(texts)
+
+
+def _is_of(stamp: str, sha256: str | None) -> bool:
+    return sha256 is not None and stamp.removeprefix(UNPROVED) == sha256

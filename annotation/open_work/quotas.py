@@ -1,0 +1,236 @@
+"""Which open slots a person may take, and how many: quotas are kept so that the last slots are never stranded.
+
+Whoever takes a slot may use up the only people another slot could still go to. So a take must lower what all of them
+together can still fill by one and no more; slots that would break this are passed over, and other people get them.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy.orm import Session
+
+from annotation.items.twins import once_a_page
+from annotation.locks import hold_study
+from annotation.protocol import Protocol
+from annotation.studies import protocol_of
+from db.connect import rows_of
+from db.people_tables import Enrollment
+from db.tables import ASSIGNMENT_STATUSES, FLAGGED, SLOT_SOURCES, Assignment, Item, Report, Study
+
+BEGUN = tuple(status for status in ASSIGNMENT_STATUSES if status != "open")
+# persons x items. 60 people x 400 items are 24,000 and take 6 ms; this many 120 ms, and people wait for each other
+# meanwhile. Nobody's last slots are near in a study with more left to do than that.
+COMBINATIONS_MAX = 500_000
+Reach = Callable[[int, int | None], bool]
+
+
+@dataclass(frozen=True)
+class Place:
+    """`open` slots of one item that the same people may take: anybody, or the one they are reserved for.
+
+    `unit`: what nobody gets twice, the item or, where a topic is seen once, its topic.
+    """
+
+    item: int
+    unit: int
+    reserved_for: int | None
+    open: int
+
+
+def within_reach(
+    places: Sequence[Place], left: Mapping[int, int], had: Mapping[int, Collection[int]], taker: int
+) -> set[int]:
+    """Indices of the places `taker` may take from, so that the others can still fill all but one of what they could.
+
+    `left`: person -> items they may still take; `had`: person -> units they are not given again.
+    """
+    import numpy as np
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components, maximum_flow
+
+    people = sorted(person for person, items in left.items() if items > 0)
+    if taker not in people or not places:
+        return set()
+    units = {unit: n for n, unit in enumerate(dict.fromkeys(place.unit for place in places))}
+    unit_of = np.array([units[place.unit] for place in places])
+    reserved = np.array([place.reserved_for or 0 for place in places])
+    may = np.zeros((len(people), len(units)), dtype=bool)
+    for row, member in enumerate(people):
+        may[row, [units[unit] for unit in had.get(member, ()) if unit in units]] = True
+    may = ~may[:, unit_of] & ((reserved == 0) | (reserved == np.array(people)[:, None]))
+    person, place = np.nonzero(may)
+    mine = person == people.index(taker)
+    if not mine.any():
+        return set()
+    # source, sink, people, one gate per person and unit that lets a single item through, places
+    gates, gate = np.unique(person * len(units) + unit_of[place], return_inverse=True)
+    gate_node, place_node = 2 + len(people), 2 + len(people) + len(gates)
+    edges = [
+        (np.zeros(len(people), int), 2 + np.arange(len(people)), np.array([left[member] for member in people])),
+        (2 + gates // len(units), gate_node + np.arange(len(gates)), np.ones(len(gates), int)),
+        (gate_node + gate, place_node + place, np.ones(len(place), int)),
+        (place_node + np.arange(len(places)), np.ones(len(places), int), np.array([slot.open for slot in places])),
+    ]
+    start, end, capacity = (np.concatenate(column) for column in zip(*edges, strict=True))
+    nodes = place_node + len(places)
+    network = csr_array((capacity.astype(np.int32), (start, end)), shape=(nodes, nodes))
+    flow = maximum_flow(network, 0, 1).flow
+    rest = csr_array(network - flow)
+    rest.eliminate_zeros()
+    # some maximum flow uses an edge if this one does, or if a detour in what is left of it comes back to the edge
+    part = connected_components(rest, connection="strong")[1]
+    used = np.asarray(flow[gate_node + gate[mine], place_node + place[mine]]).ravel() > 0
+    detour = part[gate_node + gate[mine]] == part[place_node + place[mine]]
+    return {int(chosen) for chosen in place[mine][used | detour]}
+
+
+def reach(session: Session, study: Study, rater_id: int, *, limited: bool) -> Reach | None:
+    """Says of an open slot, by its item and whom it is reserved for, whether quotas let this person have it.
+
+    None where the study has none. `limited` is what `one_at_a_time` said, which goes first.
+    """
+    if not limited:
+        return None
+    once = protocol_of(study).study.topic_once
+    places = _places(session, study, once)
+    left = _left(session, study, rater_id, sum(place.open for place in places))
+    if sum(items > 0 for items in left.values()) * len(places) > COMBINATIONS_MAX:
+        return lambda item, reserved_for: left.get(rater_id, 0) > 0
+    found = within_reach(places, left, _had(session, study, once), rater_id)
+    allowed = {(places[number].item, places[number].reserved_for) for number in found}
+    return lambda item, reserved_for: (item, reserved_for) in allowed
+
+
+def has_quotas(session: Session, study: Study) -> bool:
+    """Whether anybody in the study has a quota."""
+    found = select(Enrollment.id).where(Enrollment.study_id == study.id, Enrollment.quota.is_not(None))
+    return bool(rows_of(session, found.limit(1)))
+
+
+def quota_left(session: Session, study: Study, rater_id: int) -> int | None:
+    """How many more items this person may take; None where there is no limit."""
+    mine = select(Enrollment.quota).where(Enrollment.study_id == study.id, Enrollment.rater_id == rater_id)
+    quota: int | None = next((row.quota for row in rows_of(session, mine)), None)
+    if quota is None:
+        return None
+    held = select(func.count()).where(Assignment.rater_id == rater_id, *_counted(study))
+    return max(0, quota - (session.scalar(held) or 0))
+
+
+def one_at_a_time(session: Session, study: Study, *, always: bool = False) -> bool:
+    """Until this transaction ends nobody else takes work in a study with quotas (`always`: in any).
+
+    Returns whether it has quotas. Taken after the locks on one's own rows. SQLite has one writer at a time anyway.
+    """
+    limited = has_quotas(session, study)
+    if always or limited:
+        hold_study(session, study)
+    return limited
+
+
+def _counted(study: Study) -> list[Any]:
+    """Conditions on Assignment: what uses up a quota."""
+    live = Assignment.status.in_(("taken", "submitted", "locked"))
+    ours = Assignment.source.in_(SLOT_SOURCES)
+    return [Assignment.study_id == study.id, Assignment.purpose == "label", live, ours, *once_a_page(study)]
+
+
+def _places(session: Session, study: Study, once: bool) -> list[Place]:
+    unit = Item.topic_id if once else Item.id
+    rows = session.execute(
+        select(Item.id, unit, Assignment.reserved_for, func.count())
+        .select_from(Assignment)
+        .join(Item, Item.id == Assignment.item_id)
+        .where(*open_slots(study, protocol_of(study)))
+        .group_by(Item.id, unit, Assignment.reserved_for)
+        .order_by(Item.id)
+    )
+    return [Place(*row) for row in rows]
+
+
+def _left(session: Session, study: Study, taker: int, unlimited: int) -> dict[int, int]:
+    """person -> items they may still take: everybody who labels and is not paused or withdrawn."""
+    held = select(Assignment.rater_id, func.count().label("held")).where(*_counted(study))
+    held_by = held.group_by(Assignment.rater_id).subquery()
+    rows = session.execute(
+        select(Enrollment.rater_id, Enrollment.quota, func.coalesce(held_by.c.held, 0))
+        .outerjoin(held_by, held_by.c.rater_id == Enrollment.rater_id)
+        .where(
+            Enrollment.study_id == study.id,
+            Enrollment.status == "active",
+            (Enrollment.role == "annotator") | (Enrollment.rater_id == taker),
+        )
+    )
+    return {rater: unlimited if quota is None else max(0, quota - items) for rater, quota, items in rows}
+
+
+def _had(session: Session, study: Study, once: bool) -> dict[int, set[int]]:
+    unit = Item.topic_id if once else Item.id
+    rows = session.execute(
+        select(Assignment.rater_id, unit)
+        .join(Item, Item.id == Assignment.item_id)
+        .where(Assignment.status.in_(BEGUN), Assignment.source != "judge", *had_by_somebody(study))
+        .distinct()
+    )
+    had: dict[int | None, set[int]] = {}
+    for rater, one in rows:
+        had.setdefault(rater, set()).add(one)
+    return {rater: units for rater, units in had.items() if rater is not None}
+
+
+# came back without its person's wish, so it may be theirs again; a skipped item is not offered a second time
+CAME_BACK = ("closed", "stale", "packet")
+
+
+def open_to(study: Study, rater_id: int) -> Select[int, int, int]:
+    """Open slots (id, item, priority) this person may take, the urgent first."""
+    protocol = protocol_of(study)
+    had = select(Assignment.item_id).where(Assignment.rater_id == rater_id, *had_by_somebody(study))
+    slots = (
+        select(Assignment.id, Assignment.item_id, Assignment.priority)
+        .join(Item, Item.id == Assignment.item_id)
+        .where(
+            *open_slots(study, protocol),
+            or_(Assignment.reserved_for.is_(None), Assignment.reserved_for == rater_id),
+            Assignment.item_id.not_in(had),
+        )
+        .order_by(Assignment.priority.desc(), Assignment.id)
+    )
+    if protocol.study.topic_once:
+        slots = slots.where(Item.topic_id.not_in(select(Item.topic_id).where(Item.id.in_(had))))
+    return slots
+
+
+def open_slots(study: Study, protocol: Protocol) -> list[Any]:
+    """Conditions on Assignment and Item: a slot for label work that is open to whoever may take it; of twins one."""
+    return [
+        Assignment.study_id == study.id,
+        Assignment.purpose == "label",
+        Assignment.status == "open",
+        *once_a_page(study),
+        *may_be_shown(study, protocol),
+    ]
+
+
+def may_be_shown(study: Study, protocol: Protocol) -> list[Any]:
+    """Conditions on Item: not taken out, and no passage in it waits for the owner's decision."""
+    return list(_may_be_shown(study.id, protocol.reports.unresolved_flags == "refuse"))
+
+
+@lru_cache(maxsize=64)  # asked several times with every step, and dearer to build than to run
+def _may_be_shown(study_id: int, waits: bool) -> tuple[ColumnElement[bool], ...]:
+    flagged = select(Report.id).where(Report.study_id == study_id, FLAGGED)
+    shown = (Item.report_a_id, Item.report_b_id, Item.reference_id) if waits else ()
+    return (Item.excluded_at.is_(None), *(or_(report.is_(None), report.not_in(flagged)) for report in shown))
+
+
+def had_by_somebody(study: Study) -> tuple[Any, ...]:
+    """Conditions on Assignment: label work that its person is not given again."""
+    return (
+        Assignment.study_id == study.id,
+        Assignment.purpose == "label",
+        or_(Assignment.returned.is_(None), Assignment.returned.not_in(CAME_BACK)),
+    )

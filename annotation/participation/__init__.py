@@ -1,0 +1,1 @@
+"""Taking part, as admins steer it: the list of people, pauses, quotas, withdrawal and pay."""

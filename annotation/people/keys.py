@@ -1,0 +1,34 @@
+"""Keys of the database: what is hashed with one cannot be found by trying, unless somebody has the database as well."""
+
+import hashlib
+import hmac
+import secrets
+
+from sqlalchemy import select
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from db.people_tables import Key
+from db.types import now
+
+ADDRESSES = "addresses"  # of the internet, and of e-mail
+
+
+def key_of(session: Session, name: str) -> str:
+    """The key of this name, made by whoever needs it first."""
+    if found := kept_key(session, name):
+        return found
+    made = {"name": name, "secret": secrets.token_hex(32), "created_at": now()}
+    kind = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
+    session.execute(kind.insert(Key).values(made).on_conflict_do_nothing())
+    return kept_key(session, name)
+
+
+def kept_key(session: Session, name: str) -> str:
+    """The key of this name; empty where nobody has needed it yet."""
+    return session.scalar(select(Key.secret).where(Key.name == name)) or ""
+
+
+def keyed(key: str, text: str) -> str:
+    """HMAC-SHA256 of the text, hex."""
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()

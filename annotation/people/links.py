@@ -1,0 +1,243 @@
+"""Links into a study: one for each person, or one for many, as crowd platforms need it.
+
+Only the hash of a person's link is stored, so each is shown once. Whoever comes through an open link with a new
+participant id becomes an annotator; of the id, too, nothing is stored but its HMAC under a key of the study, so that
+a list of ids is no list of raters.
+"""
+
+import hashlib
+import hmac
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.locks import hold_study
+from annotation.people.door_limits import count_entry
+from annotation.people.principals import Principal, enroll, enrollment_of, find_enrollment, lookalike_of, study_for
+from annotation.studies import audit, protocol_of
+from db.people_tables import ROLES, Enrollment, Invite, OpenLink
+from db.tables import Event, Study
+from db.types import now
+from plain.hashes import text_sha256
+
+PLACES_MAX = 1_000_000
+KEY = "participant_key"  # the audit line that holds the study's key; lines are never changed
+# a platform's placeholder that nobody filled in, such as {{%PROLIFIC_PID%}}, would make one person of all
+PARTICIPANT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
+
+
+@dataclass(frozen=True)
+class OpenLinkLine:
+    """An open link as admins see it."""
+
+    id: int
+    state: str  # working | expired | withdrawn
+    places: int | None
+    taken: int
+    quota: int | None
+    expires_at: datetime
+
+
+def open_link(session: Session, principal: Principal, places: int, quota: int | None = None) -> str:
+    """A token that lets in up to `places` people, each of whom may take up to `quota` items (None: any number)."""
+    study = study_for(session, principal, "admin")
+    if not (1 <= places <= PLACES_MAX and (quota is None or 1 <= quota <= PLACES_MAX)):
+        raise AnnotationError(
+            "bad_number", f"an open link needs 1 to {PLACES_MAX} places, and a quota of at least one item"
+        )
+    hold_study(session, study)
+    if study_key(session, study.id) is None:
+        audit(session, study.id, principal.rater_id, KEY, key=secrets.token_hex(32))
+    token = secrets.token_urlsafe(32)
+    link = OpenLink(
+        study_id=study.id, token_sha256=text_sha256(token), places=places, quota=quota,
+        expires_at=now() + timedelta(days=protocol_of(study).study.limits.invite_days),
+    )  # fmt: skip
+    session.add(link)
+    session.flush()
+    audit(session, study.id, principal.rater_id, "open_link", link=link.id, places=places, quota=quota)
+    return token
+
+
+def open_links(session: Session, principal: Principal) -> list[OpenLinkLine]:
+    """The study's open links, oldest first; for admins."""
+    study = study_for(session, principal, "admin")
+    rows = session.execute(
+        select(OpenLink, func.count(Enrollment.id))
+        .outerjoin(Enrollment, Enrollment.open_link_id == OpenLink.id)
+        .where(OpenLink.study_id == study.id)
+        .group_by(OpenLink.id)
+        .order_by(OpenLink.id)
+    )
+    return [
+        OpenLinkLine(link.id, _state(link), link.places, taken, link.quota, link.expires_at) for link, taken in rows
+    ]
+
+
+def revoke_open_link(session: Session, principal: Principal, link_id: int) -> None:
+    """Nobody gets in by this link any more, and whoever came by it is signed out; their work stays.
+
+    Raises AnnotationError `unknown_link`.
+    """
+    study = study_for(session, principal, "admin")
+    link = session.get(OpenLink, link_id, with_for_update=True)
+    if link is None or link.study_id != study.id:
+        raise AnnotationError(
+            "unknown_link", f"no open link {link_id} in {study.name!r}; see: calipers people {study.name}"
+        )
+    link.revoked_at = link.revoked_at or now()
+    came = select(Enrollment.id).where(Enrollment.open_link_id == link.id)
+    by_it = update(Invite).where(Invite.enrollment_id.in_(came), Invite.revoked_at.is_(None))
+    session.execute(by_it.values(revoked_at=now()).execution_options(synchronize_session=False))
+    audit(session, study.id, principal.rater_id, "revoke_open_link", link=link.id)
+
+
+def find_open_link(session: Session, token: str) -> OpenLink | None:
+    """The link with this token if it works. Those who come by it queue here, so that its places are counted exactly."""
+    link = session.scalar(select(OpenLink).where(OpenLink.token_sha256 == text_sha256(token)).with_for_update())
+    return link if link is not None and _state(link) == "working" else None
+
+
+def enter(session: Session, link: OpenLink, token: str, participant: str, caller: str) -> Invite:
+    """What the participant with this id signs in by: the same id is the same person, a new one takes a place.
+
+    `caller`: a hash of where they come from. Raises AnnotationError `no_participant` without a usable id, `no_places`
+    when all places are taken, `too_many` when too many come from one place at once.
+    """
+    if not PARTICIPANT.fullmatch(participant):
+        raise AnnotationError(
+            "no_participant",
+            "This link needs to know which participant you are, and the address does not say. Start again from the "
+            "platform that sent you here; its study settings must add ?participant=YOUR-ID to the link.",
+        )
+    study = session.get_one(Study, link.study_id)
+    key = study_key(session, study.id) or ""
+    hashed = hmac.new(key.encode(), participant.encode(), hashlib.sha256).hexdigest()
+    same = Enrollment.study_id == study.id, Enrollment.participant_sha256 == hashed
+    person = session.scalar(select(Enrollment).where(*same)) or _new_person(session, study, link, hashed, caller)
+    door = text_sha256(f"{token}:{hashed}")
+    found = session.scalar(select(Invite).where(Invite.token_sha256 == door))
+    if found is None:
+        found = Invite(enrollment_id=person.id, token_sha256=door, expires_at=link.expires_at)
+        session.add(found)
+        session.flush()
+    return found
+
+
+def study_key(session: Session, study_id: int) -> str | None:
+    """The study's secret for everything about participants; None before its first open link."""
+    lines = select(Event).where(Event.study_id == study_id, Event.kind == "audit", Event.what == KEY)
+    line = session.scalar(lines.order_by(Event.created_at).limit(1))
+    return None if line is None else str(line.data["key"])
+
+
+def _new_person(session: Session, study: Study, link: OpenLink, hashed: str, caller: str) -> Enrollment:
+    taken = session.scalar(select(func.count()).where(Enrollment.open_link_id == link.id)) or 0
+    if link.places is not None and taken >= link.places:
+        raise AnnotationError(
+            "no_places", "All places of this study are taken. Thank you for your interest; nothing is left to do here."
+        )
+    count_entry(session, caller)
+    person = enroll(session, study, f"participant {hashed[:8]}", "annotator")
+    person.open_link_id, person.participant_sha256, person.quota = link.id, hashed, link.quota
+    session.flush()
+    return person
+
+
+def _state(link: OpenLink) -> str:
+    if link.revoked_at is not None:
+        return "withdrawn"
+    return "expired" if link.expires_at <= now() else "working"
+
+
+NAME_MAX = 200
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # a database or a terminal would stumble over them
+
+
+def invite(session: Session, principal: Principal, name: str, role: str, *, new_link: bool = False) -> str:
+    """A token for `name`, shown once: only its hash is stored.
+
+    A second invite for the same name is a second key; with `new_link` the older ones stop working, and every sign-in
+    with them. Raises AnnotationError `bad_name` for no name and for one that hardly differs from somebody's,
+    `role_fixed` for another role than the person has, `withdrawn` for one who left.
+    """
+    study = study_for(session, principal, "admin")
+    name = name.strip()
+    _refuse_no_name(name)
+    if role not in ROLES:
+        raise AnnotationError("bad_role", f"no role {role!r}; choose one of {', '.join(ROLES)}")
+    hold_study(session, study)  # of two who invite somebody new at once, one finds them here
+    enrollment = find_enrollment(session, study, name) or _enroll_new(session, study, name, role)
+    if enrollment.role != role:
+        raise AnnotationError(
+            "role_fixed", f"{name!r} is already {enrollment.role} in {study.name!r}; one person holds one role a study"
+        )
+    if enrollment.status == "withdrawn":
+        raise AnnotationError("withdrawn", f"{name!r} is withdrawn, so no link would work; resume them first")
+    if new_link:
+        withdraw_links(session, enrollment)
+    token, limits = secrets.token_urlsafe(32), protocol_of(study).study.limits
+    session.add(
+        Invite(
+            enrollment_id=enrollment.id,
+            token_sha256=text_sha256(token),
+            expires_at=now() + timedelta(days=limits.invite_days),
+            single_use=limits.single_use_invites,
+        )
+    )
+    audit(
+        session, study.id, principal.rater_id, "invite", enrollment=enrollment.pseudonym, role=role, new_link=new_link
+    )
+    return token
+
+
+def _refuse_no_name(name: str) -> None:
+    if not name:
+        raise AnnotationError("bad_name", "a person needs a name; it is seen by admins only")
+    if len(name) > NAME_MAX or CONTROL.search(name):
+        raise AnnotationError("bad_name", f"{name!r:.60} is no name: one line of at most {NAME_MAX} plain characters")
+
+
+def _enroll_new(session: Session, study: Study, name: str, role: str) -> Enrollment:
+    """One person with two places would count as two annotators who agree."""
+    if other := lookalike_of(session, study, name):
+        raise AnnotationError(
+            "bad_name",
+            f"{other!r} is in {study.name!r} already; for the same person write that, for another a fuller name",
+        )
+    return enroll(session, study, name, role)
+
+
+def invite_all(
+    session: Session, principal: Principal, names: Sequence[str], role: str, *, new_link: bool = False
+) -> dict[str, str]:
+    """name -> token, in the order given; all of them or none. A name given twice gets one link."""
+    return {
+        name: invite(session, principal, name, role, new_link=new_link)
+        for name in dict.fromkeys(name.strip() for name in names)
+    }
+
+
+def revoke(session: Session, principal: Principal, name: str) -> None:
+    """Every link of this person stops working, and every open sign-in with it."""
+    study = study_for(session, principal, "admin")
+    enrollment = enrollment_of(session, study, name)
+    withdraw_links(session, enrollment)
+    audit(session, study.id, principal.rater_id, "revoke", enrollment=enrollment.pseudonym)
+
+
+def withdraw_links(session: Session, enrollment: Enrollment) -> None:
+    """The same for a person at hand; whoever calls has checked the role and writes the audit trail."""
+    standing = update(Invite).where(Invite.enrollment_id == enrollment.id, Invite.revoked_at.is_(None))
+    session.execute(standing.values(revoked_at=now()))
+
+
+def find_invite(session: Session, token: str) -> Invite | None:
+    """The link with this token, held until the end of the transaction: of two who use it at once, one waits."""
+    return session.scalar(select(Invite).where(Invite.token_sha256 == text_sha256(token)).with_for_update())

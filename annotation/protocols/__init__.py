@@ -1,0 +1,1 @@
+"""The shipped protocols, one TOML file each."""

@@ -1,0 +1,157 @@
+"""Places in a report, those of code and mathematics among them, and a copy on which places are crossed out unmoved."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from annotation.texts.scripts import is_prose
+
+GONE = "\ufdd0"  # two noncharacters: never text, so never mistaken for what an author wrote
+SHIELD = "\ufdd1"
+GONE_END = "\ufdd2"  # a crossed-out line end, seen only by those who tidy up
+
+_KINDS = (
+    "number footnote escaped lenticular tool_token link_number link_citation link_url url author_year superscript "
+    "glued named table_citation reference_heading reference_line label provenance space encoding"
+)
+KINDS = _KINDS.split()
+
+
+@dataclass(frozen=True)
+class Span:
+    """Characters `start` to `end` (end excluded) of a report, and why they matter."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class WorkingCopy:
+    """A report of which some characters are crossed out (`GONE`) or out of bounds (`SHIELD`).
+
+    `text` always has the length of the report, so offsets found in it hold for the report itself. Line ends survive
+    both, so that a finder which thinks in lines still sees them.
+    """
+
+    def __init__(self, report: str) -> None:
+        self.report = report
+        self.text = report.replace("\r", "\n")
+        for filler in (GONE, SHIELD, GONE_END):
+            self.text = self.text.replace(filler, "\ufffd")
+        self._claims: list[Span] = []
+
+    def claim(self, spans: Iterable[Span]) -> bool:
+        """Cross out `spans`; an earlier claim on the same character keeps its kind. True if there were any."""
+        found = [span for span in spans if span.end > span.start]
+        self._claims += found
+        self._overwrite([(span.start, span.end) for span in found], GONE)
+        return bool(found)
+
+    def shield(self, ranges: Iterable[tuple[int, int]]) -> None:
+        """Put `ranges` out of bounds: finders see neither letters nor marks there."""
+        self._overwrite(list(ranges), SHIELD)
+
+    def _overwrite(self, ranges: list[tuple[int, int]], filler: str) -> None:
+        if not ranges:
+            return
+        pieces: list[str] = []
+        done = 0
+        for start, end in sorted(ranges):
+            if end <= done:
+                continue
+            start = max(start, done)
+            inside = self.text[start:end]
+            pieces += (
+                self.text[done:start],
+                re.sub(r"[^\n]", filler, inside) if "\n" in inside else filler * len(inside),
+            )
+            done = end
+        self.text = "".join(pieces) + self.text[done:]
+
+    def exposed(self) -> str:
+        """The working text with crossed-out line ends as `GONE_END`: the lines as they will be read."""
+        pieces: list[str] = []
+        done = 0
+        for span in sorted(self._claims, key=lambda span: span.start):
+            start = max(span.start, done)
+            if span.end > start and "\n" in self.text[start : span.end]:
+                pieces += (self.text[done:start], self.text[start : span.end].replace("\n", GONE_END))
+                done = span.end
+        return "".join(pieces) + self.text[done:]
+
+    def removed(self) -> tuple[Span, ...]:
+        """All claims, ascending and without overlap, neighbours of one kind joined."""
+        kinds = bytearray(len(self.text))
+        for span in reversed(self._claims):
+            kinds[span.start : span.end] = bytes([KINDS.index(span.kind) + 1]) * (span.end - span.start)
+        return tuple(Span(run.start(), run.end(), KINDS[run[1][0] - 1]) for run in _RUN.finditer(kinds))
+
+
+_RUN = re.compile(rb"([\x01-\xff])\1*+", re.DOTALL)
+
+
+def delete(text: str, spans: Iterable[Span]) -> str:
+    """`text` without `spans`, which are ascending and do not overlap."""
+    kept: list[str] = []
+    done = 0
+    for span in spans:
+        kept.append(text[done : span.start])
+        done = span.end
+    return "".join(kept) + text[done:]
+
+
+_FENCE = re.compile(r"^[ \t]{0,3}(?:>[ \t]?)?(`{3,}|~{3,})([^\n`]*)$", re.MULTILINE)
+_MARKDOWN = {"markdown", "md"}  # a whole report wrapped in a fence is no code
+_PLAIN = {"text", "txt", "plaintext"}  # nor is one with sentences in it
+_INLINE_CODE = re.compile(r"(?<!`)(?:`[^`\n]{1,500}+`|``(?:[^`\n]|`(?!`)){1,500}+``)(?!`)")
+_DOLLARS = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]{1,300}+)(?<!\s)\$(?![0-9$])")
+_BACKSLASHED = re.compile(
+    r"\\\(((?:[^\\\n]|\\(?![()])){1,400}+)\\\)|\\\[((?:[^\\\n]|\\(?![\[\]])|\n(?!\n)){1,800}+)\\\]"
+)
+# a command of TeX, not a sign that Markdown escapes; `_` between two words is no index: \(Royal\_Navy_officer\)
+_FORMULA = re.compile(r"\\[A-Za-z,;!{|\\]|[\^={}]|(?<![^\W_]{2})(?<!\\)_|_[0-9]\b|^\s*[A-Za-z]\s*$")
+_CITATION_INSIDE = re.compile(r"https?:|\]\(|[0-9]\\?\]\\?\[|[A-Za-z.,]\\?\[[0-9]{1,3}\]")
+_BRACKETED_NUMBERS = re.compile(r"[\s\^0-9,;，、–—-]*")
+
+
+def code_zones(text: str) -> list[tuple[int, int]]:
+    """Fenced blocks (an unclosed fence protects nothing) and inline code, as (start, end), ascending per kind."""
+    zones: list[tuple[int, int]] = []
+    opened: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text) if "```" in text or "~~~" in text else ():
+        if opened is None:
+            opened = fence
+        elif fence[1].startswith(opened[1]) and not fence[2].strip():
+            if not _is_report(opened[2].strip().lower(), text[opened.end() : fence.start()]):
+                zones.append((opened.start(), fence.end()))
+            opened = None
+    if "`" in text:
+        zones += [match.span() for match in _INLINE_CODE.finditer(text)]
+    return zones
+
+
+def _is_report(language: str, inside: str) -> bool:
+    return language in _MARKDOWN or (language in _PLAIN and any(map(is_prose, inside.split("\n"))))
+
+
+def math_zones(text: str) -> list[tuple[int, int]]:
+    r"""`$$…$$`, `\(…\)`, `\[…\]` and `$…$` that hold a formula; `$5 and $7` is money and `\[39\]` a citation."""
+    zones: list[tuple[int, int]] = []
+    if "$" in text:
+        start = text.find("$$")
+        while start >= 0:
+            end = text.find("$$", start + 2, start + 2000)
+            if end >= 0 and "http" not in text[start:end]:
+                zones.append((start, end + 2))
+            start = text.find("$$", (end if end >= 0 else start) + 2)
+        zones += [m.span() for m in _DOLLARS.finditer(text) if _is_formula(m[1])]
+    if "\\(" in text or "\\[" in text:
+        for match in _BACKSLASHED.finditer(text):
+            inside = match[1] or match[2]
+            if _is_formula(inside) and not _BRACKETED_NUMBERS.fullmatch(inside.replace("\\", "")):
+                zones.append(match.span())
+    return zones
+
+
+def _is_formula(inside: str) -> bool:
+    return bool(_FORMULA.search(inside)) and not _CITATION_INSIDE.search(inside)

@@ -1,0 +1,178 @@
+"""What the shown texts still tell about who wrote them, and the owner's decisions about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.completing import among
+from app.commands.printing import JSON, WHICH, echo, print_json, print_table, progress_bar, say_next
+
+if TYPE_CHECKING:
+    from annotation.leaks.blinding_audit import BlindingAudit, Gaps
+    from annotation.shown_texts.auditing import ReportLine
+
+NO_CLAIM = "No claim: all labels were made elsewhere, and their files do not prove which text was read."
+SHOWN = 20
+LAYOUTS = ("kept", "spacing", "canonical", "plain")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's commands."""
+    app.command("audit")(audit)
+
+
+def audit(
+    study: str = WHICH,
+    resolve: str = typer.Option(
+        "",
+        help="Decide about waiting passages: keep (their words are content), mask (names are shown as [system]) or "
+        "exclude (the whole report is left out).",
+        autocompletion=among("keep", "mask", "exclude"),
+    ),
+    kind: str = typer.Option("", help="With --resolve: only passages of this kind."),
+    of: str = typer.Option("", "--report", help="With --resolve: only in this report, SYSTEM/TOPIC as it is listed."),
+    reason: str = typer.Option("", help="With --resolve: why; it is kept with your decision."),
+    as_json: bool = JSON,
+) -> None:
+    """What still gives a system away, and what a paper may claim.
+
+    Prints what is left in the shown texts, passages to decide about, gaps, and how well systems are recognised.
+
+    Example: calipers audit mystudy --resolve keep --kind product --reason "the report is about this product"
+    """
+    from dataclasses import asdict
+
+    from annotation.facts.study_facts import keep_audit
+    from annotation.people.principals import local_admin
+    from annotation.shown_texts.auditing import audit_study, list_reports, open_flags
+    from annotation.shown_texts.overrides import resolve_all
+    from annotation.studies import find_study
+    from app.settings import opened
+    from calibration.inference.bootstrap import wilson_effective
+    from db.connect import reading, transaction
+    from plain.counting import counted
+
+    engine = opened()
+    if resolve:
+        with transaction(engine) as session:
+            admin = local_admin(find_study(session, study))
+            decided = resolve_all(session, admin, resolve, kind=kind or None, of=of, reason=reason)
+        typer.echo(f"{counted(decided, 'passage')} resolved as {resolve}", err=as_json)
+        with reading(engine) as session:
+            found = find_study(session, study)
+            flags, name = open_flags(session, local_admin(found)), found.name
+        if flags and not as_json:  # reading every report again takes long, and what it says waits for the last decision
+            _print_waiting(flags, name)
+            return
+    with reading(engine) as session, progress_bar("reading reports") as advance:
+        admin = local_admin(find_study(session, study))
+        audited = audit_study(session, admin, advance, wilson_effective)
+        lines = list_reports(session, admin)
+        flags, name = open_flags(session, admin), find_study(session, study).name
+    with transaction(engine) as session:
+        claimed = keep_audit(session, find_study(session, study), audited)["sentence"]
+    if as_json:
+        print_json({**asdict(audited), "open_flags": flags})
+        return
+    _print_systems(audited, lines)
+    _print_recognised(audited)
+    _print_passages(audited, flags)
+    _print_waiting(flags, name)
+    _print_gaps(audited.gaps)
+    typer.echo(audited.sentence if claimed or flags else NO_CLAIM)
+    if not flags:
+        say_next(engine, study)
+
+
+def _print_systems(audited: BlindingAudit, lines: Sequence[ReportLine]) -> None:
+    """What is left in the shown texts, system by system."""
+    kinds = sorted({kind for counts in audited.residue_counts.values() for kind, count in counts.items() if count})
+    removed = {share.system: share for share in audited.removed}
+    print_table(
+        ("system", "reports", "removed %", *kinds, "open flags"),
+        [
+            (system, removed[system].reports, f"{100 * removed[system].median:.1f}", *(counts[k] for k in kinds),
+             sum(line.open_flags for line in lines if line.system == system))
+            for system, counts in audited.residue_counts.items()
+        ],
+        numbers=("reports", "removed %", *kinds, "open flags"),
+    )  # fmt: skip
+
+
+def _print_recognised(audited: BlindingAudit) -> None:
+    """How often each system is recognised in the texts as shown, what gives it away, what each layout would leave."""
+    shown = {one.features: one for one in audited.identification if one.text == "shown"}
+    if not shown:
+        return
+    kinds = ("formatting", "words", "length", "all")
+    rows = [
+        (system, *(_share(shown[kind].recall[system], shown[kind].recall_intervals[system]) for kind in kinds))
+        for system in sorted(shown["all"].recall)
+    ]
+    whole = ("all systems", *(_share(shown[kind].accuracy, shown[kind].interval) for kind in kinds))
+    typer.echo(f"recognised in the texts as shown, % [95 % interval over topics], chance {100 * audited.chance:.0f} %")
+    print_table(("system", *kinds), [*rows, whole], numbers=kinds)
+    for sign in audited.giveaways:
+        passage = f"{sign.report}: {sign.passage}" if sign.passage else "rarer than elsewhere"
+        echo(f"gives away {sign.system}: {sign.kind} {sign.name} ({sign.own:.1f} to {sign.others:.1f}) {passage}")
+    left = [one for one in audited.identification if one.text in LAYOUTS]
+    told = ", ".join(f"{one.text} {_share(one.accuracy, one.interval)}" for one in left)
+    typer.echo(f"from formatting each layout would leave, %: {told}")
+
+
+def _share(share: float, interval: tuple[float, float]) -> str:
+    low, high = (100 * end for end in interval)
+    return f"{100 * share:.0f} [{low:.0f}, {high:.0f}]"
+
+
+def _print_passages(audited: BlindingAudit, flags: Sequence[dict[str, Any]]) -> None:
+    """The first places where something is left, and the first to decide about."""
+    for hit in audited.residue[:SHOWN]:
+        echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")
+    for flag in flags[:SHOWN]:
+        echo(f"decide: {flag['kind']} in {flag['report']}: {flag['text']} | {flag['around']}")
+
+
+def _print_waiting(flags: Sequence[dict[str, Any]], study: str) -> None:
+    """How many decisions wait, what may be decided, and the commands that do it."""
+    from collections import Counter
+    from shlex import quote
+
+    from annotation.shown_texts.overrides import decisions_about
+    from exports.words.grammar import verb
+
+    counted = Counter(flag["kind"] for flag in flags)
+    if flags:
+        named = ", ".join(f"{kind} {count}" for kind, count in counted.most_common())
+        planned = sum(flag["planned"] for flag in flags)
+        if 0 < planned < len(flags):
+            named += f"; {planned} of planned items, for which the study does not open"
+        typer.echo(
+            f"{len(flags)} {verb(len(flags), 'passage waits', 'passages wait')} for a decision ({named}): keep it "
+            "where its words are content, mask a name as [system], or exclude the whole report;\n"
+            "one by one on the Blinding page (calipers serve), where words are also changed by hand, or"
+        )
+        (kind, _), *_ = counted.most_common()
+        of = next((flag["report"] for flag in flags if "mask" in decisions_about(flag["kind"])), None)
+        excluding = f"mask --report {quote(of)}" if of else f"exclude --report {quote(flags[0]['report'])}"
+        for words in (f"keep --kind {kind}", excluding):
+            typer.echo(f"  calipers audit {quote(study)} --resolve {words}")
+
+
+def _print_gaps(gaps: Gaps) -> None:
+    """Reports that are not there, empty or twice, and pairs of unlike length."""
+    from exports.words.grammar import verb
+
+    for name, keys in (
+        ("duplicate texts", gaps.duplicates),
+        ("missing", gaps.missing),
+        ("empty", gaps.empty),
+    ):
+        if keys:
+            typer.echo(f"{name}: {len(keys)}")
+    if gaps.unequal:
+        pairs = len(gaps.unequal)
+        typer.echo(f"{pairs} {verb(pairs, 'pair differs', 'pairs differ')} in length by more than 1:4")

@@ -1,0 +1,357 @@
+"""Reports, probes, agreed answers, and labels made elsewhere come in."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from annotation.importing.layouts import AUTO, LAYOUTS, layout_lines, propose
+from app.commands.completing import among
+from app.commands.people import packets
+from app.commands.printing import JSON, STUDY, DryRun, ending, print_json, progress_bar, say, say_next
+
+ALLOW_EMPTY = typer.Option(False, help="Import empty reports as empty; they never enter an item.")
+ALLOW_MISSING = typer.Option(False, help="Accept systems without a report on some topics.")
+GAPS = ("--allow-empty", "--allow-missing")  # as refusals name them
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's commands."""
+    imports = typer.Typer(help="Bring in reports, probes, labels and judge results.", no_args_is_help=True)
+    imports.command("reports")(import_reports)
+    add_probes(imports)
+    add_results(imports)
+    add_gold(imports)
+    packets.add_import(imports)
+    app.add_typer(imports, name="import")
+
+
+def import_reports(
+    path: Path = typer.Argument(..., help="The folder, or for --layout table the file, to read."),
+    layout: str = typer.Option(
+        ...,
+        help=f"One of {', '.join(LAYOUTS)}; {AUTO} says which it takes, and why.",
+        autocompletion=among(*LAYOUTS, AUTO),
+    ),
+    study: str = STUDY,
+    columns: str = typer.Option("", "--map", help="table: FIELD=COLUMN,... such as topic=id,text=response."),
+    system: str | None = typer.Option(None, help="table: the system that wrote every row."),
+    keep_columns: bool = typer.Option(False, help="table: keep the other columns as features of the topic."),
+    encoding: str = typer.Option("utf-8", help="Your decision, stored; never guessed."),
+    allow_empty: bool = ALLOW_EMPTY,
+    allow_missing: bool = ALLOW_MISSING,
+    new_version: bool = typer.Option(False, help="Accept changed reports as new versions."),
+    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    as_json: bool = JSON,
+) -> None:
+    """Read reports and strip their citations, all or nothing.
+
+    folder: SYSTEM/TOPIC.md, and beside these folders, where wanted, topics.csv (topic, title, prompt, category,
+    language), systems.csv (system, public_name, is_reference, family) and criteria.csv (topic, id, label, text,
+    category, subcategory, weight).
+
+    Example: calipers import reports my_reports --layout folder --study mystudy
+    Example: calipers import reports answers.jsonl --layout table --map topic=id,system=model,text=response
+    """
+    from annotation.errors import ImportingError
+    from annotation.files.folders import refuse_ways_out
+    from annotation.importing.reports.table import TableOptions, parse_map, read_table
+    from annotation.importing.reports.write import import_reports as write
+    from annotation.importing.reports.write import prepare_all, refuse_reports
+    from annotation.people.principals import local_admin
+    from annotation.studies import find_study
+    from app.settings import opened
+    from db.connect import reading, transaction
+
+    with ending(as_json):
+        refuse_source(path, layout)
+        refuse_ways_out(path)
+        if layout == AUTO:
+            layout, sign, path = propose(path)
+            typer.echo(f"--layout {layout}, because of {sign}", err=True)
+        if layout != "table" and (columns or system or keep_columns):
+            raise typer.BadParameter(f"--map, --system and --keep-columns are for --layout table, not {layout}")
+        if layout != "table" and not path.is_dir():
+            raise ImportingError(f"{path}: not a folder; give the folder that holds the reports, or use --layout table")
+        table = TableOptions(parse_map(columns), system, keep_columns)
+        parsed = read_table(path, encoding, table) if layout == "table" else LAYOUTS[layout].read(path, encoding)
+        options = {"encoding": encoding, "map": dict(table.columns), "system": system, "keep_columns": keep_columns}
+        engine = opened()
+        with reading(engine) as session, progress_bar("preparing reports") as advance:
+            admin = local_admin(find_study(session, study))
+            refuse_reports(
+                session, admin, parsed, allow_empty=allow_empty, allow_missing=allow_missing, new_version=new_version
+            )
+            ready = prepare_all(session, admin, parsed, advance)
+        with transaction(engine) as session:
+            outcome = write(
+                session, local_admin(find_study(session, study)), parsed, layout=layout, source=str(path),
+                allow_empty=allow_empty, allow_missing=allow_missing, new_version=new_version, options=options,
+                prepared_texts=ready,
+            )  # fmt: skip
+            if dry_run:
+                raise DryRun
+    say(outcome, as_json, None if dry_run else engine, study)
+
+
+def refuse_source(path: Path, layout: str) -> None:
+    """Refuse what cannot be read at all, before anything is made for it."""
+    from annotation.errors import ImportingError
+
+    if layout not in (*LAYOUTS, AUTO):
+        raise typer.BadParameter(f"no layout {layout!r}; choose one of {', '.join(LAYOUTS)}, {AUTO}\n{layout_lines()}")
+    if not path.exists():
+        raise ImportingError(f"{path}: no such folder; give the folder that holds the reports")
+
+
+def bring_in(folder: Path, layout: str, study: str, **allowed: bool) -> None:
+    """Import the reports of the study just made; where they are refused, say that the study is kept and what to run."""
+    from shlex import quote
+
+    from annotation.errors import ImportingError
+
+    try:
+        import_reports(
+            folder, layout, study, columns="", system=None, keep_columns=False, encoding="utf-8", new_version=False,
+            dry_run=False, as_json=False, **allowed,
+        )  # fmt: skip
+    except ImportingError as error:
+        given = "".join(f" --{name.replace('_', '-')}" for name, is_given in allowed.items() if is_given)
+        again = f"calipers import reports {quote(str(folder))} --layout {layout} --study {quote(study)}{given}"
+        raise ImportingError(
+            f"{error}\nthe study {study!r} stands, without these reports; once that is mended:\n  {again}"
+            f"{_with_gaps(again, error.problems)}"
+        ) from None
+
+
+def _with_gaps(again: str, problems: Sequence[str]) -> str:
+    """The command that takes the reports as they are; empty where something else than a gap is in its way."""
+    named = [next((gap for gap in GAPS if f"pass {gap}" in problem), "") for problem in problems]
+    if not all(named):
+        return ""
+    return f"\nor, with these gaps:\n  {' '.join([again, *(gap for gap in GAPS if gap in named)])}"
+
+
+def add_gold(imports: typer.Typer) -> None:
+    """Register this file's command below `import`."""
+    imports.command("gold")(import_gold)
+
+
+def import_gold(
+    path: Path = typer.Argument(
+        ..., help="CSV, TSV or JSON Lines: topic, system_a, system_b, criterion, answer, reason; probe for probes."
+    ),
+    study: str = STUDY,
+    use: str = typer.Option(
+        ..., help="training (with feedback, before the first item) or attention (among the others)."
+    ),
+    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    as_json: bool = JSON,
+) -> None:
+    """Make items with agreed answers, for training or attention.
+
+    A system's name as answer means that it wins.
+
+    Example: calipers import gold agreed.csv --study mystudy --use training
+    """
+    from dataclasses import asdict
+
+    from annotation.importing.gold import import_gold as write
+    from annotation.people.principals import local_admin
+    from annotation.studies import find_study
+    from app.settings import opened
+    from db.connect import transaction
+    from plain.counting import counted
+
+    engine = opened()
+    with ending(as_json), transaction(engine) as session:
+        outcome = write(session, local_admin(find_study(session, study)), path, use)
+        if dry_run:
+            raise DryRun
+    if as_json:
+        print_json(asdict(outcome))
+        return
+    typer.echo(f"{use}: {counted(outcome.made, 'item')} made, {outcome.changed} changed, {outcome.unchanged} unchanged")
+    say_next(engine, study)
+
+
+def add_probes(imports: typer.Typer) -> None:
+    """Register this file's command below `import`."""
+    imports.command("probes")(import_probes)
+
+
+def import_probes(
+    path: Path = typer.Argument(..., help="The folder, or for --layout table the file, to read."),
+    layout: str = typer.Option(..., help="What made the files: table, wlc, …; one that is unknown lists all."),
+    study: str = STUDY,
+    columns: str = typer.Option("", "--map", help="table: FIELD=COLUMN,... such as probe_id=id,text=claim."),
+    system: str = typer.Option("", help="The system whose reports all of them are about; all systems where left out."),
+    sources: Path = typer.Option(None, help="Folder of fetched pages, listed in its pages.csv (url,file)."),
+    encoding: str = typer.Option("utf-8", help="Your decision, stored; never guessed."),
+    replace: bool = typer.Option(False, "--replace", help="Take changed probes that nobody has begun to label."),
+    dry_run: bool = typer.Option(False, help="Check and report; write nothing."),
+    as_json: bool = JSON,
+) -> None:
+    """Read claims or facts that raters judge, all or nothing.
+
+    Which of these is what the protocol's answers.probe says.
+
+    A table has the columns probe_id, topic, text and perhaps system, context or source, tag, gold; a probe without a
+    system is put to every report of its topic. Afterwards plan slots with: calipers pairs
+
+    Example: calipers import probes claims.csv --layout table --study mystudy
+    Example: calipers import probes DeepResearchGym --layout deepresearchgym --study keypoints --dry-run
+    """
+    from annotation.errors import AnnotationError, ImportingError
+    from annotation.files.folders import refuse_ways_out
+    from annotation.importing.claims.probe_records import ProbeOptions
+    from annotation.importing.claims.probes_table import FIELDS
+    from annotation.importing.claims.probes_write import import_probes as write
+    from annotation.importing.labels.results import parse_fields
+    from annotation.importing.probe_layouts import PROBE_LAYOUTS, probe_layout_lines
+    from annotation.people.principals import local_admin
+    from annotation.studies import find_study, protocol_of
+    from app.settings import opened
+    from db.connect import reading, transaction
+
+    if layout not in PROBE_LAYOUTS:
+        raise typer.BadParameter(f"no layout {layout!r}; choose one of\n{probe_layout_lines()}", param_hint="--layout")
+    if layout != "table" and columns:
+        raise typer.BadParameter(f"is for --layout table, not {layout}", param_hint="--map")
+    with ending(as_json):
+        if not path.exists():
+            raise ImportingError(f"{path}: no such file or folder; give what holds the probes")
+        if layout != "table" and not path.is_dir():
+            raise ImportingError(f"{path}: not a folder; give the folder that holds the probes, or use --layout table")
+        engine = opened()
+        with reading(engine) as session:
+            protocol = protocol_of(find_study(session, study))
+        if protocol.task_type != "probe_label":
+            raise AnnotationError(
+                "bad_task", f"the study is a {protocol.task_type}; probes need a probe_label, such as drg_keypoints"
+            )
+        answers = protocol.answers
+        options = ProbeOptions(
+            kind=answers.probe or "", context=answers.context, answers=tuple(label.id for label in answers.labels),
+            encoding=encoding, columns=parse_fields(columns, FIELDS), system=system, sources=sources,
+        )  # fmt: skip
+        refuse_ways_out(path)
+        parsed = PROBE_LAYOUTS[layout].read(path, options)
+        kept = {"encoding": encoding, "map": dict(options.columns), "system": system, "sources": str(sources or "")}
+        with transaction(engine) as session, progress_bar("writing probes") as advance:
+            outcome = write(
+                session, local_admin(find_study(session, study)), parsed, layout=layout, source=str(path),
+                replace=replace, options=kept, progress=advance,
+            )  # fmt: skip
+            if dry_run:
+                raise DryRun
+    say(outcome, as_json, None if dry_run else engine, study)
+
+
+PATH = typer.Argument(..., help="The file or folder to read.")
+LAYOUT = typer.Option(..., help="What made the files: labels, promptfoo, wlc, …; one that is unknown lists all.")
+LABELS_LAYOUT = typer.Option("labels", help="What made the files: labels, label_studio, …; unknown: lists all.")
+JUDGE = typer.Option("", help="Who judged: where the files do not say, or under another name than theirs.")
+SYSTEM = typer.Option("", help="Whose reports are judged, where the files do not say (wlc: gen).")
+FIRST = typer.Option("", help="The system that was always shown first, where no order is recorded: your decision.")
+COLUMNS = typer.Option("", "--map", help="Where a log keeps things: FIELD=PLACE,... such as topic=metadata.qid.")
+MAP_LABEL = typer.Option("", help="What other words mean: WORD=ANSWER,... such as model_a=A, or WORD=invalid.")
+LABELS_ARE = typer.Option("systems", help="A is system_a (systems), or whichever stood left or first (sides).")
+TIMES = typer.Option(1.0, help="Multiply every score: 10 where 0 to 1 was saved and 0 to 10 is the study's.", min=1e-9)
+ENCODING = typer.Option("utf-8", help="Your decision, stored; never guessed.")
+REVISE = typer.Option(False, help="Take answers that differ from those imported before, as new revisions.")
+DRY_RUN = typer.Option(False, help="Check and report; write nothing.")
+
+
+def add_results(imports: typer.Typer) -> None:
+    """Register this file's commands below `import`."""
+    imports.command("labels")(import_labels)
+    imports.command("judge-results")(import_judge_results)
+
+
+def import_labels(
+    path: Path = PATH, study: str = STUDY, layout: str = LABELS_LAYOUT, columns: str = COLUMNS,
+    labels_are: str = LABELS_ARE, first: str = FIRST, map_label: str = MAP_LABEL, encoding: str = ENCODING,
+    revise: bool = REVISE, dry_run: bool = DRY_RUN, as_json: bool = JSON,
+) -> None:  # fmt: skip
+    """Bring in people's labels made elsewhere, all or nothing.
+
+    Judges' labels beside them come in too.
+
+    Example: calipers import labels labels.csv --study mystudy
+    Example: calipers import labels tasks.json --layout label_studio --map topic=data.query --labels-are sides
+    """
+    _import(
+        "labels", path, study, layout, as_json, dry_run, revise, columns, map_label, labels_are=labels_are, first=first,
+        encoding=encoding,
+    )  # fmt: skip
+
+
+def import_judge_results(
+    path: Path = PATH, layout: str = LAYOUT,
+    study: str = STUDY, judge: str = JUDGE, system: str = SYSTEM, first: str = FIRST, columns: str = COLUMNS,
+    labels_are: str = LABELS_ARE, map_label: str = MAP_LABEL, times: float = TIMES, encoding: str = ENCODING,
+    revise: bool = REVISE, dry_run: bool = DRY_RUN, as_json: bool = JSON,
+) -> None:  # fmt: skip
+    """Bring in what judges answered elsewhere, all or nothing.
+
+    They become the same label rows as any judge's; no calls are made.
+
+    Example: calipers import judge-results results --layout wlc --judge gemini-2.5-pro --system openai --study mystudy
+    Example: calipers import judge-results log.json --layout inspect --map topic=metadata.qid,criterion=name
+    """
+    _import(
+        "judge-results", path, study, layout, as_json, dry_run, revise, columns, map_label, judge=judge, system=system,
+        first=first, labels_are=labels_are, times=times, encoding=encoding,
+    )  # fmt: skip
+
+
+def _import(
+    kind: str, path: Path, study: str | None, layout: str, as_json: bool, dry_run: bool, revise: bool, columns: str,
+    map_label: str, **chosen: str | float,
+) -> None:  # fmt: skip
+    from annotation.errors import ImportingError
+    from annotation.files.decoding import nfc
+    from annotation.files.folders import refuse_ways_out
+    from annotation.importing.labels.results import LABELS_ARE as FRAMES
+    from annotation.importing.labels.results import ResultOptions, parse_fields
+    from annotation.importing.labels.results_write import import_results
+    from annotation.importing.results_layouts import RESULT_LAYOUTS, result_layout_lines
+    from annotation.people.keys import ADDRESSES, kept_key, key_of
+    from annotation.people.principals import local_admin
+    from annotation.studies import find_study, protocol_of
+    from app.settings import opened
+    from db.connect import reading, transaction
+
+    chosen = {name: nfc(value) if isinstance(value, str) else value for name, value in chosen.items()}
+    if layout not in RESULT_LAYOUTS:
+        names = ", ".join(RESULT_LAYOUTS)
+        raise typer.BadParameter(f"no layout {layout!r}; choose one of {names}\n{result_layout_lines()}")
+    if chosen["labels_are"] not in FRAMES:
+        raise typer.BadParameter(f"--labels-are {chosen['labels_are']}: choose systems or sides")
+    known = RESULT_LAYOUTS[layout]
+    if columns and not known.fields:
+        raise typer.BadParameter(f"--map: layout {layout} has its own places; leave it out")
+    engine = opened()
+    with ending(as_json):
+        if not path.exists():
+            raise ImportingError(f"{path}: not there; give the file or folder that holds the results")
+        with reading(engine) as session:
+            protocol, key = protocol_of(find_study(session, study)), kept_key(session, ADDRESSES)
+        if not key and not dry_run:
+            with transaction(engine) as session:
+                key = key_of(session, ADDRESSES)
+        options = ResultOptions(
+            columns=parse_fields(columns, known.fields), answers=parse_fields(map_label, ()),
+            paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "", key=key, **chosen,  # type: ignore[arg-type]  # by name
+        )  # fmt: skip
+        refuse_ways_out(path)
+        results = known.read(path, options)
+        with transaction(engine) as session:
+            outcome = import_results(
+                session, local_admin(find_study(session, study)), results, kind=kind, layout=layout, source=str(path),
+                options=options, revise=revise,
+            )  # fmt: skip
+            if dry_run:
+                raise DryRun
+    say(outcome, as_json, None if dry_run else engine, study)

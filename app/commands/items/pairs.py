@@ -1,0 +1,250 @@
+"""Items and the slots that wait for annotators: planned, made, printed, and kept for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.completing import among
+from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar, say_next
+
+if TYPE_CHECKING:
+    from annotation.designs.listed_pairs import PairList
+    from annotation.open_work.item_slots import ItemSlots
+    from annotation.planning.plan_summary import PlanSummary
+
+NOUNS = {"pairwise_choice": "pairs", "pointwise_rating": "reports", "probe_label": "probes"}
+DESIGN = (
+    "reference (each system against it), all (every two), balanced (a draw in which every two meet equally often), "
+    "or a CSV or TSV file with the columns topic, system_a, system_b and perhaps priority."
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's command."""
+    app.command("pairs")(pairs)
+
+
+def pairs(
+    study: str = WHICH,
+    design: str = typer.Option("reference", help=DESIGN, autocompletion=among("reference", "all", "balanced")),
+    per_topic: int = typer.Option(None, help="How many items a topic; all of the design where left out.", min=1),
+    per_category: int = typer.Option(None, help="How many topics of each category; all where left out.", min=1),
+    total: int = typer.Option(None, help="How many items in all, spread over topics, categories, systems.", min=1),
+    overlap: int = typer.Option(None, help="Annotators an item; the protocol's where left out.", min=1),
+    roster: bool = typer.Option(False, "--roster", help="Say now who labels what, among the active annotators."),
+    apply: bool = typer.Option(False, "--apply", help="Make the items and slots; without it, only print the plan."),
+    as_json: bool = JSON,
+) -> None:
+    """Plan who is compared with whom; --apply makes items and slots.
+
+    Prints the plan: items and sides, drawn from the study's seed, hours, pay and loads.
+
+    A study that rates reports gets one item a report, a study of probes slots for the imported ones, all or so many
+    drawn evenly over systems and their tags; neither has sides. Two reports rated in one view are planned as pairs are.
+    What stands stays: asking for more later adds items and slots and changes none.
+
+    Example: calipers pairs mystudy --design reference --total 10 --overlap 5 --apply
+    Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
+    """
+    from annotation.errors import ImportingError
+    from annotation.items.twins import rates_both
+    from annotation.people.principals import local_admin
+    from annotation.planning.plan_summary import summary
+    from annotation.planning.slots import apply_plan, compare_plan, make_plan
+    from annotation.studies import find_study, protocol_of
+    from app.settings import opened
+    from db.connect import reading, transaction
+
+    made = 0
+    try:
+        listed = _list(design)
+        engine = opened()
+        with reading(engine) as session, progress_bar("comparing reports") as advance:
+            row = find_study(session, study)
+            admin = local_admin(row)
+            overlap = overlap or protocol_of(row).study.overlap
+            noun = "pairs" if rates_both(protocol_of(row)) else NOUNS[protocol_of(row).task_type]
+            planned = partial(
+                make_plan, principal=admin, design=design, per_topic=per_topic, per_category=per_category, total=total,
+                listed=listed, overlap=overlap, roster=roster,
+            )  # fmt: skip
+            plan = planned(session)
+            told = summary(session, admin, plan)
+            passages = compare_plan(session, admin, plan, advance) if apply else {}
+        if apply:
+            with transaction(engine) as session:
+                plan = planned(session)  # once more: something may have come in meanwhile
+                told = summary(session, admin, plan)
+                made = apply_plan(session, admin, plan, passages)
+    except ImportingError as error:
+        if as_json:
+            print_json({"problems": error.problems})
+            raise typer.Exit(1) from None
+        raise
+    if as_json:
+        sides = {system.system: (system.left, system.right) for system in told.systems} if plan.pairs else {}
+        print_json(
+            {
+                "study": row.name,
+                "seed": row.seed,
+                "design": plan.asked.design,
+                noun: told.items,
+                "applied": apply,
+                "sides": sides,
+                "reading_wpm": _wpm(),
+                **told.as_json(),
+            }
+        )
+        return
+    _print(row.name, row.seed, noun, told, has_sides=bool(plan.pairs))
+    typer.echo(f"made {made} slots" if apply else "nothing was written; add --apply to make these items and slots")
+    if apply:
+        say_next(engine, study)
+
+
+def _list(design: str) -> PairList | None:
+    """The list of pairs where `design` is no design's name but a file."""
+    from annotation.designs.listed_pairs import read_list
+    from annotation.designs.pairing import DESIGNS
+
+    path = Path(design)
+    return read_list(path) if design not in DESIGNS and (path.suffix or path.exists()) else None
+
+
+def _wpm() -> int:
+    from annotation.planning.plan_summary import READING_WPM
+
+    return READING_WPM
+
+
+def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: bool) -> None:
+    _print_size(name, seed, noun, told)
+    if told.categories:
+        print_table(
+            ("category", noun), [(name or None, count) for name, count in told.categories.items()], numbers=(noun,)
+        )
+    columns = ("system", noun, "slots", *(("left", "right") if has_sides else ()))
+    rows: list[tuple[Any, ...]] = [
+        (system.system, system.items, system.slots, *((system.left, system.right) if has_sides else ()))
+        for system in told.systems
+    ]
+    if rows:
+        print_table(columns, rows, numbers=columns[1:])
+    if told.loads:
+        _print_loads(told.loads, told.uneven_sides if has_sides else None)
+    _print_work(told)
+    if told.warning:
+        typer.echo(f"warning: {told.warning}", err=True)
+
+
+def _print_size(name: str, seed: int, noun: str, told: PlanSummary) -> None:
+    from plain.counting import counted
+
+    categories = f" in {counted(len(told.categories), 'category')}" if told.categories else ""
+    stand = f" ({told.standing_items} of them there already)" if told.standing_items else ""
+    typer.echo(
+        f"{name}: {counted(told.items, noun.removesuffix('s'))}{stand} on {counted(told.topics, 'topic')}{categories}, "
+        f"{counted(told.overlap, 'annotator')} each, {counted(told.new_slots, 'new slot')}"
+        f"{f' of {told.slots:,}' if told.slots != told.new_slots else ''}, seed {seed}"
+    )
+
+
+def _print_loads(loads: Mapping[str, int], uneven_sides: int | None) -> None:
+    low, high = min(loads.values()), max(loads.values())
+    each = low if low == high else f"{low} to {high}"
+    uneven = f", left and right of one system differ by at most {uneven_sides} for each of them"
+    typer.echo(f"roster of {len(loads)} annotators: {each} labels each{'' if uneven_sides is None else uneven}")
+
+
+def _print_work(told: PlanSummary) -> None:
+    """Reading and its pay, and what is given out beside the slots."""
+    from plain.counting import counted
+
+    pay = f", at least {told.pay:,.2f} {told.currency}" if told.pay is not None else ""
+    typer.echo(
+        f"reading: about {told.reading_hours:,.1f} hours{pay} ({told.words:,} words at {_wpm()} a minute, every text "
+        "once for each label; deciding comes on top)"
+    )
+    checks = counted(told.attention_shown, "attention check")
+    extras = [
+        (told.retests, f"about {counted(told.retests, 'item')} again for self-agreement"),
+        (told.attention_shown, f"about {checks} from {counted(told.attention_items, 'item')}"),
+        (told.training_items, f"{counted(told.training_items, 'training item')} for each annotator"),
+    ]
+    if said := [words for count, words in extras if count]:
+        typer.echo(f"on top: {', '.join(said)}")
+
+
+def add_items(app: typer.Typer) -> None:
+    """Register this file's command."""
+    app.command("items")(items)
+
+
+def items(
+    study: str = WHICH,
+    item: list[str] = typer.Option([], help="Which item, as the list names it; repeatable."),
+    priority: int = typer.Option(None, help="Give these items out earlier (higher) or later; 0 is what all have."),
+    reserve: str = typer.Option("", help="Keep an open slot of each of these items for this person."),
+    release: bool = typer.Option(False, "--release", help="Open reserved slots to all: of these items, or of --of."),
+    of: str = typer.Option("", help="With --release: only what is reserved for this person."),
+    stale: bool = typer.Option(False, "--return-stale", help="Return work that nobody has touched for long."),
+    as_json: bool = JSON,
+) -> None:
+    """List items with their slots; say who gets open ones next.
+
+    Example: calipers items mystudy --item item-00003 --priority 5
+    Example: calipers items mystudy --item item-00003 --item item-00007 --reserve "Ada"
+    Example: calipers items mystudy --release --of "Ada"
+    """
+    from annotation.open_work.item_slots import list_items, return_stale_now, set_priority
+    from annotation.open_work.item_slots import release as open_to_all
+    from annotation.open_work.item_slots import reserve as keep_for
+    from annotation.people.principals import local_admin
+    from annotation.studies import find_study
+    from app.settings import opened
+    from db.connect import reading, transaction
+
+    if (priority is not None or reserve) and not item:
+        raise typer.BadParameter("name the items with --item", param_hint="--priority / --reserve")
+    if (release and not item and not of) or (of and not release):
+        raise typer.BadParameter("name the items with --item, or the person with --of", param_hint="--release")
+    done = {}
+    is_change = stale or release or reserve or priority is not None
+    with (transaction if is_change else reading)(opened()) as session:
+        admin = local_admin(find_study(session, study))
+        if stale:
+            done["returned"] = return_stale_now(session, admin)
+        if priority is not None:
+            done["moved"] = set_priority(session, admin, item, priority)
+        if release:
+            done["released"] = open_to_all(session, admin, item, of or None)
+        if reserve:
+            done["reserved"] = keep_for(session, admin, item, reserve)
+        rows = list_items(session, admin)
+    if as_json:
+        print_json({"changed": done, "items": [asdict(row) for row in rows]})
+        return
+    _print_slots(rows)
+    for what, slots in done.items():
+        typer.echo(f"{slots} slot{'' if slots == 1 else 's'} {what}")
+
+
+def _print_slots(rows: list[ItemSlots]) -> None:
+    numbers = ("priority", "open", "taken", "handed in")
+    print_table(
+        ("item", "topic", *numbers, "held by", "kept for"),
+        [
+            (
+                row.item, row.topic, row.priority, "out" if row.is_excluded else row.open, row.taken, row.handed_in,
+                ", ".join(name for name, _ in row.held_by), ", ".join(row.reserved_for),
+            )
+            for row in rows
+        ],
+        numbers,
+    )  # fmt: skip

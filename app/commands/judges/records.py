@@ -1,0 +1,363 @@
+"""What judges left behind: their standing, single calls, batches that wait, the ledger, replies read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.printing import JSON, ONE, print_json, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from annotation.judges.batches.batch_rows import OpenBatch
+    from annotation.judges.defining.judge_file import JudgeDefinition
+    from annotation.judges.reviewing.inspecting import ShownCall
+    from annotation.judges.reviewing.judge_standings import JudgeStanding
+
+STATUSES = ("ok", "invalid", "missing", "refused", "truncated")
+WATCH_S, PLAIN_S = 1.0, 10.0
+
+
+def add_to(judge: typer.Typer) -> None:
+    """Register this file's verbs of `calipers judge`."""
+    judge.command("status")(status)
+    judge.command("parse")(parse)
+    judge.command("show")(show)
+    judge.command("ledger")(ledger)
+
+
+def status(
+    study: str = ONE,
+    watch: bool = typer.Option(False, "--watch", help="Draw it again until every planned call is made."),
+    as_json: bool = JSON,
+) -> None:
+    """Calls, labels, coverage and money, judge by judge.
+
+    The same numbers on every machine.
+
+    Example: calipers judge status mystudy --watch
+    """
+    import time
+
+    from rich.console import Console
+
+    from app.settings import opened
+
+    engine = opened()
+    standings = _standings(engine, study)
+    if as_json:
+        print_json([_as_json(standing) for standing in standings])
+        return
+    # in a terminal in place; into a pipe one table after another
+    console = Console()
+    while watch and any(standing.unfinished for standing in standings):
+        if console.is_terminal:
+            console.clear()
+        _print_standings(standings)
+        time.sleep(WATCH_S if console.is_terminal else PLAIN_S)
+        standings = _standings(engine, study)
+    if watch and console.is_terminal:
+        console.clear()
+    _print_standings(standings)
+
+
+def parse(study: str = ONE, as_json: bool = JSON) -> None:
+    """Read the stored replies again with this version's parser.
+
+    No calls are made; what changes is a later revision.
+
+    Example: calipers judge parse mystudy
+    """
+    from annotation.judges.reviewing.replies_again import parse_again
+    from annotation.studies import find_study
+    from app.settings import opened
+    from db.connect import reading
+
+    engine = opened()
+    with reading(engine) as session:
+        study_id = find_study(session, study).id
+    with progress_bar("reading replies") as advance:
+        parsed = parse_again(engine, study_id, on_progress=advance)
+    if as_json:
+        print_json([asdict(judge) for judge in parsed])
+        return
+    rows = [
+        (judge.judge, status, judge.before.get(status, 0), judge.after.get(status, 0))
+        for judge in parsed
+        for status in STATUSES
+        if judge.before.get(status) or judge.after.get(status)
+    ]
+    print_table(("judge", "labels", "before", "after"), rows, numbers=("before", "after"))
+
+
+def show(
+    study: str = ONE,
+    call: int = typer.Argument(..., help="The call's number, from the ledger."),
+    as_json: bool = JSON,
+) -> None:
+    """Show one call: its prompt, every try, and the labels.
+
+    The prompt is built again and proved by its sha256; every try stands with its raw reply.
+
+    Example: calipers judge show mystudy 17
+    """
+    from annotation.judges.reviewing.inspecting import show_call
+    from annotation.studies import find_study
+    from app.settings import opened
+    from db.connect import reading
+
+    with reading(opened()) as session:
+        shown = show_call(session, find_study(session, study), call)
+    if as_json:
+        labels = [{**asdict(label), "at": label.at.isoformat()} for label in shown.labels]
+        print_json({**asdict(shown), "labels": labels})
+    else:
+        _print_call(shown)
+
+
+def ledger(
+    study: str = ONE,
+    out: Path = typer.Option(None, help="The file to write; else the lines go to standard output."),
+    as_json: bool = JSON,
+) -> None:
+    """Write every HTTP try as a line of CSV.
+
+    With --out the sums are printed: cost per call, item and usable answer.
+
+    --json prints the sums alone.
+
+    Example: calipers judge ledger mystudy --out attempts.csv
+    """
+    import sys
+
+    from annotation.judges.money.ledger import write_ledger
+    from annotation.studies import find_study
+    from app.files.whole_files import whole_file
+    from app.settings import opened
+    from db.connect import reading
+
+    engine = opened()
+    with reading(engine) as session:
+        row = find_study(session, study)
+        if out is not None:
+            with whole_file(out) as file:
+                count = write_ledger(session, row, file)
+        elif not as_json:
+            with suppress(BrokenPipeError):
+                write_ledger(session, row, sys.stdout)
+            return
+    standings = _standings(engine, study)
+    if as_json:
+        print_json([{"judge": standing.judge, **asdict(standing.money)} for standing in standings])
+        return
+    typer.echo(f"{count:,} tries written to {out}")
+    _print_money(standings)
+
+
+def _standings(engine: Any, study: str) -> Sequence[JudgeStanding]:
+    from annotation.judges.reviewing.judge_standings import standings
+    from annotation.studies import find_study
+    from db.connect import reading
+
+    with reading(engine) as session:
+        return standings(session, find_study(session, study))
+
+
+def _as_json(standing: JudgeStanding) -> dict[str, Any]:
+    share, things = _repeated(standing)
+    told = {name: value for name, value in asdict(standing).items() if name != "repeats"}
+    known = {"repeat_agreement": None if share != share else share, "repeated": things}
+    return {**told, **known, "labels": {status: standing.labels.get(status, 0) for status in STATUSES}}
+
+
+def _repeated(standing: JudgeStanding) -> tuple[float, int]:
+    """Return how often the judge gives the same answer again, nan where nothing was asked twice, and of how many."""
+    from calibration.biases.answer_habits import agreement_of_splits
+
+    return agreement_of_splits(standing.repeats), sum(standing.repeats.values())
+
+
+def _print_standings(standings: Sequence[JudgeStanding]) -> None:
+    columns = ("judge", "calls", "failed", "ok", "not usable", "usable", "USD", "wasted")
+    rows = [
+        (
+            standing.judge, f"{standing.done + standing.failed}/{standing.planned}", standing.failed,
+            standing.labels.get("ok", 0), sum(standing.labels.get(status, 0) for status in STATUSES[1:]),
+            percent(standing.coverage), usd(standing.money.cost), percent(standing.money.waste_share),
+        )
+        for standing in standings
+    ]  # fmt: skip
+    print_table(columns, rows, numbers=columns[1:])
+    for standing in standings:
+        for line in _remarks(standing):
+            typer.echo(f"{standing.judge}: {line}")
+
+
+def _remarks(standing: JudgeStanding) -> list[str]:
+    said = [f"{standing.in_flight:,} calls in flight"] if standing.in_flight else []
+    said += [remark(batch) for batch in standing.batches]
+    if failures := [f"{standing.labels[status]:,} {status}" for status in STATUSES[1:] if standing.labels.get(status)]:
+        said.append(f"not usable: {', '.join(failures)}; ask again with: calipers judge retry")
+    if standing.stopped:
+        said.append(f"stopped: {standing.stopped}")
+    if standing.paused_s:
+        said.append(f"paused for {standing.paused_s:.0f} s (429)")
+    if standing.max_cost is not None:
+        said.append(f"may cost {standing.max_cost:g} USD")
+    if standing.money.unknown_costs:
+        said.append(f"{standing.money.unknown_costs} tries broke off; nobody knows whether they were billed")
+    if standing.repeats:
+        share, things = _repeated(standing)
+        said.append(f"asked the same again, it says the same in {percent(share)} ({things:,} answers)")
+    return said
+
+
+def _print_money(standings: Sequence[JudgeStanding]) -> None:
+    spent = ("judge", "USD", "per call", "per item", "per label", "1,000 items", "wasted")
+    sums = [
+        (standing.judge, usd(m.cost), _fine(m.cost_per_call), _fine(m.cost_per_item), _fine(m.cost_per_valid_label),
+         usd(m.cost_per_1000_items), percent(m.waste_share))
+        for standing in standings for m in [standing.money]
+    ]  # fmt: skip
+    print_table(spent, sums, numbers=spent[1:])
+    used = ("judge", "tries", "p50 s", "p95 s", "tokens in", "cached", "out", "reasoning")
+    tokens = [
+        (standing.judge, m.attempts, _short(m.p50_s), _short(m.p95_s), m.tokens_in, m.tokens_cached, m.tokens_out,
+         m.tokens_reasoning)
+        for standing in standings for m in [standing.money]
+    ]  # fmt: skip
+    print_table(used, tokens, numbers=used[1:])
+
+
+def _print_call(call: ShownCall) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+
+    def head(text: str) -> None:
+        console.print(f"\n{text}", style="bold", markup=False)
+
+    items = ", ".join(f"{item} on {topic}, pass {pass_no}, repeat {run}" for item, topic, pass_no, run in call.items)
+    typer.echo(f"call {call.call_id} of {call.judge} ({call.model}): {call.state}, {call.outcome or 'no outcome yet'}")
+    typer.echo(f"{items}; criteria {', '.join(call.criteria)}; parameters {dict(call.params)}")
+    for attempt in call.attempts:
+        cost = "cost unknown" if attempt.cost_usd is None else f"{attempt.cost_usd:.6f} USD"
+        when = f"in batch {attempt.batch_id}" if attempt.batch_id else f"{attempt.seconds:.2f} s"
+        head(f"attempt {attempt.attempt_no}: {attempt.kind}, {attempt.outcome}, {attempt.rung or '–'}, {when}, {cost}")
+        typer.echo(
+            f"prompt not shown: {attempt.unproved}" if attempt.unproved else f"prompt proved by {attempt.prompt_sha256}"
+        )
+        for message in attempt.messages:
+            head(f"[{message['role']}]")
+            typer.echo(message["content"])
+        head("[reply]")
+        typer.echo(attempt.raw_reply if attempt.raw_reply is not None else attempt.error or "none")
+    for message in call.to_send:
+        head(f"[{message['role']}, not sent yet]")
+        typer.echo(message["content"])
+    head("labels")
+    rows = [
+        (label.item, label.criterion, label.revision, label.status, label.choice, ", ".join(label.flags))
+        for label in call.labels
+    ]
+    print_table(("item", "criterion", "revision", "status", "choice", "flags"), rows, numbers=("revision",))
+
+
+def usd(value: float | None) -> str | None:
+    return None if value is None else f"{value:.4f}"
+
+
+def _fine(value: float | None) -> str | None:
+    return None if value is None else f"{value:.6f}"
+
+
+def percent(share: float | None) -> str | None:
+    return None if share is None else f"{100 * share:.0f} %"
+
+
+def _short(seconds: float | None) -> str | None:
+    return None if seconds is None else f"{seconds:.2f}"
+
+
+BATCH = typer.Option(
+    False, "--batch", help="First requests through the provider's batch API: about half the price, hours not minutes."
+)
+POLL_S = 60.0  # between two looks at what waits
+
+
+def add_batches(judge: typer.Typer) -> None:
+    """Register this file's verb of `calipers judge`."""
+    judge.command("batches")(batches)
+
+
+def batches(
+    study: str = ONE,
+    release: str = typer.Option(None, metavar="BATCH", help="Nothing will come of this one; plan its calls again."),
+    attach: str = typer.Option(None, metavar="PENDING", help="A pending:… batch that you found at the provider."),
+    to: str = typer.Option(None, metavar="NAME", help="With --attach: the provider's name for it."),
+    as_json: bool = JSON,
+) -> None:
+    """List open batches; `calipers judge resume` fetches them.
+
+    Example: calipers judge batches mystudy
+    """
+    from annotation.judges.batches.batches import attach as attach_batch
+    from annotation.judges.batches.batches import release as release_batch
+    from annotation.studies import find_study
+    from app.settings import opened
+    from db.connect import reading
+
+    if (attach is None) != (to is None):
+        raise typer.BadParameter("give both, or neither", param_hint="--attach and --to")
+    engine = opened()
+    with reading(engine) as session:
+        study_id = find_study(session, study).id
+    if release is not None:
+        typer.echo(f"{release_batch(engine, study_id, release):,} calls are planned again", err=as_json)
+    if attach is not None:
+        typer.echo(f"{attach_batch(engine, study_id, attach, to):,} calls wait for {to}", err=as_json)
+    waiting = _open(engine, study_id)
+    if as_json:
+        print_json([asdict(batch) for batch in waiting])
+        return
+    print_table(
+        ("judge", "batch", "calls", "USD at most"),
+        [(batch.judge, batch.batch_id, batch.calls, f"{batch.reserved:.4f}") for batch in waiting],
+        numbers=("calls", "USD at most"),
+    )
+    for batch in waiting:
+        typer.echo(f"{batch.judge}: {remark(batch)}")
+
+
+def remark(batch: OpenBatch) -> str:
+    """Return what to do about an open batch."""
+    if batch.held:
+        return f"{batch.calls:,} calls are being sent as {batch.batch_id}"
+    if batch.is_pending:
+        return (
+            f"nobody knows yet whether {batch.calls:,} calls of {batch.batch_id} were sent; "
+            "look it up with: calipers judge resume"
+        )
+    return f"{batch.calls:,} calls wait for batch {batch.batch_id}; fetch it with: calipers judge resume"
+
+
+def any_ended(engine: Any, study_id: int, definitions: Sequence[JudgeDefinition]) -> bool:
+    """Return whether a batch of these judges can be fetched, as their providers say."""
+    from annotation.judges.batches.batches import any_ended as ask_providers
+
+    return bool(_open(engine, study_id)) and ask_providers(engine, study_id, definitions)
+
+
+def _open(engine: Any, study_id: int) -> Sequence[OpenBatch]:
+    from annotation.judges.reviewing.judge_standings import standings
+    from db.connect import reading
+    from db.tables import Study
+
+    with reading(engine) as session:
+        return [
+            batch for standing in standings(session, session.get_one(Study, study_id)) for batch in standing.batches
+        ]

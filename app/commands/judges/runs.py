@@ -1,0 +1,324 @@
+"""Judge runs: what they would cost, whether the judges answer, and the runs themselves with live progress."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.judges import drift, records, stress
+from app.commands.judges.records import BATCH, POLL_S, usd
+from app.commands.judges.workers import chosen_judges, live, result
+from app.commands.printing import JSON, ONE, print_json, print_table
+
+if TYPE_CHECKING:
+    from annotation.judges.defining.judge_file import JudgeDefinition
+    from annotation.judges.planning.plan import JudgePlan
+
+JUDGES = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how.")
+ONLY = typer.Option([], "--judge", help="Only this judge of the file; may be given more than once.")
+LIMIT = typer.Option(None, help="At most this many calls a judge.", min=1)
+CONCURRENCY = typer.Option(None, help="Calls in flight at once, in place of the file's.", min=1, max=128)
+MAX_COST = typer.Option(None, help="USD that each judge may cost in this study, in place of the file's.", min=0.000001)
+WORKERS = typer.Option(
+    1, help="Processes that share the work; more than one pays where a model is fast.", min=1, max=64
+)
+WAIT_S = 2.0  # between two looks for a request
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's commands."""
+    judge = typer.Typer(help="Let models judge the very same items.", no_args_is_help=True)
+    judge.command("estimate")(estimate)
+    judge.command("preview")(preview)
+    judge.command("check")(check)
+    judge.command("run")(run)
+    judge.command("resume")(resume)
+    judge.command("retry")(retry)
+    records.add_to(judge)
+    stress.add_to(judge)
+    drift.add_to(judge)
+    records.add_batches(judge)
+    app.add_typer(judge, name="judge")
+
+
+def estimate(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
+    """What a run would plan and cost; writes nothing.
+
+    Example: calipers judge estimate mystudy --judges judges.toml
+    """
+    from annotation.judges.planning.plan import plan_judges
+
+    engine, study_id, definitions = chosen_judges(study, judges, judge)
+    show_plans(plan_judges(engine, study_id, definitions, write=False), as_json)
+
+
+def preview(
+    study: str = ONE,
+    judges: Path = JUDGES,
+    judge: str = typer.Option(None, "--judge", help="A judge of the file; else its first."),
+    item: str = typer.Option(None, "--item", help="An item, such as item-00003; else the first."),
+    as_json: bool = JSON,
+) -> None:
+    """Print what a judge would be asked about one item.
+
+    Its prompt is checked; nothing is planned, sent or paid.
+
+    Example: calipers judge preview mystudy --judges judges.toml --judge mini --item item-00001
+    """
+    from annotation.judges.planning.previewing import preview as previewed
+    from db.connect import reading
+    from db.tables import Study
+
+    engine, study_id, definitions = chosen_judges(study, judges, [judge] if judge else [])
+    with reading(engine) as session:
+        made = previewed(session, session.get_one(Study, study_id), definitions[0], item)
+    if as_json:
+        print_json(asdict(made))
+        return
+    for message in made.messages:
+        typer.echo(f"──── {message['role']}\n{message['content']}\n")
+    shown = f"; people's labels of {', '.join(made.examples)} are its examples" if made.examples else ""
+    typer.echo(
+        f"──── {made.judge} ({made.model}), {made.item}: about {made.characters // 4:,} tokens, {made.calls} calls in "
+        f"each order and repeat, prompt {made.template_sha256[:12]}{shown}",
+        err=True,
+    )
+
+
+def run(
+    study: str = ONE,
+    judges: Path = JUDGES,
+    judge: list[str] = ONLY,
+    limit: int = LIMIT,
+    concurrency: int = CONCURRENCY,
+    max_cost: float = MAX_COST,
+    workers: int = WORKERS,
+    batch: bool = BATCH,
+    as_json: bool = JSON,
+) -> None:
+    """Plan what is missing, then make the calls.
+
+    Running it again goes on where the rows end. Exit 1 if calls are left, 130 if interrupted.
+
+    Example: calipers judge run mystudy --judges judges.toml
+    """
+    from annotation.judges.asking.client import refuse_without_key
+    from annotation.judges.planning.plan import plan_judges
+
+    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
+    for definition in definitions:
+        refuse_without_key(definition)  # before calls are planned that nobody could make
+    plans = plan_judges(engine, study_id, definitions)
+    if not as_json:
+        show_plans(plans, False)
+    given = {"--judges": judges, "--concurrency": concurrency, "--max-cost": max_cost}
+    options = [f"{name}={value}" for name, value in given.items() if value is not None]
+    resumed = [study, *["--batch"] * batch, *(f"--judge={name}" for name in judge), *options]
+    _work(engine, study_id, definitions, limit, as_json, _resume(study, judges, batch), workers, resumed)
+
+
+def resume(
+    study: str = ONE,
+    judges: Path = JUDGES,
+    judge: list[str] = ONLY,
+    limit: int = LIMIT,
+    concurrency: int = CONCURRENCY,
+    max_cost: float = MAX_COST,
+    batch: bool = BATCH,
+    wait: bool = typer.Option(
+        False, "--wait", help="Stay up; carry out what is asked for in the app, and fetch batches when they end."
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """Go on without planning: after a crash, or on another machine.
+
+    Also after a budget stop; fetches batches that ended. Exit 1 if calls are left, 130 if interrupted.
+
+    Example: calipers judge resume mystudy --judges judges.toml
+    """
+    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost, batch)
+    again = _resume(study, judges, batch)
+    if wait:
+        _carry_out_requests(engine, study_id, definitions, limit, as_json, f"{again} --wait")
+    _work(engine, study_id, definitions, limit, as_json, again)
+
+
+def _carry_out_requests(
+    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str
+) -> None:
+    """Plan each request, work on it, and mark it done however that ended; until interrupted."""
+    import signal
+    import time
+
+    from annotation.errors import AnnotationError
+    from annotation.judges.planning.plan import plan_judges
+    from annotation.judges.planning.requests import end_request, next_request, planned_judges
+
+    def work(chosen: Sequence[JudgeDefinition]) -> None:
+        try:
+            _work(engine, study_id, chosen, limit, as_json, again)
+        except typer.Exit as ended:
+            if ended.exit_code == 130:
+                raise
+
+    known = {definition.name: definition for definition in definitions}
+    if planned := planned_judges(engine, study_id, definitions):
+        work(planned)
+    typer.echo("waiting for requests from the app; end with Ctrl-C", err=True)
+    look_at = time.monotonic() + POLL_S
+    while True:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # a run takes it over, and leaves it unset
+        request = next_request(engine, study_id, known)
+        if request is None:
+            time.sleep(WAIT_S)
+            if time.monotonic() > look_at:
+                if records.any_ended(engine, study_id, definitions):
+                    work(planned_judges(engine, study_id, definitions))
+                look_at = time.monotonic() + POLL_S
+            continue
+        chosen = [known[name] for name in request.judges] or list(definitions)
+        try:
+            plan_judges(engine, study_id, chosen)
+            work(chosen)
+        except AnnotationError as error:
+            typer.echo(f"request {request.id}: {error.text}", err=True)
+        end_request(engine, request.id)
+
+
+def check(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_json: bool = JSON) -> None:
+    """Make one tiny, paid call per judge, to see that its key works.
+
+    Prints output format, effective parameters, price and latency. Exit 1 if a judge does not answer.
+
+    Example: calipers judge check mystudy --judges judges.toml
+    """
+    from annotation.judges.asking.checking import check_judges
+    from annotation.studies import protocol_of
+    from db.connect import reading
+    from db.tables import Study
+
+    engine, study_id, definitions = chosen_judges(study, judges, judge)
+    with reading(engine) as session:
+        protocol = protocol_of(session.get_one(Study, study_id))
+    checks = check_judges(definitions, protocol)
+    if as_json:
+        print_json([asdict(check) for check in checks])
+    else:
+        print_table(
+            ("judge", "works", "format", "seconds", "USD", "price from", "key"),
+            [
+                (check.judge, "no" if check.problem else "yes", check.rung,
+                 None if check.seconds is None else f"{check.seconds:.2f}",
+                 None if check.cost_usd is None else f"{check.cost_usd:.6f}", check.price_source, check.key)
+                for check in checks
+            ],
+            numbers=("seconds", "USD"),
+        )  # fmt: skip
+        for checked in checks:
+            sent = ", ".join(f"{name} {value}" for name, value in checked.params.items()) or "no parameters"
+            dropped = f"; not accepted, so provider default: {', '.join(checked.dropped)}" if checked.dropped else ""
+            typer.echo(f"{checked.judge} ({checked.model_reported or checked.model}): {sent}{dropped}")
+    for checked in checks:
+        if checked.problem:
+            typer.echo(f"{checked.judge}: {checked.problem}", err=True)
+    if any(check.problem for check in checks):
+        raise typer.Exit(1)
+
+
+def retry(
+    study: str = ONE,
+    judges: Path = JUDGES,
+    judge: list[str] = ONLY,
+    statuses: str = typer.Option(
+        "invalid,missing,truncated",
+        "--status",
+        help="Which failures, with commas: invalid, missing, truncated, refused.",
+    ),
+    limit: int = LIMIT,
+    concurrency: int = CONCURRENCY,
+    max_cost: float = MAX_COST,
+    as_json: bool = JSON,
+) -> None:
+    """Ask again where an answer is not usable.
+
+    Every attempt and label stays; a better reply is a later revision.
+
+    Example: calipers judge retry mystudy --status invalid,truncated
+    """
+    from annotation.judges.running.retrying import FAILURES, plan_again
+
+    wanted = [status.strip() for status in statuses.split(",") if status.strip()]
+    if not wanted or not set(wanted) <= set(FAILURES):
+        raise typer.BadParameter(f"choose from {', '.join(FAILURES)}", param_hint="--status")
+    engine, study_id, definitions = chosen_judges(study, judges, judge, concurrency, max_cost)
+    for again in plan_again(engine, study_id, definitions, wanted):
+        if not as_json:
+            hopeless = (
+                f"; {again.hopeless:,} left alone: too long, or about texts that changed" if again.hopeless else ""
+            )
+            typer.echo(f"{again.name}: {again.calls:,} calls are asked again{hopeless}")
+    _work(engine, study_id, definitions, limit, as_json, _resume(study, judges))
+
+
+def _resume(study: str, judges: Path, batch: bool = False) -> str:
+    return f"calipers judge resume {study} --judges {judges}{' --batch' if batch else ''}"
+
+
+def _work(
+    engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str,
+    workers: int = 1, resume: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Work in this process, or in several that are given the arguments `resume`."""
+    from annotation.judges.running.run import run_judges
+    from app.commands.judges.workers import run_together, shares
+
+    with live(not as_json) as on_progress:
+        if workers > 1:
+            each = [[*resume, *([] if most is None else [f"--limit={most}"])] for most in shares(limit, workers)]
+            summary = run_together(engine, study_id, definitions, each, on_progress)
+        else:
+            summary = run_judges(engine, study_id, definitions, on_progress=on_progress, limit=limit)
+    if as_json:
+        print_json(asdict(summary))
+    else:
+        for text in summary.batches:
+            typer.echo(text)
+        for judge in summary.judges:
+            typer.echo(result(judge))
+        if summary.abandoned:
+            typer.echo(f"up to {summary.abandoned} calls of interrupted runs may have been paid twice")
+    if summary.interrupted or not all(judge.complete for judge in summary.judges):
+        typer.echo(f"not complete; go on with: {again}", err=True)
+        raise typer.Exit(130 if summary.interrupted else 1)
+
+
+MONEY = ("USD low", "likely", "worst")
+
+
+def show_plans(plans: Sequence[JudgePlan], as_json: bool) -> None:
+    """One line a judge, and below the table what the same costs in batches."""
+    if as_json:
+        print_json([asdict(plan) for plan in plans])
+        return
+    print_table(
+        ("judge", "items", "calls", "new", "waiting", "too long", *MONEY, "price"),
+        [
+            (p.name, p.items, p.calls, p.added, p.waiting, p.too_long,
+             *map(usd, (p.estimate.low, p.estimate.likely, p.estimate.worst)), p.price_source)
+            for p in plans
+        ],
+        numbers=("items", "calls", "new", "waiting", "too long", *MONEY),
+    )  # fmt: skip
+    for plan in plans:
+        likely, worst = usd(plan.estimate.batch), usd(plan.estimate.batch_worst)
+        if likely is not None and plan.estimate.calls:
+            typer.echo(
+                f"{plan.name} in batches: {likely} USD likely, {worst} worst; "
+                "what must be asked again is an ordinary request"
+            )
+    for warning in dict.fromkeys(warning for plan in plans for warning in plan.warnings):
+        typer.echo(f"warning: {warning}", err=True)

@@ -1,0 +1,181 @@
+"""Stress tests: the judge's own calls once more with one thing changed that should not matter, and what that did."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.completing import among
+from app.commands.judges.records import usd
+from app.commands.judges.workers import chosen_judges, live
+from app.commands.printing import JSON, ONE, print_json, print_table
+
+if TYPE_CHECKING:
+    from annotation.judges.stress_tests.stress_plan import StressPlan
+    from calibration.inference.stress_effect import StressEffect
+
+WHAT = {
+    ("markdown", "wins"): "without Markdown, the report that had more of it wins {change} points {way}",
+    ("padding", "wins"): "at 1.6 times its length, the padded report wins {change} points {way}",
+    ("authority", "wins"): "with an unsupported claim of authority, that report wins {change} points {way}",
+    ("markdown", "score"): "without Markdown, scores are {change} points of their scale {way}",
+    ("padding", "score"): "at 1.6 times its length, a report's scores are {change} points of their scale {way}",
+    ("authority", "score"): "with an unsupported claim of authority, scores are {change} points of their scale {way}",
+    ("paraphrase", "score"): "asked in other words, scores are {change} points of their scale {way}",
+    ("markdown", "changed"): "without Markdown, {change} points {way} verdicts change than between two tries",
+    ("paraphrase", "changed"): "asked in other words, {change} points {way} verdicts change than between two tries",
+}  # fmt: skip
+WAYS = {"wins": ("less often", "more often"), "score": ("lower", "higher"), "changed": ("fewer", "more")}
+OUTCOMES = {
+    "beyond": "beyond the tolerance of {tolerance:g} points",
+    "within": "within the tolerance of {tolerance:g} points",
+    "cannot tell": "whether that is beyond the tolerance of {tolerance:g} points, these cannot tell",
+}
+NOTES = {
+    "too_few_units": "fewer than two topics give no interval",
+    "zero_variance": "the same in every topic: the interval is that of a share",
+    "noise_unknown": "the judge's own noise is not known, and this may be no more than that: run it with repeats = 2",
+}
+
+
+def add_to(judge: typer.Typer) -> None:
+    """Register this file's verb of `calipers judge`."""
+    judge.command("stress")(stress)
+
+
+def stress(
+    study: str = ONE,
+    judge: str = typer.Option(..., help="Which judge of the file; it must have answered these items."),
+    kind: str = typer.Option(
+        ...,
+        help="What is changed: markdown, padding, paraphrase or authority.",
+        autocompletion=among("markdown", "padding", "paraphrase", "authority"),
+    ),
+    pairs: int = typer.Option(50, help="How many pairs at most (or items), from as many topics as there are.", min=1),
+    judges: Path = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how."),
+    max_cost: float = typer.Option(
+        None, help="USD that the judge may cost in this study, stress tests too.", min=0.000001
+    ),
+    dry_run: bool = typer.Option(False, "--dry-run", help="Only the estimate; writes and asks nothing."),
+    yes: bool = typer.Option(False, "--yes", help="Go on after the estimate without asking."),
+    as_json: bool = JSON,
+) -> None:
+    """Ask again with one thing changed that should not matter.
+
+    Prints the estimate first, then what changed against what the judge said before. What a judge says
+    to a stress test is never a label and enters no agreement.
+
+    Example: calipers judge stress mystudy --judge mini --kind padding --pairs 50
+    """
+    from annotation.judges.asking.altered_texts import KINDS
+    from annotation.judges.stress_tests.stress_plan import plan_stress_test
+
+    if kind not in KINDS:
+        raise typer.BadParameter(f"choose from {', '.join(KINDS)}", param_hint="--kind")
+    engine, study_id, (definition,) = chosen_judges(study, judges, [judge], None, max_cost)
+    plan = plan_stress_test(engine, study_id, definition, kind, pairs, write=False)
+    if dry_run or not as_json:
+        _show_plan(plan, as_json)
+    if dry_run:
+        return
+    complete = True
+    if plan.estimate.calls:
+        money = plan.estimate
+        cost = (
+            "price unknown" if money.likely is None else f"likely {usd(money.likely)}, at worst {usd(money.worst)} USD"
+        )
+        if not yes and not typer.confirm(f"Make these {money.calls:,} calls ({cost})?", err=True):
+            raise typer.Exit(1)
+        plan_stress_test(engine, study_id, definition, kind, pairs)
+        complete = _work(engine, study_id, definition, kind, as_json)
+    _show_effect(engine, study_id, definition, kind, as_json)
+    if not complete:
+        typer.echo("not complete; the same command goes on where this one ended", err=True)
+        raise typer.Exit(1)
+
+
+def _work(engine: Any, study_id: int, definition: Any, kind: str, as_json: bool) -> bool:
+    """Make the calls. False where some are left or failed; ends the command where it was interrupted."""
+    from annotation.judges.running.run import run_judges
+
+    with live(not as_json) as on_progress:
+        summary = run_judges(engine, study_id, [definition], on_progress=on_progress, stress=kind)
+    (judge,) = summary.judges
+    if not as_json:
+        stopped = f"; stopped: {judge.stopped}" if judge.stopped else ""
+        typer.echo(
+            f"{judge.name}: {judge.done:,} of {judge.planned:,} {kind} calls done, {judge.failed:,} failed; "
+            f"{usd(judge.cost) or '–'} USD in all{stopped}"
+        )
+    if summary.interrupted:
+        typer.echo("interrupted; the same command goes on where this one ended", err=True)
+        raise typer.Exit(130)
+    return judge.complete
+
+
+def _show_plan(plan: StressPlan, as_json: bool) -> None:
+    if as_json:
+        print_json(asdict(plan))
+        return
+    money = plan.estimate
+    print_table(
+        ("judge", "change", "items", "topics", "calls", "to make", "left out", "USD low", "likely", "worst", "price"),
+        [
+            (plan.judge, plan.kind, plan.items, plan.topics, plan.calls, money.calls, plan.left_out,
+             usd(money.low), usd(money.likely), usd(money.worst), plan.price_source)
+        ],
+        numbers=("items", "topics", "calls", "to make", "left out", "USD low", "likely", "worst"),
+    )  # fmt: skip
+
+
+def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json: bool) -> None:
+    from annotation.judges.stress_tests.stressed_verdicts import changed_share, compared, stressed_verdicts
+    from annotation.studies import protocol_of
+    from calibration.inference.stress_effect import TOLERANCE, stress_effect
+    from db.connect import reading
+    from db.tables import Study
+
+    with reading(engine) as session:
+        study = session.get_one(Study, study_id)
+        verdicts = stressed_verdicts(session, study, definition, kind)
+        tolerance = float(protocol_of(study).calibration.get("bias_floor", TOLERANCE))
+    scores = compared(verdicts, kind)
+    effect = stress_effect(
+        scores.unstressed, scores.stressed, scores.clusters, tolerance, noise_known=scores.noise_known
+    )
+    change = effect.difference
+    changed = changed_share(verdicts)
+    if as_json:
+        made = {**asdict(change), "detectable": effect.detectable}
+        print_json(
+            {
+                "judge": definition.name, "stress_test": kind, "statistic": scores.what, "outcome": effect.outcome,
+                **{name: None if value != value else value for name, value in made.items()}, "note": effect.note,
+                "tolerance": tolerance, "changed": None if changed != changed else changed, "asked": len(verdicts),
+            }
+        )  # fmt: skip
+        return
+    typer.echo(f"{definition.name}, {kind}: {in_words(effect, kind, scores.what)}")
+    if changed == changed:
+        typer.echo(f"{100 * changed:.1f} % of the {len(verdicts):,} verdicts asked again are other than before")
+
+
+def in_words(effect: StressEffect, kind: str, what: str) -> str:
+    """One sentence: the effect, its interval and counts, where it lies, and what this many items could have shown."""
+    change = effect.difference
+    if change.n == 0:
+        return "no verdict can be compared; cannot tell"
+    way = WAYS[what][change.value > 0]
+    said = WHAT[kind, what].format(change=f"{100 * abs(change.value):.1f}", way=way)
+    interval = f"95 % interval {100 * change.low:+.1f} to {100 * change.high:+.1f}"
+    bounds = "no interval" if change.low != change.low else interval
+    smallest = effect.detectable
+    power = "" if smallest != smallest else f"; at power .8 it would find {100 * smallest:.1f} points"
+    note = f"; {NOTES[effect.note]}" if effect.note else ""
+    return (
+        f"{said} ({bounds}, {change.n:,} verdicts, {change.clusters} topics): "
+        f"{OUTCOMES[effect.outcome].format(tolerance=100 * effect.tolerance)}{power}{note}"
+    )

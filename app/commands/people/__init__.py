@@ -1,0 +1,1 @@
+"""The people of a study: invitations, packets, the quality of their work, adjudication."""

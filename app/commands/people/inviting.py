@@ -1,0 +1,203 @@
+"""Who takes part, by which link, how far they are, and what they are paid."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from app.commands.completing import among
+from app.commands.printing import JSON, ONE, WHICH, print_json, print_table, say_next
+
+if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
+    from annotation.participation.people_list import PersonLine
+    from annotation.people.links import OpenLinkLine
+    from annotation.people.principals import Principal
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's commands."""
+    app.command("invite")(invite)
+    app.command("people")(people)
+
+
+def invite(
+    study: str = ONE,
+    names: list[str] = typer.Argument(None, help="People, as admins know them; exports use a pseudonym."),
+    role: str = typer.Option(
+        "annotator",
+        help="annotator, adjudicator, evaluator or admin.",
+        autocompletion=among("annotator", "adjudicator", "evaluator", "admin"),
+    ),
+    new_link: bool = typer.Option(False, "--new-link", help="Withdraw the older links of these people."),
+    out: Path = typer.Option(None, help="Write the links to this new CSV file, for mailing; names stand in it."),
+    open_link: bool = typer.Option(False, "--open-link", help="One link for many, told apart by ?participant=ID."),
+    places: int = typer.Option(0, help="With --open-link: how many people it lets in."),
+    quota: int = typer.Option(None, help="With --open-link: how many items each may take."),
+    as_json: bool = JSON,
+) -> None:
+    """Print a link for each person, or one for a crowd platform.
+
+    A link is printed once: only its hash is stored.
+
+    Example: calipers invite mystudy "Ada" "Ben" --role annotator
+    """
+    from annotation.people.links import invite_all
+    from annotation.people.links import open_link as make_open_link
+    from annotation.people.principals import local_admin
+    from annotation.studies import find_study
+    from app.files.people_files import KEEP_APART, links_csv, write_new
+    from app.settings import opened, settings
+    from db.connect import transaction
+    from plain.counting import counted
+
+    if bool(names) == open_link:
+        raise typer.BadParameter("name the people, or ask for an --open-link with --places")
+    link_of = settings().invite_link
+    with transaction(opened()) as session:
+        admin = local_admin(find_study(session, study))
+        if open_link:
+            link = link_of(make_open_link(session, admin, places, quota))
+        else:
+            tokens = invite_all(session, admin, names, role, new_link=new_link)
+            links = {name: link_of(token) for name, token in tokens.items()}
+            if out:
+                write_new(out, links_csv(links, role))  # where it cannot be written nobody is invited
+    if open_link:
+        _say_open_link(link, places, quota, as_json)
+    elif as_json:
+        print_json([{"name": name, "role": role, "link": link} for name, link in links.items()])
+    elif out:
+        typer.echo(f"written to {out}: {counted(len(links), 'link')}; {KEEP_APART}")
+    else:
+        for name, link in links.items():
+            typer.echo(link if len(links) == 1 else f"{link}  {name}")
+        typer.echo(f"they lead to {settings().base_url}; to another address: set CALIPERS_BASE_URL first", err=True)
+    if not as_json:
+        say_next(opened(), study)
+
+
+def people(
+    study: str = WHICH,
+    revoke: str = typer.Option("", help="Withdraw every link of this person."),
+    revoke_link: int = typer.Option(None, help="Withdraw the open link with this number."),
+    sign_out: str = typer.Option("", help="Sign this person out in every browser; their links go on working."),
+    pause: str = typer.Option("", help="Give this person no new work."),
+    resume: str = typer.Option("", help="Give this person work again."),
+    withdraw: str = typer.Option("", help="Take this person out: work in hand goes back, what is handed in stays."),
+    void: str = typer.Option("", help="Take out all this person labelled and open its slots again; needs --reason."),
+    pass_training: str = typer.Option(
+        "", help="Let this person label without having passed the training; needs --reason."
+    ),
+    reason: str = typer.Option("", help="Why; kept with what --void takes out, or with who is passed."),
+    quota: str = typer.Option("", help="How many items each annotator may take: a number, equal or none."),
+    name: str = typer.Option("", help="With --quota: of this person only."),
+    pay: Path = typer.Option(None, help="Write hours and amounts to this new CSV file; names stand in it."),
+    links: bool = typer.Option(False, "--open-links", help="List the open links only."),
+    as_json: bool = JSON,
+) -> None:
+    """List who takes part and how far they are; pause, void, pay.
+
+    Example: calipers people mystudy --pause "Ada"
+    """
+    from dataclasses import asdict
+    from datetime import datetime
+
+    from annotation.participation import standing
+    from annotation.participation.people_list import list_people, pay_lines
+    from annotation.people import links as open_links
+    from annotation.people.links import revoke as revoke_links
+    from annotation.people.principals import local_admin
+    from annotation.people.sign_ins import sign_out_person
+    from annotation.studies import find_study
+    from annotation.training import training
+    from app.files.people_files import KEEP_APART, pay_csv, write_new
+    from app.settings import opened
+    from db.connect import transaction
+
+    with transaction(opened()) as session:
+        admin = local_admin(find_study(session, study))
+        for whom, act in (
+            (revoke, revoke_links), (sign_out, sign_out_person), (pause, standing.pause), (resume, standing.resume),
+            (withdraw, standing.withdraw),
+        ):  # fmt: skip
+            if whom:
+                act(session, admin, whom)
+        if void:
+            slots = standing.void_work(session, admin, void, reason)
+            typer.echo(f"{slots} slots of {void!r} are open again", err=True)
+        if pass_training:
+            training.pass_training(session, admin, pass_training, reason)
+        if revoke_link is not None:
+            open_links.revoke_open_link(session, admin, revoke_link)
+        if quota:
+            _set_quota(session, admin, quota, name)
+        listed, doors = list_people(session, admin), open_links.open_links(session, admin)
+        paid = pay_lines(session, admin) if pay else []
+    if pay:
+        write_new(pay, pay_csv(paid))
+        typer.echo(f"written to {pay}: {len(paid)} people; {KEEP_APART}", err=True)
+    if as_json:
+        rows = [asdict(line) for line in (paid if pay else doors if links else listed)]
+        print_json(
+            [
+                {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
+                for row in rows
+            ]
+        )
+        return
+    if not links:
+        _print_people(listed)
+    if doors:
+        _print_open_links(doors)
+
+
+def _set_quota(session: Session, admin: Principal, quota: str, name: str) -> None:
+    from annotation.participation.standing import equal_quota, set_quota
+
+    if quota == "equal":
+        if name:
+            raise typer.BadParameter("--quota equal shares the slots among all annotators; leave --name out")
+        typer.echo(f"each annotator may take {equal_quota(session, admin)} items", err=True)
+    elif quota == "none" or quota.isdecimal():
+        set_quota(session, admin, None if quota == "none" else int(quota), name)
+    else:
+        raise typer.BadParameter("--quota is a number of items, equal or none")
+
+
+def _say_open_link(link: str, places: int, quota: int | None, as_json: bool) -> None:
+    if as_json:
+        print_json({"link": link, "places": places, "quota": quota})
+        return
+    typer.echo(f"{link}?participant=ID")
+    typer.echo(
+        f"it lets in {places} people; the platform puts each one's id in place of ID "
+        "(PROLIFIC_PID=, workerId= and participantId= work as well)",
+        err=True,
+    )
+
+
+def _print_people(listed: list[PersonLine]) -> None:
+    rows = [
+        (
+            person.name, person.pseudonym, person.role, person.status, person.consent,
+            person.training.replace("_", " "), person.handed_in, person.in_work, person.quota,
+            f"{person.active_s / 3600:.2f}", person.links, person.link_uses,
+            f"{person.seen_at:%Y-%m-%d %H:%M}" if person.seen_at else None, person.completion_code,
+        )
+        for person in listed
+    ]  # fmt: skip
+    heads = (
+        "name", "pseudonym", "role", "status", "consent", "training", "handed in", "in work", "quota", "active h",
+        "links", "used", "last seen (UTC)", "code",
+    )  # fmt: skip
+    print_table(heads, rows, numbers=("handed in", "in work", "quota", "active h", "links", "used"))
+
+
+def _print_open_links(doors: list[OpenLinkLine]) -> None:
+    rows = [(door.id, door.state, door.taken, door.places, door.quota, f"{door.expires_at:%Y-%m-%d}") for door in doors]
+    heads = ("open link", "state", "people", "places", "quota", "expires")
+    print_table(heads, rows, numbers=("people", "places", "quota"))

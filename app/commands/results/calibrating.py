@@ -1,0 +1,209 @@
+"""What the labels say: calibration of a study or of a bare labels file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from app.commands.completing import among
+from app.commands.printing import (
+    ALONE_ERROR,
+    CALIBRATION,
+    CASCADE,
+    FAMILY,
+    JSON,
+    JUDGES,
+    PRESET,
+    PROTOCOL,
+    WHAT,
+    WITH,
+    echo_json,
+    listed,
+    working,
+)  # fmt: skip
+from app.commands.tidying import LABELS_ARE, MAP, MAP_LABEL, MAPPING, PEOPLE, READ, options_of, say_reading
+
+PLANNED_TOPICS = typer.Option(
+    None, min=1, help="Topics meant in the end, said before the first look: each look then spends part of the error."
+)
+ANY_TIME = typer.Option(
+    False, "--any-time", help="Looked at whenever one likes: bounds that hold at every number of topics, from 20 on."
+)
+LOOKS = typer.Option(
+    None, "--looks", min=1, help="Of a labels file: looks so far with this one, evenly spaced, held to one plan."
+)
+EARLIER_LOOK = typer.Option(
+    [], "--earlier-look", help="Of a labels file: the folder of an earlier report on fewer topics of it; repeatable."
+)
+
+
+if TYPE_CHECKING:
+    from calibration.results import CalibrationReport
+
+GOOD_ENOUGH = "What counts as good enough: part of the plan and its hash"
+REQUIRABLE = ("ceiling gap", "order", "length", "self-preference", "repeats")  # calibration.settings.REQUIRABLE
+GATE = {"chosen": 0, "none_adequate": 3, "cannot_tell": 4}
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's command."""
+    app.command("calibrate")(calibrate)
+
+
+def calibrate(
+    what: str = WHAT,
+    others: list[str] = WITH,
+    out: Path = typer.Option(None, help="Folder for the report, its tables and its figures."),
+    protocol: str = PROTOCOL,
+    preset: list[str] = PRESET,
+    judges: Path = JUDGES,
+    resamples: int = typer.Option(9_999, help="Bootstrap resamples.", min=99),
+    seed: int = typer.Option(None, help="Seed of the resamples; a study's own where left out."),
+    per_criterion: bool = typer.Option(
+        None, help="Each criterion by itself; what the protocol says, else yes up to 200,000 rows."
+    ),
+    gate: bool = typer.Option(
+        False, "--gate", help="Exit with what was decided: 0 a judge is adequate, 3 none is, 4 cannot tell."
+    ),
+    judge: str = typer.Option("", help="Whose card to print; with --gate: decide on this judge alone."),
+    family: list[str] = FAMILY,
+    cascade: list[str] = CASCADE,
+    planned_topics: int = PLANNED_TOPICS,
+    any_time: bool = ANY_TIME,
+    looks: int = LOOKS,
+    earlier_look: list[Path] = EARLIER_LOOK,
+    calibration: Path = CALIBRATION,
+    margin: float = typer.Option(
+        None,
+        help="How much less than a left-out annotator a judge may agree, such as .05.",
+        rich_help_panel=GOOD_ENOUGH,
+    ),
+    at_least: float = typer.Option(
+        None,
+        help="Instead: the share of labels it must agree in, such as .80. Needs no second annotator.",
+        rich_help_panel=GOOD_ENOUGH,
+    ),
+    at_least_kappa: float = typer.Option(None, help="Instead: the κ it must reach.", rich_help_panel=GOOD_ENOUGH),
+    require: list[str] = typer.Option(
+        [],
+        help=f"What it must also keep, repeatable: {', '.join(REQUIRABLE)}.",
+        rich_help_panel=GOOD_ENOUGH,
+        autocompletion=among(*REQUIRABLE),
+    ),
+    ties: str = typer.Option(
+        None,
+        help="three_class: a tie is an answer like another; half_credit; exclude.",
+        rich_help_panel=GOOD_ENOUGH,
+        autocompletion=among("three_class", "half_credit", "exclude"),
+    ),
+    distance: str = typer.Option(
+        None,
+        help="How scores agree: linear, quadratic, or exact.",
+        rich_help_panel=GOOD_ENOUGH,
+        autocompletion=among("linear", "quadratic", "exact"),
+    ),
+    epsilon: float = typer.Option(
+        None,
+        help="ε of the alternative annotator test: .2 experts, .15 skilled, .1 crowd.",
+        rich_help_panel=GOOD_ENOUGH,
+    ),
+    min_clusters: int = typer.Option(
+        None,
+        help="Decide with so few topics too, 12 unless said; the test then errs more often.",
+        min=2,
+        rich_help_panel=GOOD_ENOUGH,
+    ),
+    level: float = typer.Option(None, help="Level of every interval and test, .95.", rich_help_panel=GOOD_ENOUGH),
+    require_cheapest: bool = typer.Option(
+        False,
+        "--require-cheapest",
+        help="With --gate: 4 where an adequate judge may not be the cheapest, its price unknown.",
+    ),
+    alone_error: float = ALONE_ERROR,
+    map_: list[str] = MAP,
+    map_label: list[str] = MAP_LABEL,
+    labels_are: str = LABELS_ARE,
+    people: list[str] = PEOPLE,
+    read: list[str] = READ,
+    mapping: Path = MAPPING,
+    as_json: bool = JSON,
+) -> None:
+    """The cheapest judge that agrees with people, and the numbers.
+
+    Prints the choice in a sentence, every judge's agreement, and warnings in words.
+
+    Intervals are over whole groups of labels (clusters). A labels file is taken as looked at once: who looks again says
+    so, and says before the first look how many topics are meant in the end. With --gate the last line is the decision;
+    1 and 2 still mean that it broke.
+
+    Example: calipers calibrate labels.csv --out report
+    Example: calipers calibrate votes.xlsx --map label=vote
+    Example: calipers calibrate labels.csv --gate --judge gpt-mini
+    Example: calipers calibrate gold.csv --at-least .80 --gate
+    Example: calipers calibrate more.csv --earlier-look report --out report-2
+    Example: calipers calibrate preference --with quality --with points --preset deepresearchgym --out report
+    """
+    if preset and out is None:
+        raise typer.BadParameter("--preset is a table among the files; name their folder with --out")
+    from dataclasses import replace
+
+    from app.commands.results.terminal import print_report
+    from app.results.export_files import write_report
+    from app.results.looks import LooksGiven
+    from app.results.parts import parts_of
+    from app.results.reporting import calibrated, families_of
+    from calibration.choosing.choice import gate as decided
+    from calipers.label_files import settings_chosen
+    from exports.as_json import report_json
+    from exports.pack import with_kept_plan
+    from exports.words.sentences import compared
+
+    given = {
+        "margin": margin, "at_least": at_least, "at_least_kappa": at_least_kappa, "require": tuple(require) or None,
+        "ties": ties, "distance": distance, "epsilon": epsilon, "level": level, "min_clusters": min_clusters,
+        "alone_error": alone_error,
+    }  # fmt: skip
+    chosen = settings_chosen(calibration, given)
+    with working("reading labels, computing intervals") as advance:
+        made = calibrated(
+            what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
+            families=families_of(family), cascades=cascade, chosen=chosen,
+            looks=LooksGiven(planned_topics, any_time, looks, tuple(earlier_look)), others=parts_of(others),
+            how_read=options_of(map_, map_label, people, read, labels_are, mapping=mapping),
+        )  # fmt: skip
+        if out is not None:
+            made = replace(made, report=with_kept_plan(made.report, out))
+            written = write_report(made, out, preset, lambda done, of: advance(done, of, "drawing figures"))
+    say_reading(made.told, err=True)
+    report = made.report
+    if judge and report.choice is not None:
+        decided(report.choice, judge)  # refuses a name that no judge has
+    if as_json:
+        echo_json(report_json(report))
+    else:
+        print_report(report, judge)
+        if out is not None:
+            typer.echo(f"\nWritten to {out}: {listed(written)}")
+    if not compared(report):
+        raise typer.Exit(1)
+    if gate:
+        _decide(report, judge, require_cheapest, quiet=as_json)
+
+
+def _decide(report: CalibrationReport, judge: str, require_cheapest: bool, quiet: bool) -> None:
+    """The decision as the last line (JSON holds it already) and as the exit code."""
+    from annotation.errors import AnnotationError
+    from calibration.choosing.choice import gate
+    from calibration.choosing.choice_words import sentence_about
+
+    if report.choice is None or not report.choice.candidates:
+        raise AnnotationError(
+            "nothing_to_gate", "nothing to decide: the gate needs a judge and annotators on criteria that share a scale"
+        )
+    status = gate(report.choice, judge, require_cheapest)
+    named = next((candidate for candidate in report.choice.candidates if candidate.judge == judge), None)
+    if not quiet:
+        typer.echo(f"\n{sentence_about(named, report.choice.plan) if named else report.choice.sentence}")
+    raise typer.Exit(GATE[status])

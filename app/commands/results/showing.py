@@ -1,0 +1,58 @@
+"""A labels file in the browser, with no study and no account."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import typer
+
+from app.commands.printing import CALIBRATION, PROTOCOL
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's command."""
+    app.command("show")(show)
+
+
+def show(
+    file: Path = typer.Argument(..., help="A labels file, in any form that `calipers calibrate` reads."),
+    protocol: str = PROTOCOL,
+    calibration: Path = CALIBRATION,
+    margin: float = typer.Option(None, help="How much less than a left-out annotator a judge may agree, such as .05."),
+    at_least: float = typer.Option(None, help="Instead: the share of labels it must agree in, such as .80."),
+    port: int = typer.Option(8510, help="Port to listen on, of this machine alone.", min=1, max=65_535),
+    browser: bool = typer.Option(True, help="Open the browser; the link is printed anyway."),
+) -> None:
+    """The evaluator's pages of a labels file: no study, no account.
+
+    Choice, agreement, reliability, bias, ranking, disagreements, paper and planner, with the numbers of `calipers
+    calibrate`. This machine alone can open them, nothing is stored, and a file that is written anew is read anew. Runs
+    until Ctrl-C.
+
+    Example: calipers show labels.csv
+    """
+    import json
+
+    from app.results.shown_file import calibrated_file, shown_file
+    from app.settings import Settings, refuse_taken, server_options
+    from calipers.label_files import settings_chosen
+    from calipers.own_folders import command_of
+
+    chosen = settings_chosen(calibration, {"margin": margin, "at_least": at_least})
+    refuse_taken("127.0.0.1", port)
+    # what cannot be shown is said here, in one sentence, and not on a page
+    calibrated_file(shown_file(str(file), protocol, json.dumps({**chosen, "resamples": FEW})))
+    link = f"http://127.0.0.1:{port}"
+    typer.echo(f"{file} is shown on {link} until Ctrl-C")
+    script = Path(__file__).resolve().parents[2] / "file_shell.py"
+    command = command_of("streamlit", "run", str(script), f"--server.port={port}")
+    command += [
+        *(one for one in server_options(Settings(base_url=link), "127.0.0.1") if "headless" not in one),
+        f"--server.headless={'false' if browser and sys.stdout.isatty() else 'true'}",
+    ]
+    os.execv(sys.executable, [*command, "--", str(file.resolve()), protocol, json.dumps(chosen)])
+
+
+FEW = 99  # resamples, to learn whether the file can be calibrated

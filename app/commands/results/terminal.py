@@ -1,0 +1,182 @@
+"""A calibration report in the terminal: the answer, one compact table, then what to know before using a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import environ
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from app.commands.printing import PIPE_WIDTH, visible
+from exports.cells import Cell, shown
+from exports.tables import Table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from calibration.choosing.card import CardRow
+    from calibration.results import CalibrationReport
+
+SOFT = "dim"
+NAME = 16  # columns that a rater's name has at least
+MARGIN = 14  # columns, of the titles before their values
+
+
+def print_report(report: CalibrationReport, judge: str = "") -> None:
+    """As wide as the terminal; into a pipe sentences of 80 columns and tables of one line a row, without colours.
+
+    `judge`: whose card; left out: of the chosen judge, or of the one that comes closest.
+    """
+    from rich.console import Console
+    from rich.text import Text
+
+    from calibration.choosing.card import card_of
+    from exports.sheets.agreement import summary_table
+    from exports.sheets.alone import alone
+    from exports.words.sentences import alone_words, cascade_words, folded, opening
+
+    console = Console(highlight=False)
+    # not rich's own folding, which would part a value from its interval at their no-break space
+    console.print("\n".join(wrap(visible(opening(report)), console.width)), style="bold", markup=False)
+    table = summary_table(report)
+    if table.rows:
+        _print_fitting(table, console)
+        console.print(_reading(report), style=SOFT)
+    foremost = report.choice.foremost if report.choice else None
+    rows = card_of(report.card, judge or (foremost.judge if foremost else ""))
+    if rows:
+        console.print(f"\n{visible(rows[0].judge)}, question by question", style="bold", markup=False)
+        console.print(_card(rows))
+    for cascade in report.cascades:
+        console.print("\n".join(wrap(visible(cascade_words(cascade)), console.width)), markup=False)
+    for judge_alone in alone(report):
+        told = alone_words(judge_alone, report.labels.cluster, report.settings.level)
+        console.print("\n".join(wrap(visible(told), console.width)), markup=False)
+    cautions = folded(report)
+    if cautions:
+        console.print("\nBefore you use a number", style="bold")
+        console.print(
+            _list([Text.assemble(visible(caution.text), (f"  {caution.code}", SOFT)) for caution in cautions])
+        )
+
+
+def print_one(table: Table) -> None:
+    """A table with its title above and its notes below, as wide as the terminal; into a pipe one line a row."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(visible(table.title), style="bold", markup=False)
+    _print_fitting(table, console)
+    for note in table.notes:
+        console.print("\n".join(wrap(visible(note), console.width)), style=SOFT, markup=False)
+
+
+def _print_fitting(table: Table, console: Console) -> None:
+    from rich.console import Console as Page
+
+    if console.is_terminal or "COLUMNS" in environ:
+        console.print(_fitting(table, console))
+    else:
+        Page(width=PIPE_WIDTH, highlight=False).print(_grid(table, "  "))
+
+
+def _fitting(table: Table, console: Console) -> Grid | Text:
+    """Show it in columns where they fit, its values over their intervals where that helps, else row by row."""
+    from rich.measure import Measurement
+
+    roomy = console.options.update(max_width=500)
+    one_line, two_lines = _grid(table, "  "), _grid(table, "\n")
+    longest = max(len(str(row[0])) for row in table.rows)
+    folded_name = longest - min(longest, NAME)  # what folding the names can save
+    if Measurement.get(console, roomy, one_line).maximum <= console.width:
+        return one_line
+    if Measurement.get(console, roomy, two_lines).maximum - folded_name <= console.width:
+        return two_lines
+    return _blocks(table)
+
+
+def _card(rows: Sequence[CardRow]) -> Grid:
+    """Question, outcome, and the sentence with its limit."""
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    grid = Grid.grid(padding=(0, 2))
+    for _ in range(2):
+        grid.add_column(no_wrap=True)
+    grid.add_column(overflow="fold")
+    for row in rows:
+        firm = "" if row.outcome == "within" else "bold"
+        grid.add_row(
+            row.question,
+            Text(row.outcome, style=firm),
+            Text.assemble(visible(row.sentence), (f" (limit: {row.limit})", SOFT)),
+        )
+    return grid
+
+
+def _grid(table: Table, between: str) -> Grid:
+    """`between` separates a value and its interval: two spaces, or a new line where the terminal is narrow."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as Grid
+
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    for number, column in enumerate(table.columns):
+        name = number == 0
+        grid.add_column(column.title, justify="left" if name else "right", no_wrap=not name, overflow="fold")
+    for row in table.rows:
+        cells = (
+            _cell(cell, between, column.key == "baseline") for column, cell in zip(table.columns, row, strict=True)
+        )
+        grid.add_row(*cells)
+    return grid
+
+
+def _blocks(table: Table) -> Text:
+    """Each row under its name, for terminals too narrow for columns."""
+    from rich.text import Text
+
+    out = Text()
+    margin = max(MARGIN, *(len(column.title) + 2 for column in table.columns))
+    for row in table.rows:
+        out.append(f"\n{visible(str(row[0]))}\n", style="bold")
+        for column, cell in zip(table.columns[1:], row[1:], strict=True):
+            if cell is not None:
+                out.append(f"  {column.title:<{margin}}").append_text(
+                    _cell(cell, "  ", column.key == "baseline")
+                ).append("\n")
+    return out
+
+
+def _cell(cell: Cell, between: str, alone: bool) -> Text:
+    from rich.text import Text
+
+    value, interval = map(visible, shown(cell))
+    return Text(value) if alone or not interval else Text.assemble(value, between, (interval, SOFT))
+
+
+def _reading(report: CalibrationReport) -> str:
+    level = f"{100 * report.settings.level:g} %"
+    said = (
+        f"Brackets: {level} intervals over whole groups of labels (clusters). "
+        "Constant: what always giving the same answer would reach; in a judge's row also the best answer for each pair "
+        "of systems. Read a judge's row against the annotators' own."
+    )
+    if report.is_simulated:
+        said = f"Simulated answers, of made-up people and judges. {said}"
+    choice = report.choice
+    if choice and choice.plan.missing_as_wrong and any(candidate.valid_share < 1 for candidate in choice.candidates):
+        said += " Unusable answers are left out here; above and below the table they count as disagreement."
+    return said
+
+
+def _list(lines: list[Text]) -> Grid:
+    from rich.table import Table as Grid
+
+    grid = Grid.grid(padding=(0, 1))
+    grid.add_column(width=1)
+    grid.add_column(overflow="fold")
+    for line in lines:
+        grid.add_row("·", line)
+    return grid

@@ -1,0 +1,201 @@
+"""Topics and systems: which topics are hard and why, and how two systems compare topic by topic."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from app.commands.printing import JSON, PROTOCOL, WHAT, WITH, echo_json, working
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calibration.settings import Aggregate
+    from exports.tables import Table
+
+RESAMPLES = typer.Option(9_999, help="Bootstrap resamples.", min=99)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's commands."""
+    app.command("systems")(systems)
+    app.command("topics")(topics)
+
+
+def systems(
+    what: str = WHAT,
+    others: list[str] = WITH,
+    pair: list[str] = typer.Option([], help="SYSTEM=OTHER, repeatable; left out: every two systems."),
+    criterion: list[str] = typer.Option(
+        [], help="A criterion, or an aggregate of claims, repeatable; left out: the mean of ratings, each aggregate."
+    ),
+    protocol: str = PROTOCOL,
+    resamples: int = RESAMPLES,
+    as_json: bool = JSON,
+) -> None:
+    """How two systems' scores differ, by people and by each judge.
+
+    Each pair with its mean difference, Wilcoxon's test and the rank correlation over topics, for ratings of reports and
+    for aggregates of claims about them.
+    A labels file names each report's system in the column system_a.
+
+    Example: calipers systems labels.csv --pair gpt-researcher=gpt-researcher_custom --criterion clarity
+    Example: calipers systems points --pair gpt-researcher=gpt-researcher_custom --criterion KPR
+    """
+    from app.results.parts import parts_of
+    from app.results.reporting import calibrated
+    from calibration.errors import CalibrationError
+    from calibration.study.joining import study_of
+    from calibration.systems.claim_scores import has_claims, scores_from_claims
+    from calibration.totals.system_differences import system_differences
+    from exports.sheets.system_pairs import differences_table
+
+    pairs = [_pair(text) for text in pair]
+    with working("comparing systems over topics"):
+        made = calibrated(
+            what, protocol=protocol, resamples=resamples, per_criterion=False, only=(), others=parts_of(others)
+        )
+        scores, settings, names = made.verdicts, made.report.settings, ["all"]
+        if has_claims(study := study_of(scores, settings)):
+            scores = scores_from_claims(study, settings)
+            names = [*scores["criterion"].unique()]
+        elif others:
+            names = [name for name, kind in study.kinds.items() if kind == "rating"]
+        compared = [
+            difference
+            for name in dict.fromkeys(criterion or names)
+            for difference in system_differences(scores, settings, pairs, name)
+        ]
+    table = differences_table(compared, made.report)
+    if table is None:
+        raise CalibrationError(
+            "one_system", f"{what} names fewer than two systems; name each report's in the column system_a"
+        )
+    _print(table, as_json)
+
+
+def topics(
+    what: str = WHAT,
+    by: str = typer.Option("", "--by", help="A judge, whose labels the tables rest on; left out: people."),
+    measure: str = typer.Option("", help="Which of the protocol's aggregates scores a topic; left out: the first."),
+    features: Path = typer.Option(
+        None, help="CSV with a column `topic` and numbers; a study's own topic columns where left out."
+    ),
+    protocol: str = PROTOCOL,
+    resamples: int = RESAMPLES,
+    as_json: bool = JSON,
+) -> None:
+    """Which topics are hard, and what goes along with it.
+
+    Prints scores by category of topic, whether systems differ by category (ANOVA), and what a topic's difficulty goes
+    along with; with --json one object after another.
+
+    Difficulty is the mean score of all systems but a reference on that topic, by people or by one judge: a win rate of
+    pairs, a mean of ratings, or one of the protocol's aggregates of claims.
+
+    Example: calipers topics mystudy
+    Example: calipers topics mystudy --by gemini-2.5-pro
+    Example: calipers topics labels.csv --features topics.csv --json
+    """
+    from app.results.reporting import calibrated
+    from calibration.study.joining import study_of
+    from calibration.systems.topic_scores import measures_of, topic_scores
+    from exports.sheets.topics import (
+        categories_table,
+        category_scores_table,
+        difficulty_table,
+        why_no_difficulty,
+    )
+
+    with working("comparing topics"):
+        made = calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
+        report, settings = made.report, made.report.settings
+        study = study_of(made.verdicts, settings)
+        scores = topic_scores(study, by or None, _chosen(measures_of(study, settings), measure, what), settings)
+        known = _features(what, features)
+        tables = [
+            category_scores_table(scores, report),
+            categories_table(report, scores),
+            difficulty_table(scores, report, known),
+        ]
+        lacking = why_no_difficulty(scores, known)
+    found = [table for table in tables if table is not None]
+    if not found:
+        from annotation.errors import AnnotationError
+
+        raise AnnotationError(
+            "no_features", f"{what} has no categories of topics, and no difficulty: {lacking}; pass numbers "
+            "about topics with --features FILE.csv, or a study of pairs with a reference",
+        )  # fmt: skip
+    if lacking and (features is not None or not known.empty):
+        typer.echo(f"no table difficulty: {lacking}", err=True)
+    for table in found:
+        _print(table, as_json)
+
+
+def _chosen(measures: Sequence[Aggregate], name: str, what: str) -> Aggregate:
+    from annotation.errors import AnnotationError
+
+    if not measures:
+        raise AnnotationError(
+            "no_features", f"{what} holds nothing that scores a topic: give pairs with their systems, ratings, or "
+            "claims with the --protocol whose aggregates they make",
+        )  # fmt: skip
+    found = next((one for one in measures if name in ("", one.name)), None)
+    if found is None:
+        known = ", ".join(one.name for one in measures)
+        raise typer.BadParameter(f"no measure {name!r}; choose one of {known}", param_hint="--measure")
+    return found
+
+
+def _pair(text: str) -> tuple[str, str]:
+    first, sign, other = (part.strip() for part in text.partition("="))
+    if not sign or not first or not other:
+        raise typer.BadParameter(f"{text!r} names no two systems; write SYSTEM=OTHER", param_hint="--pair")
+    return first, other
+
+
+def _features(what: str, file: Path | None) -> pd.DataFrame:
+    """Numbers by topic: from the file, else from the study; empty for a labels file alone."""
+    import pandas as pd
+
+    from annotation.errors import AnnotationError
+    from annotation.facts.topic_facts import numbers_of, topic_features
+    from annotation.studies import find_study
+    from app.settings import opened
+    from calipers.label_files import read_labels
+    from calipers.tidy_files import holds_labels
+    from db.connect import reading
+
+    if file is not None:
+        given = read_labels(file)
+        if "topic" not in given:
+            raise AnnotationError(
+                "bad_file",
+                f"{file}: no column 'topic' (found: {', '.join(map(str, given))}); give it that name",
+            )
+        if given["topic"].duplicated().any():
+            twice = given["topic"][given["topic"].duplicated()].iloc[0]
+            raise AnnotationError("bad_file", f"{file}: topic {twice!r} appears twice; keep one row a topic")
+        numbers = numbers_of(given.set_index("topic"))
+        others = [str(name) for name in given if name != "topic" and name not in numbers]
+        if others:
+            typer.echo(f"columns left out, not a number in every row: {', '.join(others)}", err=True)
+        return numbers
+    if holds_labels(what):
+        return pd.DataFrame()
+    with reading(opened()) as session:
+        return topic_features(session, find_study(session, what))
+
+
+def _print(table: Table, as_json: bool) -> None:
+    from app.commands.results.terminal import print_one
+    from exports.as_json import as_json as json_of
+
+    if as_json:
+        echo_json(json_of(table))
+    else:
+        print_one(table)

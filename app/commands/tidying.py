@@ -1,0 +1,187 @@
+"""Any file of answers made into labels.csv, its mapping kept beside it; and the options that say how one is read."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from app.commands.completing import among
+from app.commands.printing import JSON, echo, print_json, print_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from calipers.tidy_files import Options, TidyFile
+
+HOW_READ = "How another tool's file is read"
+ROWS, WIDE, CELL = 10, 8, 24  # rows and columns of a table that is shown, and characters of a cell
+MAP = typer.Option(
+    [], "--map", help="PART=COLUMN, PART=ONE+OTHER or PART==VALUE, such as label=vote.winner.", rich_help_panel=HOW_READ
+)
+MAP_LABEL = typer.Option(
+    [], "--map-label", help="WORD=OURS, such as 1=A,2=B,0=tie; or a status: missing.", rich_help_panel=HOW_READ
+)
+LABELS_ARE = typer.Option(
+    "", "--labels-are", help="verdicts, sides, systems, scores or words, where a file leaves it open.",
+    rich_help_panel=HOW_READ, autocompletion=among("verdicts", "sides", "systems", "scores", "words"),
+)  # fmt: skip
+PEOPLE = typer.Option(
+    [], "--people", help="Names of raters who are people; the others are judges.", rich_help_panel=HOW_READ
+)
+READ = typer.Option(
+    [],
+    "--read",
+    help="encoding=, separator=, decimal= or sheet=, where they are not found out.",
+    rich_help_panel=HOW_READ,
+)
+MAPPING = typer.Option(
+    None, "--mapping", help="A mapping that doctor or tidy kept: followed as it stands.", rich_help_panel=HOW_READ
+)
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's command."""
+    app.command("tidy")(tidy)
+
+
+def tidy(
+    file: Path = typer.Argument(..., help="A file of answers in any form, or a folder of them."),
+    out: Path = typer.Option(..., help="Where the labels are written; the mapping beside it, as NAME.mapping.toml."),
+    map_: list[str] = MAP,
+    map_label: list[str] = MAP_LABEL,
+    labels_are: str = LABELS_ARE,
+    people: list[str] = PEOPLE,
+    read: list[str] = READ,
+    mapping: Path = MAPPING,
+    as_json: bool = JSON,
+) -> None:
+    """Any table of answers as a labels.csv.
+
+    Finds out which columns hold what, how answers are written and what names an item; says all of it, and asks all at
+    once where two readings are possible. The mapping is kept beside the labels, to be followed again with --mapping.
+
+    Example: calipers tidy votes.xlsx --out labels.csv
+    Example: calipers tidy votes.jsonl --map label=vote.winner,rater_id=vote.by --out labels.csv
+    """
+    from calipers.tidy_files import read_tidy, refusal
+
+    made = read_tidy(file, options_of(map_, map_label, people, read, labels_are, mapping=mapping))
+    if made.problems:
+        raise refusal(file, made)
+    kept = write_tidy(made, file, out)
+    command = f"calipers calibrate {shlex.quote(str(out))} --out report"
+    if as_json:
+        print_json(
+            {"file": str(file), "rows": len(made.labels), "told": made.told, "labels": str(out), "mapping": str(kept),
+             "next": command}
+        )  # fmt: skip
+        return
+    say_reading(made.told)
+    typer.echo(f"{len(made.labels):,} labels written to {out}, the mapping to {kept}")
+    typer.echo(f"next: {command}")
+
+
+def write_tidy(made: TidyFile, file: Path, out: Path) -> Path:
+    """Write the labels to `out`, and the mapping beside it, whose path is returned."""
+    from annotation.errors import AnnotationError
+    from app.files.whole_files import whole_file
+    from calipers.mapping_files import recipe_text
+    from plain.spreadsheets import guarded
+
+    if out.suffix.lower() != ".csv":
+        raise AnnotationError("bad_option", f"{out}: labels are written as a CSV; give a name that ends in .csv")
+    if out.exists() and out.resolve() == file.resolve():
+        raise AnnotationError("bad_option", f"{out}: is the file that is read; give the labels another name")
+    kept = out.with_suffix(".mapping.toml")
+    with whole_file(out) as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(made.labels.columns)
+        writer.writerows([guarded(cell) for cell in row] for row in made.labels.itertuples(index=False, name=None))
+    with whole_file(kept) as text:
+        text.write(recipe_text(made.recipe))
+    return kept
+
+
+def say_reading(told: Sequence[str], err: bool = False) -> None:
+    """How a file was read, a line each; on standard error where numbers follow."""
+    for sentence in told:
+        typer.echo(f"read: {sentence}", err=err)
+
+
+def say_mapping(made: TidyFile) -> None:
+    """Which column holds what, with examples, and how it is read."""
+    parts: dict[str, list[str]] = {}
+    for part, columns in made.recipe.mapping.columns.items():
+        for name in columns:
+            parts.setdefault(name, []).append(part)
+    for one in made.recipe.mapping.spread:
+        who = ", ".join(text for text in (one.rater_id, one.criterion) if text)
+        parts.setdefault(one.column, []).append(f"label of {who}")
+    cells = {str(name): made.before[name] for name in made.before}
+    print_table(
+        ("column", "is read as", "examples", "distinct"),
+        [
+            (name, ", ".join(parts.get(name, ())) or None, _examples(held), f"{held.nunique():,}")
+            for name, held in cells.items()
+        ],
+        numbers=("distinct",),
+    )
+    for part, value in made.recipe.mapping.constants.items():
+        echo(f"{part} is {value!r} in every row")
+    say_reading(made.told)
+
+
+def say_before_and_after(made: TidyFile) -> None:
+    """Ten rows of the table as it is, and the labels made of them."""
+    echo(f"\nThe first rows as they are ({len(made.before):,} rows)")
+    _say_rows(made.before)
+    echo(f"The first labels made of them ({len(made.labels):,} labels)")
+    _say_rows(made.labels)
+
+
+def _say_rows(frame: pd.DataFrame) -> None:
+    shown = frame.iloc[:ROWS, :WIDE].astype("str")
+    rows: list[list[Any]] = [[_short(cell) for cell in row] for row in shown.itertuples(index=False, name=None)]
+    print_table([str(name) for name in shown], rows)
+    if frame.shape[1] > WIDE:
+        echo(f"and {frame.shape[1] - WIDE} more columns\n")
+
+
+def _examples(cells: pd.Series[str]) -> str:
+    return ", ".join(_short(text) for text in cells[cells != ""].astype("str").drop_duplicates().iloc[:3])
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= CELL else f"{text[: CELL - 1]}…"
+
+
+def options_of(
+    columns: Sequence[str], words: Sequence[str], people: Sequence[str], read: Sequence[str], labels_are: str = "",
+    layout: str = "", mapping: Path | None = None,
+) -> Options:  # fmt: skip
+    """The options as they were typed. Raises AnnotationError, ImportingError with what is wrong about them."""
+    from annotation.errors import AnnotationError
+    from annotation.files.tables import form_asked
+    from annotation.importing.labels.results import parse_fields
+    from calibration.table.verdicts import KNOWN_COLUMNS
+    from calibration.tidying.mapping import READ_AS, Asked
+    from calipers.tidy_files import Options
+
+    if labels_are and labels_are not in READ_AS:
+        raise AnnotationError("bad_option", f"--labels-are {labels_are}: write one of {', '.join(READ_AS)}")
+    places = parse_fields(",".join(columns), KNOWN_COLUMNS)
+    constants = {part: place[1:] for part, place in places.items() if place.startswith("=")}
+    asked = Asked(
+        columns={part: tuple(place.split("+")) for part, place in places.items() if part not in constants},
+        constants=constants,
+        words=parse_fields(",".join(words), ()),
+        labels_are=labels_are,
+        people=tuple(name.strip() for one in people for name in one.split(",") if name.strip()),
+    )
+    return Options(asked, form_asked(read), layout, mapping)

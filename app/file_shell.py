@@ -1,0 +1,27 @@
+"""Every run of the pages that `calipers show` opens: no study and no account, the evaluator's pages of one file."""
+
+import sys
+
+import streamlit as st
+
+from app.results.shown_file import shown_file
+from app.screens.evaluator import file_pages
+from app.screens.look import style
+from app.screens.report_page import empty
+
+
+def run(words: list[str]) -> None:
+    """Show the pages; `words`: the file's path, a protocol's name or "", and the settings as JSON."""
+    path, protocol, chosen = words
+    st.set_page_config(page_title="calipers", layout="wide", initial_sidebar_state="collapsed")
+    try:
+        file = shown_file(path, protocol, chosen)
+    except OSError as error:
+        style()
+        empty("This file is gone", f"<p>{error.strerror}</p>")
+        return
+    st.navigation(file_pages(file), position="top").run()
+
+
+if __name__ == "__main__":
+    run(sys.argv[1:])

@@ -1,0 +1,50 @@
+"""Files in which names stand: links to send out, and what to pay. They belong beside the data, never in it."""
+
+import csv
+import io
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from annotation.errors import AnnotationError
+from annotation.participation.people_list import PayLine
+from plain.spreadsheets import guarded
+
+KEEP_APART = "names stand in it: keep it apart from the study's data, and delete it when it is no longer needed"
+
+
+def links_csv(links: Mapping[str, str], role: str) -> str:
+    """One row a person: name, role, link."""
+    return _csv(("name", "role", "link"), ((name, role, link) for name, link in links.items()))
+
+
+def pay_csv(lines: Iterable[PayLine]) -> str:
+    """One row a person. Hours are rounded to 4 places and the amount, from unrounded hours, to 2: last, and once."""
+    heads = ("name", "pseudonym", "role", "items", "active_hours", "wall_hours", "rate", "currency", "amount")
+    return _csv(
+        heads,
+        (
+            (
+                line.name, line.pseudonym, line.role, f"{line.items}", f"{line.active_h:.4f}", f"{line.wall_h:.4f}",
+                f"{line.rate:g}", line.currency, f"{line.amount:.2f}",
+            )
+            for line in lines
+        ),
+    )  # fmt: skip
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that only its owner may read. Raises AnnotationError `file_exists`: links cannot be had again."""
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8", newline="") as out:
+            out.write(text)
+    except FileExistsError:
+        raise AnnotationError("file_exists", f"{path} exists already; name another file, or move this one") from None
+
+
+def _csv(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([guarded(cell) for cell in row] for row in rows)
+    return out.getvalue()

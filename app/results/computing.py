@@ -1,0 +1,185 @@
+"""What an evaluator's pages need of all labels of a study, by name; as a program, one of them for the app that asks."""
+
+import logging
+import os
+import pickle
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from sqlalchemy import Engine
+from sqlalchemy.orm import Session
+
+from annotation.disputes.settled import Adjudication, adjudication, answers_of, settled
+from annotation.errors import AnnotationError
+from annotation.judges.reviewing.disagreements import compared_answers, in_order
+from annotation.participation.people_list import active_seconds_by_rater
+from annotation.people.principals import Principal, study_for
+from annotation.shown_texts.auditing import audit_study
+from annotation.studies import protocol_of
+from annotation.verdicts import load_verdicts
+from app.logs import tell_no_words, write_logs
+from app.results.quality import study_quality
+from app.results.reporting import settings_of, shown_report
+from app.settings import settings
+from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
+from calibration.biases.position_bias import position_bias
+from calibration.errors import CalibrationError
+from calibration.inference.bootstrap import wilson_effective
+from calibration.results import CalibrationReport, CalibrationSettings, Estimate
+from calibration.sizing.pilot import Pilot, pilot_of
+from calibration.study.answering import sided_with
+from calibration.study.joining import study_of
+from db.connect import open_database, reading
+from exports.words.sentences import order_words
+
+
+@dataclass(frozen=True)
+class Orders:
+    """One judge's `first_rate` and `swap_consistency`; None where it decided nothing, or saw one order only."""
+
+    first_rate: Estimate | None = None
+    swap_consistency: Estimate | None = None
+
+    @property
+    def words(self) -> str:
+        """What is wrong with the judge's orders; empty where nothing is."""
+        return order_words(self.first_rate, self.swap_consistency)
+
+
+def judge_orders(session: Session, principal: Principal) -> dict[str, Orders]:
+    """Judge -> its orders, for judges with any label. Raises AnnotationError `forbidden`, CalibrationError."""
+    study = study_for(session, principal, "evaluator")
+    verdicts = load_verdicts(session, study)
+    judged = verdicts[verdicts["rater_kind"] == "judge"]
+    if judged.empty:
+        return {}
+    settings = settings_of(protocol_of(study), study.seed)
+    coded = study_of(judged, settings)
+    biases = {judge: position_bias(coded, judge, settings) for judge in sorted(set(judged["rater_id"]))}
+    return {
+        judge: Orders(
+            *(estimate if estimate.n else None for estimate in (bias.first_rate.estimate, bias.swap_consistency))
+        )
+        for judge, bias in biases.items()
+    }
+
+
+Refusal = tuple[bool, str, str]  # whether calibration refused; code; text
+Told = tuple[Any, Refusal | None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """`what`: a name of `COMPUTED`. The principal is one who may see it; arguments are values that can be keys."""
+
+    what: str
+    principal: Principal
+    arguments: tuple[str, ...] = ()
+
+
+def compute(engine: Engine, task: Task) -> Any:
+    """The value. Raises AnnotationError or CalibrationError."""
+    return COMPUTED[task.what](engine, task.principal, *task.arguments)
+
+
+def _report(engine: Engine, principal: Principal) -> CalibrationReport:
+    return shown_report(engine, principal).report
+
+
+def _map(engine: Engine, principal: Principal, judge: str) -> ReliabilityMap:
+    verdicts, settings = _labels(engine, principal)
+    return reliability_map(verdicts, judge, settings)
+
+
+def _judges(engine: Engine, principal: Principal) -> list[str]:
+    verdicts, _ = _labels(engine, principal)
+    return sorted(verdicts["rater_id"][verdicts["rater_kind"] == "judge"].astype(str).unique())
+
+
+def _pilot(engine: Engine, principal: Principal, judge: str) -> Pilot:
+    verdicts, settings = _labels(engine, principal)
+    if verdicts.empty:
+        raise AnnotationError("no_labels", "nobody has handed in work in this study yet; plan from assumptions")
+    return pilot_of(verdicts, settings, judge)
+
+
+def _active(session: Session, principal: Principal) -> dict[int, float]:
+    return active_seconds_by_rater(session, study_for(session, principal, "admin"))
+
+
+def _disputes(session: Session, principal: Principal) -> tuple[Adjudication, list[Estimate]]:
+    """Return the state of adjudication without its queue, and with whom the adjudicator sided."""
+    study = study_for(session, principal, "evaluator")
+    disputes, decided = adjudication(session, principal), answers_of(settled(session, study))
+    return replace(disputes, queue=()), list(sided_with(decided, settings_of(protocol_of(study), study.seed)))
+
+
+def _labels(engine: Engine, principal: Principal) -> tuple[pd.DataFrame, CalibrationSettings]:
+    with reading(engine) as session:
+        study = study_for(session, principal, "evaluator")
+        return load_verdicts(session, study), settings_of(protocol_of(study), study.seed)
+
+
+def _with_session(asked: Callable[..., Any]) -> Callable[..., Any]:
+    def in_session(engine: Engine, principal: Principal) -> Any:
+        with reading(engine) as session:
+            return asked(session, principal)
+
+    return in_session
+
+
+COMPUTED: dict[str, Callable[..., Any]] = {
+    "report": _report,
+    "quality": _with_session(study_quality),
+    "disagreements": _with_session(lambda session, principal: in_order(compared_answers(session, principal))),
+    "orders": _with_session(judge_orders),
+    "audit": _with_session(partial(audit_study, interval=wilson_effective)),
+    "active": _with_session(_active),
+    "disputes": _with_session(_disputes),
+    "map": _map,
+    "judges": _judges,
+    "pilot": _pilot,
+}
+
+
+def main() -> None:
+    """Read where and what from standard input, write the value or the error to standard output, as pickles."""
+    os.nice(10)  # whoever labels goes first
+    write_logs(settings().log_level)
+    tell_no_words()
+    # what nobody expected is told in the server's log, as there: by type and place
+    sys.excepthook = lambda *fault: logging.getLogger("calipers").error("not computed", exc_info=fault)
+    answer = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no part of the answer
+    told = tell(*pickle.load(sys.stdin.buffer))
+    with answer:
+        pickle.dump(told, answer, protocol=pickle.HIGHEST_PROTOCOL)
+
+
+def tell(url: str, task: Task) -> Told:
+    """The value, or what `hear` makes the refusal of again."""
+    try:
+        return compute(open_database(url), task), None
+    except (AnnotationError, CalibrationError) as refused:
+        return None, (type(refused) is CalibrationError, refused.code, refused.text)
+
+
+def hear(told: Told) -> tuple[Any, AnnotationError | CalibrationError | None]:
+    """What `tell` was about: a value, or the refusal for the page to raise."""
+    value, refusal = told
+    if refusal is None:
+        return value, None
+    is_calibration, code, text = refusal
+    return None, (CalibrationError if is_calibration else AnnotationError)(code, text)
+
+
+if __name__ == "__main__":
+    from app.results.computing import (
+        main as named,  # the classes of the answer are `app.results.computing`'s, not this program's
+    )
+
+    named()

@@ -1,0 +1,251 @@
+"""Where storage meets the files of an export: datasets, bundles, reports, labels, and the items left to people."""
+
+import io
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import pandas as pd
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.facts.label_rows import (
+    count_label_rows,
+    criterion_rows,
+    keep_export,
+    label_rows,
+    report_rows,
+    standing_of,
+)
+from annotation.facts.study_facts import study_facts
+from annotation.items.shown import item_code, items_shown
+from annotation.judges.defining.judge_file import read_judge_file
+from annotation.labels.current_labels import shown_by_item
+from annotation.leaks.redaction import redactor_of
+from annotation.planning.plan_root import plan_roots, study_plan
+from annotation.studies import find_study, no_work_yet, protocol_of
+from annotation.verdicts import load_verdicts, require_revealed, write_labels_csv
+from app.results.panels import with_panels
+from app.results.reporting import Calibrated, calibrated, facts_about, label_version, settings_of
+from app.settings import database, opened
+from calibration.delegating.alone import Alone, items_for_people
+from db.connect import reading, transaction
+from db.tables import Study
+from exports.bundles.bundle import FACTS, PLAN, write_bundle
+from exports.bundles.recomputing import STUDY_SAYS, Inputs
+from exports.datasets.argilla import to_argilla
+from exports.datasets.dataset import MARK, write_dataset
+from exports.datasets.label_rows import chained
+from exports.datasets.label_studio import to_label_studio
+from exports.datasets.potato import to_potato
+from exports.datasets.tool_labels import Criteria, ToolFiles
+from exports.pack import pack, write_pack
+from plain.hashes import file_sha256
+
+
+@dataclass(frozen=True)
+class MadeDataset:
+    """Rows by table, those of labels by `standing_of`, and what was taken out of free text, by kind."""
+
+    rows: dict[str, int]
+    labels: dict[str, int]
+    void_left_out: int  # rows of work that was taken out
+    removed: dict[str, int]
+
+
+def write_dataset_of(
+    name: str | None,
+    folder: Path,
+    *,
+    texts: bool,
+    with_void: bool,
+    license: str,
+    advance: Callable[[int, int, str], None],
+) -> MadeDataset:
+    """Fill the empty `folder`; the study keeps that it left. `with_void`: with the work that was taken out.
+
+    Raises AnnotationError `still_blind`, `no_labels`, ExportError.
+    """
+    engine = opened()
+    with reading(engine) as session:
+        study = find_study(session, name)
+        require_revealed(study)
+        kept, void = count_label_rows(session, study)
+        of = kept + void * with_void
+        if of == 0:
+            raise _all_taken_out(study.name) if void else no_work_yet(session, study)
+        redact, standings = redactor_of(session, study), Counter[str]()
+        rows = write_dataset(
+            _counted(label_rows(session, study, redact, with_void=with_void), standings),
+            report_rows(session, study, texts=texts), criterion_rows(session, study), study_facts(session, study),
+            folder, texts=texts, with_void=with_void, license=license, removed=redact.removed,
+            advance=lambda done: advance(done, of, "writing labels"),
+        )  # fmt: skip
+    chosen = {"texts": texts, "with_void": with_void, "license": license}
+    with transaction(engine) as session:
+        keep_export(session, find_study(session, name), "dataset", file_sha256(folder / MARK), **chosen)
+    return MadeDataset(rows, dict(standings), 0 if with_void else void, dict(redact.removed))
+
+
+def _counted(rows: Iterable[dict[str, Any]], into: Counter[str]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        into[standing_of(row)] += 1
+        yield row
+
+
+def _all_taken_out(name: str) -> AnnotationError:
+    return AnnotationError(
+        "no_labels",
+        f"every label of study {name!r} was taken out; for an archive, not to publish: --with-void writes them",
+    )
+
+
+Advance = Callable[[int, int, str], None]
+
+
+def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], advance: Advance) -> str:
+    """Fill the empty `folder` and return the bundle's root; a study keeps it. Raises `still_blind`, ExportError."""
+    if found.study:
+        with reading(opened()) as session:
+            require_revealed(find_study(session, found.study))
+    report = found.report
+    data = {name: value for name in STUDY_SAYS if (value := getattr(report, name))}
+    inputs = Inputs(report.settings, found.cascades, tuple(presets), data)
+    facts = facts_about(found.study, found.examples)
+    printed = pack(report, found.verdicts, facts, presets, lambda done, of: advance(done, of, "drawing figures"))
+    beside = {FACTS: _json(asdict(facts))}
+    if report.choice is not None:
+        beside["comparison-plan.json"] = _json(report.choice.plan.kept)
+
+    def write_labels(path: Path) -> None:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            write_labels_csv(found.labels, file, lambda done, of: advance(done, of, "writing labels"))
+
+    if not found.study:
+        return write_bundle(folder, inputs, write_labels, printed, beside)
+    engine = opened()
+    with reading(engine) as session:
+        study = find_study(session, found.study)
+        if label_version(session, study) != found.version:
+            raise AnnotationError(
+                "changed_meanwhile",
+                f"study {study.name!r} got labels or was changed while its report was computed; export again",
+            )
+        beside |= {
+            "protocol.toml": study.protocol_text,
+            PLAN: _json(study_plan(session, study)),
+            "plan-roots.json": _json(plan_roots(session, study)),
+        }
+        history = chained(label_rows(session, study))
+        root = write_bundle(
+            folder, inputs, write_labels, printed, beside, history,
+            lambda done, of: advance(done, of, "writing every revision"),
+        )  # fmt: skip
+    with transaction(engine) as session:
+        keep_export(session, find_study(session, found.study), "bundle", root, presets=list(presets))
+    return root
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+
+
+TOOLS: dict[str, Callable[[pd.DataFrame, Criteria], ToolFiles]] = {
+    "label_studio": to_label_studio, "argilla": to_argilla, "potato": to_potato,
+}  # fmt: skip
+
+
+def labels_of(session: Session, study: Study, judges: Path | None) -> pd.DataFrame:
+    """The study's verdicts, with the panels of the file `judges`. Raises `still_blind`."""
+    require_revealed(study)
+    verdicts = load_verdicts(session, study)
+    if judges is None:
+        return verdicts
+    protocol = protocol_of(study)
+    panels, chosen = read_judge_file(judges, protocol).panels, settings_of(protocol, study.seed)
+    return with_panels(verdicts, panels, chosen, allow_tie=protocol.answers.allow_tie)[0]
+
+
+def tool_files(session: Session, study: Study, labels: pd.DataFrame, tool: str, *, texts: bool) -> ToolFiles:
+    """`labels` in the form of `tool`, one of `TOOLS`. `texts`: with what the items show. Raises `no_labels`."""
+    if labels.empty:
+        raise AnnotationError("no_labels", f"study {study.name!r} holds no label yet; there is nothing to write")
+    protocol = protocol_of(study)
+    answers = {} if protocol.task_type == "pointwise_rating" else {"answers": list(protocol.choices)}
+    criteria = {
+        row["criterion"]: {"label": row["label"], "text": row["text"], **answers}
+        for row in criterion_rows(session, study)
+        if row["is_asked"]
+    }
+    # objects: a text stands once however many labels it has, where a column of strings would copy it for each
+    shown = pd.DataFrame(items_shown(session, study, texts=texts), dtype=object).set_index("item_id")
+    place = shown.index.get_indexer(pd.Index(labels["item_id"]))
+    columns = {str(name): pd.Series(shown[name].to_numpy().take(place), labels.index, dtype=object) for name in shown}
+    return TOOLS[tool](labels.assign(**columns), criteria)
+
+
+COLUMNS = ("item_id", "topic", "system_a", "system_b", "priority")
+
+
+def people_items(
+    what: str,
+    judge: str,
+    chosen: Mapping[str, Any],
+    protocol: str = "",
+    judges: Path | None = None,
+    labelled: bool = False,
+) -> tuple[Alone, pd.DataFrame, int]:
+    """What `judge` may decide in the file or study `what`; the other items in `COLUMNS`, which `calipers pairs` reads;
+    and how many of these are left out because a person labelled them already (none if `labelled`). `chosen`: settings
+    by name, instead of the protocol's.
+
+    The topic of a file's item is its cluster. Nothing in the list says who won. Raises as `calibrated` does, and
+    `bad_option` where neither `chosen` nor the protocol states an error.
+    """
+    found = calibrated(what, protocol=protocol, judges=judges, per_criterion=False, chosen=chosen)
+    settings = found.report.settings
+    if not settings.alone_error:
+        raise AnnotationError("bad_option", "--error: say which error is allowed, such as --error .1")
+    alone, items = items_for_people(found.verdicts, judge, settings)
+    items = items.rename(columns={"cluster_id": "topic"})
+    if found.study:
+        items = _by_name(items, found.study)
+    left_out = 0 if labelled else int(items["labelled"].sum())
+    return alone, items[~items["labelled"] | labelled][list(COLUMNS)], left_out
+
+
+def _by_name(items: pd.DataFrame, study: str) -> pd.DataFrame:
+    """With the study's own names of topics and systems, which its report may mask or count otherwise."""
+    with reading(database()) as session:
+        shown = {item_code(item): one for item, one in shown_by_item(session, find_study(session, study)).items()}
+    named = {name: [shown[item][name] or "" for item in items["item_id"]] for name in ("topic", "system_a", "system_b")}
+    return items.assign(**named)
+
+
+BEGINNING = (1980, 1, 1, 0, 0, 0)  # of zip files' time: the same pack gives the same bytes
+
+
+def write_report(
+    found: Calibrated,
+    out: Path,
+    presets: Sequence[str] = (),
+    advance: Callable[[int, int], None] = lambda done, of: None,
+) -> list[Path]:
+    """The paper pack in `out`; returns the files written."""
+    return write_pack(
+        pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets, advance), out
+    )
+
+
+def zipped_pack(found: Calibrated, presets: Sequence[str] = ()) -> bytes:
+    """The paper pack as one file."""
+    files = pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets)
+    out = io.BytesIO()
+    with ZipFile(out, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(ZipInfo(name, BEGINNING), content, ZIP_DEFLATED)
+    return out.getvalue()

@@ -1,0 +1,105 @@
+"""Panels of judges join the verdicts at the edge: weights that are to be measured need annotation and calibration."""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from annotation.judges.defining.judge_file import PanelDefinition
+from annotation.judges.defining.panel import DERIVED, panel_verdicts
+from calibration.agreement.agreeing import agreement_estimates
+from calibration.agreement.catalogue import HEADLINE
+from calibration.results import CalibrationSettings, Estimate, ReportWarning
+from calibration.study.counted import groups_of
+from calibration.study.joining import study_of
+from plain.hashes import identity_digest
+
+BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
+
+
+def with_panels(
+    verdicts: pd.DataFrame, panels: Sequence[PanelDefinition], settings: CalibrationSettings, *, allow_tie: bool
+) -> tuple[pd.DataFrame, tuple[ReportWarning, ...]]:
+    """The verdicts and the panels' beside them, with what must be known of each panel.
+
+    Measured weights are agreements with the annotators on a seeded share of the clusters; those yield no verdicts for
+    that panel, and a member that does no better there than a constant answer has weight 0.
+    """
+    tables, warnings = [verdicts], []
+    for panel in panels:
+        votes, weights, how = verdicts, _given(panel), f"rule {panel.rule}"
+        if panel.weights == "measured":
+            held_out = fit_clusters(verdicts["cluster_id"], settings.seed, panel.fit_share)
+            fitted_on = verdicts["cluster_id"].isin(held_out)
+            weights = measured_weights(verdicts[fitted_on], panel, settings)
+            votes = verdicts[~fitted_on]
+            how = f"weights measured on {len(held_out)} of {verdicts['cluster_id'].nunique()} clusters "
+            how += f"({', '.join(held_out)}), for which it has no verdicts"
+        tables.append(panel_verdicts(votes, panel, weights, allow_tie=allow_tie))
+        warnings.append(_about(panel, how, weights, tables[-1]))
+    kept = [table for table in tables if len(table)]
+    return (pd.concat(kept, ignore_index=True) if len(kept) > 1 else verdicts), tuple(warnings)
+
+
+def fit_clusters(clusters: Iterable[str], seed: int, share: float) -> list[str]:
+    """The clusters on which weights are measured: the same for every panel of a study; at least one is left over."""
+    names = sorted(set(clusters))
+    drawn = sorted(names, key=lambda name: identity_digest(seed, "panel", name))
+    count = min(max(1, round(share * len(names))), max(0, len(names) - 1))
+    return sorted(drawn[:count])
+
+
+def measured_weights(verdicts: pd.DataFrame, panel: PanelDefinition, settings: CalibrationSettings) -> dict[str, float]:
+    """Each member's agreement with the annotators in these rows; 0 where it beats no constant answer."""
+    people = verdicts[verdicts["rater_kind"] == "human"]
+    members = verdicts[(verdicts["rater_kind"] == "judge") & verdicts["rater_id"].isin(panel.members)]
+    if people.empty or members.empty:
+        return dict.fromkeys(panel.members, 0.0)
+    plain = replace(settings, resamples=1)  # only the values are read, not their intervals
+    study = study_of(pd.concat([people, members]), plain)
+    everything = groups_of(study, plain, pooled=True)[0]
+    estimates = list(agreement_estimates(study, everything, plain))
+    return {member: _weight(estimates, member, settings.ties) for member in panel.members}
+
+
+def without_explained(
+    warnings: Iterable[ReportWarning], panels: Sequence[PanelDefinition], verdicts: pd.DataFrame
+) -> list[ReportWarning]:
+    """All but those that would take for a fault what a panel is: fitted on other clusters, and without an order."""
+    fitted = {f"{panel.name}{DERIVED}" for panel in panels if panel.weights == "measured"}
+    without_order = set(verdicts["rater_id"][verdicts["presentation"].isna()])
+    explained = bool(without_order) and without_order <= {f"{panel.name}{DERIVED}" for panel in panels}
+    return [
+        warning
+        for warning in warnings
+        if not (warning.code == "join_loss" and warning.rater in fitted)
+        and not (warning.code == "unpaired_judges" and fitted & {warning.rater, warning.other})
+        and not (warning.code == "order_unknown" and explained)
+    ]
+
+
+def _given(panel: PanelDefinition) -> dict[str, float]:
+    return dict(panel.weights) if isinstance(panel.weights, dict) else dict.fromkeys(panel.members, 1.0)
+
+
+def _weight(estimates: Sequence[Estimate], member: str, ties: str) -> float:
+    own = {
+        estimate.statistic: estimate.value
+        for estimate in estimates
+        if (estimate.rater, estimate.reference) == (member, "each_annotator")
+    }
+    agreement = own.get(HEADLINE[ties], own.get("percent_agreement", math.nan))
+    baseline = max((own[name] for name in BASELINES if not math.isnan(own.get(name, math.nan))), default=0.0)
+    return agreement if agreement > baseline else 0.0
+
+
+def _about(panel: PanelDefinition, how: str, weights: dict[str, float], made: pd.DataFrame) -> ReportWarning:
+    name = f"{panel.name}{DERIVED}"
+    said = ", ".join(f"{member} {weights[member]:.3g}" for member in panel.members)
+    decided = int((made["status"] == "ok").sum())
+    text = f"{name} is derived from its members' votes over both orders and all repeats ({how}; weights {said}): "
+    text += f"{decided} of {len(made)} questions have a majority; its cost is the sum of all members'"
+    if not any(weights.values()):
+        text += "; no member beats a constant answer, so it decides nothing: use rule = 'majority', or other members"
+    return ReportWarning("panel", text, name)

@@ -1,0 +1,199 @@
+"""How people of a running study work and agree so far, and what that is called on page and command line."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from sqlalchemy.orm import Session
+
+from annotation.people.principals import Principal, study_for
+from annotation.studies import protocol_of
+from annotation.verdicts import load_verdicts
+from annotation.work.history import work_log
+from app.results.reporting import settings_of
+from calibration.people.annotator_quality import AnnotatorQuality, annotator_quality
+from calibration.people.annotator_signals import Signal
+from calibration.remarks import words_of
+from calibration.results import Estimate
+from calibration.sizing.agreement_so_far import AgreementSoFar, agreement_so_far, why_unknown
+from exports.as_json import plain
+from exports.cells import shown
+from plain.counting import counted
+
+RESAMPLES = 1_999  # of a page that is drawn anew every half minute; a report has five times as many
+
+
+@dataclass(frozen=True)
+class StudyQuality:
+    """What is known so far. `cluster`: what is counted and resampled: pair, item or topic."""
+
+    study: str
+    level: float
+    cluster: str
+    annotators: tuple[AnnotatorQuality, ...]
+    agreement: AgreementSoFar
+
+
+def study_quality(session: Session, principal: Principal, resamples: int = RESAMPLES) -> StudyQuality:
+    """Of people's work handed in; systems are not looked at. For evaluators and admins. Raises AnnotationError."""
+    study = study_for(session, principal, "evaluator")
+    settings = settings_of(protocol_of(study), study.seed, resamples=resamples)
+    verdicts, log = load_verdicts(session, study), work_log(session, study)
+    verdicts = verdicts[verdicts["rater_kind"] == "human"].drop(columns=["system_a", "system_b"])
+    if protocol_of(study).task_type == "pairwise_choice":
+        # whose reports they are is not asked here, only that there are two
+        verdicts = verdicts.assign(system_a="A", system_b="B")
+    return StudyQuality(
+        study.name,
+        settings.level,
+        _word(verdicts),
+        annotator_quality(verdicts, log, settings),
+        agreement_so_far(verdicts, order_of_clusters(verdicts, log), settings),
+    )
+
+
+def _word(verdicts: pd.DataFrame) -> str:
+    """What to count in: pairs (items, where nothing is paired) if each has a cluster of its own, else topics."""
+    alone = len(verdicts) and verdicts["item_id"].nunique() == verdicts["cluster_id"].nunique()
+    return ("pair" if "system_b" in verdicts else "item") if alone else "topic"
+
+
+def order_of_clusters(verdicts: pd.DataFrame, log: pd.DataFrame) -> list[str]:
+    """cluster_ids by the moment at which an item of theirs was handed in by a second annotator."""
+    own = log[(log["purpose"] == "label") & log["item_id"].isin(verdicts["item_id"])]
+    second = own[own.groupby("item_id").cumcount() == 1]
+    cluster = dict(zip(verdicts["item_id"], verdicts["cluster_id"], strict=True))
+    return list(dict.fromkeys(second["item_id"].map(cluster)))
+
+
+def as_json(found: StudyQuality, half_width: float) -> dict[str, Any]:
+    """Plain values for a program. `half_width`: of the interval that more pairs are planned for."""
+    agreement = found.agreement
+    needed, cautious = agreement.needed(half_width), agreement.cautious(half_width)
+    return {
+        "format": "calipers-quality/1",
+        "study": found.study,
+        "annotators": [{**plain(one), "flags": [flag.name for flag in one.flags]} for one in found.annotators],
+        "agreement": {
+            "overall": [plain(one) for one in agreement.overall],
+            "ceiling": None if agreement.ceiling is None else plain(agreement.ceiling),
+            "criteria": [{"agreement": plain(one), "ceiling": plain(other)} for one, other in agreement.criteria],
+            "steps": [plain(one) for one in agreement.steps],
+        },
+        "needed": {
+            "half_width": half_width, "in": found.cluster, "clusters": needed.clusters, "more": needed.more,
+            "clusters_to_be_safe": cautious.clusters, "note": needed.note,
+        },
+    }  # fmt: skip
+
+
+TITLES = {
+    "agreement": "disagrees with the others",
+    "drift": "agrees less than at first",
+    "side": "prefers a side",
+    "same_answer": "gives one answer to everything",
+    "speed": "much faster than the others",
+    "rationale": "repeats rationales",
+}
+
+
+def in_words(one: Estimate) -> str:
+    """`.74 [.68, .80]`, or a dash."""
+    return " ".join(part for part in shown(one) if part)
+
+
+def reason(one: Signal) -> str:
+    """A flag as a sentence with the estimate that carries it."""
+    value, over = one.estimate.value, f"n {one.estimate.n:,}, {one.estimate.clusters:,} groups of labels (clusters)"
+    interval = f"{points(value)} {interval_of(one.estimate)}, {over}"
+    if one.name == "speed":
+        return f"needs {_share_of_time(one.estimate)} of the others' time for the same items ({over})"
+    if one.name == "side":
+        side = "left" if value > 0 else "right"
+        return f"takes the {side} report more often than the others' verdicts put it there: by {interval}"
+    said = {
+        "agreement": "agrees less with the others than these do among themselves: by",
+        "drift": "agreement with the others fell from the first half of the work to the second: by",
+        "same_answer": "gives the same answer within an item more often than the others on the same items: by",
+        "rationale": "repeats its own rationales more often than the others on the same items: by",
+    }
+    return f"{said[one.name]} {interval}"
+
+
+def listed(one: AnnotatorQuality) -> list[str]:
+    """Facts beside the flags, which no test stands behind."""
+    seen = one.attention_passed + one.attention_failed
+    facts = [f"failed {one.attention_failed} of {counted(seen, 'attention item')}"] if one.attention_failed else []
+    if one.too_fast:
+        few, more = one.too_fast[:3], len(one.too_fast) - 3
+        which = f"{', '.join(few)}{f' and {more} more' if more > 0 else ''}"
+        facts.append(f"{counted(len(one.too_fast), 'item')} in less time than reading at 600 words a minute: {which}")
+    again = one.self_agreement
+    if one.flags and not math.isnan(again.value):
+        facts.append(f"on retests gave the same answer again in {_percent(again)} of {counted(again.n, 'answer')}")
+    return facts
+
+
+def trust(found: StudyQuality) -> str:
+    """Whether the labels can be trusted so far, as far as they tell."""
+    headline, flagged = found.agreement.headline, [one for one in found.annotators if one.flags]
+    if not found.annotators:
+        return "Nobody has handed in labels yet."
+    if headline is None or math.isnan(headline.value):
+        agreed = "no two annotators have answered the same yet, so nothing tells how far they agree"
+    else:
+        agreed = f"annotators give the same answer to {_percent(headline)} of what two of them answered"
+    tested = any(not math.isnan(signal.p) for one in found.annotators for signal in one.signals)
+    if flagged:
+        names = _joined([one.rater for one in flagged])
+        looked = f"{names} {'needs' if len(flagged) == 1 else 'need'} a second look"
+    elif tested:
+        looked = "nobody stands out more than chance allows"
+    else:
+        looked = "it is too early to compare single annotators"
+    return f"{agreed[0].upper()}{agreed[1:]}; {looked}."
+
+
+def more_pairs(found: StudyQuality, half_width: float) -> str:
+    """How many more pairs narrow the interval of agreement to +- `half_width`, or why nobody can say."""
+    needed, aim = found.agreement.needed(half_width), f"±{100 * half_width:g} points"
+    if needed.clusters is None:
+        return f"How many more pairs would narrow agreement to {aim} cannot be said yet: {why_unknown(needed)}."
+    pairs, safe = found.cluster, found.agreement.cautious(half_width)
+    if not needed.more:
+        return f"Agreement is known to {aim} or better with the {counted(found.agreement.spread.pilot, pairs)} so far."
+    sure = f"; {safe.more:,} more to be safe" if safe.more and safe.more > needed.more else ""
+    return f"About {counted(needed.more, f'more {pairs}')} would narrow agreement to {aim}{sure}."
+
+
+def why(one: Estimate) -> str:
+    """Why an estimate is a dash, without the code."""
+    return words_of(one.lack) if one.lack else ""
+
+
+def points(value: float) -> str:
+    """A difference of shares in points."""
+    return f"{abs(100 * value):.0f} points"
+
+
+def interval_of(one: Estimate) -> str:
+    """`[12, 31]` of the difference's size, or "" where it has no interval."""
+    if math.isnan(one.low):
+        return ""
+    ends = sorted((100 * one.low, 100 * one.high) if one.value > 0 else (-100 * one.high, -100 * one.low))
+    return f"[{ends[0]:.0f}, {ends[1]:.0f}]".replace("-", "−")
+
+
+def _share_of_time(one: Estimate) -> str:
+    value, low, high = (100 * math.exp(end) for end in (one.value, one.low, one.high))
+    return f"{value:.0f} %" + ("" if math.isnan(low) else f" [{low:.0f}, {high:.0f}]")
+
+
+def _percent(one: Estimate) -> str:
+    ends = "" if math.isnan(one.low) else f" [{100 * one.low:.0f}, {100 * one.high:.0f}]"
+    return f"{100 * one.value:.0f} %{ends}"
+
+
+def _joined(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,111 @@
+"""The annotator's page: hands one assignment to the component, which does the rest over our own routes."""
+
+from functools import partial
+
+import streamlit as st
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.offline.ballot_format import rescue_signer
+from annotation.people.principals import Principal, name_of
+from annotation.people.sign_ins import csrf_token
+from annotation.studies import protocol_of
+from annotation.training.training import TrainingState, closed_gate, training_state
+from annotation.work.claiming import take
+from annotation.work.own_work import status_for
+from annotation.work.page import own_assignment
+from annotation.work.progress import completion_code, is_participant, position
+from app.component import annotate, sign_out
+from app.screens.annotators import consent
+from app.screens.annotators.my_work import CSS as HOME
+from app.screens.look import attributes, style
+from app.settings import database
+from app.texts import Texts, texts_for
+from db.connect import reading, transaction
+from db.people_tables import Enrollment
+from db.tables import Assignment, Study
+
+
+def show(principal: Principal, cookie: str) -> None:
+    """The item the address names (`?open=aid`), the assignment in work, a new one, or the end of work."""
+    wanted = st.query_params.get("open")
+    with transaction(database()) as session:
+        opened = _own(session, principal, wanted) if wanted else None
+        gate = None if opened else closed_gate(session, principal)
+        assignment = opened or (None if gate == "consent" else take(session, principal))
+        done, of = position(session, principal)
+        study = session.get_one(Study, principal.study_id)
+        participant = is_participant(session, principal)
+        code = completion_code(session, principal) if assignment is None else None
+        status = status_for(study, session.get_one(Enrollment, principal.enrollment_id))
+        name = name_of(session, principal.enrollment_id or 0)
+        title, simulated, language = protocol_of(study).title, study.is_simulated, protocol_of(study).language
+    tell = texts_for(language).tell
+    if gate is not None and assignment is None:
+        (consent.show if gate == "consent" else show_untrained)(principal, cookie)
+        return
+    annotate(
+        {
+            "aid": assignment.aid if assignment else None,
+            "csrf": csrf_token(cookie),
+            "person": principal.opaque_id,
+            "name": name,
+            "rescue": rescue_signer(cookie),
+            "language": language,
+            "position": {"done": done, "of": of},
+            "finished": assignment is None and done > 0 and done == of and status == "open",
+            "status": status,
+            "participant": participant,
+            "code": code,
+            "study": {"title": title, "simulated": simulated},
+            "links": [
+                {"text": tell("screens.my_work.title"), "back": tell("screens.my_work.back"), "href": "/my_work"},
+            ],
+            "note": tell("screens.label.not_yours") if wanted and opened is None else None,
+        },
+        key="annotate",
+    )
+
+
+def _own(session: Session, principal: Principal, aid: str) -> Assignment | None:
+    try:
+        return own_assignment(session, principal, aid)
+    except AnnotationError:
+        return None
+
+
+CSS = ".c-empty a { color: var(--c-accent) !important; text-underline-offset: 3px; }"
+
+
+def show_untrained(principal: Principal, cookie: str) -> None:
+    """One sentence, and the way on."""
+    with reading(database()) as session:
+        study = session.get_one(Study, principal.study_id)
+        state, language = training_state(session, study, principal), protocol_of(study).language
+        theme = session.get_one(Enrollment, principal.enrollment_id).preferences.get("theme", "system")
+    style(theme)
+    st.html(f"<style>{HOME}{CSS}</style>")
+    st.html(page_html(state, texts_for(language)))
+    signed_in = {"csrf": csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
+    signed_in["language"] = language
+    sign_out(signed_in, key="sign_out")
+
+
+def page_html(state: TrainingState, words: Texts) -> str:
+    """Return the page for training that was not passed, or that cannot be given yet."""
+    tell = partial(_said, words)
+    if state.status == "unready":
+        title, text = tell("not_ready"), tell("not_ready_text")
+    else:
+        title = tell("not_passed")
+        text = tell(
+            "not_passed_once" if state.attempts == 1 else "not_passed_last", matching=state.matching,
+            of=state.verdicts, needed=f"{100 * state.pass_mark:.0f} %", attempts=state.attempts,
+        )  # fmt: skip
+    link = f'<a href="/my_work" target="_self">{words.tell("screens.my_work.title")}</a>'
+    mine = tell("answers_there", link=link)
+    return f'<main class="c-empty" {attributes(words)}><h1>{title}</h1><p>{text}</p><p>{mine}</p></main>'
+
+
+def _said(words: Texts, key: str, **values: object) -> str:
+    return words.tell(f"screens.untrained.{key}", **values)

@@ -1,0 +1,94 @@
+"""Leaving: log out here or wherever one is signed in, and the page of who is not signed in."""
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+from sqlalchemy.orm import Session
+
+from annotation.people.principals import Principal, may_label
+from annotation.people.sign_ins import sign_out, sign_out_everywhere, who
+from annotation.studies import protocol_of
+from app.screens.look import attributes, style
+from app.settings import database
+from app.texts import ENGLISH, Texts, texts_for
+from db.connect import reading, transaction
+from db.people_tables import Enrollment
+from db.tables import Study
+
+LEFT = "logged_out"  # in the session of whoever logged out on a page of Streamlit's own
+DECLINED = "consent_declined"  # in the session of whoever did not agree just now
+
+
+def show() -> None:
+    """Say how to get in."""
+    style()
+    words = texts_for(st.context.locale or "")
+    key = f"screens.signed_out.{_why()}"
+    st.html(
+        f'<main class="c-empty" {attributes(words)}><h1>{words.tell(key)}</h1><p>{words.tell(f"{key}_text")}</p></main>'
+    )
+
+
+def _why() -> str:
+    """`saved` only where the page that was left said so: the server cannot know what a browser still holds."""
+    if st.session_state.get(DECLINED):
+        return "not_agreed"
+    told = st.query_params.get("out")
+    if told == "saved":
+        return "saved"
+    return "left" if told == "left" or st.session_state.get(LEFT) else "open_link"
+
+
+def send_away(session: Session, principal: Principal, cookie: str) -> None:
+    """Run the whole page again, which ends here, unless the cookie is still that of whom it was drawn for.
+
+    For the head of a fragment, which runs without the shell: an open page would outlive its sign-in.
+    """
+    now = who(session, cookie)
+    if now is None or replace(now, seen_at=principal.seen_at) != principal:
+        st.rerun()
+
+
+CSS = """
+.st-key-log_out { max-width: 34rem; margin: 8px auto 0; }
+.st-key-log_out button { min-height: 36px; padding: 7px 16px; border-radius: 6px; background: none;
+  border: 1px solid var(--c-edge); color: var(--c-ink); }
+.st-key-log_out button:hover { border-color: var(--c-ink); color: var(--c-ink); background: none; }
+.st-key-log_out button:focus-visible { outline: 2px solid var(--c-accent); outline-offset: 2px; box-shadow: none; }
+[data-testid="stApp"] { background: var(--c-paper); }
+.c-empty a { color: var(--c-accent) !important; text-underline-offset: 3px; }
+"""
+ALONE = '[data-testid="stHeader"] { display: none; }'  # who labels has no navigation up there
+
+
+def show_log_out(principal: Principal, cookie: str) -> None:
+    """Show what each button does, and the buttons."""
+    with reading(database()) as session:
+        labels = may_label(session, principal)
+        language = protocol_of(session.get_one(Study, principal.study_id)).language if labels else ENGLISH
+        theme = session.get_one(Enrollment, principal.enrollment_id).preferences.get("theme", "system")
+    words = texts_for(language)
+    tell = partial(_said, words)
+    style(theme if labels else "system")
+    st.html(f"<style>{CSS}{ALONE if labels else ''}</style>")
+    back = f'<a href="/my_work" target="_self">{words.tell("screens.my_work.back")}</a>'
+    theirs = f'<p class="c-soft">{tell("unsaved")}</p><p>{back}</p>' if labels else ""
+    st.html(f'<main class="c-empty" {attributes(words)}><h1>{tell("title")}</h1><p>{tell("text")}</p>{theirs}</main>')
+    with st.container(key="log_out", horizontal=True):
+        st.button(tell("here"), key="here", on_click=_leave, args=(cookie, False))
+        st.button(tell("everywhere"), key="everywhere", on_click=_leave, args=(cookie, True))
+
+
+def _said(words: Texts, key: str) -> str:
+    return words.tell(f"screens.log_out.{key}")
+
+
+def _leave(cookie: str, everywhere: bool) -> None:
+    with transaction(database()) as session:
+        principal = who(session, cookie)  # it may have been revoked since the page was shown
+        if principal is not None and everywhere:
+            sign_out_everywhere(session, principal)
+        else:
+            sign_out(session, cookie)
+    st.session_state[LEFT] = True

@@ -1,0 +1,39 @@
+"""Agreement of every judge with the annotators: in one sentence, as a plot, as a table, then what to know."""
+
+from app.results.shown_file import Source
+from app.screens.report_page import answer, open_report, warnings_and_making
+from app.screens.results.plot_words import of_forest, of_pass_fail, of_pass_rates
+from app.screens.results.tables_and_figures import plot, sortable
+from calibration.results import CalibrationReport
+from exports.plots.forest import forest, pass_fail_figure, pass_rates_figure
+from exports.sheets.passing import confusion_table, pass_fail_table, pass_rates_table
+from exports.tables import agreement_table
+from exports.words.sentences import headline
+
+
+def show(source: Source) -> None:
+    """Show the page with the report as it is now."""
+    opened = open_report(source, "No agreement to show yet")
+    if opened is None:
+        return
+    report = opened.report
+    answer(headline(report))
+    figure = forest(report)
+    plot(figure, "agreement", of_forest(figure))
+    sortable(agreement_table(report), report, "agreement_table")
+    _passing(report)
+    warnings_and_making(report)
+
+
+def _passing(report: CalibrationReport) -> None:
+    """Where answers pass or fail, show who says which, how often judges are right, and corrected pass rates."""
+    figure = pass_fail_figure(report)
+    if figure is not None:
+        plot(figure, "pass_fail", of_pass_fail(report))
+    for key, table in (("rates", pass_fail_table(report)), ("confusion", confusion_table(report))):
+        if table is not None:
+            sortable(table, report, key)
+    rates = pass_rates_table(report)
+    if rates is not None:
+        plot(pass_rates_figure(report), "pass_rates", of_pass_rates(report))
+        sortable(rates, report, "pass_rates")

@@ -1,0 +1,59 @@
+"""Biases of judges: what was found, what was not, and what these labels could not have shown; then their confidence."""
+
+from collections.abc import Sequence
+
+from app.results.shown_file import Source
+from app.screens.report_page import answer, open_report, warnings_and_making
+from app.screens.results.plot_words import of_bias, of_confidence
+from app.screens.results.tables_and_figures import plot, sortable
+from exports.plots.bias_figure import bias_figure
+from exports.plots.panels import confidence_figure
+from exports.sheets.bias import Asked, bias_table, headlines
+from exports.sheets.confidence import confidence_table
+from exports.tables import PEOPLE
+
+NOTHING = "No bias of a judge can be looked for yet: that takes a judge's answers, and people's beside them."
+NAMED = 3  # findings of each judge named in the sentence
+
+
+def show(source: Source) -> None:
+    """Every question that was asked of every judge."""
+    opened = open_report(source, "No bias to show yet")
+    if opened is None:
+        return
+    report = opened.report
+    answer(sentence([question for question in headlines(report) if question.bias.estimate.rater != PEOPLE]))
+    plot(bias_figure(report), "bias", of_bias(report))
+    table = bias_table(report)
+    if table is not None:
+        sortable(table, report, "biases")
+    believed = confidence_table(report)
+    if believed is not None:
+        plot(confidence_figure(report), "confidence", of_confidence(report))
+        sortable(believed, report, "confidence")
+    warnings_and_making(report)
+
+
+def sentence(asked: Sequence[Asked]) -> str:
+    """Say how many biases were looked for in judges, which were found, and how many could not be told."""
+    if not asked:
+        return NOTHING
+    biased = [question for question in asked if question.bias.outcome == "found"]
+    open_ones = sum(question.bias.outcome == "cannot_tell" for question in asked)
+    absent = len(asked) - len(biased) - open_ones
+    said = f"{len(biased):,} found ({_by_judge(biased)})" if biased else "none found"
+    return (
+        f"Of {len(asked):,} biases looked for in judges: {said}, {absent:,} shown to be too small to matter, "
+        f"{open_ones:,} that these labels cannot tell."
+    )
+
+
+def _by_judge(biased: Sequence[Asked]) -> str:
+    """Every judge with the first of its biases, and how many more it has."""
+    titles: dict[str, list[str]] = {}
+    for question in biased:
+        titles.setdefault(question.rater, []).append(question.title)
+    return "; ".join(
+        f"{judge}: {'; '.join(own[:NAMED])}" + (f"; and {len(own) - NAMED:,} more" if len(own) > NAMED else "")
+        for judge, own in titles.items()
+    )

@@ -1,0 +1,275 @@
+"""Where a judge and the annotators differ: filters and counts, a list, and one question whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from annotation.errors import AnnotationError
+from annotation.judges.reviewing.disagreements import (
+    KINDS,
+    Filters,
+    Given,
+    OneDisagreement,
+    look_at,
+    narrowed,
+    sent_call,
+)
+from annotation.judges.reviewing.inspecting import ShownAttempt, ShownCall
+from annotation.people.principals import Principal
+from app.results.shown_file import ShownFile, Source, one_of_file
+from app.screens.look import table
+from app.screens.report_page import empty, page_head
+from app.screens.waiting import computed
+from app.settings import database
+from db.connect import reading
+from plain.counting import counted
+
+PAGE = 8  # lines of the list at once
+AT = "disagreement_at"
+NO_TEXTS = "A labels file holds answers and reasons, and not the texts they are about."
+HOW_FAR = (
+    '<p><a href="/judges" target="_self">Judges</a> and <a href="/progress" target="_self">Progress</a> say how far '
+    "each is.</p>"
+)
+
+
+def show(source: Source) -> None:
+    """Browse the questions that were answered differently. Systems are named only once the study may show them."""
+    version, _ = page_head(source)
+    kept = computed("disagreements", source, version, doing="Comparing answers")
+    if kept is None:
+        return
+    compared: pd.DataFrame = kept.value
+    if compared.empty:
+        empty(
+            "Nothing to compare yet",
+            "<p>A judge and an annotator must have answered the same question.</p>"
+            + ("" if isinstance(source, ShownFile) else HOW_FAR),
+        )
+        return
+    head = st.container()
+    filters = _filters(compared)
+    of_all_kinds = narrowed(compared, replace(filters, kind=""))
+    lines = narrowed(of_all_kinds, Filters(kind=filters.kind))
+    lines = lines[lines["unlike"] > 0]  # in order already
+    said = count_sentence(of_all_kinds, filters.kind)
+    head.html(f'<div class="c-page"><p class="c-answer">{escape(said)}</p></div>')
+    if lines.empty:
+        st.html('<div class="c-page"><p class="c-soft">Take a filter away to see more.</p></div>')
+        return
+    at = min(st.session_state.setdefault(AT, 0), len(lines) - 1)
+    listed, beside = st.columns([3, 7], gap="medium")
+    with listed:
+        _list(lines, at)
+        st.expander("Counts by criterion").html(f'<div class="c-page">{counts_table(of_all_kinds)}</div>')
+    with beside:
+        _one(source, lines.iloc[at])
+
+
+def _filters(compared: pd.DataFrame) -> Filters:
+    """Only those that have something to choose from; the address holds what was chosen, so that a link can."""
+    systems = sorted({*compared["system_a"].fillna(""), *compared["system_b"].fillna("")} - {""})
+    offered = {
+        "judge": ("Judge", sorted(compared["judge"].unique())),
+        "criterion": ("Criterion", sorted(set(compared["criterion"]))),
+        "category": ("Category", sorted(set(compared["category"]) - {""})),
+        "system": ("System", systems),
+        "kind": ("Kind", list(KINDS)),
+    }
+    useful = {name: (title, options) for name, (title, options) in offered.items() if len(options) > 1}
+    columns = st.columns(5)
+    chosen = {
+        name: column.selectbox(
+            title,
+            ["", *options],
+            format_func=lambda name: name or "All",
+            key=name,
+            on_change=_go,
+            args=(0,),
+            bind="query-params",
+        )
+        for column, (name, (title, options)) in zip(columns, useful.items(), strict=False)
+    }
+    return Filters(**{name: value or "" for name, value in chosen.items()})
+
+
+def _list(lines: pd.DataFrame, at: int) -> None:
+    first = at // PAGE * PAGE
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+        st.button("Previous", key="previous", disabled=at == 0, on_click=_go, args=(at - 1,))
+        st.html(f'<p class="c-place">{at + 1:,} of {len(lines):,}</p>', width="content")
+        st.button("Next", key="next", disabled=at + 1 == len(lines), on_click=_go, args=(at + 1,))
+    rows = st.container(gap="xsmall")
+    for number, line in enumerate(lines.iloc[first : first + PAGE].itertuples(), start=first):
+        button, words = rows.columns([2, 7], gap="small", vertical_alignment="center")
+        button.button(
+            f"{number + 1:,}", key=f"go_{number - first}", type="primary" if number == at else "secondary",
+            on_click=_go, args=(number,), width="stretch",
+        )  # fmt: skip
+        words.html(line_html(line))
+
+
+def _one(source: Source, line: pd.Series[str]) -> None:
+    if isinstance(source, ShownFile):
+        answered = one_of_file(source, line["judge"], line["item_id"], line["criterion"])
+        st.html(f'<div class="c-page">{answers_html(answered)}<p class="c-soft">{NO_TEXTS}</p></div>')
+        return
+    principal = source
+    try:
+        with reading(database()) as session:
+            question = look_at(session, principal, line["judge"], line["item_id"], line["criterion"])
+    except AnnotationError as error:
+        st.html(f'<div class="c-page"><p class="c-soft">{escape(error.text)}</p></div>')
+        return
+    st.html(f'<div class="c-page">{answers_html(question)}{panes_html(question)}</div>')
+    _sent(principal, question)
+
+
+def _sent(principal: Principal, question: OneDisagreement) -> None:
+    """The judge's calls, folded: each holds both reports again."""
+    for answer in question.judge:
+        if answer.call_id is None:
+            continue
+        with reading(database()) as session:
+            call = sent_call(session, principal, answer.call_id)
+        summary = f"<summary>{escape(_title(answer, question.judge))}</summary>"
+        st.html(f'<div class="c-page"><details class="c-fold">{summary}{sent_html(call)}</details></div>')
+
+
+def _title(answer: Given, all_of: Sequence[Given]) -> str:
+    which = f", pass {answer.pass_no}" if len(all_of) > 1 else ""
+    return f"The prompt that was sent, and the reply{which}"
+
+
+def _go(at: int) -> None:
+    st.session_state[AT] = at
+
+
+TOO_LONG = "The prompt is longer than the model's context window."
+KINDS_TOLD = {
+    "hard": "a judge and an annotator contradict each other",
+    "soft": "one of the two says tie or not applicable, or their scores are neighbours",
+}
+TURNED = ": “left” in the reason below is Right here"
+CHANGED = "A text or a question changed after it was planned, or no prompt can be built from them."
+
+
+def count_sentence(compared: pd.DataFrame, kind: str = "") -> str:
+    """Say how many questions were answered differently, and how; of `kind` alone where one is wanted.
+
+    `compared`: of every kind, for a count says nothing without all that it is of.
+    """
+    kinds = compared["kind"].value_counts()
+    hard, soft, total = int(kinds.get("hard", 0)), int(kinds.get("soft", 0)), len(compared)
+    if not total:
+        return "No question passes these filters."
+    if kind and not kinds.get(kind):
+        return f"No {kind} difference among {counted(total, 'question')}: {KINDS_TOLD[kind]}."
+    if not hard + soft:
+        return f"No difference: {counted(total, 'question')} answered alike."
+    if kind:
+        return f"A {kind} difference in {kinds[kind]:,} of {counted(total, 'question')}: {KINDS_TOLD[kind]}."
+    return (
+        f"{hard + soft:,} of {total:,} questions are answered differently by a judge and an annotator: "
+        f"{hard:,} hard (contradictory), {soft:,} soft (a tie against a winner, or the next score)."
+    )
+
+
+def counts_table(compared: pd.DataFrame) -> str:
+    """Criterion × compared, hard, soft; the most disputed first."""
+    counts = pd.crosstab(compared["criterion"], compared["kind"]).reindex(columns=["hard", "soft", ""], fill_value=0)
+    counts["all"] = counts.sum(axis=1)
+    ordered = counts.sort_values(["hard", "soft"], ascending=False)
+    rows = [
+        (escape(str(name)), f"{row['hard']:,}", f"{row['soft']:,}", f"{row['all']:,}")
+        for name, row in ordered.iterrows()
+    ]
+    return table("Counts by criterion", ("Criterion", "Hard", "Soft", "Compared"), rows)
+
+
+def line_html(line: Any) -> str:
+    """A row of the list: what was asked about what, and how far the answers differ."""
+    about = f"{line.criterion} · {line.judge} · {line.kind}, {line.unlike} of {line.compared} differ"
+    return f'<div class="c-line">{escape(line.topic)}<small>{escape(about)}</small></div>'
+
+
+def answers_html(question: OneDisagreement) -> str:
+    """The question, then the judge's answers beside the annotators'."""
+    about = f'<p class="c-probe">{escape(question.probe)}</p>' if question.probe else ""
+    category = f" · {escape(question.category)}" if question.category else ""
+    return (
+        f'<p class="c-soft">{escape(question.topic)}{category} · {escape(question.criterion)}</p>'
+        f'<h1>{escape(question.label)}</h1><p class="c-soft">{escape(question.question)}</p>{about}'
+        f'<div class="c-answers"><section><h2>Judge</h2>{"".join(map(_given, question.judge))}</section>'
+        f"<section><h2>Annotators</h2>{''.join(map(_given, question.people))}</section></div>"
+    )
+
+
+def panes_html(question: OneDisagreement) -> str:
+    """The texts as raters saw them. Their HTML is sanitised and asks for nothing from outside."""
+    panes = "".join(
+        f'<section class="c-pane" tabindex="0" aria-label="{escape(pane.name)}"><h2>{escape(pane.name)}'
+        f"{f' <small>{escape(pane.system)}</small>' if pane.system else ''}</h2>"
+        f'<div class="c-report">{pane.html}</div></section>'
+        for pane in question.panes
+    )
+    return f'<div class="c-panes">{panes}</div>'
+
+
+def sent_html(call: ShownCall) -> str:
+    """Every try of a call: messages as sent, and the raw reply; then what is still to be sent. Text only, never read
+    as Markdown or HTML.
+    """
+    head = f"Call {call.call_id} of {call.judge} ({call.model}), criteria {', '.join(call.criteria)}"
+    tries = "".join(map(_attempt, call.attempts))
+    if call.to_send:
+        prompt = f"<summary>Prompt <small>as it will be sent</small></summary>{_messages(call.to_send)}"
+        tries += f'<h2>Not sent yet</h2><details class="c-fold" open>{prompt}</details>'
+    elif not call.attempts:
+        tries = f"<h2>Nothing was sent</h2><p>{TOO_LONG if call.outcome == 'input_too_long' else CHANGED}</p>"
+    return f'<p class="c-soft">{escape(head)}</p>{tries}'
+
+
+def _given(given: Given) -> str:
+    notes = [given.rater]
+    if given.kind == "judge":
+        notes.append(f"pass {given.pass_no}" + (f", repeat {given.run}" if given.run > 1 else ""))
+    if given.swapped:
+        notes.append(f"saw the two reports the other way round{TURNED if given.rationale else ''}")
+    lost = "".join(f"<li>{escape(quote)} <small>not found in the text</small></li>" for quote in given.lost_quotes)
+    quotes = "".join(f"<li><mark>{escape(quote)}</mark></li>" for quote in given.quotes) + lost
+    said, answer = escape(given.rationale), escape(given.choice)
+    if not given.choice:
+        answer = f'<span class="c-red">no answer: {escape(given.status)}</span>'
+    elif not given.rationale:
+        said = '<span class="c-soft">no reason given</span>'
+    return (
+        f'<div class="c-given"><p><strong>{answer}</strong> <small>{escape(" · ".join(notes))}</small></p>'
+        f'<p class="c-why">{said}</p>{f"<ul>{quotes}</ul>" if quotes else ""}</div>'
+    )
+
+
+def _attempt(attempt: ShownAttempt) -> str:
+    proof = f"proved by sha256 {attempt.prompt_sha256}" if attempt.messages else attempt.unproved
+    reply = attempt.raw_reply if attempt.raw_reply is not None else attempt.error or "none"
+    return (
+        f"<h2>Try {attempt.attempt_no}: {escape(attempt.kind)}, {escape(attempt.outcome)}</h2>"
+        f'<details class="c-fold"><summary>Prompt <small>{escape(proof)}</small></summary>'
+        f"{_messages(attempt.messages)}</details>"
+        f'<details class="c-fold"><summary>Raw reply</summary>{_raw(reply)}</details>'
+    )
+
+
+def _messages(messages: Iterable[Mapping[str, str]]) -> str:
+    return "".join(f"<h3>{escape(message['role'])}</h3>{_raw(message['content'])}" for message in messages)
+
+
+def _raw(text: str) -> str:
+    """Scrolls by itself, so the keyboard must get there."""
+    return f'<pre class="c-raw" tabindex="0">{escape(text)}</pre>'

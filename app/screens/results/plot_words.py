@@ -1,0 +1,199 @@
+"""What each plot of a page shows, in one sentence with this study's numbers; "" where there is nothing to draw."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from app.results.quality import in_words
+from calibration.agreement.reliability_map import ReliabilityMap
+from calibration.choosing.open_words import usd
+from calibration.people.annotator_quality import AnnotatorQuality
+from calibration.results import CalibrationReport, Estimate
+from calibration.sizing.agreement_so_far import AgreementSoFar
+from calibration.sizing.study_plan import Goals, StudyPlan
+from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
+from calibration.table.verdicts import BOTH_ORDERS
+from exports.cells import shown
+from exports.figures import Figure
+from exports.plots.forest import judge_shown as judge_with_pass_rates
+from exports.sheets.alone import alone
+from exports.sheets.bias import effect_of, headlines
+from exports.sheets.confidence import believed
+from exports.sheets.ranking import WIN_RATE, by_people, placing
+from exports.tables import PEOPLE
+from exports.words.plan_words import percent, rounded
+from exports.words.sentences import price_words
+
+
+def of_frontier(report: CalibrationReport) -> str:
+    """The judge that agrees most and the cheapest one, each with its price."""
+    tried = [one for one in (report.choice.candidates if report.choice else ()) if _known(one.agreement)]
+    priced = [one for one in tried if not math.isnan(one.cost_per_item)]
+    if not priced:
+        return ""
+    best, cheap = max(priced, key=lambda one: one.agreement.value), min(priced, key=lambda one: one.cost_per_item)
+    costs = {one.judge: usd(one.cost_per_item) for one in (best, cheap)}
+    what = "candidates" if any(one.judge.endswith(BOTH_ORDERS) for one in priced) else "judges"
+    first = f"Of {len(priced)} {what} with a price {best.judge} agrees most, {in_words(best.agreement)}"
+    if best is cheap:
+        return f"{first}, and costs least, {costs[best.judge]}."
+    last = f"the cheapest, {cheap.judge}, agrees {in_words(cheap.agreement)} for {costs[cheap.judge]}"
+    return f"{first}, for {costs[best.judge]}; {last}."
+
+
+def of_forest(figure: Figure | None) -> str:
+    """The ends of the first panel, and the annotators among themselves."""
+    drawn = figure.drawn if figure else ()
+    first = [one for one in drawn if one.statistic == drawn[0].statistic and one.reference == PEOPLE and _known(one)]
+    if not first:
+        return ""
+    best, last = max(first, key=_value), min(first, key=_value)
+    people = next((one for one in drawn if one.rater == PEOPLE and one.statistic == drawn[0].statistic), None)
+    among = f"; the annotators among themselves reach {in_words(people)}" if people and _known(people) else ""
+    down = f", {last.rater} least, {in_words(last)}" if last is not best else ""
+    return f"{best.rater} agrees most with the annotators, {in_words(best)}{down}{among}."
+
+
+def of_pass_fail(report: CalibrationReport) -> str:
+    """Both rates of the judge that is right most often about both."""
+    found = {(one.rater, one.statistic): one for one in report.estimates if one.criterion == one.category == "all"}
+    judges = [one for (_, name), one in found.items() if name == "youden_j" and one.reference == PEOPLE and _known(one)]
+    if not judges:
+        return ""
+    best = max(judges, key=_value)
+    right, refused = (found[best.rater, f"true_{which}_rate"] for which in ("positive", "negative"))
+    first = f"Of {len(judges)} judges {best.rater}" if len(judges) > 1 else best.rater
+    return f"{first} finds {in_words(right)} of what people say passes, and {in_words(refused)} of what fails."
+
+
+def of_pass_rates(report: CalibrationReport) -> str:
+    """What passes of everything by one judge alone, and without its errors."""
+    judge = judge_with_pass_rates(report)
+    known = {
+        one.statistic: one
+        for one in report.estimates
+        if (one.rater, one.criterion, one.category) == (judge, "all", "all") and _known(one)
+    }
+    if not {PASS_RATE, CORRECTED} <= set(known):
+        return ""
+    alone, corrected = in_words(known[PASS_RATE]), f"{in_words(known[CORRECTED])} by its mean error (PPI++)"
+    rates = f"{in_words(known[ROGAN_GLADEN])} by its error rates and " if ROGAN_GLADEN in known else ""
+    return f"A share of {alone} passes by {judge} alone; without its errors {rates}{corrected}."
+
+
+def of_reliability(found: ReliabilityMap) -> str:
+    """Where the judge agrees least and most, beside a left-out annotator."""
+    cells = [one for one in found.cells if _known(one.agreement) and one.criterion != "all"]
+    cells = [one for one in cells if one.category != "all" or not found.categories]
+    if not cells:
+        return ""
+    ends = min(cells, key=lambda one: one.agreement.value), max(cells, key=lambda one: one.agreement.value)
+    said = [
+        f"on {one.criterion}{'' if one.category == 'all' else f' in {one.category}'}, {shown(one.agreement)[0]} beside "
+        f"{shown(one.ceiling)[0]} of a left-out annotator"
+        for one in ends
+    ]
+    return f"Over {len(cells):,} cells {found.judge} agrees least {said[0]}, and most {said[1]}."
+
+
+def of_bias(report: CalibrationReport) -> str:
+    """How many effects are beyond chance, and the largest one."""
+    asked = [(one, effect_of(one.bias)) for one in headlines(report) if not math.isnan(one.bias.estimate.low)]
+    if not asked:
+        return ""
+    apart = sum(not effect.low <= 0 <= effect.high for _, effect in asked)
+    one, effect = max(asked, key=lambda pair: abs(pair[1].value))
+    largest = f"{in_words(effect)}: {one.title}, {one.rater}"
+    people = ", the annotators' among them," * any(one.bias.estimate.rater == PEOPLE for one, _ in asked)
+    return f"{apart} of {len(asked)} intervals{people} leave 0 out; the effect furthest from 0 is {largest}."
+
+
+def of_confidence(report: CalibrationReport) -> str:
+    """How often the first rater is right where it is least and most sure."""
+    rows = [one for one in believed(report) if one.points]
+    if not rows:
+        return ""
+    first = rows[0]
+    low, high = (f"{in_words(first.points[at])} at {first.levels[at]}" for at in (0, -1))
+    return f"{first.rater} ({first.kind}) agrees with the annotators in {low}, its least sure, and {high}, its surest."
+
+
+def of_alone(report: CalibrationReport) -> str:
+    """How much the judge that may decide most decides, and the price of that."""
+    rows = [one for one in alone(report) if one.decided]
+    if not rows:
+        return "No judge is shown to err seldom enough on any share of the items." if alone(report) else ""
+    most = max(rows, key=lambda one: one.decided.share.value if one.decided else 0.0)
+    return f"{most.judge} decides most. {price_words(most)}."
+
+
+def of_ranking(report: CalibrationReport, judge: str) -> str:
+    """First and last by people, and who is first by the judge."""
+    people, alone = placing(report, WIN_RATE, PEOPLE), placing(report, WIN_RATE, judge)
+    if people is None:
+        return ""
+    order = by_people(people)
+    said = [f"{name} {word} with {in_words(people.estimates[name])}"
+            for name, word in ((order[0], "leads"), (order[-1], "is last"))]  # fmt: skip
+    top = by_people(alone)[0] if alone else ""
+    also = f"; by {judge} alone {top} leads with {in_words(alone.estimates[top])}" if alone else ""
+    return f"By people {said[0]} of its comparisons won, and {said[1]}{also}."
+
+
+def of_plan(found: StudyPlan, goals: Goals) -> str:
+    """Topics for the interval that is wanted, and what another number would give."""
+    needed = next(one.needed.clusters for one in found.aims if one.aim == "interval")
+    topics = "no known number of topics brings" if needed is None else f"{needed:,} topics bring"
+    first = f"With an ICC of {rounded(found.icc, 2)}, {topics} the interval to ±{100 * goals.half_width:g} points"
+    return f"{first}; {found.at.topics:,} give ±{100 * found.at.half_width:.2g} points." if found.at else f"{first}."
+
+
+def of_steps(found: AgreementSoFar, cluster: str) -> str:
+    """Where the curve began and where it stands."""
+    steps = [one for one in found.steps if _known(one)]
+    if len(steps) < 2:
+        return ""
+    first, last = steps[0], steps[-1]
+    return (
+        f"After {last.clusters:,} {cluster}s two annotators give the same answer in {in_words(last)} of cases; after "
+        f"{first.clusters:,} it was {shown(first)[0]}."
+    )
+
+
+def of_work(found: Sequence[AnnotatorQuality]) -> str:
+    """Who agrees least and most with the others, and the range of winners on the left."""
+    agree, left = _range((one.rater, one.agreement) for one in found), _range((one.rater, one.left) for one in found)
+    said = [f"agreement with the others {agree}"] * bool(agree)
+    said += [f"the share of winners taken on the left {left}"] * bool(left)
+    text = "; ".join(said)
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def of_speed(found: Sequence[AnnotatorQuality]) -> str:
+    """The fastest and the slowest annotator, and how far each agrees."""
+    rows = [one for one in found if _known(one.minutes) and _known(one.agreement)]
+    if not rows:
+        return ""
+    fast, slow = min(rows, key=lambda one: one.minutes.value), max(rows, key=lambda one: one.minutes.value)
+    said = [
+        f"{one.rater} takes {rounded(one.minutes.value, 1)} minutes an item and agrees {shown(one.agreement)[0]}"
+        for one in (fast, slow)
+    ]
+    return f"The fastest, {said[0]}; the slowest, {said[1]}." if len(rows) > 1 else f"{said[0]}."
+
+
+def _range(named: Iterable[tuple[str, Estimate]]) -> str:
+    known = [(name, one.value) for name, one in named if _known(one)]
+    if not known:
+        return ""
+    if len(known) == 1:
+        return f"is {percent(known[0][1])} ({known[0][0]})"
+    low, high = (end(known, key=lambda pair: pair[1]) for end in (min, max))
+    return f"runs from {percent(low[1])} ({low[0]}) to {percent(high[1])} ({high[0]})"
+
+
+def _known(one: Estimate) -> bool:
+    return not math.isnan(one.value)
+
+
+def _value(one: Estimate) -> float:
+    return one.value

@@ -1,0 +1,135 @@
+"""Which system is best: by people, by one judge alone, and by the judge corrected with people's labels."""
+
+import math
+
+import streamlit as st
+
+from app.results.shown_file import Source
+from app.screens.report_page import answer, open_report, section, warnings_and_making
+from app.screens.results.plot_words import of_ranking
+from app.screens.results.tables_and_figures import plot, sortable, table_html
+from calibration.results import CalibrationReport
+from exports.cells import DASH, Cell, shown
+from exports.plots.ranking_figure import ranking_figure
+from exports.sheets.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
+from exports.sheets.systems import system_orders_table, systems_apart_table, systems_table
+from exports.sheets.topics import categories_table
+from exports.tables import PEOPLE, Column, Table
+
+NOTHING = "No system can be ranked: that takes pairs of reports whose systems are known, and people's verdicts on them."
+MASKED = "Systems are numbered, not named, until the study is closed or revealed."
+FIRM = (
+    Column("by", "Order by"), Column("statistic", "Made of"), Column("first", "First"), Column("stays", "Stays first"),
+    Column("note", "Remark"),
+)  # fmt: skip
+ALIKE = (
+    Column("one", "One"), Column("other", "Other"), Column("tau", "Kendall's τ"), Column("n", "n"),
+    Column("clusters", "Clusters"),
+)  # fmt: skip
+
+
+def show(source: Source) -> None:
+    """Side by side, for the judge that is chosen here."""
+    opened = open_report(source, "No ranking to show yet")
+    if opened is None:
+        return
+    report = opened.report
+    if placing(report, WIN_RATE, PEOPLE) is None:
+        answer(best_by_measure(report) or NOTHING, "" if opened.names_systems else MASKED)
+        _by_measures(report)
+        warnings_and_making(report)
+        return
+    answer(sentence(report), "" if opened.names_systems else MASKED)
+    judge = _judge(report)
+    plot(ranking_figure(report, judge=judge), "ranking", of_ranking(report, judge))
+    table = ranking_table(report, judge)
+    if table is not None:
+        sortable(table, report, "systems")
+    section(f"<h2>How firm the first place is</h2>{table_html(firmness(report, judge), report)}")
+    alike = orders(report)
+    if alike.rows:
+        sortable(alike, report, "orders")
+    _by_measures(report)
+    by_category = categories_table(report)
+    if by_category is not None:
+        sortable(by_category, report, "categories")
+    warnings_and_making(report)
+
+
+def sentence(report: CalibrationReport) -> str:
+    """Who is first by people, how far, and how firmly."""
+    people = placing(report, WIN_RATE, PEOPLE)
+    if people is None:
+        return NOTHING
+    first = by_people(people)[0]
+    value, interval = shown(people.estimates[first])
+    firm = "" if math.isnan(people.keeps_first) else (
+        f", and stays first in {_percent(people.keeps_first)} of resamples of whole clusters"
+    )  # fmt: skip
+    return f"By people {first} is first: it wins {f'{value} {interval}'.strip()} of its comparisons{firm}."
+
+
+def best_by_measure(report: CalibrationReport) -> str:
+    """Who has the most of the study's first measure; "" where it has none."""
+    table = systems_table(report)
+    if table is None:
+        return ""
+    first, measure = table.rows[0], table.columns[1].title
+    value, interval = shown(first[1])
+    return f"{first[0]} has the highest {measure}: {f'{value} {interval}'.strip()}."
+
+
+def _by_measures(report: CalibrationReport) -> None:
+    """Show what the study's aggregates say of every system, how far judges are off, and how alike their orders are."""
+    for make in (systems_table, systems_apart_table, system_orders_table):
+        table = make(report)
+        if table is not None:
+            sortable(table, report, table.name)
+
+
+def firmness(report: CalibrationReport, judge: str) -> Table:
+    """The first system of each order, and how often it is first again when whole clusters are drawn anew."""
+    asked = (
+        ("people", "win rates", WIN_RATE, PEOPLE), ("people", "Bradley–Terry strengths", STRENGTH, PEOPLE),
+        (f"{judge} alone", "win rates", WIN_RATE, judge),
+        (f"{judge} alone", "Bradley–Terry strengths", STRENGTH, judge),
+        (f"{judge}, corrected by people", "win rates", CORRECTED, judge),
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for by, made_of, statistic, rater in asked:
+        placed = placing(report, statistic, rater)
+        if placed is not None:
+            rows.append((by, made_of, by_people(placed)[0], _percent(placed.keeps_first), placed.note))
+    remarked = any(row[-1] for row in rows)
+    shown_rows = tuple(row if remarked else row[:-1] for row in rows)
+    return Table("first", "How firm the first place is", FIRM if remarked else FIRM[:-1], shown_rows, ())
+
+
+def orders(report: CalibrationReport) -> Table:
+    """Kendall's tau-b of every two raters' orders of the systems."""
+    taus = [estimate for estimate in report.estimates if estimate.statistic == "kendall_tau_b_systems"]
+    rows: list[tuple[Cell, ...]] = [
+        (_named(tau.rater), _named(tau.reference), tau, tau.n, tau.clusters) for tau in taus
+    ]
+    note = (
+        "1: the same order; 0: none in common; −1: reversed. Few systems make it coarse, and a bias can leave it at 1."
+    )
+    return Table("orders", "Whether raters order the systems alike", ALIKE, tuple(rows), (note,) if rows else ())
+
+
+def _judge(report: CalibrationReport) -> str:
+    """The one that is looked at; "" where none ranked a system."""
+    judges = list(dict.fromkeys(ranking.rater for ranking in report.rankings or () if ranking.rater != PEOPLE))
+    if not judges:
+        return ""
+    first = judge_shown(report)
+    index = judges.index(first) if first in judges else 0
+    return str(st.selectbox("Judge", judges, index=index, key="ranking_by", width=280))
+
+
+def _named(rater: str) -> str:
+    return "people" if rater == PEOPLE else rater
+
+
+def _percent(share: float) -> str:
+    return DASH if math.isnan(share) else f"{100 * share:.0f} %"

@@ -1,0 +1,105 @@
+"""Where one judge can be trusted: criterion by category of topics, beside a left-out annotator on the same labels."""
+
+import math
+from collections.abc import Sequence
+
+import streamlit as st
+
+from app.results.shown_file import Source
+from app.screens.report_page import answer, open_report, warnings_and_making
+from app.screens.results.plot_words import of_reliability
+from app.screens.results.tables_and_figures import plot, sortable
+from app.screens.waiting import computed
+from calibration.agreement.reliability_map import Cell, ReliabilityMap
+from calibration.errors import CalibrationError
+from calibration.results import CalibrationReport
+from exports.cells import shown
+from exports.plots.value_maps import reliability
+from exports.tables import Column, Table
+
+NOBODY = "Nothing to compare yet: that takes a judge, and two annotators who answered the same questions."
+COLUMNS = (
+    Column("criterion", "Criterion"), Column("category", "Category"), Column("agreement", "Judge"),
+    Column("ceiling", "Left-out annotator"), Column("gap", "Gap"), Column("n", "n"), Column("clusters", "Clusters"),
+)  # fmt: skip
+READING = (
+    "Judge and left-out annotator: agreement with the other annotators, on the same labels and references. Gap: the "
+    "annotator's minus the judge's; above 0 the judge agrees less than a person does.",
+    "A cell below 20 clusters has no interval. Many cells are looked at together: the largest gap is large by chance "
+    "as well.",
+)
+
+
+def show(source: Source) -> None:
+    """The map of the judge that is chosen here."""
+    opened = open_report(source, "No map to show yet")
+    if opened is None:
+        return
+    report = opened.report
+    judges = candidates(report)
+    if not judges:
+        answer(NOBODY)
+        warnings_and_making(report)
+        return
+    foremost = report.choice.foremost if report.choice else None
+    first = foremost.judge if foremost else judges[0]
+    head = st.container()
+    judge = st.selectbox("Judge", judges, index=judges.index(first), key="reliability_of", width=280)
+    try:
+        kept = computed("map", source, opened.version, judge, doing="Looking at each criterion and category")
+        if kept is None:
+            return
+        cells: ReliabilityMap = kept.value
+    except CalibrationError as error:
+        cells = ReliabilityMap(judge, (), (), ())
+        head.caption(error.text)
+    with head:
+        answer(sentence(cells))
+    plot(reliability(cells), "reliability", of_reliability(cells))
+    table = cells_table(cells)
+    if table.rows:
+        sortable(table, report, "cells")
+    warnings_and_making(report)
+
+
+def candidates(report: CalibrationReport) -> list[str]:
+    """Every judge that can be looked at, those that were chosen among first."""
+    tried = [candidate.judge for candidate in report.choice.candidates] if report.choice else []
+    return list(dict.fromkeys([*tried, *report.labels.judges]))
+
+
+def sentence(mapped: ReliabilityMap) -> str:
+    """Say where the judge is furthest behind people."""
+    cells = known(mapped)
+    inner = [cell for cell in cells if cell.criterion != "all" and (cell.category != "all" or not mapped.categories)]
+    sure = [cell for cell in inner if not math.isnan(cell.gap.low)] or inner
+    if not sure:
+        return NOBODY
+    worst = max(sure, key=lambda cell: cell.gap.value)
+    place = worst.criterion if worst.category == "all" else f"{worst.criterion} in {worst.category}"
+    judge, person = shown(worst.agreement)[0], shown(worst.ceiling)[0]
+    if worst.gap.value <= 0:
+        return (
+            f"In none of {len(sure):,} cells with a value is {mapped.judge} behind a left-out annotator; closest on "
+            f"{place}, {judge} against {person}."
+        )
+    gap = " ".join(filter(None, shown(worst.gap)))
+    thin = "; no cell has the clusters that an interval takes" if math.isnan(worst.gap.low) else ""
+    return (
+        f"{mapped.judge} is furthest behind a left-out annotator on {place}: {judge} against {person}, a gap of {gap}, "
+        f"the largest of {len(sure):,}{thin}."
+    )
+
+
+def known(mapped: ReliabilityMap) -> Sequence[Cell]:
+    """The cells that hold a value."""
+    return [cell for cell in mapped.cells if not math.isnan(cell.gap.value)]
+
+
+def cells_table(mapped: ReliabilityMap) -> Table:
+    """One row a cell, margins included."""
+    rows = tuple(
+        (cell.criterion, cell.category, cell.agreement, cell.ceiling, cell.gap, cell.gap.n, cell.gap.clusters)
+        for cell in known(mapped)
+    )
+    return Table("cells", f"{mapped.judge} by criterion and category", COLUMNS, rows, READING)

@@ -1,0 +1,149 @@
+"""Tables and figures of `exports` on a page: numbers lead to their labels, rows can be sorted, files are offered."""
+
+import base64
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from html import escape
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from annotation.judges.defining.panel import DERIVED
+from app.screens.report_page import section
+from calibration.confidence.confidence import AT
+from calibration.results import CalibrationReport, Estimate
+from calibration.systems.aggregates import AGGREGATE
+from calibration.table.verdicts import BOTH_ORDERS, SYSTEM_PAIR
+from exports.cells import Cell
+from exports.figures import Figure, as_bytes, told
+from exports.forms import as_html
+from exports.tables import Table
+
+
+def table_html(table: Table, report: CalibrationReport) -> str:
+    """The table with its links, and how to read it folded below."""
+    notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
+    grid = as_html(replace(table, notes=()), partial(behind, report=report))
+    fold = (
+        f'<details class="c-fold"><summary>How to read this table</summary><ul class="c-notes">{notes}</ul></details>'
+    )
+    return grid + (fold if notes else "")
+
+
+def sortable(table: Table, report: CalibrationReport, key: str) -> None:
+    """The table under a choice of column and direction; the order it came in at first. `key`: of its controls."""
+    section(f"<h2>{escape(table.title)}</h2>")
+    places, by = range(len(table.columns)), None
+    if len(table.rows) > 1:
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+            by = st.selectbox(
+                "Sort by", places, index=None, format_func=partial(_title, table), placeholder="As listed",
+                key=f"{key}_by", width=280,
+            )  # fmt: skip
+            falling = st.toggle("Largest first", key=f"{key}_falling", disabled=by is None)
+    section(table_html(table if by is None else in_order(table, by, falling=falling), report))
+
+
+def _title(table: Table, place: int) -> str:
+    """Of a column; one that shares its title is of what stands before it."""
+    titles = [column.title for column in table.columns]
+    return titles[place] if titles.count(titles[place]) == 1 else f"{titles[place]}: {titles[place - 1]}"
+
+
+def in_columns(table: Table, first: Sequence[str], last: Sequence[str]) -> Table:
+    """The columns with these keys first and last, in that order; the others between them as they were."""
+    rank = {key: place for place, key in enumerate(first, -len(first))} | {key: n for n, key in enumerate(last, 1)}
+    places = sorted(range(len(table.columns)), key=lambda place: rank.get(table.columns[place].key, 0))
+    rows = tuple(tuple(row[place] for place in places) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
+
+
+def in_order(table: Table, column: int, *, falling: bool) -> Table:
+    """Rows by the cells of one column; those without a value stay last, equal ones as they were."""
+    known = [row for row in table.rows if _rank(row[column]) is not None]
+    unknown = tuple(row for row in table.rows if _rank(row[column]) is None)
+    # numbers before words, where a column holds both
+    by_value = sorted(known, key=lambda row: (isinstance(_rank(row[column]), str), _rank(row[column])), reverse=falling)
+    return replace(table, rows=(*by_value, *unknown))
+
+
+def _rank(cell: Cell) -> float | str | None:
+    if isinstance(cell, str):
+        return cell.casefold() or None
+    value = cell.value if isinstance(cell, Estimate) else cell
+    return None if value is None or math.isnan(value) else float(value)
+
+
+OF_NO_LABEL = ("cost_per", "seconds_per")
+OF_SOME_ITEMS = "decided_"  # those a judge is sure of, which that page does not tell from others
+
+
+def labels_address(**filters: str) -> str:
+    """Relative to any page of the app. `filters`: as of that page; "" and "all" filter nothing."""
+    asked = {name: value for name, value in filters.items() if value not in ("", "all")}
+    return f"disagreements?{urlencode(asked)}" if asked else "disagreements"
+
+
+def behind(number: Estimate, report: CalibrationReport) -> str:
+    """Where what a judge and the annotators answered can be read; "" for a number that is of no judge.
+
+    Also "" where that page would show other labels than those the number is made of: for a verdict derived from
+    several answers, for two judges beside each other, for a pair of systems, for one level of confidence; and for money
+    and time, which no label shows.
+    """
+    raters = number.rater, number.reference
+    found = [name for name in raters if name in report.labels.judges]
+    derived = any(name.endswith((BOTH_ORDERS, DERIVED)) for name in raters)
+    category = number.category
+    pair = category.startswith(SYSTEM_PAIR) and category.removeprefix(SYSTEM_PAIR) not in (report.labels.systems or ())
+    if (
+        len(found) != 1
+        or derived
+        or pair
+        or category.startswith(AT)
+        or number.statistic.startswith((*OF_NO_LABEL, OF_SOME_ITEMS))
+    ):
+        return ""
+    systems = category.removeprefix(SYSTEM_PAIR) if category.startswith(SYSTEM_PAIR) else ""
+    return labels_address(
+        judge=found[0],
+        criterion="" if number.statistic.startswith(AGGREGATE) else number.criterion,  # theirs is a measure's name
+        category="" if systems else category,
+        system=systems,
+    )
+
+
+LARGER = 1.25  # print is 8 pt, a screen is read at 13 px
+MIME = {"pdf": "application/pdf", "svg": "image/svg+xml"}
+
+
+def plot(figure: Figure | None, key: str, shows: str) -> None:
+    """Nothing where there is no figure. `key`: of its buttons; `shows`: as of `plot_html`."""
+    if figure is None:
+        return
+    st.html(f'<div class="c-page">{plot_html(figure, shows)}</div>')
+    with st.container(horizontal=True, gap="medium", key=f"files_of_{key}"):
+        for form, mime in MIME.items():
+            st.download_button(
+                f"Download {form.upper()}", partial(as_bytes, figure, form), f"{figure.name}.{form}", mime,
+                key=f"{key}_{form}", type="tertiary", on_click="ignore",
+            )  # fmt: skip
+
+
+def plot_html(figure: Figure | None, shows: str) -> str:
+    """As a picture that asks for nothing from outside; "" where there is none.
+
+    `shows`: one sentence with this study's numbers, above it, and its text for who cannot see it. How it is drawn
+    stands below.
+    """
+    if figure is None:
+        return ""
+    picture = base64.b64encode(as_bytes(figure, "svg")).decode()
+    width = round(float(figure.canvas.get_figwidth()) * 96 * LARGER)
+    caption = escape(told(figure))
+    return (
+        f'<figure class="c-plot"><p>{escape(shows)}</p><img src="data:image/svg+xml;base64,{picture}" '
+        f'alt="{escape(shows)}" style="width: {width}px"><figcaption>{caption}</figcaption></figure>'
+    )

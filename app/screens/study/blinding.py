@@ -1,0 +1,258 @@
+"""What still gives a report's maker away, and the owner's decisions: flags, and one report beside its original."""
+
+from collections.abc import Callable, Iterable, Mapping
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from annotation.errors import AnnotationError
+from annotation.facts.labelling_facts import is_read_elsewhere
+from annotation.leaks.blinding_audit import BlindingAudit
+from annotation.people.principals import Principal, study_for
+from annotation.shown_texts.auditing import ReportLine, ReportView, list_reports, view_report
+from annotation.shown_texts.overrides import decisions_about, edit_text, exclude_report, resolve_flag, restore_passage
+from annotation.studies import has_labels
+from app.results.kept import Version
+from app.results.reporting import label_version
+from app.screens.look import paged, style, table
+from app.screens.report_page import WHERE, empty, section, study_head
+from app.screens.waiting import computed
+from app.settings import database
+from db.connect import reading, transaction
+from plain.counting import counted
+
+MAY = (
+    "Keep: its words are content. Mask, for a name: it is shown as [system]. Exclude: the whole report is left out. "
+    "Words that are no name, such as a notice, are changed by hand, below the texts."
+)
+
+ELSEWHERE = (
+    "There are no reports here to audit: all labels were made elsewhere, and their files do not prove which text was "
+    "read."
+)
+
+
+def show(principal: Principal) -> None:
+    """The reports that need a decision, else the claim a paper may make and the table per system; then the other.
+
+    No claim of texts that raters of labels made elsewhere may never have seen.
+    """
+    style()
+    with reading(database()) as session:
+        study = study_for(session, principal, "evaluator")
+        study_head(study)
+        version, name, imported = label_version(session, study), study.name, has_labels(session, study)
+        lines, elsewhere = list_reports(session, principal), is_read_elsewhere(session, study)
+    if not lines:
+        _no_reports(name, imported)
+        return
+    waiting = sum(line.open_flags for line in lines)
+    if elsewhere and not waiting:
+        section(f'<p class="c-answer">{ELSEWHERE}</p><h2>The stored texts</h2>')
+        _look_at_one(principal, lines)
+    elif waiting:
+        # each decision has every report read again: that stands below, and nobody waits for it
+        _decide(principal, lines, waiting)
+        _measured(principal, lines, version, apart=True)
+    else:
+        _measured(principal, lines, version, apart=False)
+        _decide(principal, lines, waiting)
+
+
+def _measured(principal: Principal, lines: list[ReportLine], version: Version, *, apart: bool) -> None:
+    kept = computed("audit", principal, version, doing="Reading every report", apart=apart)
+    if kept is not None:
+        audited: BlindingAudit = kept.value
+        section(f'<p class="c-answer">{escape(audited.sentence)}</p>')
+        section(f"<h2>By system</h2>{_systems(audited, lines)}")
+
+
+def _decide(principal: Principal, lines: list[ReportLine], waiting: int) -> None:
+    section(f'<h2>Reports</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(lines)}</p>')
+    _look_at_one(principal, lines)
+
+
+def _look_at_one(principal: Principal, lines: list[ReportLine]) -> None:
+    chosen = _chosen(lines)
+    if chosen is not None:
+        with reading(database()) as session:
+            view = view_report(session, principal, chosen)
+        _one_report(principal, view)
+
+
+def _chosen(lines: list[ReportLine]) -> int | None:
+    """The report to look at, the one with most to decide at first; None where a search found none."""
+    by_id = {line.id: line for line in lines}
+    # a fixed order and ids as options: a decision changes a line's words, and the choice must not jump because of it
+    in_order = sorted(lines, key=lambda line: (line.topic, line.system))
+    shown = [line.id for line in paged(in_order, _title, "blinding", "Find a report by topic, system or “to decide”")]
+    if not shown:
+        return None
+    chosen: int | None = st.selectbox(
+        "Report", shown, index=None, format_func=lambda report: _title(by_id[report]), key="blinding_report",
+        placeholder="Choose a report to look at", label_visibility="collapsed",
+    )  # fmt: skip
+    return next(line.id for line in lines if line.id in shown) if chosen is None else chosen
+
+
+def _no_reports(name: str, has_labels: bool) -> None:
+    """`has_labels`: they were made elsewhere, and nothing is to be blinded here."""
+    if has_labels:
+        empty("No reports to look at", f"<p>This study holds labels that were made without its reports.</p>{WHERE}")
+        return
+    command = f"calipers import reports FOLDER --layout auto --study {name}"
+    empty("No reports yet", f"<p>Bring them in with</p><p><code>{escape(command)}</code></p>")
+
+
+def still_to_decide(lines: Iterable[ReportLine]) -> str:
+    """Return how many flagged passages nobody has decided about, and how many of them keep the study from opening."""
+    counts = [(line.open_flags, line.is_planned) for line in lines]
+    waiting, planned = sum(count for count, _ in counts), sum(count for count, is_planned in counts if is_planned)
+    if not waiting:
+        return "Every passage that may name a report's maker is decided."
+    told = "1 passage waits" if waiting == 1 else f"{waiting:,} passages wait"
+    if planned in (0, waiting):
+        return f"{told} for a decision. A study opens once all of its items are decided."
+    return f"{told} for a decision, {planned:,} of them in planned items. The study opens once those are decided."
+
+
+def _one_report(principal: Principal, view: ReportView) -> None:
+    if principal.role == "admin":
+        _flags(principal, view)
+    st.html(
+        '<div class="c-page c-diff"><div><h2>As it came in</h2>'
+        f"{_scrolling('As it came in', marked_original(view.original, view.removed))}</div>"
+        f"<div><h2>As it is shown</h2>{_scrolling('As it is shown', marked_shown(view.shown, view.flags))}</div></div>"
+    )
+    if view.changes:
+        st.html(f'<div class="c-page"><p class="c-soft">{escape(made_alike(view.changes))}</p></div>')
+    if view.line.override:
+        st.html(f'<div class="c-page"><p class="c-soft">Changed by hand: {escape(view.line.override)}</p></div>')
+    if principal.role != "admin":
+        st.html('<div class="c-page"><p class="c-soft">Only an admin of the study can decide here.</p></div>')
+        return
+    if view.is_frozen:
+        st.html(
+            '<div class="c-page"><p class="c-soft">Labels stand on this text, so it cannot change any more.</p></div>'
+        )
+    else:
+        _by_hand(principal, view)
+
+
+def made_alike(changes: Mapping[str, int]) -> str:
+    """What the layout changed in a report, most often first."""
+    by_count = sorted(changes.items(), key=lambda change: (-change[1], change[0]))
+    return "Made alike: " + ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in by_count) + "."
+
+
+def _scrolling(name: str, text: str) -> str:
+    """A text that scrolls must be reachable by keyboard."""
+    return f'<div class="c-text" tabindex="0" role="region" aria-label="{name}">{text}</div>'
+
+
+def _flags(principal: Principal, view: ReportView) -> None:
+    if view.line.open_flags:
+        section(f'<p class="c-soft">{MAY}</p>')
+    for number, flag in enumerate(view.flags):
+        if flag.get("resolution"):
+            continue
+        words, keep, mask, leave_out = st.columns([5, 1, 1, 1], vertical_alignment="center")
+        told = words.empty()
+        told.text(f"{flag['kind']}: {flag['text']}")
+        for column, resolution in ((keep, "keep"), (mask, "mask"), (leave_out, "exclude")):
+            if resolution not in decisions_about(flag["kind"]):
+                continue
+            # no callback: that would act for whoever drew the page, who may be signed out by now
+            if column.button(resolution.capitalize(), key=f"flag{number}{resolution}", width="stretch"):
+                told.text(f"{flag['kind']}: {flag['text']} – {resolution}, being stored")  # all else is read anew first
+                _do(principal, resolve_flag, view.line.id, number, resolution)
+                st.rerun()
+
+
+def _by_hand(principal: Principal, view: ReportView) -> None:
+    report = view.line.id  # in every key, so that a reason typed for one report is not there for the next
+    with st.expander("Change this report by hand"), st.form(f"by_hand_{report}", border=False, clear_on_submit=True):
+        text = st.text_area("Shown text", view.shown, height=300, key=f"text_{report}_{view.sha256[:8]}")
+        start, end = st.columns(2)
+        first = start.number_input(
+            "Put back what was removed from character", 0, len(view.original), 0, key=f"from_{report}"
+        )
+        last = end.number_input("to character", 0, len(view.original), 0, key=f"to_{report}")
+        reason = st.text_input("Reason, kept with the report", key=f"reason_{report}")
+        save, restore, leave_out = st.columns(3)
+        if save.form_submit_button("Show this text instead", width="stretch"):
+            _do(principal, edit_text, report, text, reason)
+            st.rerun()
+        if restore.form_submit_button("Put back", width="stretch"):
+            _do(principal, restore_passage, report, int(first), int(last), reason)
+            st.rerun()
+        if leave_out.form_submit_button("Leave this report out", width="stretch"):
+            _do(principal, exclude_report, report, reason)
+            st.rerun()
+
+
+def _do(principal: Principal, act: Callable[..., None], *arguments: object) -> None:
+    try:
+        with transaction(database()) as session:
+            act(session, principal, *arguments)
+        st.toast("Stored")
+    except AnnotationError as error:
+        st.toast(error.text)
+
+
+def _systems(audited: BlindingAudit, lines: list[ReportLine]) -> str:
+    kinds = sorted({kind for counts in audited.residue_counts.values() for kind, count in counts.items() if count})
+    recall = next(
+        (guess.recall for guess in audited.identification if (guess.text, guess.features) == ("shown", "formatting")),
+        {},
+    )
+    named = (kind.replace("_", " ") for kind in kinds)
+    head = ["System", "Reports", "Removed, median", *named, "Recognised", "Waiting"]
+    rows = []
+    for share in audited.removed:
+        counts = audited.residue_counts[share.system]
+        waiting = sum(line.open_flags for line in lines if line.system == share.system)
+        known = f"{100 * recall[share.system]:.0f} %" if share.system in recall else "–"
+        removed = f"{100 * share.median:.1f} %"
+        cells = [share.system, share.reports, removed, *(counts[kind] for kind in kinds), known, waiting]
+        rows.append([escape(str(cell)) for cell in cells])
+    return table("By system", [escape(name) for name in head], rows)
+
+
+def _title(line: ReportLine) -> str:
+    waiting = f" · {line.open_flags} to decide" if line.open_flags else ""
+    warned = f" · {counted(len(line.warnings), 'warning')}" if line.warnings else ""
+    return f"{line.topic} · {line.system}{waiting}{warned}"
+
+
+def marked_original(text: str, removed: Iterable[tuple[int, int, str]]) -> str:
+    """The original with every removed passage struck through; neighbours that touch are one passage."""
+    pieces, done = [], 0
+    for start, end in _joined((start, end) for start, end, _ in removed):
+        place = f"characters {start} to {end}"
+        pieces += [escape(text[done:start]), f'<del title="{place}">{escape(text[start:end])}</del>']
+        done = end
+    return "".join(pieces) + escape(text[done:])
+
+
+def marked_shown(text: str, flags: Iterable[Mapping[str, Any]]) -> str:
+    """The shown text with every flag marked, the undecided ones in colour."""
+    pieces, done = [], 0
+    for flag in sorted(flags, key=lambda flag: flag["start"]):
+        start, end = max(done, flag["start"]), flag["end"]
+        state = ' class="done"' if flag.get("resolution") else ""
+        title = escape(f"{flag['kind']}{': ' + flag['resolution'] if flag.get('resolution') else ''}")
+        pieces += [escape(text[done:start]), f'<mark{state} title="{title}">{escape(text[start:end])}</mark>']
+        done = max(done, end)
+    return "".join(pieces) + escape(text[done:])
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    joined: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+        else:
+            joined.append((start, end))
+    return joined

@@ -1,0 +1,106 @@
+"""Adjudication at a glance: how many disputes are open, on which criteria and why, and with whom it sided."""
+
+from collections.abc import Sequence
+from html import escape
+
+from annotation.disputes.settled import Adjudication, DisputeCounts
+from annotation.people.principals import Principal, study_for
+from annotation.protocol import Protocol
+from annotation.studies import protocol_of
+from app.results.reporting import work_version
+from app.screens.look import style, table
+from app.screens.report_page import answer, section, study_head
+from app.screens.waiting import computed
+from app.settings import database
+from calibration.results import Estimate
+from db.connect import reading
+from exports.cells import shown
+from plain.counting import counted
+
+COLUMNS = (
+    "Criterion", "Disputes", "Open", "In work", "Settled", "Tie against a winner", "Not applicable", "Low confidence",
+    "Flagged item",
+)  # fmt: skip
+REASONS = ("tie_against_winner", "not_applicable", "low_confidence", "flag")
+SIDED = ("Annotator", "Settled disputes answered", "Same verdict as the adjudicator")
+RULES = {
+    "any": "Two people who differ make a dispute.",
+    "no_majority": "A verdict that no majority shares makes a dispute.",
+}
+KINDS = (
+    "The four columns on the right say of what kind the disputes are, whatever their state; one can be of several. Low "
+    "confidence: somebody's was 1 or 2 of 5."
+)
+READING = (
+    "Disputes are no sample of all questions, and annotators who differ cannot all be right: this says with whom the "
+    "adjudicator sided, not how good anybody is."
+)
+
+
+def show(principal: Principal) -> None:
+    """Show the counts as they are now; people appear by pseudonym, systems not at all."""
+    style()
+    with reading(database()) as session:
+        study = study_for(session, principal, "evaluator")
+        study_head(study)
+        protocol, version = protocol_of(study), work_version(session, study)
+    kept = computed("disputes", principal, version, doing="Comparing what people answered")
+    if kept is None:
+        return
+    disputes, sided = kept.value
+    answer(sentence(disputes), about(disputes, protocol))
+    section(f"{_criteria(disputes.rows)}{_sided(sided)}")
+
+
+def sentence(disputes: Adjudication) -> str:
+    """Say what is left to decide."""
+    total, states = sum(disputes.states.values()), disputes.states
+    if not total:
+        return "Nothing is in dispute."
+    left = f"{states['open']:,} open on {counted(disputes.items, 'item')}" if states["open"] else "none is open"
+    work = f", {states['in work']:,} in work" if states["in work"] else ""
+    return f"{counted(total, 'dispute')}: {left}{work}, {states['settled']:,} settled."
+
+
+def about(disputes: Adjudication, protocol: Protocol) -> str:
+    """Say what makes a dispute here, and when an item is looked at."""
+    names = {criterion.id: criterion.label for criterion in protocol.criterion}
+    listed = ", ".join(names.get(code, code) for code in disputes.rule) if isinstance(disputes.rule, tuple) else ""
+    rule = f"Two people who differ make a dispute, on these criteria alone: {listed}." if listed else ""
+    rule = rule or RULES.get(str(disputes.rule), "No criterion is adjudicated in this study.")
+    return f"{rule} An item counts once nobody is still to hand it in, or once the study is closed."
+
+
+def _criteria(rows: Sequence[DisputeCounts]) -> str:
+    if not rows:
+        return ""
+    cells = [
+        (
+            escape(row.label), _n(row.total), *map(_n, row.states.values()),
+            *(_n(row.reasons[reason]) for reason in REASONS),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return (
+        f"<h2>Disputes by criterion</h2>{table('Disputes by criterion', COLUMNS, cells)}"
+        f'<p class="c-soft c-foot">{KINDS}</p>'
+    )
+
+
+def _sided(sided: Sequence[Estimate]) -> str:
+    if not sided:
+        return ""
+    rows = [(escape(estimate.rater), _n(estimate.n), _estimate(estimate)) for estimate in sided]
+    return (
+        f"<h2>With whom the adjudicator sided</h2>{table('With whom the adjudicator sided', SIDED, rows)}"
+        f'<p class="c-soft c-foot">{READING}</p>'
+    )
+
+
+def _estimate(estimate: Estimate) -> str:
+    value, interval = map(escape, shown(estimate))
+    return f'{value} <span class="ci">{interval}</span>' if interval else value
+
+
+def _n(count: int) -> str:
+    return f"{count:,}"

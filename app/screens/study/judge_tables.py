@@ -1,0 +1,187 @@
+"""The tables of the Judges page as HTML: the standing of judges, what went wrong, how they were asked."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from annotation.facts.judge_facts import ImportedCost
+from annotation.importing.labels.results_match import IMPORTED
+from annotation.judges.reviewing.judge_standings import Asked, JudgeRuns, JudgeStanding
+from app.results.computing import Orders
+from app.screens.look import table
+from exports.cells import DASH, Cell, shown
+
+LOST = ("invalid", "refused", "truncated", "missing")
+ONE = {"answers": "answer", "tries": "try"}
+SOURCES = {"user": "judges.toml", "none": "unknown"}
+
+
+def sentence(standings: Sequence[JudgeStanding]) -> str:
+    """Say how far the judges are, how many answers can be used, and what they cost."""
+    planned, done = sum(standing.planned for standing in standings), sum(standing.done for standing in standings)
+    usable = sum(standing.labels.get("ok", 0) for standing in standings)
+    answers = sum(sum(standing.labels.values()) for standing in standings)
+    who = f"{len(standings)} judges have" if len(standings) > 1 else f"{standings[0].judge} has"
+    calls = f"made all {planned:,} calls" if done == planned else f"made {done:,} of {planned:,} calls"
+    if not planned:
+        calls = "imported answers and made no call here"
+    costs = [standing.money.cost for standing in standings if standing.money.cost is not None]
+    unpriced = sum(standing.money.cost is None and standing.money.attempts > 0 for standing in standings)
+    cents = 0 < sum(costs) < 0.01
+    money = f", for {'less than USD 0.01' if cents else f'USD {sum(costs):,.2f}'}" if costs else ""
+    if costs and unpriced:
+        money += f" and {unpriced} of unknown price"
+    use = f"{usable:,} of {answers:,} answers are usable" if answers else "no answer has come in yet"
+    return f"{who} {calls}{money}; {use}."
+
+
+def still_open(runs: JudgeRuns) -> str:
+    """Say what is left to do: being done, or waiting for somebody to start a worker."""
+    left = sum(standing.unfinished for standing in runs.standings)
+    in_flight = sum(standing.in_flight for standing in runs.standings)
+    wait = " --wait" if runs.requests else ""  # who does not wait carries out no request
+    resume = f"<code>calipers judge resume {escape(runs.study)} --judges judges.toml{wait}</code>"
+    said = [f"{left:,} calls are still to be made"] if left else []
+    said += [f"asked for and not finished: {escape(', '.join(runs.requests))}"] if runs.requests else []
+    if in_flight:
+        return f'<p class="c-soft">{in_flight:,} calls are in flight; {"; ".join(said)}.</p>'
+    return f'<p class="c-amber">{"; ".join(said).capitalize()}. A worker makes them: {resume}</p>' if said else ""
+
+
+def standing_table(runs: JudgeRuns, orders: Mapping[str, Orders], imported: Mapping[str, ImportedCost]) -> str:
+    """Judge × calls, answers by status, money, seconds and order; the same counts as `calipers judge status`.
+
+    `imported`: what a judge cost that was run elsewhere.
+    """
+    heads = ("Judge", "Calls", "Usable", *map(str.capitalize, LOST), "USD", "Wasted", "Seconds, p50",
+             "First shown wins", "Swap consistency")  # fmt: skip
+    rows = [
+        _standing(
+            standing,
+            runs.waiting.get(standing.judge, 0),
+            orders.get(standing.judge, Orders()),
+            imported.get(standing.judge),
+        )
+        for standing in runs.standings
+    ]
+    return table("Judges", heads, rows)
+
+
+def order_warnings(orders: Mapping[str, Orders]) -> str:
+    """One line for each judge that the order moves."""
+    said = "".join(
+        f"<li><strong>{escape(judge)}</strong> {escape(order.words)}.</li>"
+        for judge, order in orders.items()
+        if order.words
+    )
+    return f'<ul class="c-warnings">{said}</ul>' if said else ""
+
+
+def failure_table(runs: JudgeRuns) -> str:
+    """Each kind once, counted, with one example and the command that shows the rest of it."""
+    if not runs.failures:
+        return f'<p class="c-soft">{_nothing_wrong(runs.standings)}</p>'
+    rows = [
+        (
+            escape(failure.judge), f"{failure.count:,} {ONE[failure.of] if failure.count == 1 else failure.of}",
+            escape(failure.kind), f'<span class="c-wrap">{escape(failure.reason)}</span>',
+            f'<span class="c-raw-line">{escape(failure.example)}</span>',
+            DASH if failure.call_id is None else str(failure.call_id),
+        )
+        for failure in runs.failures
+    ]  # fmt: skip
+    heads = ("Judge", "How many", "Kind", "Reason", "One example", "Call")
+    foot = f"One call whole: <code>calipers judge show {escape(runs.study)} CALL</code>"
+    return f'{table("What went wrong", heads, rows, "c-remarks")}<p class="c-soft c-foot">{foot}</p>'
+
+
+def _nothing_wrong(standings: Sequence[JudgeStanding]) -> str:
+    if any(standing.money.attempts for standing in standings):
+        return "Nothing went wrong: every reply was read, no request broke off."
+    if any(standing.labels for standing in standings):
+        return "No call was made here; what went wrong where the answers were made is not known."
+    return "No call has been made yet."
+
+
+def asked_lists(asked: Iterable[Asked]) -> str:
+    """The effective settings of each judge, folded."""
+    return "".join(
+        f'<details class="c-fold"><summary>{escape(judge.judge)} <small>{escape(judge.model)}</small></summary>'
+        f"<dl>{''.join(f'<dt>{name}</dt><dd>{escape(value)}</dd>' for name, value in _settings(judge))}</dl></details>"
+        for judge in asked
+    )
+
+
+def _settings(judge: Asked) -> Iterable[tuple[str, str]]:
+    if judge.model == IMPORTED:
+        yield "Asked elsewhere", "its answers were imported; its prompt and settings are not known here"
+        return
+    yield "Model reported", ", ".join(f"{name} ({n:,} replies)" for name, n in judge.reported.items()) or "nothing yet"
+    yield "Parameters sent", ", ".join(f"{k} {json.dumps(v)}" for k, v in judge.params.items()) or "the provider's own"
+    if judge.not_sent:
+        yield "Not accepted", f"{', '.join(judge.not_sent)}: the provider's default holds"
+    price = ", ".join(f"{name} {value:g}" for name, value in judge.price.items() if isinstance(value, int | float))
+    yield "Price", f"{price} USD per million tokens" if price else "none: cost stays unknown"
+    yield "Price from", SOURCES.get(judge.price_source, judge.price_source)
+    yield "Criteria in a call", judge.batching.replace("_", " ")
+    yield "Longest reply", f"{judge.max_output_tokens:,} tokens"
+    yield "Reply format", ", then ".join(judge.structured)
+    if judge.api_base:
+        yield "Address", judge.api_base
+    yield "Prompt template", f"sha256 {judge.template_sha256[:16]}…"
+    if judge.earlier:
+        yield "Earlier settings", f"{judge.earlier}; their labels stand until a later answer replaces them"
+
+
+def _standing(standing: JudgeStanding, batched: int, orders: Orders, imported: ImportedCost | None) -> Sequence[str]:
+    money, usable, asked = standing.money, standing.labels.get("ok", 0), sum(standing.labels.values())
+    money_notes = [f"of {standing.max_cost:,.2f}"] if standing.max_cost is not None else []
+    money_notes += [f"+ {money.unknown_costs} unknown"] if money.unknown_costs else []
+    now = [f"{standing.in_flight:,} in flight"] if standing.in_flight else []
+    now += [f"{batched:,} in a batch"] if batched else []
+    now += [f"{standing.failed:,} failed"] if standing.failed else []
+    now += [f"paused {standing.paused_s:.0f} s (429)"] if standing.paused_s else []
+    now += [f'<span class="c-red">stopped: {escape(standing.stopped)}</span>'] if standing.stopped else []
+    return (
+        f"{escape(standing.judge)}{_under(escape(standing.model))}",
+        f"{f'{standing.done:,} of {standing.planned:,}' if standing.planned else DASH}{_under(', '.join(now))}",
+        f"{_percent(standing.coverage)}{_under(f'{usable:,} of {asked:,}')}",
+        *(f"{standing.labels.get(status, 0):,}" for status in LOST),
+        imported_usd(imported)
+        or f"{DASH if money.cost is None else f'{money.cost:,.4f}'}{_under(', '.join(money_notes))}",
+        _percent(money.waste_share),
+        _seconds(standing, imported),
+        _estimate(orders.first_rate),
+        _estimate(orders.swap_consistency),
+    )
+
+
+def imported_usd(imported: ImportedCost | None) -> str:
+    """The cell of a judge that was run elsewhere, named as such; "" where nobody knows what that cost."""
+    return "" if imported is None or imported.usd is None else f"{imported.usd:,.4f}{_under(IMPORTED)}"
+
+
+def _seconds(standing: JudgeStanding, imported: ImportedCost | None) -> str:
+    if imported is not None and imported.seconds is not None:
+        return f"{imported.seconds:.1f}{_under(IMPORTED)}"
+    return (
+        DASH
+        if standing.money.p50_s is None
+        else f"{standing.money.p50_s:.1f}{_under(f'p95 {standing.money.p95_s:.1f}')}"
+    )
+
+
+def _estimate(cell: Cell) -> str:
+    if cell is None:
+        return DASH
+    value, interval = shown(cell)
+    return f"{value}{_under(interval)}"
+
+
+def _under(note: str) -> str:
+    """Smaller, on a line of its own that is kept free where there is no note."""
+    return f'<small class="c-under">{note}</small>'
+
+
+def _percent(share: float | None) -> str:
+    return DASH if share is None else f"{100 * share:.0f} %"

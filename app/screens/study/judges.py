@@ -1,0 +1,192 @@
+"""How judges are doing: one sentence, what the order did to them, the table, failures by kind, how they were asked."""
+
+from html import escape
+
+import streamlit as st
+
+from annotation.errors import AnnotationError
+from annotation.facts.judge_facts import ImportedCost, imported_costs
+from annotation.judges.planning.requests import Forecast, can_be_asked, forecast, request_run
+from annotation.judges.reviewing.disagreements import sent_call
+from annotation.judges.reviewing.inspecting import CallOn, asked_items, calls_on
+from annotation.judges.reviewing.judge_standings import are_at_work, asked_in_the_app, judge_runs
+from annotation.people.principals import Principal, study_for
+from app.results.computing import Orders
+from app.results.reporting import label_version
+from app.screens.leaving import send_away
+from app.screens.look import style
+from app.screens.report_page import empty, study_head
+from app.screens.results.disagreements import sent_html
+from app.screens.study.judge_tables import (
+    asked_lists,
+    failure_table,
+    order_warnings,
+    sentence,
+    standing_table,
+    still_open,
+)
+from app.screens.waiting import computed
+from app.settings import database
+from calibration.errors import CalibrationError
+from db.connect import reading, transaction
+
+IMPORTED_SAYS = " Imported: as the file of labels says, in seconds for an item with all its criteria."
+EVERY_S = 4  # while calls are unfinished
+
+
+def show(principal: Principal, cookie: str) -> None:
+    """The rows as they are now, drawn again by themselves while a judge is at work. No model is called from here."""
+    style()
+    with reading(database()) as session:
+        study = study_for(session, principal, "evaluator")
+        study_head(study)
+        version, running = label_version(session, study), are_at_work(session, study)
+        imported = imported_costs(session, study)
+    try:
+        kept = computed("orders", principal, version, doing="Looking at both orders")
+        orders: dict[str, Orders] = kept.value if kept else {}
+    except (AnnotationError, CalibrationError) as error:
+        orders = {}
+        st.html(f'<div class="c-page"><p class="c-soft">Nothing to say about the order: {escape(error.text)}</p></div>')
+    st.fragment(draw_now, run_every=EVERY_S if running else None)(principal, cookie, orders, imported, running)
+    ask(principal)
+    read_prompts(principal)
+
+
+def draw_now(
+    principal: Principal, cookie: str, orders: dict[str, Orders], imported: dict[str, ImportedCost], running: bool
+) -> None:
+    """The part that draws itself again. `running`: calls were open when the whole page was drawn."""
+    with reading(database()) as session:
+        send_away(session, principal, cookie)
+        runs = judge_runs(session, principal)
+    if not runs.standings:
+        empty(
+            "No judge has run yet",
+            "<p>Describe the models in judges.toml, then run</p>"
+            f"<p><code>calipers judge run {escape(runs.study)} --judges judges.toml</code></p>",
+        )
+        return
+    if running and not any(standing.unfinished for standing in runs.standings):
+        st.rerun()  # the last call was made: draw the orders again, and stop the clock
+    st.html(
+        f'<div class="c-page"><p class="c-answer">{escape(sentence(runs.standings))}</p>{still_open(runs)}'
+        f"{order_warnings(orders)}<h2>Judges</h2>{standing_table(runs, orders, imported)}"
+        '<p class="c-soft c-foot">Usable: of all answers asked for. Wasted: paid beyond the first reply of each call. '
+        "First shown wins: .50 is no habit of side; below it the 95 % interval over whole clusters, [–] where they do "
+        f"not differ. Swap consistency: equal verdicts in both orders.{IMPORTED_SAYS if imported else ''}</p>"
+        f"<h2>What went wrong</h2>{failure_table(runs)}"
+        f"<h2>How each was asked</h2>{asked_lists(runs.asked)}</div>"
+    )
+
+
+ESTIMATED = "judge_estimated"
+STATES = {
+    "planned": "not sent yet",
+    "leased": "being sent",
+    "submitted": "in a batch",
+    "done": "done",
+    "failed": "failed",
+}
+
+
+def ask(principal: Principal) -> None:
+    """Estimate, then ask: a row that a worker on the command line carries out. Nothing is called from here."""
+    with reading(database()) as session:
+        judges, study = can_be_asked(session, principal), study_for(session, principal, "evaluator")
+        name, requests = study.name, asked_in_the_app(session, study)
+    if not judges:
+        return
+    st.html('<div class="c-page"><h2>Another run</h2></div>')
+    chosen, button = st.columns([2, 5], vertical_alignment="bottom")
+    judge = chosen.selectbox("Judge to run again", judges, key="judge_to_run", on_change=_forget)
+    if judge in requests:
+        waiting = f"<code>calipers judge resume {escape(name)} --judges judges.toml --wait</code>"
+        st.html(f'<div class="c-page"><p class="c-soft">It is asked for. A worker carries it out: {waiting}</p></div>')
+        return
+    if button.button("Estimate", key="estimate"):
+        st.session_state[ESTIMATED] = judge
+    if st.session_state.get(ESTIMATED) == judge:
+        _confirm(principal, judge)
+
+
+def _confirm(principal: Principal, judge: str) -> None:
+    try:
+        with st.spinner("Counting what is missing…"):
+            expected = forecast(database(), principal, judge)
+    except AnnotationError as error:
+        st.html(f'<div class="c-page"><p class="c-red">{escape(error.text)}</p></div>')
+        return
+    st.html(f'<div class="c-page"><p>{escape(forecast_sentence(expected))}</p></div>')
+    with st.container(horizontal=True, gap="small"):
+        calls = expected.estimate.calls
+        these = "this call" if calls == 1 else f"these {calls:,} calls"
+        if calls and st.button(f"Ask for {these}", key="ask", type="primary"):
+            with transaction(database()) as session:
+                request_run(session, principal, [judge])
+            _forget()
+            st.rerun()
+        if st.button("Not now", key="not_now"):
+            _forget()
+            st.rerun()
+
+
+def forecast_sentence(expected: Forecast) -> str:
+    """Say what a run would add, what that costs, and what the judge has cost and may cost."""
+    money, calls = expected.estimate, expected.estimate.calls
+    limit = "" if expected.max_cost is None else f" of the USD {expected.max_cost:,.2f} it may cost"
+    spent = f"It has cost USD {expected.spent:,.4f} so far{limit}."
+    if not calls:
+        return f"Nothing is missing: a run of {expected.judge} would make no calls. {spent}"
+    parts = [f"{expected.waiting:,} planned before"] if expected.waiting else []
+    parts += [f"{expected.new:,} for what came since"] if expected.new else []
+    cost = "at a price nobody has given"
+    if money.likely is not None and money.worst is not None:
+        cost = f"likely USD {money.likely:,.4f}, at worst USD {money.worst:,.4f}"
+    word = "call" if calls == 1 else "calls"
+    return (
+        f"{expected.judge} would make {calls:,} {word} ({', '.join(parts)}), {cost}. {spent} "
+        "Reckoned with the settings of its last run; the worker reads judges.toml as it is then."
+    )
+
+
+def read_prompts(principal: Principal) -> None:
+    """Judge, item, call: the prompt as it was sent, proved by its sha256, or as it will be."""
+    with reading(database()) as session:
+        items = asked_items(session, principal)
+    if not items:
+        return
+    st.html('<div class="c-page"><h2>Read a prompt</h2></div>')
+    first, second, third = st.columns([2, 3, 3])
+    judge = first.selectbox("Judge", list(items), key="prompt_judge")
+    item = second.selectbox(
+        "Item",
+        list(items[judge]),
+        format_func=lambda item: f"{item} · {items[judge][item]}",
+        key=f"prompt_item_{judge}",
+    )
+    with reading(database()) as session:
+        calls = calls_on(session, principal, judge, item)
+    named = {call.call_id: _name(call) for call in calls}
+    call = third.selectbox(
+        "Call", list(named), format_func=named.__getitem__, index=None, key=f"prompt_call_{judge}_{item}",
+        placeholder="Choose a call",
+    )  # fmt: skip
+    if call is not None:
+        with reading(database()) as session:
+            shown = sent_call(session, principal, call)
+        st.html(f'<div class="c-page">{sent_html(shown)}</div>')
+
+
+def _name(call: CallOn) -> str:
+    parts = [f"pass {call.pass_no}", f"repeat {call.repeat_no}" if call.repeat_no > 1 else ""]
+    parts += [call.criteria[0] if len(call.criteria) == 1 else f"{len(call.criteria)} criteria"]
+    parts += [
+        f"settings {call.settings}" if call.settings > 1 else "",
+        f"stress test: {call.stress}" if call.stress else "",
+    ]
+    return " · ".join(filter(None, [*parts, STATES[call.state]]))
+
+
+def _forget() -> None:
+    st.session_state.pop(ESTIMATED, None)

@@ -1,0 +1,324 @@
+"""The study's people: who they are, how far each is, by which link they come, and what an admin can do about it."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from html import escape
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from annotation.errors import AnnotationError
+from annotation.participation import standing
+from annotation.participation.people_list import LABELLERS, PersonLine, list_people, pay_lines
+from annotation.people.links import OpenLinkLine, invite_all, open_link, open_links, revoke, revoke_open_link
+from annotation.people.principals import Principal, study_for
+from annotation.people.sign_ins import sign_out_person, who
+from annotation.protocol import Pay
+from annotation.studies import protocol_of
+from annotation.training.training import pass_training
+from app.files.people_files import KEEP_APART, links_csv, pay_csv
+from app.results.reporting import work_version
+from app.screens import look
+from app.screens.annotators.my_work import duration
+from app.screens.look import paged, style, table
+from app.screens.report_page import study_head
+from app.screens.waiting import computed
+from app.settings import database, settings
+from db.connect import reading, transaction
+from db.people_tables import ROLES
+from exports.cells import DASH
+
+LINKS = "people_links"  # (role, links by name) made just now: they can be shown only once
+CSS = """
+.p-people :is(th, td):is(:nth-child(2), .p-left) { text-align: left; }
+.p-people :is(th, td) { padding-right: 20px; }
+.p-links { border-collapse: collapse; margin: 8px 0; }
+.p-links td { padding: 4px 16px 4px 0; border: 0; border-bottom: 1px solid var(--c-line); font-size: 14px; }
+.p-links code { user-select: all; overflow-wrap: anywhere; }
+"""
+
+
+def show(principal: Principal, cookie: str) -> None:
+    """One sentence, the table, then what can be done: with one person, for all, and for those who are to come."""
+    style()
+    st.html(f"<style>{CSS}</style>")
+    with reading(database()) as session:
+        study = study_for(session, principal, "admin")
+        study_head(study)
+        pay, version = protocol_of(study).study.pay, work_version(session, study)
+    kept = computed("active", principal, version, doing="Adding up active time")
+    with reading(database()) as session:
+        listed = list_people(session, principal, kept.value if kept else {})
+        doors = open_links(session, principal)
+    if kept is None:
+        listed = [replace(line, active_s=math.nan) for line in listed]
+    st.html(
+        f'<div class="c-page"><p class="c-answer">{escape(sentence(listed))}</p>'
+        '<p class="c-soft">Names are seen on this page only; everywhere else each person is their pseudonym.</p></div>'
+    )
+    shown = paged(
+        listed,
+        lambda person: f"{person.name} {person.pseudonym} {person.role} {person.status}",
+        "people",
+        "Find a person",
+    )
+    st.html(f'<div class="c-page">{people_table(shown)}</div>')
+    if listed:
+        _one_person(cookie, listed)
+    _invite(cookie)
+    _open_links(cookie, doors)
+    _everybody(cookie)
+    _pay(cookie, pay)
+
+
+def sentence(listed: Sequence[PersonLine]) -> str:
+    """Say how many people there are in each role, and how many of them have work in hand."""
+    if not listed:
+        return "Nobody takes part yet."
+    roles = Counter(person.role for person in listed)
+    said = ", ".join(f"{roles[role]} {role}{'s' if roles[role] > 1 else ''}" for role in ROLES if roles[role])
+    at_work = sum(person.in_work > 0 for person in listed)
+    return f"{said}; {at_work or 'nobody'} with an item in hand."
+
+
+def _one_person(cookie: str, listed: Sequence[PersonLine]) -> None:
+    st.html('<div class="c-page"><h2>One person</h2></div>')
+    by_name = {person.name: person for person in listed}
+    with _row():
+        person = by_name[st.selectbox("Person", list(by_name), key="person", width=300)]
+        if person.status != "withdrawn":
+            _button(
+                "New link",
+                cookie,
+                _make_links,
+                [person.name],
+                person.role,
+                key="again",
+                about="Older links stop working.",
+            )
+            _button("Withdraw links", cookie, revoke, person.name, key="revoke")
+            _button(
+                "Sign out",
+                cookie,
+                sign_out_person,
+                person.name,
+                key="sign_out",
+                about="Everywhere; links go on working.",
+            )
+        if person.status == "active":
+            _button("Pause", cookie, standing.pause, person.name, key="pause")
+        else:
+            _button("Resume", cookie, standing.resume, person.name, key="resume")
+        _quota_of(cookie, person)
+        if person.training in ("failed", "under_way"):
+            with st.popover("Pass the training"):
+                st.caption(f"{person.name} is given real items without having passed.")
+                st.text_input("Reason, kept with this", key=f"passed_{person.pseudonym}")
+                _button("Let them begin", cookie, _pass, person.name, f"passed_{person.pseudonym}", key="pass")
+        if person.status != "withdrawn":
+            with st.popover("Take out of the study"):
+                st.caption(f"{person.name} is signed out, and work in hand goes to others. What was handed in stays.")
+                _button("Take this person out", cookie, standing.withdraw, person.name, key="withdraw")
+        if person.handed_in + person.in_work:
+            with st.popover("Void their work"):
+                st.caption(f"All {person.handed_in + person.in_work} items leave the results and are given to others.")
+                st.text_input("Reason, kept with the work", key=f"reason_{person.pseudonym}")
+                _button("Void all of it", cookie, _void, person.name, f"reason_{person.pseudonym}", key="void")
+
+
+def _quota_of(cookie: str, person: PersonLine) -> None:
+    if person.role != "annotator":
+        return
+    with st.popover("Quota"):
+        st.number_input("Items at most; empty for no limit", 0, None, person.quota, key=f"quota_{person.pseudonym}")
+        _button("Set", cookie, _set_quota, person.name, f"quota_{person.pseudonym}", key="set_quota")
+
+
+def _invite(cookie: str) -> None:
+    st.html('<div class="c-page"><h2>Invite</h2></div>')
+    with st.form("invite", border=False), _row():
+        st.text_area("Names, one a line", key="new_names", height=96, placeholder="Ada\nBen", width=420)
+        st.selectbox("Role", ROLES, key="new_role", width=180)
+        st.form_submit_button("Make links", on_click=_do, args=(cookie, _invite_typed))
+    role, made = st.session_state.get(LINKS, ("", {}))
+    if not made:
+        return
+    rows = "".join(
+        f"<tr><td>{escape(name)}</td><td><code>{escape(link)}</code></td></tr>" for name, link in made.items()
+    )
+    st.html(
+        '<div class="c-page"><p class="c-amber">Copy these now: a link is shown once, and only its hash is kept.</p>'
+        f'<div class="c-scroll"><table class="p-links">{rows}</table></div></div>'
+    )
+    with _row():
+        st.download_button("Download for mailing", links_csv(made, role), "links.csv", "text/csv", on_click="ignore")
+        st.button("I have them", key="links_done", on_click=st.session_state.pop, args=(LINKS, None))
+
+
+def _open_links(cookie: str, doors: Sequence[OpenLinkLine]) -> None:
+    st.html(
+        '<div class="c-page"><h2>Open links</h2><p class="c-soft">One link for a crowd platform, which adds '
+        "<code>?participant=ID</code>; each id becomes one annotator and ends with a completion code. "
+        f"Only a hash of the id is kept.</p>{open_links_table(doors)}</div>"
+    )
+    with _row():
+        st.number_input("Places", 1, None, 50, key="places", width=150)
+        st.number_input("Items each", 1, None, None, key="link_quota", placeholder="no limit", width=150)
+        _button("Make an open link", cookie, _make_open_link, key="open_link")
+    working = [door.id for door in doors if door.state == "working"]
+    if working:
+        with _row():
+            chosen = st.selectbox("Open link to withdraw", working, key="old_link", width=180)
+            _button("Withdraw it", cookie, revoke_open_link, chosen, key="revoke_open_link")
+
+
+def _everybody(cookie: str) -> None:
+    st.html('<div class="c-page"><h2>Quota of every annotator</h2></div>')
+    with _row():
+        st.number_input("Items each, at most", 0, None, None, key="quota_all", placeholder="no limit", width=180)
+        _button("Set for all", cookie, _set_quota, "", "quota_all", key="set_quota_all")
+        _button("Share the slots equally", cookie, standing.equal_quota, key="equal_quota")
+
+
+def _pay(cookie: str, pay: Pay) -> None:
+    rate = f"{pay.currency} {pay.rate:,.2f} an active hour" if pay.rate else "This study pays nothing: the hours only"
+    st.html(
+        f'<div class="c-page"><h2>Pay</h2><p class="c-soft">{escape(rate)}. Training and repeated items count, and the '
+        f"amount is rounded once, to two places. {escape(KEEP_APART.capitalize())}.</p></div>"
+    )
+    st.download_button(
+        "Download the pay file", lambda: _pay_file(cookie), "pay.csv", "text/csv", key="pay", on_click="ignore"
+    )
+
+
+def _row() -> DeltaGenerator:
+    """Controls that belong together, side by side, their feet on one line."""
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+
+
+def _button(label: str, cookie: str, act: Callable[..., Any], *arguments: object, key: str, about: str = "") -> None:
+    st.button(label, key=f"people_{key}", on_click=_do, args=(cookie, act, *arguments), help=about or None)
+
+
+def _do(cookie: str, act: Callable[..., Any], *arguments: object) -> None:
+    """Do it as whoever holds the cookie now: an open page survives the end of its sign-in."""
+    try:
+        with transaction(database()) as session:
+            act(session, _admin(session, cookie), *arguments)
+        st.toast("Stored")
+    except AnnotationError as error:
+        st.toast(error.text)
+
+
+def _admin(session: Any, cookie: str) -> Principal:
+    known = who(session, cookie)
+    if known is None:
+        raise AnnotationError("signed_out", "you are signed out; open your invitation link again")
+    return known
+
+
+def _invite_typed(session: Any, principal: Principal) -> None:
+    names = [name for name in st.session_state.new_names.splitlines() if name.strip()]
+    if not names:
+        raise AnnotationError("bad_name", "write at least one name, one a line")
+    _make_links(session, principal, names, st.session_state.new_role, new_link=False)
+
+
+def _make_links(session: Any, principal: Principal, names: list[str], role: str, new_link: bool = True) -> None:
+    made = invite_all(session, principal, names, role, new_link=new_link)
+    st.session_state[LINKS] = role, {name: settings().invite_link(token) for name, token in made.items()}
+
+
+def _make_open_link(session: Any, principal: Principal) -> None:
+    token = open_link(session, principal, st.session_state.places, st.session_state.link_quota)
+    st.session_state[LINKS] = "annotator", {"open link": f"{settings().invite_link(token)}?participant=ID"}
+
+
+def _set_quota(session: Any, principal: Principal, name: str, field: str) -> None:
+    standing.set_quota(session, principal, st.session_state[field], name)
+
+
+def _pass(session: Any, principal: Principal, name: str, field: str) -> None:
+    pass_training(session, principal, name, st.session_state[field])
+
+
+def _void(session: Any, principal: Principal, name: str, field: str) -> None:
+    standing.void_work(session, principal, name, st.session_state[field])
+
+
+def _pay_file(cookie: str) -> str:
+    with reading(database()) as session:
+        return pay_csv(pay_lines(session, _admin(session, cookie)))
+
+
+GATES = {"none": "–", "asked": "asked", "under_way": "under way"}
+AMBER = ("outdated", "failed")  # somebody has to do something
+
+
+def people_table(listed: Sequence[PersonLine]) -> str:
+    """Consent, training and completion codes have a column only where the study has any."""
+    if not listed:
+        return ""
+    gates = [name for name in ("consent", "training") if any(getattr(person, name) != "none" for person in listed)]
+    coded = any(person.completion_code for person in listed)
+    work = "Handed in", "In work", "Active", "Links", "Last seen"
+    heads = ("Name", "Role", *(name.title() for name in gates), *work, *(("Code",) if coded else ()))
+    rows = [
+        (
+            _over(escape(person.name), person.pseudonym),
+            _over(person.role, "" if person.status == "active" else _coloured(person.status)),
+            *(_coloured(getattr(person, name)) for name in gates),
+            *(_work(person) if person.role in LABELLERS or person.handed_in + person.in_work else ("–", "–", "–")),
+            _over(f"{person.links}", _used(person)),
+            _at(person.seen_at),
+            *((f"<code>{person.completion_code}</code>" if person.completion_code else "–",) if coded else ()),
+        )
+        for person in listed
+    ]
+    return table("People", heads, rows, "p-people")
+
+
+def open_links_table(doors: Sequence[OpenLinkLine]) -> str:
+    """Empty where the study has none."""
+    heads = ("Open link", "State", "People", "Places", "Items each", "Expires")
+    rows = [
+        (
+            f"{door.id}", door.state, f"{door.taken}", "–" if door.places is None else f"{door.places}",
+            "no limit" if door.quota is None else f"{door.quota}", f"{door.expires_at:%Y-%m-%d}",
+        )
+        for door in doors
+    ]  # fmt: skip
+    return table("Open links", heads, rows) if rows else ""
+
+
+def _over(main: str, under: str) -> str:
+    return f'{main}<small class="c-under">{under}</small>'
+
+
+def _coloured(state: str) -> str:
+    words = GATES.get(state, state)
+    return f'<span class="c-amber">{words}</span>' if state in AMBER else words
+
+
+def _work(person: PersonLine) -> tuple[str, str, str]:
+    active = DASH if math.isnan(person.active_s) else duration(person.active_s)  # not added up yet
+    return _over(f"{person.handed_in}", _beside_handed_in(person)), f"{person.in_work}", active
+
+
+def _beside_handed_in(person: PersonLine) -> str:
+    parts = (f"of {person.quota}" if person.quota is not None else "", f"{person.void} void" if person.void else "")
+    return ", ".join(filter(None, parts))
+
+
+def _used(person: PersonLine) -> str:
+    if not person.link_used_at:
+        return "never used"
+    return f"used {person.link_uses} ×, last {person.link_used_at:%Y-%m-%d}"
+
+
+def _at(time: datetime | None) -> str:
+    return look.local_time(time) if time else "–"

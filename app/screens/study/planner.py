@@ -1,0 +1,221 @@
+"""How many topics the next study needs: goals, what is assumed or was seen here, hours, money, and why topics."""
+
+import math
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from annotation.errors import AnnotationError
+from annotation.people.principals import study_for
+from annotation.studies import protocol_of
+from app.results.kept import Version
+from app.results.reporting import settings_of
+from app.results.shown_file import ShownFile, Source, calibrated_file
+from app.screens.look import table
+from app.screens.report_page import answer, page_head, section
+from app.screens.results.plot_words import of_plan
+from app.screens.results.tables_and_figures import plot
+from app.screens.waiting import computed
+from app.settings import database
+from calibration.errors import CalibrationError
+from calibration.results import CalibrationSettings
+from calibration.sizing.pilot import Pilot
+from calibration.sizing.study_plan import Design, Goals, Prices, StudyPlan, plan_from_assumptions, plan_from_pilot
+from db.connect import reading
+from exports.cells import DASH
+from exports.plots.study_figures import plan_figure
+from exports.words.plan_words import DEFAULTS, aim_words, gives, percent, rests_on, rounded, safe_words, why_topics
+
+PLANNED, ANY_TIME = "Planned", "Whenever one likes"
+ASSUMED, OWN = "Assumptions", "This study's labels"
+HEADS = ("To show", "Topics", "To be safe", "Pairs", "Hours", "Annotators, USD", "Judge, USD", "Gives")
+
+
+def show(source: Source) -> None:
+    """The plan that the sliders describe; every number is worked out again when one moves."""
+    version, _ = page_head(source)
+    settings, criteria = _asked(source)
+    beside, said = st.columns([3, 8], gap="large")
+    with beside:
+        basis = st.radio("Rests on", [ASSUMED, OWN], key="plan_basis")
+    try:
+        with beside:
+            pilot = _chosen_pilot(version, source) if basis == OWN else None
+            goals, topics = _goals(settings, pilot)
+            assumed = DEFAULTS if pilot else _assumptions(criteria)
+            prices = _prices()
+        with said:
+            _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
+    except (AnnotationError, CalibrationError) as error:
+        with said:
+            answer("No plan from this.", f"{error.text[:1].upper()}{error.text[1:]}.")
+
+
+def _asked(source: Source) -> tuple[CalibrationSettings, int]:
+    """The settings of these labels, and how many criteria their items are asked; 0 where each topic has its own."""
+    if isinstance(source, ShownFile):
+        report = calibrated_file(source).report
+        return report.settings, len(report.labels.criteria)
+    with reading(database()) as session:
+        study = study_for(session, source, "evaluator")
+        protocol = protocol_of(study)
+        return settings_of(protocol, study.seed), len(protocol.criterion)
+
+
+def _plan(pilot: Pilot | None, goals: Goals, assumed: dict[str, float], prices: Prices, topics: int) -> StudyPlan:
+    if pilot is not None:
+        return plan_from_pilot(pilot, goals, prices, topics)
+    design = Design(assumed["pairs_per_topic"], assumed["criteria"] * assumed["annotators"], assumed["annotators"])
+    known = {name: assumed[name] for name in ("agreement", "icc", "correlation", "true_gap")}
+    return plan_from_assumptions(goals, design, prices, topics=topics, **known)
+
+
+def _goals(settings: CalibrationSettings, pilot: Pilot | None) -> tuple[Goals, int]:
+    """Ask for the goals in points of agreement, and how many topics one could have."""
+    section("<h2>What it is to show</h2>")
+    half_width = _points("Half-width of the interval", 5.0, "half_width")
+    margin = _points("Margin of non-inferiority", 100 * settings.margin, "margin")
+    difference = _points("Difference of two judges", 5.0, "difference")
+    power = st.slider("Power", 50, 95, 80, 5, format="%d %%", key="plan_power") / 100
+    tried = st.slider("Judges tried", 1, 20, min(20, pilot.tried) if pilot else 1, key=f"plan_tried_{bool(pilot)}")
+    looks, any_time = _looks(settings)
+    topics = st.slider("Topics one could have", 5, 500, 50, 5, key="plan_topics")
+    return Goals(half_width, margin, difference, settings.level, power, tried, looks, any_time), topics
+
+
+def _looks(settings: CalibrationSettings) -> tuple[int, bool]:
+    """How many are meant, evenly spaced, and whether they come whenever one likes; at first as the protocol says."""
+    modes = [PLANNED, ANY_TIME]
+    mode = st.radio(
+        "Looks at the results", modes, modes.index(ANY_TIME) * (settings.looks == "any_time"), key="plan_mode"
+    )
+    if mode == ANY_TIME:
+        return 1, True
+    return st.slider("Looks, evenly spaced", 1, 20, 1, key="plan_looks"), False
+
+
+def _assumptions(criteria: int) -> dict[str, float]:
+    """`criteria`: of this study, for the next one is likely to ask them too; 0 where each topic has its own."""
+    section("<h2>What is assumed</h2>")
+    return DEFAULTS | {
+        "agreement": st.slider("Agreement", 50, 95, 80, format="%d %%", key="plan_agreement") / 100,
+        "icc": st.slider("ICC: how alike labels of a topic are", 0.0, 0.6, 0.1, 0.01, key="plan_icc"),
+        "criteria": st.slider("Criteria", 1, 60, min(60, criteria or int(DEFAULTS["criteria"])), key="plan_criteria"),
+        "annotators": st.slider("Annotators of each pair", 1, 6, 1, key="plan_annotators"),
+        "pairs_per_topic": st.slider("Pairs of a topic", 1, 10, 1, key="plan_pairs"),
+        "true_gap": _points("How much worse the judge truly is", 0.0, "true_gap", low=0.0),
+    }
+
+
+def _prices() -> Prices:
+    section("<h2>What it costs</h2>")
+    asked = {
+        "Minutes of one annotator for a pair": "minutes",
+        "USD for an annotator's hour": "rate",
+        "USD of a judge for a pair": "judge",
+    }
+    given = [
+        st.number_input(label, min_value=0.0, value=None, key=f"plan_{key}", placeholder="unknown")
+        for label, key in asked.items()
+    ]
+    minutes, rate, judge = (math.nan if price is None else float(price) for price in given)
+    return Prices(minutes, rate, judge, judge)
+
+
+def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
+    """A slider in points of agreement, as a share."""
+    start = min(20.0, max(low, round(2 * start) / 2))
+    return st.slider(label, low, 20.0, start, 0.5, format="%g points", key=f"plan_{key}") / 100
+
+
+def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
+    answer(sentence(planned), rests_on(planned, assumed))
+    plot(plan_figure(planned, goals), "plan", of_plan(planned, goals))
+    section(f"<h2>What each aim takes</h2>{aims_html(planned)}")
+    if planned.at:
+        at = planned.at
+        section(
+            f"<h2>With {at.topics:,} topics</h2><p>Agreement is known to ±{rounded(at.half_width, 3)}; a gap below the "
+            f"margin is shown with power {percent(at.power)}, two judges are told apart with "
+            f"{percent(at.power_apart)}.{_price(at.cost.hours, at.cost.total)}</p>"
+        )
+    section(
+        f"<h2>Why more criteria do not replace topics</h2><p>{escape(why_topics(planned))}</p>{worth_html(planned)}"
+    )
+
+
+def sentence(planned: StudyPlan) -> str:
+    """Topics for each aim, in one sentence."""
+    parts = {"interval": "to know agreement to ±{}", "non_inferior": "to show a gap below {}",
+             "tell_apart": "to tell judges apart that differ by {}"}  # fmt: skip
+    said = []
+    for aim in planned.aims:
+        what = parts[aim.aim].format(f"{100 * aim.target:g} points")
+        topics = aim.needed.clusters
+        said.append(f"{f'{topics:,} topics' if topics is not None else 'no known number'} {what}")
+    return f"It takes {said[0]}, {said[1]}, and {said[2]}."
+
+
+def aims_html(planned: StudyPlan) -> str:
+    """Topics, hours and money of each aim; below it why one has none, and what simulated studies say."""
+    rows = []
+    for aim in planned.aims:
+        cost = aim.cost
+        if cost is None or aim.needed.clusters is None:
+            rows.append((escape(aim_words(aim)), *[DASH] * 7))
+            continue
+        rows.append(
+            (
+                escape(aim_words(aim)), f"{aim.needed.clusters:,}", "" if aim.cautious is None else f"{aim.cautious:,}",
+                f"{cost.pairs:,}", rounded(cost.hours, 0), rounded(cost.annotators, 0), rounded(cost.judges, 2),
+                escape(gives(aim)),
+            )
+        )  # fmt: skip
+    notes = [f"{aim_words(aim)}: no number of topics, {aim.why}." for aim in planned.aims if aim.why]
+    notes += [
+        f"{aim_words(aim)}: shown in {percent(aim.simulated)} of studies simulated with that many topics."
+        for aim in planned.aims
+        if not aim.why and not math.isnan(aim.simulated)
+    ]
+    notes += [f"To be safe: {safe_words(planned)}.", "Gives: half-width, or power. A dash is unknown, not nothing."]
+    listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return f'{table("What each aim takes", HEADS, rows)}<ul class="c-notes">{listed}</ul>'
+
+
+def worth_html(planned: StudyPlan) -> str:
+    """Half-width by labels of a topic and number of topics; "" where the ICC is not known."""
+    if not planned.rows:
+        return ""
+    heads = ("Labels of a topic", "Are worth", *(f"{count:,} topics" for count in planned.topics))
+    rows = [
+        (
+            "any number" if math.isinf(row.labels_per_pair) else f"{row.labels_per_pair:,.4g}",
+            rounded(row.effective_labels, 1), *(f"±{rounded(width, 3)}" for width in row.half_widths),
+        )
+        for row in planned.rows
+    ]  # fmt: skip
+    return table("Half-width by labels of a topic and topics", heads, rows)
+
+
+def _price(hours: float, total: float) -> str:
+    known = [] if math.isnan(hours) else [f"{hours:,.0f} hours of annotators"]
+    known += [] if math.isnan(total) else [f"USD {total:,.0f} in all"]
+    return f" It takes {' and '.join(known)}." if known else ""
+
+
+def _chosen_pilot(version: Version, source: Source) -> Pilot:
+    """Return the pilot of the judge that is chosen here."""
+    judges: list[str] = _computed("judges", source, version)
+    judge = st.selectbox(
+        "Judge", ["", *judges], format_func=lambda name: name or "the one that varies most", key="plan_of_judge"
+    )
+    pilot: Pilot = _computed("pilot", source, version, judge)
+    return pilot
+
+
+def _computed(what: str, source: Source, version: Version, *arguments: str) -> Any:
+    kept = computed(what, source, version, *arguments, doing="Reading this study's labels")
+    if kept is None:
+        st.stop()
+    return kept.value

@@ -1,0 +1,1 @@
+"""How far raters agree: people, judges, panels and a person left out."""

@@ -1,0 +1,218 @@
+"""Preferences that nobody stated, made of scores, and one overall preference of people against each score of a judge.
+
+DeepResearchGym's judge table holds these.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from calibration.agreement.catalogue import statistic_of
+from calibration.agreement.statistic import Variety, perfect_bound
+from calibration.arithmetic import closed_forms
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import tally, without_ties
+from calibration.errors import CalibrationError
+from calibration.estimates import Estimate
+from calibration.inference.bootstrap import resample
+from calibration.settings import CalibrationSettings
+from calibration.study.bounding import Pair, drawn, share
+from calibration.study.counted import derived_preferences
+from calibration.study.crossing import comparisons
+from calibration.study.joining import Study, study_of
+from calibration.study.left_out import pooled
+from calibration.table.checking import check_verdicts
+from calibration.table.verdicts import kind_of
+from plain.hashes import identity_digest
+
+SWAPPED = np.array([1, 0], dtype=np.intp)  # A and B exchanged, ties gone
+MIRROR = {"A": "B", "B": "A"}
+
+
+@dataclass(frozen=True)
+class PreferenceAgreement:
+    """One score of one judge. `kept`: of the people's preferences, those compared without a tie on either side."""
+
+    judge: str
+    score: str  # the judge's criterion
+    derived: bool  # from the sign of a difference of scores; else the judge stated a preference itself
+    kappa: Estimate  # cohen_kappa_exclude_ties
+    symmetrised: Estimate
+    kept: Estimate
+    tied: int  # preferences lost to a tie on either side, rounded where the judge answered several times
+
+
+def preference_agreement(
+    verdicts: pd.DataFrame, settings: CalibrationSettings | None = None
+) -> tuple[PreferenceAgreement, ...]:
+    """Cohen's kappa of people's preferences with the sign of the difference of a judge's scores, equal scores dropped.
+
+    `verdicts`: people answer one pairwise criterion; judges rate single reports of the same topic (`cluster_id`) on
+    any criteria, or state preferences on pairs themselves. People's rows are pooled, so that an item counts as often
+    as people answered it. Undefined: nothing left, or one side always says the same. Raises `not_pairwise` unless
+    people answer exactly one pairwise criterion, and what `preferences_from_scores` raises. DeepResearchGym, Table 3.
+    """
+    settings = settings or CalibrationSettings()
+    study = study_of(verdicts, settings)
+    frame = _as_text(study.frame)
+    people, criterion = _people(study, frame)
+    judges = frame[frame["rater_kind"] == "judge"]
+    out: list[PreferenceAgreement] = []
+    for score, rows in judges.groupby("criterion", sort=True):
+        kind = study.kinds[str(score)]
+        if kind == "probe":
+            continue
+        derived = kind == "rating" or bool(derived_preferences(rows))
+        rows = on_the_peoples_pairs(preferences_from_scores(rows), people) if kind == "rating" else rows
+        if len(rows):
+            both = pd.concat([people, rows.assign(criterion=criterion)], ignore_index=True)
+            out += _of_score(both, str(score), derived, settings)
+    return tuple(out)
+
+
+def peoples_preferences(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> pd.DataFrame:
+    """The rows of the one pairwise criterion that people answer. Raises `not_pairwise` where there is not one."""
+    study = study_of(verdicts, settings or CalibrationSettings())
+    return _people(study, _as_text(study.frame))[0]
+
+
+def on_the_peoples_pairs(derived: pd.DataFrame, people: pd.DataFrame) -> pd.DataFrame:
+    """Derived preferences as verdicts on the people's items, A and B as these name them; others are left out."""
+    about = ["cluster_id", "system_a", "system_b"]
+    items = people.drop_duplicates("item_id")[["item_id", *about, "category"]]
+    own = derived.drop(columns=["item_id", "category"])
+    turned = own.rename(columns={"system_a": "system_b", "system_b": "system_a"})
+    turned = turned.assign(label=turned["label"].replace(MIRROR))
+    return pd.concat([own.merge(items, on=about), turned.merge(items, on=about)], ignore_index=True)
+
+
+def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.astype(dict.fromkeys(frame.select_dtypes("category").columns, "str"))
+
+
+def _people(study: Study, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    people = frame[frame["rater_kind"] == "human"]
+    asked = [name for name in dict.fromkeys(people["criterion"]) if study.kinds[name] == "pairwise"]
+    if len(asked) != 1:
+        named = ", ".join(asked) or "none"
+        raise CalibrationError(
+            "not_pairwise",
+            f"people answer {len(asked)} criteria on pairs ({named}); scores are compared with one overall preference: "
+            "give the rows of one such criterion",
+        )
+    return people[people["criterion"] == asked[0]], asked[0]
+
+
+def _of_score(
+    frame: pd.DataFrame, score: str, derived: bool, settings: CalibrationSettings
+) -> Iterator[PreferenceAgreement]:
+    study, group, scale = pooled(frame.drop(columns="unit"), settings)
+    answered = sum((tally(study.unit_cluster[annotator.unit], len(study.clusters), annotator.weight / annotator.scale)
+                    for annotator in study.annotators), np.zeros(len(study.clusters)))  # fmt: skip
+    for comparison in comparisons(study, scale, group.chosen):
+        if comparison.reference != "each_annotator":
+            continue
+        table = comparison.table[:, :3, :3] / comparison.scale
+        decided = without_ties(table)
+        pair = Pair(comparison.rater, "each_annotator", group, decided.sum(axis=(1, 2)))
+        whole = Pair(comparison.rater, "each_annotator", group, answered)
+        tied = round(float(table.sum() - decided.sum()))
+        note = f"ties on either side dropped, {tied:,}; not answered by the judge "
+        note += f"{round(float(answered.sum() - table.sum())):,}"
+        kept = share("kept_share", whole, pair.sizes, settings, note)
+        kappa, symmetrised = _kappas(decided, pair, settings)
+        yield PreferenceAgreement(comparison.rater, score, derived, kappa, symmetrised, kept, tied)
+
+
+def _kappas(decided: Array, pair: Pair, settings: CalibrationSettings) -> Iterator[Estimate]:
+    """`decided`: counts of A and B, shape (clusters, 2, 2)."""
+    whole = decided.sum(axis=0)
+    for name, table in (
+        ("cohen_kappa", decided),
+        ("cohen_kappa_symmetrised", closed_forms.symmetrised(decided, SWAPPED)),
+    ):
+        value = float(closed_forms.kappa(table.sum(axis=0)))
+        statistic = statistic_of(name)
+        reason = statistic.undefined(Variety.of(whole), value)
+        draws = None
+        if pair.clusters > 1 and not reason:
+            draws = resample(table, closed_forms.kappa, settings.resamples, settings.seed)
+        bound = partial(perfect_bound, statistic, decided, np.arange(2), settings)
+        note = f"{statistic.coding}; ties dropped"
+        yield drawn(f"{name}_exclude_ties", pair, value, draws, reason, settings, note, bound)
+
+
+SAME_SCORE = 1e-9
+GIVEN = ["cluster_id", "rater_id", "criterion", "run"]
+
+
+def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.DataFrame:
+    """Verdicts A, B or tie of every pair of systems in a topic, by the sign of the difference of a rater's scores.
+
+    `verdicts`: ratings of single reports (`labels.csv`); the topic is `cluster_id`. A tie is a difference within
+    `margin`. Who is A is decided by a coin made of topic and names. The rows are marked `derived`, so that `calibrate`
+    counts them and says so; a pair with an unusable score keeps that score's status. Raises `not_scores`,
+    `one_system_only`, `duplicate_verdict`, `bad_number`. DeepResearchGym and DeepResearch Bench compare so.
+    """
+    if not 0 <= margin < np.inf:
+        raise CalibrationError("bad_number", f"margin is {margin}; use a number from 0")
+    checked = check_verdicts(verdicts)
+    frame = checked.astype({name: "str" for name in checked.columns if checked[name].dtype == "category"})
+    frame = frame[frame["criterion"].isin(_rated(frame))]
+    if frame.empty:
+        raise CalibrationError("not_scores", "no criterion holds numbers; give the ratings of single reports")
+    _refuse_doubles(frame)
+    both = frame.merge(frame, on=GIVEN, suffixes=("_x", "_y"))
+    both = both[both["system_a_x"] < both["system_a_y"]].reset_index(drop=True)
+    heads = [_heads(*names) for names in both[["cluster_id", "system_a_x", "system_a_y"]].itertuples(index=False)]
+    a_is_x = np.array(heads, dtype=bool)
+    higher = np.where(a_is_x, "A", "B"), np.where(a_is_x, "B", "A")
+    x, y = (pd.to_numeric(both[f"label_{side}"], errors="coerce").to_numpy(float) for side in "xy")
+    tied = np.abs(x - y) <= margin + SAME_SCORE
+    label = np.where(tied, "tie", np.where(x > y, *higher))
+    spared = (both["label_x"] == "not_applicable") | (both["label_y"] == "not_applicable")
+    status = both["status_x"].where(both["status_x"] != "ok", both["status_y"])
+    out = pd.DataFrame(
+        {
+            "item_id": both["cluster_id"] + ": " + both["system_a_x"] + " / " + both["system_a_y"],
+            **{name: both[name] for name in GIVEN},
+            "rater_kind": both["rater_kind_x"],
+            "label": np.where(status != "ok", "", np.where(spared, "not_applicable", label)),
+            "status": status,
+            "system_a": np.where(a_is_x, both["system_a_x"], both["system_a_y"]),
+            "system_b": np.where(a_is_x, both["system_a_y"], both["system_a_x"]),
+            "category": both["category_x"],
+        }
+    )
+    return out.assign(derived=True)
+
+
+def _rated(frame: pd.DataFrame) -> list[str]:
+    ok = frame[(frame["status"] == "ok") & (frame["system_b"] == "")]
+    return [str(name) for name, rows in ok.groupby("criterion") if kind_of(rows["label"].unique()) == "rating"]
+
+
+def _refuse_doubles(frame: pd.DataFrame) -> None:
+    nameless = frame[frame["system_a"] == ""]
+    if len(nameless):
+        row = nameless.iloc[0]
+        raise CalibrationError(
+            "one_system_only",
+            f"item '{row['item_id']}' has no system_a; a preference needs to know whose report was scored",
+        )
+    doubled = frame[frame.duplicated([*GIVEN, "system_a"])]
+    if len(doubled):
+        row = doubled.iloc[0]
+        raise CalibrationError(
+            "duplicate_verdict",
+            f"rater '{row['rater_id']}' scored two reports of '{row['system_a']}' in cluster '{row['cluster_id']}' on "
+            f"'{row['criterion']}'; make cluster_id the topic, or number repeats in the column run",
+        )
+
+
+def _heads(topic: str, one: str, two: str) -> bool:
+    """A coin that falls the same way for the same topic and pair of systems, whatever the order of rows."""
+    return identity_digest(topic, one, two)[0] % 2 == 0

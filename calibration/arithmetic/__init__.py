@@ -1,0 +1,1 @@
+"""Statistics of plain columns and count tables: one definition of each, without intervals."""

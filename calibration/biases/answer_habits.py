@@ -1,0 +1,243 @@
+"""How often each rater ties, says not applicable, refuses or answers unusably; and whether it repeats itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import Codes, tally
+from calibration.arithmetic.correlation import icc
+from calibration.estimates import Estimate
+from calibration.remarks import Reason, undefined
+from calibration.settings import CalibrationSettings
+from calibration.study.answering import clusters_of
+from calibration.study.bias import EVERYONE, Asked, Bias, bias_of, share_of_faults
+from calibration.study.bounding import WHOLE, Pair, share
+from calibration.study.joining import Mask, Study, study_of
+from calibration.table.typed_cells import where
+
+GAPS = ("tie", "not_applicable")  # answers whose share is set beside the people's
+
+
+@dataclass(frozen=True)
+class AnswerRates:
+    """Shares of one rater: `tie` of ok rows on pairs, `not_applicable` of ok rows, the statuses of all rows.
+
+    `tie_gap`, `not_applicable_gap`: the same share minus that of the people (the other annotators) on the labels both
+    answered, each label of a person against the rater's mean over passes.
+    """
+
+    rater: str
+    tie: Estimate
+    not_applicable: Estimate
+    refused: Estimate
+    invalid: Estimate
+    missing: Estimate
+    tie_gap: Bias
+    not_applicable_gap: Bias
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Answers, shape (rows,), sorted by unit. `on_pairs`: ok, and of a pairwise criterion."""
+
+    unit: Codes
+    rater: Codes
+    tie: Mask
+    not_applicable: Mask
+    refused: Mask
+    invalid: Mask
+    missing: Mask
+    ok: Mask
+    on_pairs: Mask
+
+    def of(self, chosen: Mask | Codes) -> _Rows:
+        return _Rows(*(column[chosen] for column in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """How often, over passes, each rater gave one answer to each unit, 0 to 1; sorted by unit, then rater."""
+
+    unit: Codes
+    rater: Codes
+    share: Array
+
+
+def answer_rates(
+    verdicts: pd.DataFrame | Study, settings: CalibrationSettings | None = None
+) -> tuple[AnswerRates, ...]:
+    """Every judge, every annotator, then all annotators together where there are two or more.
+
+    Undefined (`no_items`): no row to count, such as ties where nothing is a pair.
+    """
+    settings = settings or CalibrationSettings()
+    study = study_of(verdicts, settings)
+    rows, frame = _rows(study), study.frame
+    human, first = (frame["rater_kind"] == "human").to_numpy(), (frame["run"] == 1).to_numpy()
+    people = rows.of(human & first)  # a person's retest is self-agreement only
+    said = [_said(people, label) for label in GAPS]
+    own = _by_rater(rows.rater)
+    judges, annotators = (np.unique(rows.rater[one]) for one in (~human, human))
+    found = [
+        _rates(study, str(frame["rater_id"].cat.categories[rater]), rows.of(place), said, settings)
+        for rater in (*judges, *annotators)
+        for place in [own[rater][~human[own[rater]] | first[own[rater]]]]
+    ]
+    if len(annotators) > 1:
+        found.append(_rates(study, EVERYONE, people, [], settings))
+    return tuple(found)
+
+
+def _rows(study: Study) -> _Rows:
+    frame = study.frame
+    unit, rater = frame["unit"].to_numpy(), frame["rater_id"].cat.codes.to_numpy()
+    pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
+    status = {name: (frame["status"] == name).to_numpy() for name in ("ok", "refused", "invalid", "missing")}
+    return _Rows(
+        unit.astype(np.intp),
+        rater.astype(np.intp),
+        (frame["label"] == "tie").to_numpy(),
+        (frame["label"] == "not_applicable").to_numpy(),
+        status["refused"],
+        status["invalid"],
+        status["missing"],
+        status["ok"],
+        status["ok"] & pairwise[study.unit_criterion[unit]],
+    )
+
+
+def _by_rater(rater: Codes) -> dict[int, Codes]:
+    """The rows of each rater, in their order."""
+    order = np.argsort(rater, kind="stable")
+    names, start = np.unique(rater[order], return_index=True)
+    return dict(zip(names.tolist(), np.split(order, start[1:]), strict=True))
+
+
+def _rates(
+    study: Study, rater: str, rows: _Rows, people: Sequence[_Said], settings: CalibrationSettings
+) -> AnswerRates:
+    """`people`: what each annotator said, one entry for each of `GAPS`; [] where there is nobody beside the rater."""
+    cluster, count = study.unit_cluster[rows.unit], len(study.clusters)
+
+    def rate(name: str, hit: Mask, asked: Mask) -> Estimate:
+        pair = Pair(rater, "", WHOLE, tally(cluster[asked], count))
+        return share(name, pair, tally(cluster[asked], count, hit[asked]), settings)
+
+    def gap(place: int) -> Bias:
+        asked = Asked(f"{GAPS[place]}_rate_gap", rater, settings, reference="people")
+        if not people:
+            return bias_of(asked, np.zeros(0), np.zeros(0))
+        unit, difference = _difference(_said(rows, GAPS[place]), people[place])
+        return bias_of(asked, difference, study.unit_cluster[unit])
+
+    every = np.ones(len(rows.unit), dtype=bool)
+    return AnswerRates(
+        rater,
+        rate("tie_rate", rows.tie, rows.on_pairs),
+        rate("not_applicable_rate", rows.not_applicable, rows.ok),
+        rate("refused_rate", rows.refused, every),
+        rate("invalid_rate", rows.invalid, every),
+        rate("missing_rate", rows.missing, every),
+        gap(0),
+        gap(1),
+    )
+
+
+def _said(rows: _Rows, label: str) -> _Said:
+    rows = rows.of(rows.on_pairs if label == "tie" else rows.ok)
+    raters = int(rows.rater.max(initial=0)) + 1
+    key, place = np.unique(rows.unit.astype(np.int64) * raters + rows.rater, return_inverse=True)
+    hits = tally(place, len(key), vars(rows)[label])
+    return _Said(*np.divmod(key, raters), hits / tally(place, len(key)))
+
+
+def _difference(own: _Said, people: _Said) -> tuple[Codes, Array]:
+    """The rater's share minus that of each other annotator, on the units both answered; sorted as `people` is."""
+    start, stop = (np.searchsorted(people.unit, own.unit, side) for side in ("left", "right"))
+    count = stop - start
+    mine = np.repeat(np.arange(len(own.unit)), count)
+    theirs = np.repeat(start - np.cumsum(count) + count, count) + np.arange(count.sum())
+    other = people.rater[theirs] != own.rater[mine]
+    mine, theirs = mine[other], theirs[other]
+    return own.unit[mine].astype(np.intp), own.share[mine] - people.share[theirs]
+
+
+@dataclass(frozen=True)
+class RepeatAgreement:
+    """`agreement`: mean over repeated labels of the share of pairs of runs with the same answer.
+
+    `changed`: share of repeated labels with any change; one change is proof that the rater does not repeat itself.
+    `icc_1_1`: of scores, one column per run, repeated labels with every run only; nan where no criterion has scores.
+    """
+
+    rater: str
+    agreement: Estimate
+    changed: Bias
+    icc_1_1: float
+    runs: int  # answers to the label that has most of them
+
+
+def repeat_agreement(
+    verdicts: pd.DataFrame | Study, rater: str, settings: CalibrationSettings | None = None
+) -> RepeatAgreement:
+    """Self-consistency of a judge, an annotator or `each_annotator` (each with their own retest).
+
+    Undefined (`too_few_units`): nothing was answered in two runs. Shrout & Fleiss 1979.
+    """
+    settings = settings or CalibrationSettings()
+    study = study_of(verdicts, settings)
+    frame = study.frame
+    human = where(frame["rater_kind"], "human".__eq__)
+    own = human if rater == EVERYONE else where(frame["rater_id"], rater.__eq__)
+    own = own & where(frame["status"], "ok".__eq__)
+    rows, of_either = frame[own], bool(own.any() and human[own].all())
+    key = ["rater_id", "unit"] if of_either else ["rater_id", "unit", "presentation"]
+    rows = rows[rows.duplicated(key, keep=False)]
+    same, sizes = _pairs_alike(rows, key)
+    cluster = clusters_of(sizes)
+    count = len(study.clusters)
+    total = tally(cluster, count)
+    said = () if len(sizes) else undefined(Reason.TOO_FEW_UNITS, "one run")
+    agreement = share("repeat_agreement", Pair(rater, "", WHOLE, total), tally(cluster, count, same), settings, said)
+    changed = tally(cluster, count, same < 1)
+    asked = Asked("changed_answers", rater, settings, said=said)
+    runs = int(sizes["runs"].max()) if len(sizes) else 1
+    return RepeatAgreement(rater, agreement, share_of_faults(asked, changed, total), _icc(study, rows, key), runs)
+
+
+def agreement_of_splits(splits: Mapping[tuple[int, ...], int]) -> float:
+    """`RepeatAgreement.agreement` without its interval, 0 to 1, from how often the answers to one thing fell how.
+
+    (2, 1) is two alike and one other: of its three pairs one agrees. nan where nothing was answered twice.
+    """
+    alike = [(sum(n * (n - 1) for n in split) / (sum(split) * (sum(split) - 1)), times)
+             for split, times in splits.items() if sum(split) > 1]  # fmt: skip
+    things = sum(times for _, times in alike)
+    return sum(share * times for share, times in alike) / things if things else math.nan
+
+
+def _pairs_alike(rows: pd.DataFrame, key: list[str]) -> tuple[np.typing.NDArray[np.float64], pd.DataFrame]:
+    """Of each repeated label the share of pairs of runs that agree, and its cluster and number of runs."""
+    if rows.empty:
+        return np.zeros(0), rows.assign(runs=0)
+    counts = rows.groupby([*key, "label"], observed=True).size()
+    squares = (counts * (counts - 1)).groupby(level=key, observed=True).sum()
+    one = rows.groupby(key, observed=True).agg(runs=("run", "size"), cluster_id=("cluster_id", "first"))
+    runs = one["runs"].to_numpy(float)
+    return squares.reindex(one.index).to_numpy(float) / np.maximum(1.0, runs * (runs - 1)), one
+
+
+def _icc(study: Study, rows: pd.DataFrame, key: list[str]) -> float:
+    scores = rows[study.of_kind(rows, "rating") & (rows["label"] != "not_applicable")]
+    if scores.empty:
+        return math.nan
+    which = scores.groupby(key, observed=True).cumcount()
+    given = scores["label"].astype("str").astype(float).to_numpy()
+    wide = scores.assign(score=given, which=which).set_index([*key, "which"])["score"].unstack()
+    return icc(wide.to_numpy(), "ICC(1,1)")

@@ -1,0 +1,181 @@
+"""What is said of a choice that is not final: what would decide an open judge, and how to look again.
+
+A judge that agrees no more than a constant answer is told why it is not recommended.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from calibration.choosing.card import Question
+from calibration.choosing.choice import Candidate, open_candidates
+from calibration.choosing.looking import Looking
+from calibration.choosing.noninferiority import ComparisonPlan
+from calibration.inference.looks import FIRST
+from calibration.study.label_scores import IN_WORDS
+from plain.counting import counted
+
+WHY_NO_NUMBER = {
+    "gap_reaches_margin": "no number of {word} is likely to show adequacy, {seen} reaching the {limit}",
+    "too_many": "decided by more than a million {word}",
+    "too_few_units": "label more than one of the {word} first",
+    "looks_spent": "no number of {word} decides, an earlier look having spent the whole error",
+    "last_look": "no number of {word} decides, this look being the last that was planned: it spends the whole error",
+    "little_left": "no number of {word} decides, the looks so far having left too little of the error",
+}
+NOT_TOLD: dict[Question, str] = {
+    "order": "whether its answers hang on the order of the reports",
+    "length": "whether it leans towards length more than people do",
+    "self-preference": "whether it favours its own family",
+    "repeats": "whether it keeps its answers when asked again",
+    "answers": "whether enough of its answers can be used",
+    "agreement": "whether it beats the best constant answer",
+    "ceiling gap": "whether its gap to an annotator is below the margin",
+    "floor": "whether it is above the floor",
+}
+
+
+def undecided(
+    candidates: Sequence[Candidate], chosen: Candidate | None, plan: ComparisonPlan, word: str
+) -> Iterator[str]:
+    """The open judges that would be chosen instead, and what would decide each. `word`: what clusters are."""
+    if plan.against == "nobody":
+        return
+    waiting = open_candidates(candidates, chosen)
+    waiting = [one for one in waiting if not math.isnan(one.agreement.value)]
+    alike: dict[str, list[str]] = {}
+    for one in waiting:
+        alike.setdefault(deciding(one, plan, word), []).append(_named(one))
+    if alike:
+        lead = "Still open" if not chosen else "Cheaper but open is" if len(waiting) == 1 else "Cheaper but open are"
+        each = "; ".join(f"{', '.join(names)}: {what}" for what, names in alike.items())
+        yield f"{lead}{' ' if chosen else ': '}{each}."
+
+
+def _named(candidate: Candidate) -> str:
+    return (
+        candidate.judge
+        if math.isnan(candidate.cost_per_item)
+        else f"{candidate.judge} ({usd(candidate.cost_per_item)})"
+    )
+
+
+def deciding(candidate: Candidate, plan: ComparisonPlan, word: str) -> str:
+    """What would decide an open judge; where its gap is decided already, what else is not told."""
+    main = {"ceiling gap", "floor"} & {*candidate.unmet}
+    others = [NOT_TOLD[question] for question in candidate.unmet if question not in main]
+    if not main:
+        return f"open is {' and '.join(others)}" if others else "nothing to compare it with"
+    what = (
+        f"its {'floor' if candidate.floor else 'gap'}, not {' or '.join(others)}, is decided" if others else "decided"
+    )
+    needed = candidate.floor.needed if candidate.floor else candidate.claim.needed if candidate.claim else None
+    if needed is None:
+        return "nothing to compare it with"
+    if needed.clusters is None:
+        seen, limit = ("the agreement", "floor") if candidate.floor else ("the gap seen", "margin")
+        return WHY_NO_NUMBER[needed.note].format(word=word, seen=seen, limit=limit)
+    if not needed.more:
+        enough = counted(needed.clusters, word.removesuffix("s"))
+        return f"{what} by {enough}, fewer than are at hand: it had bad luck, and more would help"
+    power = f"{plan.power:g}".removeprefix("0")
+    return (
+        f"{what} after labelling {counted(needed.more, word.removesuffix('s'), 'more')} ({needed.clusters:,} in all), "
+        f"with power {power} if gap and spread stay as seen"
+    )
+
+
+def no_better_than_constant(candidate: Candidate, word: str) -> str:
+    """Whether it was not shown to be above, or could not have been at this look. `word`: what clusters are."""
+    if not candidate.constant.can_be_shown:
+        at = counted(candidate.constant.clusters, word.removesuffix("s"))
+        return (
+            f"Whether {candidate.judge} beats the best constant answer ({percent(candidate.baseline)} %) cannot be "
+            f"told: at this look, of {at}, no p of its test would be small enough."
+        )
+    return (
+        f"{candidate.judge} is not recommended: it agrees in {percent(candidate.agreement.value)} % of labels, "
+        f"and {IN_WORDS}, which takes no reading, in {percent(candidate.baseline)} %: it is not shown to be above that."
+    )
+
+
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+NEXT = (
+    "a study that may be looked at again says before its first look how many topics are meant in the end "
+    "(planned_topics), or that it is looked at any time"
+)
+
+
+def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> str:
+    """One sentence on this look. `error`: one-sided, of all looks; `word`: what clusters are, in the plural."""
+    at = f"{looking.topics:,} {word if looking.topics != 1 else word.removesuffix('s')}"
+    if looking.mode == "any_time":
+        begins = f" Before {FIRST} {word} it decides nothing." if looking.topics < FIRST else ""
+        return (
+            f"Looked at whenever one likes, now at {at}: the bound is stricter for it, and it and the intervals, which "
+            f"are confidence sequences, hold at every number of {word} at once, if {word} come in random order.{begins}"
+        )
+    if looking.is_spent:
+        whole = next(look.topics for look in looking.looks if look.share >= 1)
+        return (
+            f"{_ordinal(looking.number)} look, at {at}: the look at {whole:,} was to be the last and spent the whole "
+            f"error of {_percent(error)}, so this one shows no judge adequate; {word} that nobody has looked at, by "
+            f"themselves, can."
+        )
+    if looking.is_only and looking.mode == "planned" and looking.planned:
+        return f"First and last look, at {at}, of {looking.planned:,} that were planned."
+    if looking.is_only:
+        return f"One look is assumed, at {at}: {NEXT}."
+    planned = f"{looking.topics:,} of {looking.planned:,} {word}" if looking.planned else at
+    last = " and last" if looking.share >= 1 else ""
+    return (
+        f"{_ordinal(looking.number)}{last} look, at {planned}; today's bound is stricter for it: "
+        f"{_level(looking.level(error), error)}."
+    )
+
+
+def _ordinal(number: int) -> str:
+    if number <= len(ORDINALS):
+        return ORDINALS[number - 1].capitalize()
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number:,}{ending}"
+
+
+def _level(level: float, error: float) -> str:
+    """What this look may err in; 100 x that of all."""
+    if level < 1e-6:
+        return f"it may err in less than .0001 % of studies, all looks in {_percent(error)}"
+    return f"it may err in {_percent(level)} of studies, all looks in {_percent(error)}"
+
+
+def _percent(share: float) -> str:
+    """Two digits that say something: `5 %`, `2.8 %`, `.0012 %`."""
+    return f"{_rounded(100 * share)} %"
+
+
+def _rounded(value: float) -> str:
+    text = f"{value:.2g}"
+    if "e" in text:
+        text = f"{value:.6f}".rstrip("0")
+    return text.removeprefix("0") if text.startswith("0.") else text
+
+
+def usd(cost: float) -> str:
+    """A cost per item as a reader takes it in, such as `2.10 USD per 1,000 items`."""
+    per_thousand = 1000 * cost
+    digits = 2 if per_thousand >= 1 or per_thousand == 0 else 2 - math.floor(math.log10(per_thousand))
+    return f"{per_thousand:,.{digits}f} USD per 1,000 items"
+
+
+def percent(share: float) -> str:
+    """`69.1`, of a share."""
+    return f"{100 * share:.1f}"
+
+
+def points(gap: float) -> str:
+    """`5.0 points`, of a difference of shares."""
+    return f"{100 * gap + 0.0:.1f} points"
+
+
+def p_words(p: float) -> str:
+    """`p = .023`, or `p < .001`."""
+    return "p < .001" if p < 0.001 else f"p = {p:.3f}".replace("0.", ".")

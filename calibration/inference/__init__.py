@@ -1,0 +1,1 @@
+"""From values of clusters to intervals and tests: resampling, differences, non-inferiority, repeated looks."""

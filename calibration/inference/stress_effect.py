@@ -1,0 +1,91 @@
+"""What a change that should not matter did to a judge: the size of its effect against a tolerance fixed beforehand."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import stats
+
+from calibration.arithmetic.closed_forms import Array
+from calibration.errors import CalibrationError
+from calibration.inference.bootstrap import wilson_effective
+from calibration.inference.compare import Difference, paired_difference
+
+TOLERANCE, POWER = 0.05, 0.8
+Outcome = Literal["beyond", "within", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class StressEffect:
+    """Stressed minus unstressed on the same labels, both in [0, 1].
+
+    `detectable`: the smallest true effect that the interval would leave 0 out for in 80 of 100 repetitions of this
+    design; nan without an interval from spread. `note`: `zero_variance` where the interval is that of a share instead,
+    `noise_unknown` where an effect beyond the tolerance may be no more than the judge's own noise.
+    """
+
+    difference: Difference
+    outcome: Outcome
+    detectable: float
+    tolerance: float
+    note: str = ""
+
+
+def stress_effect(
+    unstressed: npt.ArrayLike,
+    stressed: npt.ArrayLike,
+    clusters: npt.ArrayLike,
+    tolerance: float = TOLERANCE,
+    *,
+    level: float = 0.95,
+    noise_known: bool = True,
+) -> StressEffect:
+    """How far a stress test moved scores in [0, 1], shape (labels,). `beyond`: all of the interval lies outside the
+    tolerance.
+
+    `noise_known` False: `unstressed` leaves out how often the judge contradicts itself, so the effect is at most this
+    large, and `beyond` cannot be said. Raises `bad_number` for a score or tolerance outside 0 to 1.
+    """
+    x, y = np.asarray(stressed, float), np.asarray(unstressed, float)
+    known = np.concatenate([x[~np.isnan(x)], y[~np.isnan(y)], [tolerance]])
+    if ((known < 0) | (known > 1)).any() or tolerance <= 0:
+        raise CalibrationError("bad_number", "scores lie in 0 to 1 and the tolerance above 0, up to 1; rescale them")
+    found = paired_difference(x, y, clusters, level)
+    note = found.note
+    if note == "zero_variance":
+        low, high = _without_spread(x - y, np.asarray(clusters), level)
+        found = Difference(found.value, low, high, found.p, found.n, found.clusters, note)
+    outcome = outcome_of(found.low, found.high, tolerance)
+    if outcome == "beyond" and not noise_known:
+        outcome, note = "cannot tell", "noise_unknown"
+    return StressEffect(found, outcome, detectable(found, level), tolerance, note)
+
+
+def outcome_of(low: float, high: float, tolerance: float) -> Outcome:
+    """Where an interval lies: outside -tolerance to tolerance, inside it, or neither. nan bounds cannot tell."""
+    if low > tolerance or high < -tolerance:
+        return "beyond"
+    return "within" if -tolerance <= low and high <= tolerance else "cannot tell"
+
+
+def detectable(difference: Difference, level: float = 0.95, power: float = POWER) -> float:
+    """The smallest true difference found at this power: (t_level + t_power) times the standard error. Bloom 1995.
+
+    nan where no interval came from spread between clusters.
+    """
+    if difference.note:
+        return float("nan")
+    df = difference.clusters - 1
+    t = stats.t.ppf((1 + level) / 2, df)
+    return float((difference.high - difference.low) / 2 / t * (t + stats.t.ppf(power, df)))
+
+
+def _without_spread(difference: Array, clusters: Array, level: float) -> tuple[float, float]:
+    """Bounds of a mean difference v seen in every cluster alike: with a share of at least p of labels like these, the
+    others anywhere in -1 to 1, it lies within p v -+ (1 - p)."""
+    known = ~np.isnan(difference)
+    sizes = np.unique(clusters[known], return_counts=True)[1]
+    p, _ = wilson_effective(sizes, sizes, level)
+    middle = p * float(difference[known].mean())
+    return middle - (1 - p), middle + (1 - p)

@@ -1,1 +1,0 @@
-"""Ratings: two raters' numbers side by side, and preferences that they imply."""

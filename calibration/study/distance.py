@@ -1,0 +1,129 @@
+"""Agreement by distance: two scores agree by 1 - their distance / the range of the scale, so that near is not far.
+
+With linear weights it is the weighted agreement behind Cohen's weighted kappa (Cohen 1968); 4 and 5 of a scale from 1
+to 5 agree by .75, where exact equality calls them as wrong as 1 and 5.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from calibration.arithmetic.closed_forms import Array, ratio
+from calibration.arithmetic.columns import Codes, tally
+from calibration.errors import CalibrationError
+from calibration.study.joining import Answers, Scale, Study
+
+BY_DISTANCE = ("linear", "quadratic", "weighted")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Numbers given to units, each with a weight; all arrays of shape (answers,)."""
+
+    unit: Codes
+    value: Array
+    weight: Array
+
+
+def span_of(scale: Scale) -> float:
+    """The range of the scale: of the declared answers, else of people's scores but for the outermost half percent.
+
+    Raises `unknown_form` where there is none.
+    """
+    low, high = scale.ends or (0.0, 0.0)
+    if not high > low:
+        raise CalibrationError("unknown_form", "agreement by distance needs a scale of two numbers at least")
+    return high - low
+
+
+def credit_of_levels(scale: Scale, rule: str) -> Array:
+    """What each answer earns beside each other, shape (K, K); what is outside the scale agrees with itself alone.
+
+    Raises `unknown_form` where the weights of the plan are for another number of answers.
+    """
+    credit = np.eye(len(scale.labels))
+    if rule == "weighted":
+        size = len(scale.labels) - ("not_applicable" in scale.labels)
+        if len(scale.weights) != size or not (scale.declared or scale.kind == "rating"):
+            raise CalibrationError(
+                "unknown_form",
+                f"settings.weights are for {len(scale.weights)} answers in order, and the scale has {size}: declare it "
+                "(scales), and give one row and one column an answer",
+            )
+        credit[:size, :size] = scale.weights
+        return credit
+    numbers = above_lowest(scale)
+    apart = np.abs(numbers[:, None] - numbers[None, :]) / span_of(scale)
+    credit[: len(numbers), : len(numbers)] = 1 - (apart**2 if rule == "quadratic" else apart)
+    return credit
+
+
+def scores_given(study: Study, answers: Answers, scale: Scale) -> Scores:
+    """One rater's scores above the lowest of the scale, every unit weighing 1 over all its passes."""
+    place = scale.recode[answers.label]
+    kept = place >= 0
+    value = place[kept].astype(float) if scale.numbers is None or scale.weights else above_lowest(scale)[place[kept]]
+    return Scores(answers.unit[kept], value, answers.weight[kept] / answers.scale)
+
+
+def above_lowest(scale: Scale) -> Array:
+    """The numbers of the scale from 0 on, those beyond its ends at these: an offset of a million costs no digits."""
+    low, high = scale.ends or (0.0, 0.0)
+    return np.asarray(np.clip(np.asarray(scale.numbers, float), low, high) - low)
+
+
+def joined(parts: list[Scores]) -> Scores:
+    """The scores of several raters together."""
+    if not parts:
+        return Scores(np.zeros(0, np.intp), np.zeros(0), np.zeros(0))
+    columns = ([getattr(part, name) for part in parts] for name in ("unit", "value", "weight"))
+    unit, value, weight = (np.concatenate(column) for column in columns)
+    return Scores(unit, value, weight)
+
+
+def credit_sums(asked: Scores, given: Scores, units: int, rule: str, span: float) -> tuple[Array, Array]:
+    """Of each asked score: the weight of the scores given to its unit, and their summed credit 1 - distance / span.
+
+    `quadratic`: 1 - (distance / span)^2. Shape (asked,) each; 0 and 0 where nobody scored the unit. Costs what sorting
+    the scores costs, however many people scored a unit.
+    """
+    weight = tally(given.unit, units, given.weight)[asked.unit]
+    if rule == "quadratic":
+        first, second = (tally(given.unit, units, given.weight * given.value**power)[asked.unit] for power in (1, 2))
+        return weight, weight - (weight * asked.value**2 - 2 * asked.value * first + second) / span**2
+    return weight, weight - _absolute_distances(asked, given) / span
+
+
+def _absolute_distances(asked: Scores, given: Scores) -> Array:
+    """Summed weighted |x - y| to the scores given to the same unit, from running sums over the sorted scores."""
+    values = np.unique(np.concatenate([given.value, asked.value]))
+    size = len(values)
+    key = given.unit * size + np.searchsorted(values, given.value)
+    order = np.argsort(key, kind="stable")
+    key, value, weight = key[order], given.value[order], given.weight[order]
+    weights, sums = (np.concatenate([[0.0], np.cumsum(column)]) for column in (weight, weight * value))
+    start, end = (np.searchsorted(key, (asked.unit + more) * size) for more in (0, 1))
+    middle = np.searchsorted(key, asked.unit * size + np.searchsorted(values, asked.value))
+    below, above = weights[middle] - weights[start], weights[end] - weights[middle]
+    return np.asarray(asked.value * (below - above) - (sums[middle] - sums[start]) + (sums[end] - sums[middle]))
+
+
+def mean_credit(asked: Scores, given: Scores, units: int, rule: str, span: float) -> Array:
+    """Of each asked score its mean credit with those given to its unit, 0 to 1; nan where there is none."""
+    weight, earned = credit_sums(asked, given, units, rule, span)
+    return ratio(np.clip(earned, 0.0, weight), weight)
+
+
+def best_number(people: Scores, rule: str) -> float:
+    """The score that agrees best with all of these: their weighted median, or for `quadratic` the one at the mean.
+
+    The lower of two medians; always a score that somebody gave. nan: there are none.
+    """
+    if not len(people.value):
+        return float("nan")
+    if rule == "quadratic":
+        mean = float(np.average(people.value, weights=people.weight))
+        return float(people.value[np.argmin(np.abs(people.value - mean))])
+    order = np.argsort(people.value, kind="stable")
+    running = np.cumsum(people.weight[order])
+    return float(people.value[order][np.searchsorted(running, running[-1] / 2 - 1e-9)])

@@ -1,0 +1,193 @@
+"""The columns of any table of labels: what each holds, and the part it could play in a table of verdicts.
+
+A name or a word may suggest a part; nothing is renamed here, and what a rater is (human or judge) is never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from calibration.arithmetic.columns import PAIRWISE
+from calibration.table.typed_cells import number_text
+from calibration.table.verdicts import EXTRA, KNOWN_COLUMNS, STATUSES
+
+NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, most telling first
+    "item_id": ("item", "pairid", "sampleid", "exampleid", "recordid", "instanceid", "uid", "id", "key"),
+    "rater_id": (
+        "rater", "annotatorid", "annotator", "judgeid", "judge", "workerid", "labelerid", "userid", "user",
+        "annotatorname", "ratername", "labeler", "labeller", "evaluator", "assessor", "coder", "reviewer", "judgename",
+        "judgemodel", "grader", "participant", "participantid", "username",
+    ),
+    "rater_kind": ("ratertype", "annotatortype", "kind"),
+    "criterion": (
+        "criterionid", "criteria", "dimension", "aspect", "metric", "metricname", "criterionname", "facet",
+    ),
+    "label": (
+        "verdict", "winner", "vote", "choice", "preference", "judgment", "judgement", "score", "rating", "answer",
+        "grade", "value", "decision", "outcome", "result",
+    ),
+    "cluster_id": (
+        "cluster", "topicid", "topic", "questionid", "question", "promptid", "prompt", "taskid", "queryid", "sourceid",
+        "docid", "instructionid", "articleid", "documentid", "inputid", "instruction",
+    ),
+    "system_a": (
+        "modela", "system1", "model1", "assistanta", "assistant1", "modelleft", "systemleft", "leftmodel",
+        "leftsystem", "firstmodel", "firstsystem", "system", "model", "candidate",
+    ),
+    "system_b": (
+        "modelb", "system2", "model2", "assistantb", "assistant2", "modelright", "systemright", "rightmodel",
+        "rightsystem", "secondmodel", "secondsystem", "baseline", "opponent", "referencemodel",
+    ),
+    "presentation": ("order", "shownorder", "presentationorder"),
+    "category": ("domain", "genre"),
+    "len_a": ("lengtha", "charsa", "length1"),
+    "len_b": ("lengthb", "charsb", "length2"),
+    "run": ("repeatno", "repeat", "trial", "attempt", "epoch", "repetition"),
+    "seconds": ("duration", "latency", "time"),
+    "cost_usd": ("cost", "price", "usd"),
+    "status": ("state",),
+    "rationale": ("reason", "explanation", "comment", "justification", "feedback"),
+}  # fmt: skip
+NUMERIC = ("len_a", "len_b", "run", "seconds", "cost_usd")
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "rater_kind": ("human", "judge"),
+    "presentation": ("AB", "BA"),
+    "status": STATUSES,
+}
+ORDERS = {"ab": "AB", "ba": "BA", "original": "AB", "swapped": "BA"}  # how others write a presentation
+ALIASES = {"tie_inconsistent": "read as tie", "n/a": "read as not_applicable", "unparsed": "read as status invalid"}
+IDENTIFIER = 0.9  # distinct values per filled cell from which a column of no known part only names its rows
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column as found. `filled`: share of cells that are not empty, nan without rows. `role`: "" when it has none.
+
+    `renamed`: the file calls it otherwise than its role, so the role is a proposal.
+    """
+
+    name: str
+    kind: str  # empty, number, text
+    filled: float
+    distinct: int
+    role: str
+    renamed: bool
+    note: str
+
+
+def as_text(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """Every cell as text and every column once, and the names that stood there twice. Missing cells are empty."""
+    names = [str(name) for name in frame.columns]
+    twice = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+    columns = {name: _texts(frame.iloc[:, names.index(name)]) for name in dict.fromkeys(names)}
+    return pd.DataFrame(columns, index=range(len(frame))), twice
+
+
+def roles_of(table: pd.DataFrame) -> dict[str, str]:
+    """Role to column, for a table of text: by its own name, by its name written otherwise, then by a synonym."""
+    found = {name: name for name in (*KNOWN_COLUMNS, *EXTRA) if name in table.columns}
+    plain = {name: re.sub(r"[^a-z0-9]", "", str(name).lower()) for name in table.columns}
+    for written in (lambda role: (role.replace("_", ""),), lambda role: NAMES.get(role, ())):
+        for role in KNOWN_COLUMNS:
+            for synonym in written(role) if role not in found else ():
+                fits = [name for name in table.columns if plain[name] == synonym and name not in found.values()]
+                if fits and _could_be(role, table[fits[0]]):
+                    found[role] = fits[0]
+                    break
+    return found
+
+
+def columns_of(table: pd.DataFrame, roles: Mapping[str, str]) -> tuple[Column, ...]:
+    """Every column of a table of text, in the file's order."""
+    part = {column: role for role, column in roles.items()}
+    named = item_columns(table, roles)[:1]
+    out = []
+    for name in table.columns:
+        cells = table[name][table[name] != ""]
+        kind = "empty" if cells.empty else "number" if is_number(cells).all() else "text"
+        role = part.get(name, "")
+        filled = len(cells) / len(table) if len(table) else np.nan
+        note = _note(name, cells, named) if not role else "" if role == name else f"rename to {role}"
+        out.append(Column(str(name), kind, filled, int(cells.nunique()), role, role not in ("", name), note))
+    return tuple(out)
+
+
+def item_columns(table: pd.DataFrame, roles: Mapping[str, str]) -> tuple[str, ...]:
+    """The columns that may name the items together where no column does: an id or the cluster, then the systems.
+
+    An id qualifies where several raters share each value and no value lies in two clusters. The systems are left out
+    where the first column tells them; empty where nothing qualifies.
+    """
+    if "item_id" in roles or table.empty:
+        return ()
+    cluster, rater = roles.get("cluster_id"), roles.get("rater_id")
+    systems = [roles[one] for one in ("system_a", "system_b") if one in roles]
+
+    def qualifies(name: str) -> bool:
+        values = table.groupby(name)
+        shared = 2 * values.ngroups <= len(table) if rater is None else values[rater].nunique().max() > 1
+        return bool(shared) and (cluster is None or values[cluster].nunique().max() == 1)
+
+    ids = [name for name in table.columns if name not in roles.values() and _is_id(name) and qualifies(name)]
+    first = next(iter(ids), cluster if systems else None)
+    if first is None:
+        return ()
+    several = any(table.groupby(first)[system].nunique().max() > 1 for system in systems)
+    return (first, *(systems if several else ()))
+
+
+def verdict_columns(table: pd.DataFrame, roles: Mapping[str, str]) -> list[str]:
+    """Columns without a part that hold nothing but A, B, tie or not_applicable: perhaps one column for each rater."""
+    allowed = {*PAIRWISE, "not_applicable", *ALIASES, ""}
+    free = [name for name in table.columns if name not in roles.values()]
+    return [name for name in free if "A" in (words := set(table[name])) and "B" in words and words <= allowed]
+
+
+def is_number(cells: pd.Series[str]) -> npt.NDArray[np.bool_]:
+    """Which cells are finite numbers; shape (cells,)."""
+    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
+    return np.isfinite(numbers.to_numpy())
+
+
+def _note(name: str, cells: pd.Series[str], items: Sequence[str]) -> str:
+    if cells.empty:
+        return "nothing in it"
+    if name in items:
+        return "an id: item_id may be made of it"
+    if cells.nunique() == 1:
+        return "the same everywhere: kept, used in no number"
+    if _is_id(name) or cells.nunique() >= IDENTIFIER * len(cells) > 1:
+        return "an id: kept, used in no number"
+    return "kept, used in no number"
+
+
+def _is_id(name: str) -> bool:
+    return re.sub(r"[^a-z0-9]", "", str(name).lower()).endswith(("id", "uuid", "hash", "index"))
+
+
+def _could_be(role: str, cells: pd.Series[str]) -> bool:
+    cells = cells[cells != ""]
+    if role == "presentation":
+        return bool(len(cells)) and bool(cells.str.lower().isin([*ORDERS]).all())
+    if role in WORDS:
+        return bool(len(cells)) and bool(cells.isin(WORDS[role]).all())
+    return bool(is_number(cells).all()) if role in NUMERIC else True
+
+
+def _texts(column: pd.Series[Any]) -> pd.Series[str]:
+    if isinstance(column.dtype, pd.StringDtype):
+        return column.fillna("").reset_index(drop=True).astype("str")
+    made_of_numbers = pd.api.types.is_float_dtype(column)
+    missing = column.isna().to_numpy()
+    text = [
+        "" if gone else number_text(str(cell)) if made_of_numbers and np.isfinite(cell) else str(cell)
+        for cell, gone in zip(column.tolist(), missing, strict=True)
+    ]
+    return pd.Series(text, dtype="str")

@@ -1,0 +1,177 @@
+"""A table made into labels as a mapping says; what was turned, dropped or left over is counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from calibration.arithmetic.columns import Codes
+from calibration.table.roles import ORDERS, as_text
+from calibration.table.verdicts import KNOWN_COLUMNS, STATUSES
+from calibration.tidying.keys import codes_of
+from calibration.tidying.mapping import JOINED, Answers, LabelMap
+
+BAD_STATUS = {*STATUSES} - {"ok"}
+TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
+EXAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Tidied:
+    """The labels, every cell as text, one row an answer; `told`: what was counted; `problems`: what fits no reading."""
+
+    labels: pd.DataFrame
+    told: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
+    """The labels that `mapping` makes of `frame`; its columns are those of labels.csv alone. `frame` is not changed."""
+    table, _ = as_text(frame)
+    told: list[str] = []
+    problems: list[str] = []
+    long = unfolded(table, mapping)
+    empty = long["label"].eq("") if mapping.spread else pd.Series(False, index=long.index)
+    if empty.any():
+        told.append(f"{int(empty.sum()):,} empty cells of the wide table are no answers")
+        long = long[~empty].reset_index(drop=True)
+    out = _named(long, mapping)
+    _read_answers(out, mapping, problems)
+    out = _one_order(out, long, mapping, told)
+    out["item_id"] = _joined(out, long, mapping)
+    if "cluster_id" not in out:
+        out["cluster_id"] = out["item_id"]
+    return Tidied(out[[name for name in KNOWN_COLUMNS if name in out]], tuple(told), tuple(problems))
+
+
+def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
+    """A row for each answer, with the columns `label`, and `rater_id` and `criterion` where heads say them."""
+    if not mapping.spread:
+        label = table[mapping.columns["label"][0]] if "label" in mapping.columns else ""
+        return table.assign(label=label)
+    rest = table.drop(columns=[one.column for one in mapping.spread])
+    parts = []
+    for one in mapping.spread:
+        named = {"rater_id": one.rater_id, "criterion": one.criterion}
+        parts.append(rest.assign(label=table[one.column], **{name: text for name, text in named.items() if text}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
+    """The columns by their parts. The item's is left to the end: its systems may be turned first."""
+    out = pd.DataFrame({"label": long["label"]})
+    for name in ("rater_id", "criterion"):
+        if any(getattr(one, name) for one in mapping.spread):
+            out[name] = long[name]
+    for part, columns in mapping.columns.items():
+        if part not in ("label", "item_id") and part not in out:
+            out[part] = _together(long, columns)
+    for part, text in mapping.constants.items():
+        out[part] = text
+    if mapping.kind_words and "rater_kind" in out:
+        out["rater_kind"] = out["rater_kind"].map(lambda word: mapping.kind_words.get(word, word))
+    elif "rater_kind" not in out:
+        out["rater_kind"] = out["rater_id"].map(mapping.kinds).fillna("")
+    if "presentation" in out:
+        out["presentation"] = out["presentation"].map(lambda word: ORDERS.get(word.strip().lower(), word))
+    return out
+
+
+def _together(long: pd.DataFrame, columns: tuple[str, ...]) -> pd.Series[str]:
+    text = long[columns[0]].astype("str")
+    for name in columns[1:]:
+        text = text + JOINED + long[name].astype("str")
+    return text
+
+
+def _read_answers(out: pd.DataFrame, mapping: LabelMap, problems: list[str]) -> None:
+    """Write every answer as ours, criterion by criterion."""
+    label, status = out["label"].copy(), out["status"].copy() if "status" in out else pd.Series("", index=out.index)
+    for criterion in out["criterion"].unique():
+        rows = (out["criterion"] == criterion).to_numpy()
+        answers = mapping.answers.get(str(criterion), mapping.answers.get("", Answers()))
+        own = out.loc[rows, "label"].str.strip()
+        meant = own.map(lambda word, words=answers.words: words.get(word, word))
+        failed = meant.isin(BAD_STATUS)
+        status.loc[rows] = status.loc[rows].where(~failed, meant)
+        meant = meant.where(~failed, "")
+        if answers.read_as == "systems":
+            meant = _of_systems(out.loc[rows], meant, problems)
+        if answers.read_as == "sides":
+            meant = _of_sides(out.loc[rows], meant, problems)
+        label.loc[rows] = meant
+    out["label"] = label
+    if status.ne("").any():
+        out["status"] = status.mask(status.eq(""), label.map(lambda word: "ok" if word else "missing"))
+
+
+def _of_systems(rows: pd.DataFrame, meant: pd.Series[str], problems: list[str]) -> pd.Series[str]:
+    a, b = meant.eq(rows["system_a"]), meant.eq(rows["system_b"])
+    other = ~a & ~b & ~meant.isin(["tie", "not_applicable", ""])
+    if other.any():
+        first = meant[other].iloc[0]
+        problems.append(
+            f"{int(other.sum()):,} answers name neither system of their pair, first {first!r}; correct them, or say "
+            f"what they mean: --map-label {first}=tie"
+        )
+    return meant.mask(a, "A").mask(b, "B")
+
+
+def _of_sides(rows: pd.DataFrame, meant: pd.Series[str], problems: list[str]) -> pd.Series[str]:
+    """A is what stood left or first; system_a where the presentation is AB."""
+    order = rows["presentation"] if "presentation" in rows else pd.Series("", index=rows.index)
+    unknown = meant.isin(["A", "B"]) & ~order.isin(["AB", "BA"])
+    if unknown.any():
+        problems.append(
+            f"{int(unknown.sum()):,} answers are sides, and the column presentation does not say which system stood "
+            "there; fill it with AB or BA"
+        )
+    return meant.where(order != "BA", meant.map(lambda word: TURNED.get(word, word)))
+
+
+def _one_order(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap, told: list[str]) -> pd.DataFrame:
+    """Every item's two systems in the order of its first row; the answers of rows that name them otherwise are turned.
+
+    A rater who answered one item in both orders was shown it in both: the order becomes the presentation.
+    """
+    if not {"system_a", "system_b"} <= {*out}:
+        return out
+    pair = _pair_codes(out, long, mapping)
+    turn = (out["system_a"] != out.groupby(pair)["system_a"].transform("first")) & out["system_b"].ne("")
+    if not turn.any():
+        return out
+    out = out.copy()
+    if "presentation" in out:
+        out["presentation"] = _turned(out["presentation"], turn)
+    elif turn.groupby([pair, out["rater_id"], out["criterion"]], sort=False).nunique().gt(1).any():
+        out["presentation"] = np.where(turn, "BA", "AB")
+        told.append("a rater answered pairs in both orders: the order of the systems' names is taken as the one shown")
+    for one, other in (("system_a", "system_b"), ("len_a", "len_b")):
+        if {one, other} <= {*out}:
+            out[one], out[other] = out[one].mask(turn, out[other]), out[other].mask(turn, out[one])
+    out["label"] = _turned(out["label"], turn)
+    told.append(f"rows that name a pair the other way round, whose answers are turned: {int(turn.sum()):,}")
+    return out
+
+
+def _pair_codes(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap) -> Codes:
+    """One number for each item, whichever system is named first; shape (rows,)."""
+    swap = out["system_a"] > out["system_b"]
+    low, high = out["system_a"].mask(swap, out["system_b"]), out["system_b"].mask(swap, out["system_a"])
+    systems = {name for part in ("system_a", "system_b") for name in mapping.columns.get(part, ())}
+    rest = [name for name in mapping.columns.get("item_id", ()) if name not in systems]
+    return codes_of(long[rest].assign(__low=low, __high=high), [*rest, "__low", "__high"])
+
+
+def _turned(column: pd.Series[str], turn: pd.Series[bool]) -> pd.Series[str]:
+    return column.mask(turn, column.map(lambda word: TURNED.get(word, word)))
+
+
+def _joined(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap) -> pd.Series[str]:
+    """The item's name of its columns, those of the systems as they were turned."""
+    own = {mapping.columns[part][0]: part for part in ("system_a", "system_b") if part in mapping.columns}
+    columns = mapping.columns.get("item_id", ())
+    table = pd.DataFrame({name: out[own[name]] if name in own else long[name] for name in columns})
+    return _together(table, columns)

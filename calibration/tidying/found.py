@@ -1,0 +1,49 @@
+"""What is made out about a table, step by step, before it is a mapping."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pandas as pd
+
+from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
+from calibration.tidying.raters import kind_of_name
+
+FROM = ("file", "sheet")  # name the rater of a folder's file, or of a sheet
+
+
+@dataclass
+class Found:
+    """What was made out so far about one table of text."""
+
+    table: pd.DataFrame
+    asked: Asked
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+    spread: tuple[Spread, ...] = ()
+    kinds: dict[str, str] = field(default_factory=dict)
+    kind_words: dict[str, str] = field(default_factory=dict)
+    answers: dict[str, Answers] = field(default_factory=dict)
+    told: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def mapping(self) -> LabelMap:
+        return LabelMap(self.columns, self.constants, self.spread, self.kinds, self.kind_words, self.answers)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the table."""
+        return list(map(str, self.table))
+
+    def free(self) -> list[str]:
+        """Columns that have no part yet."""
+        used = {name for names in self.columns.values() for name in names} | {one.column for one in self.spread}
+        return [name for name in self.names if name not in used]
+
+
+def kind_of(name: str, asked: Asked) -> str:
+    """`human` or `judge`: as the user says, else by the name; "" where neither does."""
+    if asked.people:
+        return "human" if name in asked.people else "judge"
+    return kind_of_name(name)

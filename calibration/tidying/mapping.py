@@ -1,0 +1,72 @@
+"""How a table is made into labels: one record, which is shown, kept beside the file, and followed again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+JOINED = "|"  # between the parts of an id that several columns make
+FORMAT = "calipers-mapping/1"
+READ_AS = ("verdicts", "sides", "systems", "scores", "words")
+
+
+@dataclass(frozen=True)
+class Spread:
+    """One column of a wide table: whose answers it holds, to which criterion; "" where the row says it."""
+
+    column: str
+    rater_id: str = ""
+    criterion: str = ""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """How the answers to a criterion are read. `words`: each word of the file that is not ours already -> ours.
+
+    `read_as`: verdicts (A is system_a), sides (A is what the presentation shows first), systems (names), scores, words.
+    A value of `words` may be a status: invalid, missing or refused.
+    """
+
+    read_as: str = "words"
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LabelMap:
+    """All that is needed to make labels of a table of text.
+
+    `columns`: part -> the columns that hold it, joined where they are several; `constants`: part -> one value for all
+    rows; `spread`: the columns of a wide table; `kinds`: rater -> human or judge, where no column says it;
+    `kind_words`: a column's words for them; `answers`: criterion -> how its answers are read, "" for those not listed.
+    """
+
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    spread: tuple[Spread, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    kind_words: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, Answers] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user says about a table, over whatever is proposed.
+
+    `columns` as of a `LabelMap`; several columns of rater_id or criterion are a wide table. `labels_are`: as `read_as`
+    of `Answers`, "" to find out. `people`: names of raters; where any is given, the others are judges.
+    """
+
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    constants: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[str, str] = field(default_factory=dict)
+    labels_are: str = ""
+    people: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A mapping, what it takes for granted (`told`), and what has to be said first (`problems`), all of it at once."""
+
+    mapping: LabelMap
+    told: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()

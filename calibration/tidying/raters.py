@@ -1,0 +1,81 @@
+"""Who is a person and who a judge, by names that say it; and raters and criteria in the heads of a wide table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import product
+
+from calibration.tidying.mapping import Spread
+
+PEOPLE = re.compile(
+    r"(?:(?:human|annotator|annot|ann|anno|person|expert|author|worker|crowd(?:worker)?|participant|labell?er|coder"
+    r"|student|turker|reviewer|rater|assessor|people|volunteer|editor|linguist)s?)(?:[ _.:#-]*[a-z]?\d*|[ _.:#-].*)"
+)
+JUDGES = re.compile(
+    r"(?:.*(?:gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|palm-?2|command-?r|prometheus|pandalm|judgelm"
+    r"|auto-?j|grok|vicuna|gemma|kimi|sonnet|haiku|opus|sonar).*|(?:.*[ _.:/-])?(?:llm|judge|ai|lm|bot)"
+    r"(?:[ _.:#/-]*\d*|[ _.:#/-].*)|o[1345](?:-.*)?|(?:phi|glm|yi|nova|jamba)[ _-]?\d.*)"
+)
+KIND_WORDS = {
+    **dict.fromkeys(("human", "person", "people", "expert", "crowd", "annotator", "humans", "manual", "user"), "human"),
+    **dict.fromkeys(
+        ("judge", "llm", "model", "ai", "machine", "auto", "automatic", "llm judge", "llm-judge", "llm_judge",
+         "llm as judge",
+         "automated", "bot", "eval", "annotator_llm"), "judge",
+    ),
+}  # fmt: skip
+ANSWER_WORDS = frozenset(
+    ("label", "labels", "score", "scores", "rating", "ratings", "verdict", "verdicts", "vote", "votes", "answer",
+     "answers", "choice", "choices", "preference", "winner", "grade", "judgment", "judgement", "judgments",
+     "annotation", "annotations", "value", "response")
+)  # fmt: skip
+MARKS = (".", "__", "/", ":", "_", "-", " ")
+
+
+def kind_of_name(name: str) -> str:
+    """`human` or `judge` where the name says so, else ""."""
+    text = name.strip().casefold()
+    if PEOPLE.fullmatch(text) and not re.search(r"gpt|claude|gemini|llama|llm", text):
+        return "human"
+    return "judge" if JUDGES.fullmatch(text) else ""
+
+
+def kind_of_word(word: str) -> str:
+    """What a column that tells people from judges means by a word, else ""."""
+    return KIND_WORDS.get(word.strip().casefold(), "")
+
+
+def bare_name(column: str) -> str:
+    """The head of a column of answers without the word that says they are answers: `gpt4_score` is gpt4."""
+    parts = re.split(r"([ _.:/-]+)", column)
+    kept = [place for place in range(0, len(parts), 2) if parts[place].casefold() not in ANSWER_WORDS]
+    if not kept or len(kept) == (len(parts) + 1) // 2:
+        return column
+    return "".join(parts[kept[0] : kept[-1] + 1])
+
+
+def crossed(columns: Sequence[str]) -> tuple[Spread, ...]:
+    """The columns as every rater with every criterion, one mark between; () where the heads do not say it.
+
+    Told apart by names of raters: all heads of one side say who answers.
+    """
+    for mark in MARKS:
+        for from_left in (True, False):
+            pairs = [_split(one, mark, from_left) for one in columns]
+            if not all(one and other for one, other in pairs):
+                continue
+            left, right = dict.fromkeys(one for one, _ in pairs), dict.fromkeys(other for _, other in pairs)
+            if len(left) < 2 or len(right) < 2 or {*pairs} != {*product(left, right)}:
+                continue
+            for place, raters in enumerate((left, right)):
+                if all(map(kind_of_name, raters)):
+                    return tuple(
+                        Spread(name, pair[place], pair[1 - place]) for name, pair in zip(columns, pairs, strict=True)
+                    )
+    return ()
+
+
+def _split(name: str, mark: str, from_left: bool) -> tuple[str, str]:
+    one, sign, other = name.partition(mark) if from_left else name.rpartition(mark)
+    return (one, other) if sign else ("", "")

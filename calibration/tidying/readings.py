@@ -1,0 +1,123 @@
+"""How the answers to each criterion are read, with what the user says about them; or what is to be asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from shlex import quote
+
+import pandas as pd
+
+from calibration.table.roles import ALIASES
+from calibration.table.typed_cells import is_number
+from calibration.tidying.applying import unfolded
+from calibration.tidying.found import Found
+from calibration.tidying.mapping import Answers
+from calibration.tidying.value_sets import STATUS as STATUS_WORDS
+from calibration.tidying.value_sets import TIES, plain, recognise
+
+SIDED = re.compile(r"left|first")
+
+
+def find_answers(found: Found) -> None:
+    """How the words of each criterion are read."""
+    table = unfolded(found.table, found.mapping)
+    column = found.columns.get("criterion", ("",))[0]
+    if any(one.criterion for one in found.spread):
+        column = "criterion"
+    groups = [(str(name), rows) for name, rows in table.groupby(column, sort=False)] if column else [("", table)]
+    named = " ".join(found.columns.get("label", ())) or " ".join(one.column for one in found.spread)
+    told: dict[str, list[str]] = {}
+    asks: dict[str, list[str]] = {}
+    for criterion, rows in groups:
+        read, sentence, ask = _read(found, rows, f"{named} {criterion}")
+        found.answers[criterion] = read
+        for held, text in ((told, sentence), (asks, ask)):
+            if text:
+                held.setdefault(text, []).append(criterion)
+    several = len(groups) > 1
+    found.told += [f"answers{_of(names, several)}: {text}" for text, names in told.items()]
+    found.problems += [f"answers{_of(names, several)}: {text}" for text, names in asks.items()]
+    one = {repr(answers) for answers in found.answers.values()}
+    if len(one) == 1 and several:
+        found.answers = {"": next(iter(found.answers.values()))}
+
+
+def _of(criteria: Sequence[str], several: bool) -> str:
+    shown = ", ".join(criteria[:4]) + (f" and {len(criteria) - 4} more" if len(criteria) > 4 else "")
+    return f" to {shown}" if several else ""
+
+
+def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[Answers, str, str]:
+    """(how its words are read, what is told, what is asked) of one criterion."""
+    said = found.asked
+    words = {word for word in rows["label"].str.strip().unique() if word}
+    mapped = {word: said.words.get(word, word) for word in words}
+    names = _systems(found, rows)
+    if said.labels_are in ("", "systems") and names and _name_systems({*mapped.values()}, names):
+        ties = {word: "tie" for word in mapped.values() if plain(word) in TIES and word not in names}
+        ties |= {word: STATUS_WORDS[plain(word)] for word in mapped.values() if plain(word) in STATUS_WORDS}
+        return Answers("systems", _through(mapped, ties)), "names of systems are read as A and B", ""
+    read = recognise({*mapped.values()}, named, bool(names), said.labels_are)
+    answers, ask = read.answers, read.ask
+    if answers.read_as == "sides" and (said.labels_are == "verdicts" or _named_after_sides(found)):
+        answers = replace(answers, read_as="verdicts")
+    elif answers.read_as == "sides" and "presentation" not in found.columns and not ask:
+        ask = (
+            "left, right, first and second are places, and no column says which system stood there: --map "
+            "presentation=COLUMN (with AB or BA), or --labels-are verdicts where the first is always system_a"
+        )
+    if answers.read_as == "words" and not ask:
+        ask = _odd(mapped.values(), bool(names))
+    return Answers(answers.read_as, _through(mapped, answers.words)), "" if ask else read.told, ask
+
+
+def _through(mapped: Mapping[str, str], meant: Mapping[str, str]) -> dict[str, str]:
+    """What each word of the file becomes, by way of what the user says it means."""
+    whole = {word: meant.get(said, said) for word, said in mapped.items()}
+    return {word: text for word, text in whole.items() if word != text}
+
+
+def _odd(words: Iterable[str], is_paired: bool) -> str:
+    """The sentence that asks about words beside verdicts or numbers, "" where they are a list of their own."""
+    usable = [word for word in words if plain(word) not in STATUS_WORDS]
+    rest = [word for word in usable if not is_number(word)]
+    known = [word for word in usable if recognise([word, "A", "B"], "", False).answers.read_as in ("verdicts", "sides")]
+    if len(rest) < len(usable) and 2 * len(rest) <= len(usable):
+        odd = rest
+    elif is_paired or (len({*known} & {*usable}) > 1 and recognise(known, "", False).answers.read_as != "words"):
+        odd = [word for word in usable if word not in known]
+    else:
+        return ""
+    shown = ", ".join(map(repr, odd[:5]))
+    said = quote(f"{odd[0]}=invalid")
+    return f"{shown} stand{'s' * (len(odd) == 1)} beside other answers; say what is meant: --map-label {said}"
+
+
+def _systems(found: Found, rows: pd.DataFrame) -> set[str]:
+    if not {"system_a", "system_b"} <= {*found.columns}:
+        return set()
+    named = {text for part in ("system_a", "system_b") for text in rows[found.columns[part][0]].unique()} - {""}
+    return named if rows[found.columns["system_b"][0]].ne("").any() else set()
+
+
+def _name_systems(words: set[str], systems: set[str]) -> bool:
+    other = {word for word in words - systems if plain(word) not in TIES and plain(word) not in STATUS_WORDS}
+    return bool(words & systems) and not other and not systems <= {"A", "B"}
+
+
+def _named_after_sides(found: Found) -> bool:
+    return "system_a" in found.columns and bool(SIDED.search(plain(found.columns["system_a"][0])))
+
+
+def in_our_words(labels: pd.DataFrame) -> bool:
+    """Whether a table with our columns holds our words alone: A, B, tie, numbers, a probe's answers spelt one way."""
+    paired = "system_b" in labels and labels["system_b"].astype("str").ne("").any()
+    for _, words in labels.groupby("criterion", observed=True)["label"]:
+        read = recognise({str(word) for word in words.unique()} - set(ALIASES), "label", bool(paired))
+        if read.ask or read.answers.words or read.answers.read_as == "sides":
+            return False
+        if paired and read.answers.read_as == "words":
+            return False
+    return True

@@ -1,0 +1,172 @@
+"""Answers as people write them: sets of words that are recognised as verdicts, scores or a probe's answers.
+
+A set is read where it allows one reading alone; where two are possible, the sentence that asks is returned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from calibration.table.typed_cells import is_number, number_text, percent_number
+from calibration.tidying.mapping import Answers
+
+WHAT = "(?:model|system|assistant|report|answer|response|output|option|candidate|summary|text|agent|completion)"
+MORE = "(?: (?:is )?(?:much |slightly |significantly |far |a bit |marginally )?(?:better|wins|won|preferred))?"
+SIDE = re.compile(rf"(?:{WHAT} (?P<named>[ab12])|(?P<bare>[ab])){MORE}")
+ORDERED = re.compile(r"(?P<one>[ab])(?P<sign>>{1,3}|<{1,3}|=+|~)(?P<other>[ab])")
+SHOWN = re.compile(rf"(?:the )?(?P<side>left|right|first|second)(?: (?:one|side|{WHAT}))?{MORE}")
+TIES = frozenset(
+    ("tie", "ties", "tied", "draw", "equal", "equally good", "equally bad", "same", "the same", "about the same",
+     "both",
+     "both good", "both bad", "bothbad", "tie (bothbad)", "tie (both bad)", "tie (bothgood)", "tie (inconsistent)",
+     "tie inconsistent", "neither", "no preference", "no winner", "similar", "none is better", "even")
+)  # fmt: skip
+WON = {"win": "A", "wins": "A", "won": "A", "lose": "B", "loses": "B", "lost": "B", "loss": "B"}
+STATUS = {
+    "error": "invalid", "invalid": "invalid", "failed": "invalid", "parse error": "invalid", "unparsed": "invalid",
+    "parsing error": "invalid", "could not parse": "invalid", "unparsable": "invalid", "unparseable": "invalid",
+    "nan": "missing", "null": "missing", "none": "missing", "no response": "missing", "no answer": "missing",
+    "missing": "missing", "skip": "missing", "skipped": "missing", "-": "missing", "--": "missing", ".": "missing",
+    "refused": "refused", "refusal": "refused", "n/a": "not_applicable", "na": "not_applicable", "#n/a": "missing",
+    "not applicable": "not_applicable", "<na>": "missing",
+}  # fmt: skip
+STARTS = re.compile(r"([+-]?\d+(?:\.\d+)?)\s*(?:[-–—:=.)]|\()\s*\D.*")
+ENDS = re.compile(r"\D.*[\[(]([+-]?\d+(?:\.\d+)?)[\])]")
+OF = re.compile(r"(\d+(?:\.\d+)?)\s*/\s*(\d+)")
+COUNTED = re.compile(r"(\d+(?:\.\d+)?) ?(?:stars?|points?|pts?)")
+SCORES = ("score", "scores", "rating", "ratings", "grade", "points", "stars", "likert")
+ASK = "say what they mean: --map-label "
+
+
+@dataclass(frozen=True)
+class Read:
+    """How a set of words is read, in words; `ask`: the sentence that asks instead, where two readings are possible."""
+
+    answers: Answers
+    told: str = ""
+    ask: str = ""
+
+
+def plain(word: str) -> str:
+    """A word as sets know it: without case, brackets, quotes, a full stop, and signs between its parts."""
+    text = word.strip().casefold().strip("\"'`* ")
+    while text.startswith("[") and text.endswith("]"):
+        text = text[1:-1].strip()
+    text = re.sub(r"[\s_]+|(?<=\w)-(?=\w)", " ", text).strip()
+    return re.sub(r"\s*([<>=~≫≪]+)\s*", r"\1", text.removesuffix(".") or text).replace("≫", ">>").replace("≪", "<<")
+
+
+def recognise(words: Collection[str], named: str, is_paired: bool, labels_are: str = "") -> Read:
+    """How the answers `words` are read. `named`: what the file calls them; `is_paired`: two systems are named."""
+    written = sorted(word for word in words if word.strip())
+    usable = [word for word in written if plain(word) not in STATUS]
+    if not usable:
+        return Read(Answers("words", _statuses(written)))
+    if all(is_number(word) for word in usable) and labels_are != "words":
+        return _numbers(written, usable, named, is_paired, labels_are)
+    for reading in (_verdicts, _scores):
+        found = reading(usable, labels_are)
+        if found:
+            statuses = _statuses(written)
+            return Read(Answers(found.answers.read_as, {**found.answers.words, **statuses}), found.told, found.ask)
+    return _words(usable)
+
+
+def _statuses(written: Iterable[str]) -> dict[str, str]:
+    return {word: STATUS[plain(word)] for word in written if plain(word) in STATUS and word != "n/a"}
+
+
+def _numbers(written: list[str], usable: list[str], named: str, is_paired: bool, labels_are: str) -> Read:
+    values = {float(word) for word in usable}
+    statuses = _statuses(written)
+    shown = ", ".join(sorted({number_text(word) for word in usable})[:6])
+    if labels_are == "scores" or (not is_paired and not {1.0, 2.0} <= values) or values - {-1.0, 0.0, 1.0, 2.0}:
+        if is_paired and labels_are != "scores":
+            told = f"the answers are the numbers {shown}, and two systems are named: a number is no verdict on a pair; "
+            return Read(Answers("scores"), ask=f"{told}{ASK}1=A,2=B,0=tie, or leave system_b out: --map system_b=")
+        return Read(Answers("scores", statuses))
+    if is_paired and {1.0, 2.0} <= values <= {0.0, 1.0, 2.0}:
+        meant = {word: {1.0: "A", 2.0: "B", 0.0: "tie"}[float(word)] for word in usable}
+        return Read(Answers("verdicts", meant | statuses), "1 is system_a, 2 is system_b, 0 is a tie")
+    if not is_paired and any(one in plain(named) for one in SCORES):
+        return Read(Answers("scores", statuses))
+    what = f"the answers are the numbers {shown}, which may be "
+    if is_paired:
+        return Read(Answers("scores"), ask=f"{what}either system: {ASK}1=A,0=B, or as they were meant")
+    what += "scores, or the first, the second and a tie of a pair: --labels-are scores, or "
+    return Read(Answers("scores"), ask=f"{what}{ASK}1=A,2=B,0=tie")
+
+
+def _verdicts(usable: list[str], labels_are: str) -> Read | None:
+    bracketed = any(word.strip().startswith("[[") for word in usable)
+    meant: dict[str, str] = {}
+    sided = 0
+    for word in usable:
+        text = plain(word)
+        shown = SHOWN.fullmatch(text)
+        verdict = "tie" if bracketed and text == "c" else _verdict(text)
+        if shown:
+            verdict, sided = "A" if shown["side"] in ("left", "first") else "B", sided + 1
+        if not verdict:
+            return None
+        meant[word] = verdict
+    if not {"A", "B"} & {*meant.values()}:
+        return None
+    return Read(
+        Answers("sides" if sided or labels_are == "sides" else "verdicts", _other_than_ours(meant)), _spelt(meant)
+    )
+
+
+def _verdict(text: str) -> str:
+    side, order = SIDE.fullmatch(text), ORDERED.fullmatch(text)
+    if text in TIES or text == "not applicable":
+        return "tie" if text in TIES else "not_applicable"
+    if text in WON:
+        return WON[text]
+    if side:
+        return "A" if (side["named"] or side["bare"]) in ("a", "1") else "B"
+    if order and order["one"] != order["other"]:
+        won = order["one"] if order["sign"].startswith(">") else order["other"]
+        return "tie" if order["sign"][0] in "=~" else won.upper()
+    return ""
+
+
+def _other_than_ours(meant: Mapping[str, str]) -> dict[str, str]:
+    return {word: verdict for word, verdict in meant.items() if word != verdict}
+
+
+def _spelt(meant: Mapping[str, str]) -> str:
+    other = _other_than_ours(meant)
+    return ", ".join(f"{word!r} is {verdict}" for word, verdict in other.items())
+
+
+def _scores(usable: list[str], labels_are: str) -> Read | None:
+    """Numbers beside their words (`4 - good`, `good (4)`, `4/5`, `4 stars`), one number for each."""
+    if all(percent_number(word) for word in usable):
+        return Read(Answers("scores"), "percentages are read as the numbers before the sign")
+    meant, whole = {}, set()
+    for word in usable:
+        text = word.strip()
+        of = OF.fullmatch(text)
+        found = STARTS.fullmatch(text) or ENDS.fullmatch(text) or COUNTED.fullmatch(text.casefold()) or of
+        if not found and not is_number(word):
+            return None
+        whole |= {of[2]} if of else set()
+        meant[word] = number_text(found[1] if found else word)
+    if len(whole) > 1:
+        return None
+    examples = ", ".join(f"{word!r} is {number}" for word, number in _other_than_ours(meant).items())
+    return Read(Answers("scores", _other_than_ours(meant)), examples)
+
+
+def _words(usable: list[str]) -> Read:
+    """Words of any other list: spellings that differ in case, brackets or a full stop alone are one word."""
+    spelt: dict[str, list[str]] = {}
+    for word in usable:
+        spelt.setdefault(plain(word), []).append(word)
+    several = {text: group for text, group in spelt.items() if len(group) > 1}
+    meant = {word: text for text, group in several.items() for word in group if word != text}
+    told = ", ".join(f"{' and '.join(map(repr, group))} are one word" for group in several.values())
+    return Read(Answers("words", meant), told)

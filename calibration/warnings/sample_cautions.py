@@ -1,0 +1,224 @@
+"""Cautions about the data: repeated topics, undeclared scales, raters alike, plans changed after labels were seen."""
+
+import hashlib
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from calibration.agreement.panel import THIN
+from calibration.arithmetic.columns import Codes, tally
+from calibration.estimates import Estimate, ReportWarning
+from calibration.settings import CalibrationSettings
+from calibration.study.alike_texts import numbered
+from calibration.study.counted import derived_preferences
+from calibration.study.crossing import shared_units
+from calibration.study.joining import MANY_LABELS, Mask, Study, scale_of
+from calibration.table.verdicts import BOTH_ORDERS
+
+Marks = npt.NDArray[np.uint64]
+CROWD = 200  # annotators above which each is a small part
+SHARED = 30  # labels that an annotator and a judge share at least before they are held against each other
+COPIED, APART = 0.97, 0.1  # agreement with a judge from which on, and how far above that with people
+CHANCE = 10.0  # bits: in 1 of 1,000 studies two topics would look so alike by chance
+NAMED = 3
+
+
+def sample_cautions(study: Study) -> Iterator[ReportWarning]:
+    """`repeated_topics` and `copied_labels`."""
+    yield from _repeated(study)
+    yield from _copied(study)
+
+
+def repeated_topics(study: Study) -> list[list[str]]:
+    """Clusters with the very same labels by all raters, people and judges, where chance would hardly have it so.
+
+    Each list holds two clusters or more. Only labels on which raters differ say anything, since a topic on which all
+    say A is alike to many: of each such unit the share of units with the same labels by the same raters, taken as
+    independent within a topic, must come to less than 1 in 1,000 for any two clusters of the study.
+    """
+    marks, differ = _unit_marks(study)
+    seen, which, count = np.unique(marks, return_inverse=True, return_counts=True)
+    per_criterion = tally(study.unit_criterion, len(study.criteria))
+    bits = np.where(differ, np.log2(per_criterion[study.unit_criterion] / count[which]), 0.0)
+    of_cluster = _summed(_mixed(seen)[which], study.unit_cluster, len(study.clusters))
+    told = tally(study.unit_cluster, len(study.clusters), bits)
+    enough = told > CHANCE + math.log2(max(1, math.comb(len(study.clusters), 2)))
+    groups: dict[int, list[str]] = {}
+    for at in np.flatnonzero(enough):
+        groups.setdefault(int(of_cluster[at]), []).append(study.clusters[at])
+    return [names for names in groups.values() if len(names) > 1]
+
+
+def _repeated(study: Study) -> Iterator[ReportWarning]:
+    groups = repeated_topics(study)
+    if not groups:
+        return
+    shown = "; ".join(" and ".join(names) for names in groups[:NAMED])
+    more = f" and {len(groups) - NAMED} more groups" if len(groups) > NAMED else ""
+    yield ReportWarning(
+        "repeated_topics",
+        f"the labels of some topics are the same throughout, by people and judges ({shown}{more}): if they are one "
+        "topic under several names, intervals and tests take it for several independent ones; give it one cluster_id",
+    )
+
+
+def _unit_marks(study: Study) -> tuple[Marks, Mask]:
+    """64 bits for each unit, equal where criterion, systems, and every rater's labels are; and where raters differ."""
+    raters = [one for one in (*study.annotators, *study.judges) if not one.rater.endswith(BOTH_ORDERS)]
+    empty = np.zeros(0, np.intp)
+    unit = np.concatenate([empty, *(one.unit for one in raters)])
+    label = np.concatenate([empty, *(one.label for one in raters)])
+    rater = np.repeat(np.arange(len(raters)), [len(one.unit) for one in raters])
+    given = _mixed((rater * (len(study.labels) + 1) + label + 1).astype(np.uint64))
+    asked = study.unit_criterion * (study.unit_systems.max(initial=0) + 2) + study.unit_systems + 1
+    low, high = np.full(study.units, len(study.labels)), np.full(study.units, -1)
+    np.minimum.at(low, unit, label)
+    np.maximum.at(high, unit, label)
+    marks = _mixed(asked.astype(np.uint64)) + _summed(given, unit, study.units)
+    return marks, np.asarray(low < high)
+
+
+def _summed(marks: Marks, place: Codes, count: int) -> Marks:
+    out = np.zeros(count, np.uint64)
+    np.add.at(out, place, marks)
+    return out
+
+
+def _mixed(values: Marks) -> Marks:
+    """Numbers that differ little get marks that differ in every bit (splitmix64, Steele et al. 2014)."""
+    mixed = values + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _copied(study: Study) -> Iterator[ReportWarning]:
+    """`copied_labels`: an annotator agrees with one judge nearly always, and far more often than with people."""
+    judges = [one for one in study.judges if not one.rater.endswith(BOTH_ORDERS)]
+    people, count = study.annotators, len(study.annotators)
+    if not judges or count > CROWD:  # one annotator has nobody to agree with: nan, which is no reason to warn
+        return
+    both, same = (shared_units([*people, *judges], alike=alike).astype(float) for alike in (False, True))
+    for at, annotator in enumerate(people):
+        others = np.arange(count) != at
+        with_people = _share(same[at, :count][others].sum(), both[at, :count][others].sum())
+        for judge, shared, alike in zip(judges, both[at, count:], same[at, count:], strict=True):
+            agreed = _share(alike, shared)
+            if shared >= SHARED and agreed >= COPIED and agreed - with_people >= APART:
+                yield ReportWarning(
+                    "copied_labels",
+                    f"{annotator.rater} gave {judge.rater}'s label in {100 * agreed:.1f} % of {shared:.0f} answers and "
+                    f"the other annotators' in {100 * with_people:.1f} %: ask whether a person labelled; if not, leave "
+                    f"{annotator.rater} out, for a judge is no evidence for itself",
+                    annotator.rater,
+                )
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else math.nan
+
+
+SHARES = ("percent_agreement", "kept_share", "valid_share", "rank_agreement", "same", "soft", "hard")
+MANY_PEOPLE = 200  # annotators above which pairs of people are too many to look at
+
+
+def plan_hash(criteria: Sequence[str], settings: CalibrationSettings) -> str:
+    """SHA-256 of what must be fixed before labels are seen: criteria, ties rule, margin and epsilon."""
+    plan = [sorted(criteria), settings.ties, settings.margin, settings.epsilon]
+    return hashlib.sha256(json.dumps(plan, ensure_ascii=False).encode()).hexdigest()
+
+
+def plan_cautions(
+    study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate]
+) -> Iterator[ReportWarning]:
+    """`undeclared_scale`, `maybe_transposed`, `thin_rater_pairs`, `derived_preferences`, `changed_after_labels`,
+    `own_family`, `copied_rationale` and `out_of_range`, each under its condition of STATISTICS section 6."""
+    yield from _scales(study, settings)
+    yield from _panel(study)
+    for rater, found in derived_preferences(study.frame).items():
+        text = f"{found['verdicts']} verdicts of {rater} are derived from scores, {found['ties']} of them ties; say so"
+        yield ReportWarning("derived_preferences", f"{text}, and print the tie rule", rater)
+    if settings.plan_hash and settings.plan_hash != plan_hash(study.criteria, settings):
+        text = "criteria, ties rule, margin or epsilon are not those of the plan that was fixed before labels were seen"
+        yield ReportWarning("changed_after_labels", f"{text}; report what changed, and why")
+    yield from _families(study, settings)
+    yield from _same_reasons(study)
+    yield from _ranges(study, estimates)
+
+
+def _scales(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    for name, kind in study.kinds.items():
+        scale = scale_of(study, (name,), settings) if kind == "rating" else None
+        if scale is not None and not scale.declared and len(scale.labels) <= MANY_LABELS:
+            text = (
+                f"{name} holds {len(scale.labels)} different scores and declares no scale: weighted kappa and ordinal "
+            )
+            text += "alpha are refused, because an unused point of the scale would change them; declare the scale"
+            yield ReportWarning("undeclared_scale", text, criterion=name)
+
+
+def _panel(study: Study) -> Iterator[ReportWarning]:
+    people = study.annotators
+    if len(people) > study.units > 1:
+        text = f"{len(people)} annotators and {study.units} labels to give: item_id and rater_id may be exchanged, and "
+        text += "alpha is refused; check the columns"
+        yield ReportWarning("maybe_transposed", text)
+    if not 2 < len(people) <= MANY_PEOPLE:
+        return
+    shared = np.triu(shared_units(people), 1)
+    thin = (shared > 0) & (shared < THIN)
+    if thin.any():
+        one, other = np.unravel_index(np.where(thin, shared, THIN).argmin(), shared.shape)
+        text = f"{thin.sum()} of {(shared > 0).sum()} pairs of annotators share fewer than {THIN} labels "
+        text += f"({people[one].rater} and {people[other].rater} {shared[one, other]}): "
+        text += "means over pairs are weighted by what they share"
+        yield ReportWarning("thin_rater_pairs", text)
+
+
+def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    frame = study.frame[["rater_id", "system_a", "system_b"]]
+    for rater, rows in frame[study.frame["rater_kind"] == "judge"].groupby("rater_id", observed=True):
+        family = settings.families.get(str(rater))
+        seen = {str(name) for side in ("system_a", "system_b") for name in rows[side].unique()}
+        own = sorted(name for name in seen if family and settings.families.get(name) == family)
+        if own:
+            text = f"{rater} labels reports of its own family {family} ({', '.join(own)}): compare its wins for them "
+            yield ReportWarning("own_family", text + "with those that people give", str(rater))
+
+
+def _same_reasons(study: Study) -> Iterator[ReportWarning]:
+    texts, place = study.written
+    rows = np.flatnonzero((texts != "").to_numpy(bool)[place])
+    if not len(rows):
+        return
+    told = study.frame[["rater_id", "rater_kind", "unit"]].iloc[rows].assign(text=numbered(texts)[place[rows]])
+    people, judges = told[told["rater_kind"] == "human"], told[told["rater_kind"] == "judge"].drop_duplicates()
+    written = people["rater_id"].astype(str).value_counts()
+    both = people.merge(judges, on=["unit", "text"])
+    names = zip(both["rater_id_x"].astype(str), both["rater_id_y"].astype(str), strict=True)
+    for (person, judge), count in sorted(Counter(names).items()):
+        if count >= 0.2 * written[person]:
+            text = f"{count} of {person}'s {written[person]} rationales are, byte for byte, those of {judge} on the "
+            yield ReportWarning("copied_rationale", text + "same item and criterion; ask who wrote them", person)
+
+
+def _ranges(study: Study, estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
+    for estimate in estimates:
+        if estimate.statistic.startswith(SHARES) and not math.isnan(estimate.value) and not 0 <= estimate.value <= 1:
+            yield ReportWarning(
+                "out_of_range",
+                f"{estimate.statistic} of {estimate.rater} is {estimate.value}, not a share",
+                estimate.rater,
+            )
+    frame = study.frame
+    costly = (frame["cost_usd"] > 0).to_numpy()
+    for rater, costs in frame["cost_usd"][costly].groupby(frame["rater_id"][costly], observed=True):
+        cost = costs.to_numpy()
+        median, count = float(np.median(cost)), int((cost > 100 * np.median(cost)).sum())
+        if count:
+            text = f"{count} of {len(cost)} rows of {rater} cost more than 100 times the median (USD {median:.2g})"
+            yield ReportWarning("out_of_range", f"{text}; check that cost_usd is each row's share", str(rater))

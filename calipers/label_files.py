@@ -1,0 +1,111 @@
+"""A labels file as a table of text, whatever its form, and a calibration.toml; or why it cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from annotation.errors import AnnotationError
+from annotation.files.decoding import read_toml
+from annotation.files.tables import AS_FOUND, Form, Wants, read_table
+from calibration.errors import CalibrationError
+from calibration.table.checking import once_in_order
+from calibration.table.roles import NAMES
+from calibration.table.verdicts import (
+    DERIVED,
+    EXTRA,
+    EXTRA_TEXTS,
+    KNOWN_COLUMNS,
+    REQUIRED,
+    TEXT_DEFAULTS,
+    normalise,
+)
+from plain.spreadsheets import unguarded
+
+MANY_ROWS = 200_000  # beyond these, single criteria cost more seconds than the rest together
+# columns whose texts return many times over: as categories they take a tenth of the memory
+SHORT = frozenset({*REQUIRED, *TEXT_DEFAULTS, *EXTRA_TEXTS, "len_a", "len_b", "run", "pass_no"} - {"rationale"})
+USED = frozenset({*KNOWN_COLUMNS, *EXTRA, DERIVED, "pass_no"})
+# names of which a list of answers in JSON has one
+TELLING = frozenset({"label", *NAMES["label"], "value", "answer"})
+
+
+def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> pd.DataFrame:
+    """Every cell as text, empty where nothing was given; `SHORT` columns are categories.
+
+    `used_only`: without the columns that no statistic reads, unless one is lacking that statistics need, which may be
+    a misspelt one. Raises AnnotationError, ImportingError.
+    """
+
+    def wanted(names: Iterable[Any]) -> list[str]:
+        all_names = [str(name) for name in names]
+        return [name for name in all_names if not used_only or name in USED or not {*REQUIRED} <= {*all_names}]
+
+    frame = read_table(path, asked, Wants(wanted, SHORT, TELLING)).frame
+    return pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
+
+
+@contextmanager
+def every_column_asked(path: Path) -> Iterator[None]:
+    """Where two rows answer the same, the columns that no statistic reads say why: a copy, another order, a repeat."""
+    try:
+        yield
+    except CalibrationError as error:
+        if error.code == "duplicate_verdict" and path.is_file():
+            once_in_order(normalise(read_labels(path))[0])
+        raise
+
+
+def _unguarded(column: pd.Series[Any]) -> pd.Series[Any]:
+    """The texts without the quotes that our own export put before them."""
+    if column.name in SHORT:
+        column = column.astype("category")
+        texts = [unguarded(text) for text in column.cat.categories]
+        if len({*texts}) < len(texts):
+            return column.astype("str").map(unguarded).astype("category")
+        return column.cat.rename_categories(texts)
+    quoted = column.str.startswith("'")
+    return column.where(~quoted, column[quoted].map(unguarded)) if quoted.any() else column
+
+
+def read_calibration(path: Path) -> dict[str, Any]:
+    """Fields of `CalibrationSettings` by name: the table `[calibration]`, as in a protocol, or the keys by themselves.
+
+    Raises AnnotationError naming the file; a key that is none of them is refused where the settings are made.
+    """
+    try:
+        read = read_toml(path.read_text("utf-8"))
+    except OSError as error:
+        raise AnnotationError("no_file", f"{path}: {error.strerror or error}; name a TOML file") from None
+    except (UnicodeDecodeError, ValueError) as error:
+        raise AnnotationError(
+            "bad_calibration", f"{path}: is no TOML file that can be read: {error} (a number begins with a digit: 0.1)"
+        ) from None
+    others = sorted(name for name, value in read.items() if name != "calibration" and "calibration" in read)
+    if others:
+        raise AnnotationError("bad_calibration", f"{path}: {others[0]!r} stands beside [calibration]; put it inside")
+    table = read.get("calibration", read)
+    if not isinstance(table, dict):
+        raise AnnotationError("bad_calibration", f"{path}: calibration is no table; write [calibration]")
+    return {name: as_tuples(value) for name, value in table.items()}
+
+
+def as_tuples(value: Any) -> Any:
+    """TOML's lists, and lists in lists, as the settings hold them."""
+    return tuple(map(as_tuples, value)) if isinstance(value, list) else value
+
+
+def settings_chosen(path: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a calibration.toml says, and over it what was `given` by options; None stands for an option left out.
+
+    Raises AnnotationError as `read_calibration` does.
+    """
+    chosen = read_calibration(path) if path is not None else {}
+    options = {name: value for name, value in given.items() if value is not None}
+    if {"at_least", "at_least_kappa"} & options.keys():
+        chosen = {name: value for name, value in chosen.items() if name not in ("at_least", "at_least_kappa")}
+    return chosen | options

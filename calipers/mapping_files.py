@@ -1,0 +1,85 @@
+"""A mapping as a TOML file, beside the labels that were made with it: read again, it makes them again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import AnnotationError
+from annotation.files.decoding import read_toml
+from annotation.files.tables import AS_FOUND, Form
+from calibration.tidying.mapping import FORMAT, Answers, LabelMap, Spread
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a file was made into labels: its layout, its form, and what stood where. `file`: its name alone."""
+
+    mapping: LabelMap
+    form: Form = AS_FOUND
+    layout: str = ""
+    file: str = ""
+
+
+def recipe_text(recipe: Recipe) -> str:
+    """The recipe as TOML."""
+    made = recipe.mapping
+    form = {one.name: getattr(recipe.form, one.name) for one in fields(recipe.form)}
+    lines = [f"format = {_value(FORMAT)}", f"file = {_value(recipe.file)}", f"layout = {_value(recipe.layout)}"]
+    tables: dict[str, Mapping[str, Any]] = {
+        "form": {name: text for name, text in form.items() if text}, "columns": made.columns,
+        "constants": made.constants, "kinds": made.kinds, "kind_words": made.kind_words,
+    }  # fmt: skip
+    for name, table in tables.items():
+        if table:
+            lines += ["", f"[{name}]", *(f"{_value(key)} = {_value(value)}" for key, value in table.items())]
+    for one in made.spread:
+        lines += ["", "[[spread]]", *(f"{each.name} = {_value(getattr(one, each.name))}" for each in fields(one))]
+    for criterion, answers in made.answers.items():
+        words = ", ".join(f"{_value(word)} = {_value(meant)}" for word, meant in answers.words.items())
+        lines += ["", "[[answers]]", f"criterion = {_value(criterion)}", f"read_as = {_value(answers.read_as)}"]
+        lines += [f"words = {{{words}}}"]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def read_recipe(path: Path) -> Recipe:
+    """The recipe in a TOML file. Raises AnnotationError naming the file, and the key that is none."""
+    try:
+        held = read_toml(path.read_text("utf-8"))
+    except OSError as error:
+        raise AnnotationError("no_file", f"{path}: {error.strerror or error}; name a mapping's TOML file") from None
+    except (UnicodeDecodeError, ValueError) as error:
+        raise AnnotationError("bad_mapping", f"{path}: is no TOML file that can be read: {error}") from None
+    if held.get("format") != FORMAT:
+        raise AnnotationError("bad_mapping", f"{path}: no format = {FORMAT!r}; give a file that tidy or doctor wrote")
+    try:
+        made = LabelMap(
+            columns={
+                part: (names,) if isinstance(names, str) else tuple(names) for part, names in _table(held, "columns")
+            },
+            constants=dict(_table(held, "constants")),
+            spread=tuple(Spread(**one) for one in held.get("spread", [])),
+            kinds=dict(_table(held, "kinds")),
+            kind_words=dict(_table(held, "kind_words")),
+            answers={one["criterion"]: Answers(one["read_as"], one["words"]) for one in held.get("answers", [])},
+        )
+        return Recipe(made, Form(**dict(_table(held, "form"))), held.get("layout", ""), held.get("file", ""))
+    except (TypeError, KeyError, AttributeError) as error:
+        raise AnnotationError("bad_mapping", f"{path}: not as tidy writes a mapping ({error}); correct it") from None
+
+
+def _names(columns: Any) -> tuple[str, ...]:
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _table(held: Mapping[str, Any], name: str) -> Any:
+    return held.get(name, {}).items()

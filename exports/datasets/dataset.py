@@ -1,0 +1,179 @@
+"""A study as a dataset: every revision of every label, what was read, what was asked, a data card and Croissant."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol
+
+from exports.datasets.descriptions import croissant, data_card
+from exports.datasets.label_rows import CRITERIA, LABELS, NUMBER, REPORTS, SHOWN_TEXT, TRUTH, WHOLE, DataColumn, chained
+from exports.errors import ExportError
+from plain.hashes import file_sha256
+from plain.spreadsheets import guarded
+
+FORMAT = "calipers-dataset/1"
+MARK = "calipers-dataset.json"  # what tells a folder of ours from any other
+ROWS, TEXTS = 10_000, 100  # in memory at a time
+SPDX = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
+LINE = json.JSONEncoder(ensure_ascii=False).encode
+Row = Mapping[str, Any]
+
+
+def write_dataset(
+    rows: Iterable[Row],
+    reports: Iterable[Row],
+    criteria: Iterable[Row],
+    facts: Mapping[str, Any],
+    out: Path,
+    *,
+    texts: bool = False,
+    with_void: bool = False,
+    license: str = "",
+    removed: Mapping[str, int] | None = None,
+    advance: Callable[[int], None] = lambda done: None,
+) -> dict[str, int]:
+    """Fill the empty folder `out`, streaming; returns the number of rows by file stem.
+
+    `rows`: labels by assignment, not chained yet; `reports` have a `text` if `texts`. `facts`: of the study, by the
+    names of `exports.facts`; what is absent is not said. `with_void`: `rows` hold work taken out. `license`: an SPDX
+    id. `removed`: what was taken out of rationales, by kind, read when all rows are written. `advance(label rows
+    written)`. Raises ExportError `bad_license`, `bad_row`.
+    """
+    if license and not SPDX.fullmatch(license):
+        raise ExportError("bad_license", f"{license!r} is no SPDX license id, such as CC-BY-4.0")
+    of_reports = (*REPORTS, SHOWN_TEXT) if texts else REPORTS
+    counts = {
+        "labels": _write(out, "labels", LABELS, chained(rows), ROWS, (_Csv, _JsonLines, _Parquet), advance),
+        "reports": _write(out, "reports", of_reports, reports, TEXTS, (_JsonLines, _Parquet)),
+        "criteria": _write(out, "criteria", CRITERIA, criteria, ROWS, (_JsonLines,)),
+    }
+    columns = {"labels": LABELS, "reports": of_reports, "criteria": CRITERIA}
+    sums = {path.name: file_sha256(path) for path in sorted(out.iterdir())}
+    sizes = {name: (out / name).stat().st_size for name in sums}
+    card = data_card(facts, counts, columns, license, dict(removed or {}), with_void=with_void)
+    about = {
+        "format": FORMAT, "plan_root": facts.get("plan_root"), "license": license or None, "texts": texts,
+        "with_void": with_void, "rows": counts, "versions": dict(facts.get("versions") or {}), "sha256": sums,
+    }  # fmt: skip
+    for name, text in {
+        "README.md": card,
+        "croissant.json": _json(croissant(facts, columns, sums, sizes, license)),
+        MARK: _json(about),
+    }.items():
+        (out / name).write_bytes(text.encode())
+    return counts
+
+
+class _Form(Protocol):
+    """One file of a table. Opened, given rows in chunks, closed."""
+
+    def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None: ...
+    def __enter__(self) -> Any: ...
+    def __exit__(self, *of: object) -> None: ...
+    def write(self, rows: Sequence[Row]) -> None:
+        """Append the rows."""
+
+
+class _Csv:
+    def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None:
+        self._columns, self._path = columns, folder / f"{name}.csv"
+
+    def __enter__(self) -> _Csv:
+        self._file = self._path.open("w", encoding="utf-8", newline="")
+        self._plain = csv.writer(self._file, lineterminator="\n")
+        # the plain writer sees no line end in a bare carriage return, but readers do
+        self._quoting = csv.writer(self._file, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        self._plain.writerow(column.name for column in self._columns)
+        return self
+
+    def __exit__(self, *of: object) -> None:
+        self._file.close()
+
+    def write(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            cells = [guarded(cell) if isinstance(cell, str) else cell for cell in row.values()]
+            returns = "\r" in "".join([cell for cell in cells if isinstance(cell, str)])
+            (self._quoting if returns else self._plain).writerow(cells)
+
+
+class _JsonLines:
+    def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None:
+        self._path = folder / f"{name}.jsonl"
+
+    def __enter__(self) -> _JsonLines:
+        self._file = self._path.open("w", encoding="utf-8", newline="\n")
+        return self
+
+    def __exit__(self, *of: object) -> None:
+        self._file.close()
+
+    def write(self, rows: Sequence[Row]) -> None:
+        self._file.writelines(LINE(row) + "\n" for row in rows)
+
+
+class _Parquet:
+    def __init__(self, folder: Path, name: str, columns: Sequence[DataColumn]) -> None:
+        import pyarrow as pa
+
+        kinds = {WHOLE: pa.int64(), NUMBER: pa.float64(), TRUTH: pa.bool_()}
+        self._schema = pa.schema([(column.name, kinds.get(column.kind, pa.string())) for column in columns])
+        self._path = folder / f"{name}.parquet"
+
+    def __enter__(self) -> _Parquet:
+        from pyarrow.parquet import ParquetWriter
+
+        self._file = ParquetWriter(self._path, self._schema, compression="zstd")
+        return self
+
+    def __exit__(self, *of: object) -> None:
+        self._file.close()
+
+    def write(self, rows: Sequence[Row]) -> None:
+        import pyarrow as pa
+
+        self._file.write_table(pa.Table.from_pylist(list(rows), schema=self._schema))
+
+
+def _write(
+    folder: Path,
+    name: str,
+    columns: Sequence[DataColumn],
+    rows: Iterable[Row],
+    at_a_time: int,
+    forms: Iterable[type[_Form]],
+    advance: Callable[[int], None] = lambda done: None,
+) -> int:
+    """The table in every form, chunk by chunk; the number of its rows."""
+    done = 0
+    with ExitStack() as stack:
+        files = [stack.enter_context(form(folder, name, columns)) for form in forms]
+        for chunk in _chunks(_checked(name, columns, rows), at_a_time):
+            for file in files:
+                file.write(chunk)
+            done += len(chunk)
+            advance(done)
+    return done
+
+
+def _checked(name: str, columns: Sequence[DataColumn], rows: Iterable[Row]) -> Iterator[Row]:
+    wanted = {column.name: None for column in columns}
+    for row in rows:
+        if row.keys() != wanted.keys():
+            odd = sorted(row.keys() ^ wanted.keys())
+            raise ExportError("bad_row", f"a row of {name} has other columns than the dataset: {', '.join(odd)}")
+        yield {column: row[column] for column in wanted}
+
+
+def _chunks(rows: Iterator[Row], at_a_time: int) -> Iterator[list[Row]]:
+    while chunk := list(islice(rows, at_a_time)):
+        yield chunk
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"

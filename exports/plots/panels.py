@@ -1,0 +1,188 @@
+"""The figures `alone` and `confidence`: square panels of one size, each under its rater's name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from calibration.confidence.sureness import FIFTHS
+from calibration.delegating.alone import Alone
+from calibration.results import CalibrationReport
+from exports.figures import WIDE, Figure
+from exports.plots.names import fitted
+from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
+from exports.sheets.alone import alone
+from exports.sheets.confidence import Believed, believed
+from exports.words.grammar import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+ACROSS, ACROSS_NARROW = 3, 2  # panels in one row
+LEFT, BELOW, ABOVE, GAP, EDGE = 0.58, 0.46, 0.4, 0.3, 0.2  # inches
+BETWEEN = 0.24  # inches, of rows
+TALLEST = 1.8
+
+
+@dataclass(frozen=True)
+class Panel:
+    """`first`: at the left end of its row; `last`: none stands below it."""
+
+    axes: Axes
+    first: bool
+    last: bool
+
+
+def panels(titles: Sequence[tuple[str, str]], width: float) -> tuple[Canvas, list[Panel]]:
+    """One panel for each title, a name and a line below it; `width`: inches."""
+    from matplotlib.figure import Figure as Canvas
+
+    across = min(len(titles), ACROSS if width > WIDE else ACROSS_NARROW)
+    down = -(-len(titles) // across)
+    side = min(TALLEST, (width - LEFT - EDGE - GAP * (across - 1)) / across)
+    each = side + ABOVE
+    height = BELOW + each * down + (down - 1) * BETWEEN
+    canvas, found = Canvas(figsize=(width, height)), []
+    for place, (name, below) in enumerate(titles):
+        row, column = divmod(place, across)
+        left, bottom = LEFT + column * (side + GAP), height - each * (row + 1) - row * BETWEEN
+        axes = canvas.add_axes((left / width, bottom / height, side / width, side / height))
+        title = f"{fitted(name, side, TEXT, 1)}\n{below}"
+        axes.set_title(title, loc="left", pad=5, color=INK, linespacing=1.1)
+        found.append(Panel(axes, column == 0, place + across >= len(titles)))
+    return canvas, found
+
+
+MOST_PANELS = 6  # raters drawn; the table holds them all
+
+
+def alone_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+    """A panel for each judge, six at most, those that decide most first; None where no threshold was looked at."""
+    rows = sorted((delegation for delegation in alone(report) if delegation.steps), key=_decides, reverse=True)
+    if not rows:
+        return None
+    shown = rows[:MOST_PANELS]
+    with themed():
+        canvas = _draw_alone(shown, width)
+    drawn = tuple(step.error for delegation in shown for step in delegation.steps)
+    return Figure("alone", _caption_alone(report, rows), drawn, canvas)
+
+
+def _decides(delegation: Alone) -> float:
+    return delegation.decided.share.value if delegation.decided else 0.0
+
+
+def _caption_alone(report: CalibrationReport, rows: Sequence[Alone]) -> str:
+    allowed, level = percent(report.settings.alone_error), percent(report.settings.level)
+    several = f", for all {len(rows)} judges at once" if len(rows) > 1 else ""
+    parts = [
+        "Share of labels that differ from the annotators' majority over the share of items that a judge would decide "
+        f"without a person, the surest first; bars end at the one-sided {level} bound{several}",
+        f"the dashed line is the error allowed, {allowed}",
+        "filled points are thresholds up to which that error is shown, the last of them is what the judge may decide",
+    ]
+    if len(rows) > MOST_PANELS:
+        parts.append(f"{MOST_PANELS} of {len(rows)} judges, the table has all")
+    return f"{'; '.join(parts)}."
+
+
+def _draw_alone(rows: Sequence[Alone], width: float) -> Canvas:
+    bounds = [step.error.high for delegation in rows for step in delegation.steps if not math.isnan(step.error.high)]
+    top = min(1.0, math.ceil(10 * max([*bounds, rows[0].error_allowed]) - 1e-9) / 10)
+    canvas, found = panels(
+        [(delegation.judge, f"decides {percent(_decides(delegation))}") for delegation in rows], width
+    )
+    for delegation, panel in zip(rows, found, strict=True):
+        _scales_alone(panel.axes, top, first=panel.first, last=panel.last)
+        panel.axes.axhline(delegation.error_allowed, color=INK_SOFT, lw=0.8, ls=(0, (3, 2)), zorder=1)
+        _points(panel.axes, delegation)
+    return canvas
+
+
+def _scales_alone(axes: Axes, top: float, *, first: bool, last: bool) -> None:
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, top)
+    levels = [0, top / 2, top]
+    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.set_yticks(levels, ["0", *(percent(level) for level in levels[1:])] if first else [""] * 3, color=INK_SOFT)
+    axes.yaxis.grid(True, color=LINE, lw=0.5)
+    axes.set_axisbelow(True)
+    if last:
+        axes.set_xlabel("items decided")
+    if first:
+        axes.set_ylabel("error")
+
+
+def _points(axes: Axes, delegation: Alone) -> None:
+    blue = OKABE_ITO[0]
+    known = [step for step in delegation.steps if not math.isnan(step.error.value)]
+    axes.plot([step.share.value for step in known], [step.error.value for step in known], color=blue, lw=0.6, zorder=2)
+    for step in known:
+        x = step.share.value
+        axes.plot([x, x], [step.error.value, step.error.high], color=blue, lw=BAR, solid_capstyle="butt", zorder=3,
+                  clip_on=False)  # fmt: skip
+        fill = blue if step.outcome == "passed" else PAPER
+        axes.plot([x], [step.error.value], "o", ms=4.2, mfc=fill, mec=blue, mew=BAR, zorder=4, clip_on=False)
+
+
+def confidence_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+    """A panel for each rater and kind of confidence, six at most; None where nobody has a confidence."""
+    rows = [curve for curve in believed(report) if curve.points]
+    if not rows:
+        return None
+    shown = rows[:MOST_PANELS]
+    with themed():
+        canvas = _draw_confidence(shown, width)
+    drawn = tuple(point for curve in shown for point in curve.points)
+    return Figure("confidence", _caption_confidence(report, rows), drawn, canvas)
+
+
+def _caption_confidence(report: CalibrationReport, rows: Sequence[Believed]) -> str:
+    parts = [
+        "Share of answers that agree with the annotators at each level of confidence, with "
+        f"{100 * report.settings.level:g} % intervals from whole clusters; on the dashed line a rater is right as "
+        "often as it says, below it less often"
+    ]
+    if any(curve.told.read == FIFTHS for curve in rows):
+        parts.append("a stated level of 1 to 5 stands at its fifth")
+    if len(rows) > MOST_PANELS:
+        parts.append(f"the first {MOST_PANELS} of {len(rows)} curves, the table has all")
+    return f"{'; '.join(parts)}."
+
+
+def _draw_confidence(rows: Sequence[Believed], width: float) -> Canvas:
+    canvas, found = panels([(curve.rater, curve.kind) for curve in rows], width)
+    for curve, panel in zip(rows, found, strict=True):
+        _scales_confidence(panel.axes, first=panel.first, last=panel.last)
+        _curve(panel.axes, curve)
+    return canvas
+
+
+def _scales_confidence(axes: Axes, *, first: bool, last: bool) -> None:
+    axes.set_xlim(0, 1)
+    axes.set_ylim(0, 1)
+    ticks, words = [0, 0.5, 1], ["0", "50 %", "100 %"]
+    axes.set_xticks(ticks, words)
+    axes.set_yticks(ticks, words if first else [""] * 3, color=INK_SOFT)
+    axes.yaxis.grid(True, color=LINE, lw=0.5)
+    axes.set_axisbelow(True)
+    axes.plot([0, 1], [0, 1], color=INK_SOFT, lw=0.8, ls=(0, (3, 2)), zorder=1)
+    if last:
+        axes.set_xlabel("confidence")
+    if first:
+        axes.set_ylabel("right")
+
+
+def _curve(axes: Axes, curve: Believed) -> None:
+    known = [(x, point) for x, point in zip(curve.claimed, curve.points, strict=True) if not math.isnan(point.value)]
+    blue = OKABE_ITO[0]
+    axes.plot([x for x, _ in known], [point.value for _, point in known], color=blue, lw=0.6, zorder=2)
+    for x, point in known:
+        if not math.isnan(point.low):
+            axes.plot(
+                [x, x], [point.low, point.high], color=blue, lw=BAR, solid_capstyle="butt", zorder=3, clip_on=False
+            )
+        axes.plot([x], [point.value], "o", ms=4.2, mfc=PAPER, mec=blue, mew=BAR, zorder=4, clip_on=False)

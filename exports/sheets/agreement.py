@@ -1,0 +1,196 @@
+"""The tables of agreement: `summary` for one screen, `criteria` one by one, and `annotators` among themselves."""
+
+from collections.abc import Collection, Iterator
+
+from calibration.agreement.catalogue import AGREEMENT, HEADLINE, beside_agreement, statistic_of
+from calibration.results import CalibrationReport, Estimate
+from exports.cells import Cell
+from exports.tables import AMONG, BASELINES, PEOPLE, Column, Table, per_thousand
+from exports.words.notes import agreement_key, label_agreement, methods, origin, remarks
+
+Found = dict[str, Estimate]  # statistic -> estimate
+
+
+def criteria_table(report: CalibrationReport) -> Table | None:
+    """Judges against the annotators and the annotators among themselves, criterion by criterion; None where the
+    report holds several criteria and was made without `per_criterion`.
+    """
+    rows = list(by_criterion(report))
+    if not rows:
+        return None
+    headline, leads, last = HEADLINE[report.settings.ties], statistic_of(AGREEMENT), statistic_of(BASELINES[0])
+    columns = [Column("criterion", "Criterion"), Column("rater", "Rater")]
+    columns.append(Column(agreement_key(report), leads.title, leads.symbol))
+    known = {name for _, _, estimates in rows for name in estimates}
+    wanted = beside_agreement("table criteria", report.labels.criteria.values(), known)
+    columns += [Column(name, statistic.title, statistic.symbol) for name, statistic in wanted.items()]
+    columns += [Column("baseline", last.title, last.symbol)]
+    columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
+    cells: list[tuple[Cell, ...]] = []
+    for criterion, rater, estimates in rows:
+        first = agreement(estimates, headline) or next(iter(estimates.values()))
+        row: list[Cell] = [criterion, rater, agreement(estimates, headline), *(estimates.get(name) for name in wanted)]
+        cells.append((*row, baseline(estimates), first.n, first.clusters))
+    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
+    notes = (
+        "Each judge is compared with every annotator's label on the same item; n counts these comparisons.",
+        label_agreement(report),
+        *methods(used, report),
+        "The best constant answer, what a judge reaches that does not read, is the best of several: no interval.",
+        *remarks([column.title for column in columns], [_without(row, len(wanted) + 3) for row in cells], names=2),
+        origin(report),
+    )
+    return Table("criteria", "Agreement criterion by criterion", tuple(columns), tuple(cells), notes)
+
+
+def _without(row: tuple[Cell, ...], position: int) -> tuple[Cell, ...]:
+    return (*row[:position], None, *row[position + 1 :])
+
+
+def by_criterion(report: CalibrationReport) -> Iterator[tuple[str, str, Found]]:
+    """Criterion, rater and its statistics, in the order of the report: each judge, then the annotators."""
+    names = list(report.labels.criteria)
+    single = len(names) == 1  # all criteria together are then the criterion itself
+    estimates = [
+        estimate
+        for estimate in report.estimates
+        if estimate.category == "all" and (single or estimate.criterion != "all")
+    ]
+    for name in names:
+        own = [estimate for estimate in estimates if estimate.criterion == ("all" if single else name)]
+        for rater in dict.fromkeys(estimate.rater for estimate in own if estimate.reference == PEOPLE):
+            yield (
+                name,
+                rater,
+                {
+                    estimate.statistic: estimate
+                    for estimate in own
+                    if (estimate.rater, estimate.reference) == (rater, PEOPLE)
+                },
+            )
+        people = {
+            estimate.statistic: estimate
+            for estimate in own
+            if (estimate.rater, estimate.reference) == (PEOPLE, "others")
+        }
+        if people:
+            yield name, AMONG, people
+
+
+def agreement(estimates: Found, headline: str) -> Estimate | None:
+    """Agreement under the report's tie rule; labels that know no ties have only the one agreement."""
+    return estimates.get(headline, estimates.get("percent_agreement"))
+
+
+def baseline(estimates: Found) -> Estimate | None:
+    """What the best judge reaches that does not read, the higher of the two; None where it is unknown."""
+    return max((estimates[name] for name in BASELINES if name in estimates), key=lambda one: one.value, default=None)
+
+
+def summary_table(report: CalibrationReport) -> Table:
+    """Judges by falling agreement, then the annotators: agreement, κ, best constant answer, n, clusters, cost."""
+    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
+    headline = HEADLINE[report.settings.ties]
+    judges = list(dict.fromkeys(estimate.rater for estimate in pooled if estimate.reference == PEOPLE))
+    rows: list[tuple[str, Found, Estimate | None]] = []
+    for judge in judges:
+        estimates = {
+            estimate.statistic: estimate
+            for estimate in pooled
+            if (estimate.rater, estimate.reference) == (judge, PEOPLE)
+        }
+        rows.append((judge, estimates, per_thousand(pooled, judge)))
+    rows.sort(key=lambda row: _falling(agreement(row[1], headline)))
+    people = {
+        estimate.statistic: estimate
+        for estimate in pooled
+        if (estimate.rater, estimate.reference) == (PEOPLE, "others")
+    }
+    if people:
+        rows.append((AMONG, people, per_thousand(pooled, PEOPLE)))
+    known = {name for _, estimates, _ in rows for name in estimates} if rows else None
+    others = beside_agreement("table summary", report.labels.criteria.values(), known)
+    columns = [Column("rater", "rater"), Column("agreement", "agreement")]
+    columns += [Column(name, statistic.symbol) for name, statistic in others.items()]
+    columns += [Column("baseline", "constant"), Column("n", "n"), Column("clusters", "clusters")]
+    priced = any(cost for _, _, cost in rows)
+    columns += [Column("cost_per_1000_items", "USD / 1,000")] * priced
+    cells: list[tuple[Cell, ...]] = []
+    for name, estimates, cost in rows:
+        first = agreement(estimates, headline) or next(iter(estimates.values()))
+        row: tuple[Cell, ...] = (name, agreement(estimates, headline), *map(estimates.get, others), baseline(estimates))
+        cells.append((*row, first.n, first.clusters, *([cost] * priced)))
+    at = [column.key for column in columns].index("baseline")  # the best of several: it never has an interval
+    read = [(*row[:at], None, *row[at + 1 :]) for row in cells]
+    notes = (
+        "n counts comparisons of a judge with one annotator's label on the same item and criterion; constant: the best "
+        "answer that is always the same, in a judge's row also the best for each pair of systems; without an interval.",
+        label_agreement(report),
+        *methods([cell for row in cells for cell in row if isinstance(cell, Estimate)], report),
+        *remarks([column.title for column in columns], read),
+        origin(report),
+    )
+    return Table("summary", "Agreement with the annotators", tuple(columns), tuple(cells), notes)
+
+
+def _falling(estimate: Estimate | None) -> tuple[bool, float]:
+    """Undefined ones last."""
+    return (False, -estimate.value) if estimate is not None and estimate.value == estimate.value else (True, 0.0)
+
+
+def annotators_table(report: CalibrationReport) -> Table | None:
+    """Agreement, κ and α of people, pooled over criteria; None where no two of them share an answer."""
+    rows = list(_people(report))
+    if not rows:
+        return None
+    headline, leads = HEADLINE[report.settings.ties], statistic_of(AGREEMENT)
+    known = {name for _, estimates in rows for name in estimates}
+    shown = beside_agreement("table annotators", report.labels.criteria.values(), known)
+    columns = [Column("raters", "Raters"), Column(agreement_key(report), leads.title, leads.symbol)]
+    columns += [Column(name, metric.title, metric.symbol) for name, metric in shown.items()]
+    columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
+    cells: list[tuple[Cell, ...]] = []
+    for name, estimates in rows:
+        first = agreement(estimates, headline) or next(iter(estimates.values()))
+        cells.append(
+            (name, agreement(estimates, headline), *(estimates.get(key) for key in shown), first.n, first.clusters)
+        )
+    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
+    notes = (
+        "n counts pairs of labels by two people on the same item and criterion; a person's second answer to an item "
+        "is no pair.",
+        label_agreement(report),
+        *_about_alpha(shown),
+        *methods(used, report),
+        *remarks([column.title for column in columns], cells),
+        origin(report),
+    )
+    return Table("annotators", "Agreement of annotators with each other", tuple(columns), tuple(cells), notes)
+
+
+def _people(report: CalibrationReport) -> Iterator[tuple[str, Found]]:
+    """Two by two where the report compares them so, each with the others, then all; two people are one pair."""
+    people = list(report.labels.annotators)
+    pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
+    found: dict[tuple[str, str], Found] = {}
+    for estimate in pooled:
+        if estimate.rater in people or estimate.rater == PEOPLE:
+            found.setdefault((estimate.rater, estimate.reference), {})[estimate.statistic] = estimate
+    pairs = [(left, right) for left, right in found if right in people]
+    for left, right in pairs:
+        yield f"{left} and {right}", found[left, right]
+    if len(people) == 2 and not pairs and (people[0], "others") in found:
+        yield " and ".join(people), found[people[0], "others"]
+    elif len(people) > 2:
+        for name in people:
+            if (name, "others") in found:
+                yield f"{name} and the others", found[name, "others"]
+        if (PEOPLE, "others") in found:
+            yield AMONG, found[PEOPLE, "others"]
+
+
+def _about_alpha(shown: Collection[str]) -> Iterator[str]:
+    for name in shown:
+        family, _, level = name.rpartition("_")
+        if family == "krippendorff_alpha":
+            yield f"α is {level}, over items and criteria that two people or more have labelled."

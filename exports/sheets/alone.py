@@ -1,0 +1,151 @@
+"""The tables `alone` and `alone_steps`: what each judge may decide without a person, and every threshold tried."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from calibration.confidence.sureness import ANSWERS, CONFIDENCE, OTHERS
+from calibration.delegating.alone import Alone
+from calibration.results import CalibrationReport, Estimate
+from exports.cells import Cell, number
+from exports.tables import Column, Table
+from exports.words.grammar import listed, percent
+from exports.words.notes import methods, origin, remarks
+
+SURE_BY = {
+    ANSWERS: "its own answers agree",
+    CONFIDENCE: "its confidence",
+    OTHERS: "other judges agree",
+}
+ALIKE = "nothing: all items or none"
+OUTCOMES = {"passed": "shown", "failed": "not shown", "not_tested": "not tested"}
+
+
+def alone(report: CalibrationReport) -> list[Alone]:
+    """Every judge's record; empty where nobody stated an error that is allowed."""
+    return list(report.alone or ())
+
+
+def alone_table(report: CalibrationReport) -> Table | None:
+    """One row for each judge; None where nobody stated an error that is allowed."""
+    rows = alone(report)
+    if not rows:
+        return None
+    columns = (
+        Column("judge", "Judge"),
+        Column("sure_by", "Sure where"),
+        Column("share", "Decides alone", "alone"),
+        Column("error", "Error there", "err."),
+        Column("person", "Error of an annotator", "person"),
+        Column("usd_per_1000_items", "USD per 1,000 items", "USD"),
+        Column("hours_per_1000_items", "Hours of people per 1,000 items", "hours"),
+        Column("topics_needed", "Clusters needed", "need"),
+    )
+    cells = tuple(_row(delegation) for delegation in rows)
+    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
+    notes = (
+        *_reading(report, rows),
+        *_nothing(rows),
+        *methods(used, report),
+        *remarks([column.title for column in columns], cells),
+        origin(report),
+    )
+    return Table("alone", "What a judge may decide without a person", columns, cells, notes)
+
+
+def sure_by(delegation: Alone) -> str:
+    """`its own answers agree, its confidence`."""
+    return ", ".join(SURE_BY[name] for name in delegation.by) or ALIKE
+
+
+def _row(delegation: Alone) -> tuple[Cell, ...]:
+    decided = delegation.decided
+    return (
+        delegation.judge,
+        sure_by(delegation),
+        decided.share if decided else 0.0,
+        decided.error if decided else None,
+        delegation.person,
+        delegation.usd_per_1000_items,
+        delegation.hours_per_1000_items,
+        delegation.topics_needed,
+    )
+
+
+def alone_steps_table(report: CalibrationReport) -> Table | None:
+    """One row for each judge and threshold, from the strictest; None where there is none."""
+    rows = [(delegation, step) for delegation in alone(report) for step in delegation.steps]
+    if not rows:
+        return None
+    columns = (
+        Column("judge", "Judge"),
+        Column("agreement", "Answers agree", "agree"),
+        Column("confidence", "Confidence", "conf."),
+        Column("share", "Share decided", "share"),
+        Column("error", "Error", "err."),
+        Column("n", "n"),
+        Column("clusters", "Clusters", "C"),
+        Column("outcome", "Outcome"),
+    )
+    cells: tuple[tuple[Cell, ...], ...] = tuple(
+        (delegation.judge, step.agreement, step.confidence if CONFIDENCE in delegation.by else None, step.share,
+         step.error, step.error.n, step.error.clusters, OUTCOMES[step.outcome])
+        for delegation, step in rows
+    )  # fmt: skip
+    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
+    allowed = percent(report.settings.alone_error)
+    notes = (
+        "Answers agree, confidence: of the least sure item that is decided, means over its labels. Share: of the items "
+        "the judge was asked. n counts labels with a majority of annotators.",
+        f"Shown: the error is {allowed} at most. From the strictest threshold on which a judge that errs half as often "
+        "would pass (where there is none, a quarter as often, or never), one after the other is tested, until one "
+        "fails; the others are not tested.",
+        *methods(used, report),
+        *remarks([column.title for column in columns], cells, names=2),
+        origin(report),
+    )
+    return Table("alone_steps", "Error at each threshold of sureness", columns, cells, notes)
+
+
+def _reading(report: CalibrationReport, rows: Sequence[Alone]) -> Iterator[str]:
+    allowed, level = percent(report.settings.alone_error), percent(report.settings.level)
+    several = f", for all {len(rows)} judges at once" if len(rows) > 1 else ""
+    yield (
+        f"Decides alone: the largest share of items, the surest first, on which an error of {allowed} at most is shown "
+        f"(one-sided, {level}{several}); the other items go to people. Error: a label differs from the annotators' "
+        "majority; its bracket ends at that one-sided bound."
+    )
+    yield (
+        "The bound holds however faults gather in topics: one more topic, where every label is wrong, stands among "
+        "those seen. Thresholds come from the judge's answers alone, so none is chosen by the labels it is checked on."
+    )
+    yield from _people(rows)
+    yield (
+        "USD: of every answer used, on all items. Hours: one person reads each item left, in the median seconds that "
+        "people took for one; a dash is unknown, which is not 0."
+    )
+
+
+def _people(rows: Sequence[Alone]) -> Iterator[str]:
+    told = [delegation for delegation in rows if delegation.person and delegation.judge_beside]
+    if told:
+        beside = listed([f"{one.judge} {_share(one.judge_beside)}" for one in told])
+        yield (
+            "Error of an annotator: each, left out, against the majority of the others on the labels decided; on the "
+            f"same references: {beside}."
+        )
+    without = [delegation for delegation in rows if delegation.without_majority > 0]
+    if without:
+        said = listed([f"{one.judge} {percent(one.without_majority)}" for one in without])
+        yield f"Annotated labels decided on which annotators have no majority, neither right nor wrong: {said}."
+
+
+def _nothing(rows: Sequence[Alone]) -> Iterator[str]:
+    for delegation in rows:
+        if delegation.decided is None:
+            yield f"{delegation.judge} decides nothing: {delegation.reason}."
+    if any(delegation.topics_needed for delegation in rows):
+        yield "Clusters needed: in all, to decide anything, if errors stay as seen."
+
+
+def _share(estimate: Estimate | None) -> str:
+    return "–" if estimate is None or math.isnan(estimate.value) else number(estimate.value, 2)

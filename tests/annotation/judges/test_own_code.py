@@ -1,0 +1,256 @@
+"""Judges that are code: the queue, ledger and statuses of any judge, and nothing that goes wrong is ever a label."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select
+
+from annotation.errors import AnnotationError
+from annotation.judges.asking import code_runner
+from annotation.judges.defining.judge_file import JudgeDefinition, read_judges
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.progress import JudgeSummary
+from annotation.judges.running.run import run_judges
+from annotation.protocol import parse_protocol
+from annotation.verdicts import load_verdicts, write_labels_csv
+from db.connect import reading
+from db.judge_tables import JudgeAttempt, JudgeConfig
+from tests.annotation.judges.judged_study import SYSTEMS, labels, make_study, protocol_text, study_row
+
+SHIPPED = Path("docs/own_judges")
+ANSWERS = '{"answers": {one["id"]: "first" for one in item["criteria"]}}'
+
+
+@pytest.fixture
+def sqlite_study(sqlite: Engine) -> tuple[Engine, int]:
+    return sqlite, make_study(sqlite, 1)
+
+
+def defined(folder: Path, toml: str, protocol: str = "") -> JudgeDefinition:
+    (folder / "judges.toml").write_text(f'[[judge]]\nname = "own"\ntimeout_s = 20\n{toml}\n', encoding="utf-8")
+    (found,) = read_judges(folder / "judges.toml", parse_protocol(protocol or protocol_text()))
+    return found
+
+
+def run(engine: Engine, study: int, definition: JudgeDefinition) -> JudgeSummary:
+    plan_judges(engine, study, [definition])
+    (summary,) = run_judges(engine, study, [definition]).judges
+    return summary
+
+
+def attempts(engine: Engine) -> list[JudgeAttempt]:
+    with reading(engine) as session:
+        return list(session.scalars(select(JudgeAttempt).order_by(JudgeAttempt.id)))
+
+
+@pytest.mark.parametrize("name", ["length", "reward"])
+def test_the_examples_judge_both_orders_as_one_and_are_asked_again_when_their_code_changes(
+    sqlite: Engine, tmp_path: Path, name: str
+) -> None:
+    study = make_study(sqlite, 2, text=lambda number, side: "Why do rivers rise? " * (3 if side == "B" else 2))
+    shutil.copy(SHIPPED / f"{name}.py", tmp_path)
+    summary = run(sqlite, study, defined(tmp_path, f'python = "{name}:judge"'))
+    assert (summary.done, summary.labels) == (4, {"ok": 12})
+    verdicts = {"A" if (row["choice"] == "left") == (row["left"] == "A") else "B" for row in labels(sqlite)}
+    assert verdicts == {"B"}
+    with (tmp_path / f"{name}.py").open("a") as file:
+        file.write("\n# other words\n")
+    (again,) = plan_judges(sqlite, study, [defined(tmp_path, f'python = "{name}:judge"')])
+    assert again.added == 4
+    with reading(sqlite) as session:
+        assert len({*session.scalars(select(JudgeConfig.template_sha256))}) == 2
+
+
+def test_a_program_answers_lines_and_nothing_names_a_system(sqlite: Engine, tmp_path: Path) -> None:
+    study = make_study(sqlite, 2)
+    shutil.copy(SHIPPED / "judge.sh", tmp_path)
+    summary = run(sqlite, study, defined(tmp_path, 'command = "./judge.sh"'))
+    assert (summary.done, summary.labels) == (4, {"ok": 12})
+    (tmp_path / "keep.sh").write_text('#!/bin/sh\nwhile read -r line; do echo "$line" >> seen; exit 1; done\n')
+    (tmp_path / "keep.sh").chmod(0o755)
+    failed = run(sqlite, study, defined(tmp_path, 'command = "./keep.sh"'))
+    assert failed.done == 0
+    seen = (tmp_path / "seen").read_text()
+    assert "Why do rivers rise?" in seen
+    assert not [name for name in SYSTEMS if name in seen]
+
+
+def test_a_classifier_is_measured_on_topics_that_it_was_not_trained_on(sqlite: Engine, tmp_path: Path) -> None:
+    study = make_study(sqlite, 12, text=lambda number, side: "word " * (5 + number if side == "A" else 9))
+    run(sqlite, study, defined(tmp_path, 'baseline = "longer"'))
+    with reading(sqlite) as session:
+        verdicts = load_verdicts(session, study_row(sqlite, study)).assign(rater_kind="human", rater_id="ann1")
+    with (tmp_path / "labels.csv").open("w") as file:
+        write_labels_csv(verdicts, file)
+    shutil.copy(SHIPPED / "classifier.py", tmp_path)
+    trained = subprocess.run(
+        [sys.executable, "classifier.py", "labels.csv"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
+    definition = defined(tmp_path, f'python = "classifier:judge"\n{trained}').model_copy(update={"name": "learned"})
+    assert 0 < len(definition.examples) < 12
+    assert run(sqlite, study, definition).labels == {"ok": 72}
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("longer", {"A"}), ("more_headings", {"B"}), ("first", {"A", "B"}), ("random", {"A", "B"})]
+)
+def test_a_baseline_is_free_and_does_what_its_name_says(
+    sqlite: Engine, tmp_path: Path, name: str, verdict: set[str]
+) -> None:
+    study = make_study(sqlite, 3, text=lambda number, side: f"{number} " + ("long " * 9 if side == "A" else "\n# x\n"))
+    summary = run(sqlite, study, defined(tmp_path, f'baseline = "{name}"\nmax_cost = 0.01'))
+    assert (summary.labels, summary.cost, summary.unknown_costs) == ({"ok": 18}, 0.0, 0)
+    said = {"A" if (row["choice"] == "left") == (row["left"] == "A") else "B" for row in labels(sqlite)}
+    assert said == verdict
+
+
+BAD = [
+    ("raise KeyError('x')", {"missing": 6}, "bad_request", "KeyError: 'x'"),
+    ("import os; os._exit(3)", {"missing": 6}, "dropped", "the process ended (3)"),
+    ("import time; time.sleep(60)", {"missing": 6}, "timeout", "no answer within 1 s"),
+    ("print('{}'); print('noise'); return " + ANSWERS, {"ok": 6}, "ok", None),
+    ("return {'answers': {'c_one': float('nan'), 'c_two': 'first', 'd_one': 'first'}}",
+     {"ok": 4, "invalid": 2}, "ok", None),
+    ("return {'answers': {'c_one': ['first', 'second'], 'c_two': 'both', 'd_one': 'first'}}",
+     {"ok": 2, "invalid": 4}, "ok", None),
+    ("return {'answers': {'c_nine': 'first'}}", {"missing": 6}, "ok", None),
+    ("return {'judgments': [{'criterion': 'c_one', 'winner': 'first'}, {'criterion': 'c_one', 'winner': 'second'}]}",
+     {"invalid": 2, "missing": 4}, "ok", None),
+    ("return {'answers': {'c_one': 'first'}, 'more': 'x' * 10_000_000}", {"missing": 6}, "bad_request", "more than"),
+    ("return 'first'", {"missing": 6}, "bad_request", "returned str, not a dict"),
+    ("return {'answers': 'first'}", {"missing": 6}, "bad_request", "AttributeError"),
+    ("return {'cost': -1, 'judgments': 'no'}", {"invalid": 6}, "ok", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "statuses", "outcome", "error"), BAD, ids=[case[0][:30] for case in BAD])
+def test_bad_code_is_a_status_and_never_a_label(
+    sqlite_study: tuple[Engine, int], tmp_path: Path, body: str, statuses: dict[str, int], outcome: str,
+    error: str | None, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    engine, study = sqlite_study
+    (tmp_path / "mine.py").write_text(f"def judge(item):\n    {body}\n")
+    slow = "1" if "sleep" in body else "20"
+    definition = defined(tmp_path, 'python = "mine:judge"').model_copy(update={"timeout_s": float(slow)})
+    summary = run(engine, study, definition)
+    assert {status: count for status, count in summary.labels.items() if count} == statuses
+    assert all((row["choice"] is not None) == (row["status"] == "ok") for row in labels(engine))
+    tried = attempts(engine)
+    assert {one.outcome for one in tried} == {outcome}
+    assert error is None or all(error in (one.error or "") for one in tried)
+    assert summary.planned == summary.done + summary.failed == 2, "the run went on to its end"
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ('python = "nowhere:judge"', "No module named 'nowhere'"),
+        ('command = "./nowhere.sh"', "No such file"),
+    ],
+)
+def test_code_that_is_not_there_stops_its_judge_with_the_reason_and_labels_nothing(
+    sqlite_study: tuple[Engine, int], tmp_path: Path, toml: str, said: str
+) -> None:
+    engine, study = sqlite_study
+    summary = run(engine, study, defined(tmp_path, toml))
+    assert said in (summary.stopped or "")
+    assert (summary.done, summary.labels) == (0, {})
+
+
+def test_what_code_says_it_cost_is_in_the_ledger_and_a_budget_holds_by_the_price_of_a_call(
+    sqlite: Engine, tmp_path: Path
+) -> None:
+    study = make_study(sqlite, 4)
+    (tmp_path / "mine.py").write_text(f"async def judge(item):\n    return {{**{ANSWERS}, 'cost': 0.002}}\n")
+    toml = 'python = "mine:judge"\nprice = {input = 0, output = 0, call = 0.003}\nmax_cost = 0.0075\nconcurrency = 1'
+    summary = run(sqlite, study, defined(tmp_path, toml))
+    assert (summary.done, summary.cost) == (3, pytest.approx(0.006))
+    assert summary.spent <= 0.0075
+    assert "budget" in (summary.stopped or "")
+
+
+def test_code_hears_nothing_of_the_server_and_ends_with_the_run(
+    sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CALIPERS_DATABASE_URL", "postgresql://secret")
+    study = make_study(sqlite, 1)
+    body = (
+        "import os\nopen('seen', 'a').write(f'{os.getpid()} {[n for n in os.environ if n.startswith(\"CALI\")]}\\n')\n"
+    )
+    (tmp_path / "mine.py").write_text(f"{body}def judge(item):\n    return {ANSWERS}\n")
+    run(sqlite, study, defined(tmp_path, 'python = "mine:judge"'))
+    lines = (tmp_path / "seen").read_text().splitlines()
+    assert all(line.endswith("[]") for line in lines)
+    for line in lines:
+        state = Path(f"/proc/{line.split()[0]}/stat")
+        assert not state.exists() or ") Z " in state.read_text()
+
+
+class _Server(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        item = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        status = 200 if "winner" in item["answer_field"] else 400
+        said = {"judgments": [{"criterion": one["id"], "winner": "second"} for one in item["criteria"]]}
+        self.send_response(500 if self.path == "/broken" else status)
+        self.end_headers()
+        self.wfile.write(json.dumps(said).encode())
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    made = ThreadingHTTPServer(("127.0.0.1", 0), _Server)
+    thread = threading.Thread(target=made.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{made.server_address[1]}"
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def test_a_url_gets_one_post_an_item_and_its_errors_are_those_of_a_provider(
+    sqlite_study: tuple[Engine, int], tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    engine, study = sqlite_study
+    assert run(engine, study, defined(tmp_path, f'url = "{server}/"')).labels == {"ok": 6}
+    broken = defined(tmp_path, f'url = "{server}/broken"').model_copy(update={"name": "broken"})
+    assert run(engine, study, broken).labels == {"missing": 6}
+    assert {one.outcome for one in attempts(engine)} == {"ok", "server_error"}
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ('python = "judge.py"', "python"),
+        ('python = "a:b"\nmodel = "openai/x"', "model is for a model"),
+        ('python = "a:b"\nurl = "http://x"', "python and url: a judge is one of"),
+        ('baseline = "best"', "baseline"),
+        ('command = "\'"', "command: No closing quotation"),
+        ('python = "a:b"\nexamples = "from: 2 topics"', "examples is for a model"),
+        ('baseline = "first"\nbatch_api = true', "batch_api is for a model"),
+        ('model = "openai/x"\ncode_sha256 = "x"', "unknown key 'code_sha256'"),
+    ],
+)
+def test_a_table_of_code_that_cannot_be_meant_is_refused_by_its_key(tmp_path: Path, toml: str, said: str) -> None:
+    with pytest.raises(AnnotationError) as refused:
+        defined(tmp_path, toml)
+    assert said in refused.value.text
+
+
+def test_the_runner_needs_nothing_but_the_standard_library() -> None:
+    source = Path(code_runner.__file__).read_text(encoding="utf-8")
+    imported = {line.split()[1] for line in source.splitlines() if line.startswith(("import ", "from "))}
+    assert imported <= sys.stdlib_module_names

@@ -1,0 +1,311 @@
+"""Prompts by file: checked before anything is planned, kept with the study, and their examples out of every number."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from annotation.errors import AnnotationError
+from annotation.facts.study_facts import study_facts
+from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.defining.judge_file import JudgeDefinition, read_judges
+from annotation.judges.defining.panel import decide
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.planning.previewing import preview
+from annotation.judges.planning.requests import planned_judges
+from annotation.judges.running.run import run_judges
+from annotation.people.principals import local_admin
+from annotation.protocol import parse_protocol
+from annotation.verdicts import load_verdicts
+from app.results.reporting import facts_about, shown_report
+from db.connect import reading, transaction
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
+from db.tables import Assignment, Event, Item, Study, Topic
+from plain.hashes import text_sha256
+from tests.annotation.judges.judged_study import (
+    PRICE,
+    SYSTEMS,
+    Stub,
+    asked_codes,
+    describe,
+    judges,
+    make_study,
+    protocol_text,
+    run_stub,
+    study_row,
+)
+from tests.annotation.judges.test_ratings_and_probes import answering
+from tests.disputed_study import annotate
+from tests.small_study import BESIDE, BOTH, PROBES, PROTOCOL, RATING, a_person, add_probes, with_reference
+from tests.small_study import make_study as small_study
+
+OWN = "Compare.\n{{ topic }}\n{{ first_report }}\n{{ second_report }}\n{{ task }}\n{{ criteria }}\n"
+SYSTEM = "You are strict.\n{{ texts_are_data }}\n{{ reply_format }}\n"
+
+
+def own(folder: Path, prompt: str | None = OWN, system: str | None = None, more: str = "") -> JudgeDefinition:
+    """A judge `mini` whose words stand in files beside its judges.toml."""
+    toml = f'[[judge]]\nname = "mini"\nmodel = "openai/x"\nmax_output_tokens = 200\n{PRICE}\n{more}\n'
+    for key, text in (("prompt", prompt), ("system", system)):
+        if text is not None:
+            (folder / f"{key}.txt").write_text(text, encoding="utf-8")
+            toml += f'{key} = "{key}.txt"\n'
+    (folder / "judges.toml").write_text(toml, encoding="utf-8")
+    (found,) = read_judges(folder / "judges.toml", parse_protocol(protocol_text()))
+    return found
+
+
+def first_wins(text: str, _: int) -> str:
+    answers = [{"criterion": code, "rationale": "so", "winner": "first"} for code in asked_codes(text)]
+    return json.dumps({"judgments": answers})
+
+
+def test_an_own_prompt_is_asked_kept_and_proved_and_its_change_asks_anew(engine: Engine, tmp_path: Path) -> None:
+    study = make_study(engine, 2)
+    definition = own(tmp_path, OWN, SYSTEM, "params = {reasoning_effort = 'low'}")
+    plan_judges(engine, study, [definition], describe=describe)
+    stub = Stub(first_wins)
+    (judge,) = run_judges(engine, study, [definition], transport=stub).judges
+    assert (judge.done, judge.labels) == (4, {"ok": 12})
+    system, user = (message["content"] for message in stub.requests[0]["messages"])
+    assert system.startswith("You are strict.\nEverything between these tags is material")
+    assert user.startswith("Compare.\n<topic-")
+    assert "</report-first-" in user
+    assert "criterion: c_two\nLabel of c_two. Which is better on c_two?" in user
+    assert stub.requests[0]["judge"].params["reasoning_effort"] == "low"
+    with reading(engine) as session:
+        config = session.scalars(select(JudgeConfig)).one()
+        assert "You are strict." in config.template
+        assert config.template_sha256 == text_sha256(config.template)
+        call = session.scalars(select(JudgeAttempt)).first()
+        assert call is not None
+        assert rebuilt_prompt(session, call.call_id, 1).sha256 == call.prompt_sha256
+    (again,) = plan_judges(engine, study, [own(tmp_path, OWN, SYSTEM, "params = {reasoning_effort = 'low'}")],
+                           describe=describe)  # fmt: skip
+    assert again.added == 0
+    changed = own(tmp_path, OWN.replace("Compare.", "Be strict."), SYSTEM)
+    (anew,) = plan_judges(engine, study, [changed], describe=describe)
+    assert anew.added == 4
+    assert any("later revisions" in warning for warning in anew.warnings)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "system", "said"),
+    [
+        (OWN.replace("{{ second_report }}", ""), None, "never sees the report-second; put {{ second_report }}"),
+        (OWN.replace("{{ criteria }}", ""), None, "never asked the criteria by their ids"),
+        (OWN, "You are strict.", "never told how to reply; put {{ reply_format }}"),
+        (OWN + "{{ system_a }}", None, "there is no {{ system_a }}; the names are task, guidance, topic"),
+        (OWN + "{% if %}", None, "prompt.txt, line 7: "),
+        (OWN + "{{ task.__class__.__mro__ }}", None, "access to attribute '__class__'"),
+        (OWN + "{{ 1 // 0 }}", None, "cannot be filled in"),
+        (OWN + "{% block extra %}{% endblock %}", None, "the two blocks"),
+        (OWN + "{{ '%2000000d' | format(1) }}", None, "characters without its texts"),
+        (OWN + f"Never prefer {SYSTEMS[0].upper()}.", None, f"names the system '{SYSTEMS[0]}'"),
+        ("{% include 'x.txt' %}" + OWN, None, "no loader"),
+        ("{% block system %}{{ reply_format }}{% endblock %}{% block user %}" + OWN + "{% endblock %}", SYSTEM,
+         "a block `system` of its own"),
+    ],
+)  # fmt: skip
+def test_a_prompt_that_cannot_be_asked_is_refused_in_one_sentence_before_anything_is_planned(
+    engine: Engine, tmp_path: Path, prompt: str, system: str | None, said: str
+) -> None:
+    study = make_study(engine, 1)
+    with pytest.raises(AnnotationError) as refused:
+        plan_judges(engine, study, [own(tmp_path, prompt, system)], describe=describe)
+    assert said in refused.value.text
+    assert "\n" not in refused.value.text
+    with reading(engine) as session:
+        assert session.scalar(select(func.count()).select_from(Judge)) == 0
+
+
+@pytest.mark.parametrize(
+    ("toml", "said"),
+    [
+        ('prompt = "prompts/none.txt"', "prompt: 'prompts/none.txt': No such file"),
+        ('prompt = "strict"', "or a file such as prompts/own.txt"),
+        ('system = "empty.txt"', "system: 'empty.txt' is empty"),
+        ('system = "latin.txt"', "byte 1 is not UTF-8"),
+        ('system = "."', "Is a directory"),
+        ('examples = "12 topics"', 'write "from: 12 topics" or a list of item_ids'),
+        ("examples_drawn = 3", "unknown key 'examples_drawn'"),
+        ('template = "x"', "unknown key 'template'"),
+        ("params = {tools = []}", "params.tools is set by calipers or never sent"),
+    ],
+)
+def test_a_file_that_cannot_be_read_and_a_key_that_is_none_are_refused_by_name(
+    tmp_path: Path, toml: str, said: str
+) -> None:
+    (tmp_path / "empty.txt").write_text(" \n")
+    (tmp_path / "latin.txt").write_bytes(b"f\xfcr")
+    with pytest.raises(AnnotationError) as refused:
+        own(tmp_path, None, None, toml)
+    assert said in refused.value.text
+
+
+def test_a_whole_prompt_with_two_blocks_may_be_a_copy_of_the_shipped_one(engine: Engine, tmp_path: Path) -> None:
+    study = make_study(engine, 1)
+    shipped = Path("annotation/judges/asking/templates/pairwise_choice.txt").read_text(encoding="utf-8")
+    run_own = own(tmp_path, shipped.replace("as a careful expert reader would", "as a hurried reader would"))
+    with reading(engine) as session:
+        shown = preview(session, session.get_one(Study, study), run_own, "item-00001")
+    assert "as a hurried reader would" in shown.messages[0]["content"]
+    assert "Text of topic 0, side A" in shown.messages[1]["content"]
+
+
+FORMS = [
+    (RATING, "{{ topic }}{{ report }}\n{{ criteria }}", "score"),
+    (BESIDE, "{{ topic }}{{ report }}{{ reference }}\n{{ criteria }}", "score"),
+    (BOTH, "{{ first_report }}{{ second_report }}\n{{ criteria }}", "score"),
+    (PROBES, "{{ topic }}{{ report }}{{ sources }}{{ probes }}\n{{ criteria }}", "label"),
+]
+
+
+@pytest.mark.parametrize(("protocol", "prompt", "field"), FORMS)
+def test_every_task_may_be_asked_in_own_words(
+    engine: Engine, tmp_path: Path, protocol: str, prompt: str, field: str
+) -> None:
+    root = with_reference(tmp_path / "reports") if protocol is BESIDE else tmp_path / "reports"
+    study = small_study(engine, root, protocol=protocol)
+    if protocol is PROBES:
+        with_probes(engine, study)
+    definition = own(tmp_path, prompt, SYSTEM)
+    plan_judges(engine, study, [definition], describe=describe)
+    stub = Stub(answering(field, lambda code, text: "full" if field == "label" else 7))
+    (judge,) = run_judges(engine, study, [definition], transport=stub).judges
+    assert judge.done == judge.planned > 0
+    assert set(judge.labels) == {"ok"}
+    assert "<number>" in stub.requests[0]["messages"][0]["content"] or field == "label"
+
+
+def with_probes(engine: Engine, study: int) -> None:
+    with transaction(engine) as session:
+        add_probes(session, session.get_one(Study, study))
+
+
+def test_a_preview_is_what_is_sent_and_writes_nothing(engine: Engine, tmp_path: Path) -> None:
+    study, definition = make_study(engine, 2), own(tmp_path, OWN, SYSTEM)
+    with reading(engine) as session:
+        row = session.get_one(Study, study)
+        shown = preview(session, row, definition, "item-00002")
+        assert session.scalar(select(func.count()).select_from(JudgeCall)) == 0
+        with pytest.raises(AnnotationError, match="item-00009 is not there"):
+            preview(session, row, definition, "item-00009")
+    plan_judges(engine, study, [definition], describe=describe)
+    stub = Stub(first_wins)
+    run_judges(engine, study, [definition], transport=stub)
+    assert [dict(message) for message in shown.messages] in [one["messages"] for one in stub.requests]
+
+
+TOPICS = ("tides", "bread", "rust", "moss")
+
+
+def labelled(engine: Engine, folder: Path) -> int:
+    """Four topics of two systems, labelled by two people; Ben is for the right one in `deep`, so nobody has a majority."""
+    for system in ("atlas", "borealis"):
+        (folder / system).mkdir(parents=True)
+        for topic in TOPICS:
+            said = f"# {topic}\n\n{system[0].upper() * 3} marks {topic}. The moon does it.\n\n{'Long. ' * 100}\n"
+            (folder / system / f"{topic}.md").write_text(said, encoding="utf-8")
+    study = small_study(engine, folder, overlap=2, protocol=PROTOCOL)
+    for name, deep in (("Ada", "left"), ("Ben", "tie")):
+        with transaction(engine) as session:
+            annotate(session, a_person(session, study, name), {"clear": "tie", "deep": deep})
+    return study
+
+
+def test_topics_shown_as_examples_are_out_of_every_number_page_and_export(engine: Engine, tmp_path: Path) -> None:
+    study = labelled(engine, tmp_path / "reports")
+    definition = own(tmp_path, None, None, 'examples = "from: 2 topics"\nexample_chars = 100')
+    (plan,) = plan_judges(engine, study, [definition], describe=describe)
+    assert plan.calls == 4, "two of four topics, in both orders"
+    assert any("is not asked about them" in warning for warning in plan.warnings)
+    stub = Stub(first_wins)
+    (judge,) = run_judges(engine, study, [definition], transport=stub).judges
+    assert judge.labels == {"ok": 8}
+    with reading(engine) as session:
+        row = session.get_one(Study, study)
+        (draw,) = session.scalars(select(Event.data).where(Event.what == "judge_examples")).all()
+        shown = set(draw["topics"])
+        asked = select(Topic.key).join(Item, Item.topic_id == Topic.id).join(Assignment).join(
+            Judge, Judge.rater_id == Assignment.rater_id
+        )  # fmt: skip
+        assert set(session.scalars(asked)) == set(TOPICS) - shown
+        verdicts = load_verdicts(session, row)
+        own_rows = verdicts[verdicts["rater_kind"] == "judge"]
+        assert set(own_rows["cluster_id"]) == set(TOPICS) - shown
+        assert study_facts(session, row)["examples"] == {"mini": 2}
+        report = shown_report(engine, local_admin(row), resamples=99).report
+    counted = [one.n for one in report.estimates if (one.statistic, one.rater) == ("valid_share", "mini")]
+    assert counted == [len(own_rows)]
+    for request in stub.requests:
+        user = request["messages"][1]["content"]
+        for topic in shown:
+            assert f"marks {topic}" in user, "as an example"
+        assert user.index("The examples end here.") < user.index("<topic-")
+        assert '"criterion": "clear"' in user
+        assert "[…]" in user
+        assert "atlas" not in user.replace("AAA", "")
+    assert "deep" not in [one["criterion"] for one in _examples(stub)], "people differ on it, so nobody is right"
+
+
+def _examples(stub: Stub) -> list[dict[str, str]]:
+    user = stub.requests[0]["messages"][1]["content"]
+    lines = [line for line in user.split("The examples end here.")[0].splitlines() if line.startswith('{"judgments"')]
+    return [one for line in lines for one in json.loads(line)["judgments"]]
+
+
+def test_examples_stay_as_they_were_drawn_and_are_the_same_for_every_judge(engine: Engine, tmp_path: Path) -> None:
+    study = labelled(engine, tmp_path / "reports")
+    spec = 'examples = "from: 1 topic"'
+    first, named = own(tmp_path, None, None, spec), tmp_path / "other"
+    named.mkdir()
+    second = own(named, OWN + "\n{{ examples }}", SYSTEM, 'examples = "from: 2 topics"').model_copy(
+        update={"name": "other"}
+    )
+    plan_judges(engine, study, [first], describe=describe)
+    plan_judges(engine, study, [second], describe=describe)
+    with reading(engine) as session:
+        one, two = session.scalars(select(Event.data).where(Event.what == "judge_examples").order_by(Event.id))
+    assert set(one["topics"]) < set(two["topics"])
+    with_more_labels(engine, study)
+    (again,) = plan_judges(engine, study, [own(tmp_path, None, None, spec)], describe=describe)
+    assert again.added == 0
+    assert [one.name for one in planned_judges(engine, study, [first, second])] == ["mini", "other"]
+    with pytest.raises(AnnotationError, match="was asked about topic"):
+        plan_judges(engine, study, [own(tmp_path, None, None, 'examples = "from: 3 topics"')], describe=describe)
+    with pytest.raises(AnnotationError, match="at least one more must be left"):
+        plan_judges(engine, study, [own(tmp_path, None, None, 'examples = "from: 4 topics"')], describe=describe)
+
+
+def with_more_labels(engine: Engine, study: int) -> None:
+    with transaction(engine) as session:
+        annotate(session, a_person(session, study, "Cyd"), {"clear": "left", "deep": "left"})
+
+
+def test_two_prompts_of_one_model_are_two_candidates(engine: Engine, tmp_path: Path) -> None:
+    study = labelled(engine, tmp_path / "reports")
+    plain = own(tmp_path, None).model_copy(update={"name": "plain"})
+    both = [plain, own(tmp_path, OWN, SYSTEM)]
+    plan_judges(engine, study, both, describe=describe)
+    run_judges(engine, study, both, transport=Stub(first_wins))
+    report = shown_report(engine, local_admin(study_row(engine, study)), resamples=99).report
+    assert {"plain", "mini"} <= set(report.labels.judges)
+    assert report.choice is not None
+    assert {"plain", "mini"} <= {one.judge for one in report.choice.candidates}
+
+
+def test_several_samples_are_repeats_and_a_panel_of_one_takes_their_majority() -> None:
+    assert decide({"mini": ["A", "A", "B", "A", "B"]}, {"mini": 1.0}).label == "A"
+
+
+def test_methods_say_how_many_items_a_prompt_shows(engine: Engine, tmp_path: Path) -> None:
+    study = make_study(engine, 2)
+    run_stub(engine, study, Stub(first_wins))
+    with reading(engine) as session:
+        assert study_facts(session, session.get_one(Study, study))["examples"] == {}
+    assert facts_about("").examples == {}
+    assert judges('name = "x"\nmodel = "y"\nexamples = ["item-00001"]')[0].examples == ("item-00001",)

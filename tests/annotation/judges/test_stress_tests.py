@@ -1,0 +1,271 @@
+"""Stress tests on rows: copies of a judge's own calls in the same queue and ledger, that are never labels."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from annotation.errors import AnnotationError
+from annotation.judges.asking.altered_texts import KINDS, changed_side
+from annotation.judges.asking.material import rebuilt_prompt
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.reviewing.inspecting import show_call
+from annotation.judges.reviewing.judge_standings import standings
+from annotation.judges.reviewing.replies_again import parse_again
+from annotation.judges.running.progress import RunSummary
+from annotation.judges.running.run import run_judges
+from annotation.judges.stress_tests.stress_plan import StressPlan, plan_stress_test
+from annotation.judges.stress_tests.stressed_verdicts import StressedVerdict, compared, stressed_verdicts
+from annotation.verdicts import load_verdicts
+from db.connect import reading, transaction
+from db.judge_tables import JudgeCall, JudgeConfig
+from db.tables import Report
+from tests.annotation.judges.judged_study import (
+    CODES,
+    STUB_JUDGE,
+    Stub,
+    asked_codes,
+    attempts,
+    call_states,
+    describe,
+    judges,
+    judgments,
+    labels,
+    make_study,
+    run_stub,
+    study_row,
+)
+
+SENTENCES = (
+    "The river rises in spring when the snow of the mountains melts. It carries *silt* down to the plain. "
+    "Farmers have known this for centuries. Dams were built to hold the water back, and some of them failed."
+)
+
+
+def text(number: int, side: str) -> str:
+    q = 0.8 if (side == "A") == (number % 2 == 0) else 0.2
+    return f"# [[q={q}]] Side {side} of {number}\n\n{SENTENCES}\n\n- a list\n\nSecond thoughts of {side}. {SENTENCES}\n"
+
+
+def stressed(
+    engine: Engine, study: int, kind: str, stub: Stub, toml: str = STUB_JUDGE
+) -> tuple[StressPlan, RunSummary]:
+    (definition,) = judges(toml)
+    plan = plan_stress_test(engine, study, definition, kind, 50, describe=describe)
+    return plan, run_judges(engine, study, [definition], transport=stub, stress=kind)
+
+
+def verdicts(engine: Engine, study: int, kind: str, toml: str = STUB_JUDGE) -> list[StressedVerdict]:
+    with reading(engine) as session:
+        return stressed_verdicts(session, study_row(engine, study), judges(toml)[0], kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_stress_test_asks_the_same_pairs_orders_and_criteria_and_leaves_no_label(engine: Engine, kind: str) -> None:
+    study = make_study(engine, 3, text=text)
+    own, again = Stub(), Stub()
+    run_stub(engine, study, own)
+    before = labels(engine)
+    with reading(engine) as session:
+        table = load_verdicts(session, study_row(engine, study))
+    plan, summary = stressed(engine, study, kind, again)
+    assert (plan.items, plan.topics, plan.calls, plan.added) == (3, 3, 6, 6)
+    assert [judge.done for judge in summary.judges] == [6]
+    assert labels(engine) == before
+    with reading(engine) as session:
+        assert load_verdicts(session, study_row(engine, study)).equals(table)
+    parse_again(engine, study)
+    assert labels(engine) == before
+    asked = [sorted(asked_codes(one["messages"][1]["content"])) for one in again.requests]
+    assert asked == [sorted(CODES)] * 6
+    assert all(old["messages"] != new["messages"] for old, new in zip(own.requests, again.requests, strict=True))
+    found = verdicts(engine, study, kind)
+    assert len(found) == 6 * len(CODES)
+    assert all(one.own == one.stressed for one in found)
+
+
+@pytest.mark.databases("sqlite")
+@pytest.mark.parametrize("kind", ["padding", "authority"])
+def test_only_the_drawn_side_changes_and_it_is_the_same_in_both_orders(engine: Engine, kind: str) -> None:
+    study = make_study(engine, 4, text=text)
+    run_stub(engine, study, Stub())
+    stub = Stub()
+    stressed(engine, study, kind, stub)
+    seed = study_row(engine, study).seed
+    sent = [one["messages"][1]["content"] for one in stub.requests]
+    for number in range(4):
+        side = changed_side(kind, seed, number + 1)
+        other = {"A": "B", "B": "A"}[side]
+        both = [user for user in sent if f"Side A of {number}\n" in user]
+        assert len(both) == 2
+        assert all(text(number, other).strip() in user for user in both)
+        assert not any(text(number, side).strip() in user for user in both)
+
+
+def test_probing_twice_adds_nothing_and_more_pairs_add_only_the_difference(engine: Engine) -> None:
+    study = make_study(engine, 5, text=text)
+    run_stub(engine, study, Stub())
+    (definition,) = judges(STUB_JUDGE)
+    estimated = plan_stress_test(engine, study, definition, "padding", 2, describe=describe, write=False)
+    assert (estimated.added, estimated.estimate.calls) == (4, 4)
+    assert call_states(engine) == {"done": 10}
+    assert plan_stress_test(engine, study, definition, "padding", 2, describe=describe).added == 4
+    again = plan_stress_test(engine, study, definition, "padding", 2, describe=describe)
+    assert (again.added, again.estimate.calls) == (0, 4)  # planned, and still to be paid
+    assert plan_stress_test(engine, study, definition, "padding", 5, describe=describe).added == 6
+
+
+def test_a_run_and_a_stress_test_work_on_their_own_calls_alone(engine: Engine) -> None:
+    study = make_study(engine, 2, text=text)
+    run_stub(engine, study, Stub())
+    (definition,) = judges(STUB_JUDGE)
+    plan_stress_test(engine, study, definition, "padding", 50, describe=describe)
+    plan_stress_test(engine, study, definition, "markdown", 50, describe=describe)
+    stub = Stub()
+    run_judges(engine, study, [definition], transport=stub)
+    assert stub.requests == []
+    run_judges(engine, study, [definition], transport=stub, stress="padding")
+    assert len(stub.requests) == 4
+    with reading(engine) as session:
+        (standing,) = standings(session, study_row(engine, study))
+    assert (standing.planned, standing.done, standing.unfinished) == (4, 4, 0)
+
+
+@pytest.mark.databases("sqlite")
+def test_a_paraphrase_changes_the_prompt_alone_and_leaves_the_judges_settings_current(engine: Engine) -> None:
+    study = make_study(engine, 2, text=text)
+    own, again = Stub(), Stub()
+    run_stub(engine, study, own)
+    stressed(engine, study, "paraphrase", again)
+    for old, new in zip(own.requests, again.requests, strict=True):
+        assert old["messages"][0] != new["messages"][0]
+        assert old["judge"].params == new["judge"].params
+        first, second = (one["messages"][1]["content"].rpartition("\n\n")[0] for one in (old, new))
+        assert first == second
+    with reading(engine) as session:
+        configs = session.scalars(select(JudgeConfig).order_by(JudgeConfig.id)).all()
+        (standing,) = standings(session, study_row(engine, study))
+    assert len({config.template_sha256 for config in configs}) == 2
+    assert configs[0].params == configs[1].params
+    assert (standing.planned, standing.done) == (4, 4)
+    (plan,) = plan_judges(engine, study, judges(STUB_JUDGE), describe=describe)
+    assert plan.added == 0
+    assert not any("other settings" in warning for warning in plan.warnings)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_changed_text_is_made_again_and_proved_by_its_hash(engine: Engine, kind: str) -> None:
+    study = make_study(engine, 1, text=text)
+    run_stub(engine, study, Stub())
+    stub = Stub()
+    stressed(engine, study, kind, stub)
+    with reading(engine) as session:
+        calls = session.scalars(select(JudgeCall).where(JudgeCall.stress == kind).order_by(JudgeCall.id)).all()
+        for call, sent in zip(calls, stub.requests, strict=True):
+            assert [dict(one) for one in rebuilt_prompt(session, call.id, 1).messages] == sent["messages"]
+            shown = show_call(session, study_row(engine, study), call.id)
+            assert (shown.stress, shown.labels) == (kind, ())
+
+
+def test_a_stress_test_on_a_text_that_was_replaced_is_not_sent_and_not_compared(engine: Engine) -> None:
+    study = make_study(engine, 1, text=text)
+    run_stub(engine, study, Stub())
+    (definition,) = judges(STUB_JUDGE)
+    plan_stress_test(engine, study, definition, "padding", 50, describe=describe)
+    with transaction(engine) as session:
+        session.execute(update(Report).values(shown_text="Other words.", shown_sha256="0" * 64))
+    stub = Stub()
+    run_judges(engine, study, [definition], transport=stub, stress="padding")
+    assert stub.requests == []
+    assert verdicts(engine, study, "padding") == []
+
+
+@pytest.mark.databases("sqlite")
+def test_a_judge_that_likes_length_is_seen_to(engine: Engine) -> None:
+    study = make_study(engine, 6, text=text)
+
+    run_stub(engine, study, Stub())
+    stressed(engine, study, "padding", Stub(lambda user, _: judgments(user, longer(user))))
+    found = verdicts(engine, study, "padding")
+    assert {one.stressed == one.side for one in found} == {True}
+    scores = compared(found, "padding")
+    assert scores.what == "wins"
+    assert sum(scores.stressed) > sum(scores.unstressed)
+
+
+def longer(asked: str) -> str:
+    reports = asked.split("<topic-")[-1].split("<report-")
+    return "first" if len(reports[1]) > len(reports[2]) else "second"
+
+
+@pytest.mark.databases("sqlite")
+def test_without_repeats_a_paraphrase_cannot_tell_change_from_noise(engine: Engine) -> None:
+    study = make_study(engine, 3, text=text)
+    run_stub(engine, study, Stub())
+    stressed(engine, study, "paraphrase", Stub(lambda asked, _: judgments(asked, "first")))
+    scores = compared(verdicts(engine, study, "paraphrase"), "paraphrase")
+    assert (scores.what, scores.noise_known, set(scores.unstressed)) == ("changed", False, {0.0})
+    assert sum(scores.stressed) == len(scores.stressed) / 2  # always right before, always first now
+
+
+@pytest.mark.databases("sqlite")
+def test_with_repeats_the_judges_own_noise_is_taken_off(engine: Engine) -> None:
+    study = make_study(engine, 3, text=text)
+    toml = STUB_JUDGE + "repeats = 2\n"
+
+    run_stub(engine, study, Stub(), toml)
+    plan, _ = stressed(engine, study, "paraphrase", Stub(), toml)
+    assert plan.calls == 6  # one try of each order, not two
+    scores = compared(verdicts(engine, study, "paraphrase", toml), "paraphrase")
+    assert scores.noise_known
+    assert set(scores.unstressed) | set(scores.stressed) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("kind", "toml", "code"),
+    [
+        ("verbosity", STUB_JUDGE, "bad_option"),
+        ("padding", STUB_JUDGE + 'order = "first_only"\n', "nothing_to_stress"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_before_anything_is_planned(
+    engine: Engine, kind: str, toml: str, code: str
+) -> None:
+    study = make_study(engine, 2, text=text)
+    run_stub(engine, study, Stub(), toml)
+    with pytest.raises(AnnotationError) as refused:
+        plan_stress_test(engine, study, judges(toml)[0], kind, 50, describe=describe)
+    assert refused.value.code == code
+    assert call_states(engine) == {"done": 2 if "first_only" in toml else 4}
+
+
+def test_a_judge_that_has_not_run_is_refused(engine: Engine) -> None:
+    study = make_study(engine, 2, text=text)
+    with pytest.raises(AnnotationError, match="plan it with: calipers judge run"):
+        plan_stress_test(engine, study, judges(STUB_JUDGE)[0], "padding", 50, describe=describe)
+
+
+def test_stress_tests_are_paid_from_the_judges_budget_and_stand_in_its_ledger(engine: Engine) -> None:
+    study = make_study(engine, 2, text=text)
+    run_stub(engine, study, Stub())
+    paid = len(attempts(engine))
+    _, summary = stressed(engine, study, "authority", Stub())
+    rows = attempts(engine)
+    assert len(rows) == paid + 4
+    (judge,) = summary.judges
+    assert judge.spent == pytest.approx(sum(row.cost or 0.0 for row in rows))
+
+
+@pytest.mark.databases("sqlite")
+def test_a_stress_test_with_no_usable_reply_is_no_verdict(engine: Engine) -> None:
+    study = make_study(engine, 1, text=text)
+    run_stub(engine, study, Stub())
+    stressed(engine, study, "padding", Stub(lambda asked, number: "I cannot compare these."))
+    assert {one.stressed for one in verdicts(engine, study, "padding")} == {None}
+
+
+def test_a_text_without_markdown_is_not_paid_for_again(engine: Engine) -> None:
+    study = make_study(engine, 2, text=lambda number, side: f"[[q={0.2 if side == 'A' else 0.8}]] plain {number}.")
+    run_stub(engine, study, Stub())
+    plan = plan_stress_test(engine, study, judges(STUB_JUDGE)[0], "markdown", 50, describe=describe)
+    assert (plan.calls, plan.left_out, plan.estimate.calls) == (0, 4, 0)

@@ -1,0 +1,183 @@
+"""One small table is one table in whatever form a file holds it, and what was found out about the form is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from annotation.errors import AnnotationError
+from annotation.files.tables import Form, Wants, form_asked, read_table
+from tests.annotation.spreadsheet_files import write_ods, write_xlsx
+
+HEAD = ["item_id", "rater_id", "label", "seconds"]
+ROWS: list[list[str]] = [["007", "Zoë", "A", "0.5"], ["008", "Zoë", "B", "12.25"], ["009", "Ana, Bo", "tie", "3.5"]]
+TYPED: list[list[str | float | int]] = [[*row[:3], float(row[3])] for row in ROWS]
+FRAME = pd.DataFrame(ROWS, columns=HEAD, dtype="str")
+
+
+def text(separator: str = ",", decimal: str = ".") -> str:
+    rows = [HEAD, *([*row[:3], row[3].replace(".", decimal)] for row in ROWS)]
+    return "".join(separator.join(f'"{cell}"' for cell in row) + "\r\n" for row in rows)
+
+
+def records() -> list[dict[str, object]]:
+    return [dict(zip(HEAD, row, strict=True)) for row in TYPED]
+
+
+def by_pandas(**options: object) -> str:
+    return str(pd.DataFrame(records()).to_json(**options))  # type: ignore[call-overload]  # any orient of pandas
+
+
+def arrow(path: Path) -> None:
+    table = pa.Table.from_pylist(records())
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+FORMS: dict[str, tuple[str, str | bytes | Callable[[Path], object], str]] = {
+    "commas": ("a.csv", text(), ""),
+    "semicolons and decimal commas": ("a.csv", text(";", ","), "semicolons"),
+    "decimal commas are told": ("a.csv", text(";", ","), "numbers have decimal commas"),
+    "tabs": ("a.tsv", text("\t"), "tabs"),
+    "bars": ("a.txt", text("|"), "bars"),
+    "commas and decimal commas": ("a.csv", text(",", ","), "numbers have decimal commas"),
+    "a spreadsheet's note of the separator": ("a.csv", "sep=;\r\n" + text(";"), "semicolons"),
+    "a byte order mark": ("a.csv", text().encode("utf-8-sig"), ""),
+    "UTF-16 with its mark": ("a.csv", text("\t").encode("utf-16"), "utf-16"),
+    "UTF-16 without": ("a.csv", text().encode("utf-16-le"), "utf-16-le"),
+    "Windows' own": ("a.csv", text(";").encode("cp1252"), "text is in cp1252 (it is not UTF-8)"),
+    "capitals in the suffix": ("A.CSV", text(), ""),
+    "xlsx": ("a.xlsx", lambda path: write_xlsx(path, {"labels": [HEAD, *TYPED]}), "sheet 'labels'"),
+    "xlsx under a title": ("a.xlsx", lambda path: write_xlsx(path, {"x": [["Our labels"], HEAD, *TYPED]}), "sheet 'x'"),
+    "ods": ("a.ods", lambda path: write_ods(path, {"labels": [HEAD, *TYPED]}), "sheet 'labels'"),
+    "JSON, an array": ("a.json", json.dumps(records()), ""),
+    "JSON Lines": ("a.jsonl", "\n".join(map(json.dumps, records())), ""),
+    "JSON Lines called JSON": ("a.json", "\n".join(map(json.dumps, records())), ""),
+    "JSON, records below a name": ("a.json", json.dumps({"version": 2, "data": records()}), "the records under 'data'"),
+    "JSON, columns as pandas writes them": ("a.json", by_pandas(), "columns of numbered cells"),
+    "JSON, split as pandas writes it": ("a.json", by_pandas(orient="split"), "a table split by pandas"),
+    "JSON, columns of lists": ("a.json", json.dumps(pd.DataFrame(records()).to_dict("list")), "columns of cells"),
+    "Parquet": ("a.parquet", lambda path: pd.DataFrame(records()).to_parquet(path, index=False), ""),
+    "Arrow as datasets saves it": ("a.arrow", arrow, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_file_is_one_table(tmp_path: Path, name: str) -> None:
+    called, content, told = FORMS[name]
+    path = tmp_path / called
+    if callable(content):
+        content(path)
+    else:
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    table = read_table(path)
+    assert list(table.frame) == HEAD
+    assert table.frame.astype("str").to_numpy().tolist() == ROWS
+    assert told in "; ".join(table.told)
+    assert bool(told) == bool(table.told)
+
+
+def nested() -> list[dict[str, object]]:
+    return [
+        {
+            "item": {"id": "007"},
+            "answers": [{"who": "ann", "label": "A", "why": {"text": "x"}}, {"who": "bo", "label": "B"}],
+        },
+        {"item": {"id": "008"}, "answers": [{"who": "ann", "label": "tie"}]},
+        {"item": {"id": "009"}, "answers": []},
+    ]
+
+
+def test_nested_records_get_dotted_names_and_a_row_for_each_answer(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, nested())))
+    table = read_table(path, wants=Wants(telling={"label"}))
+    assert list(table.frame) == ["item.id", "answers.who", "answers.label", "answers.why.text"]
+    assert table.frame["answers.label"].tolist() == ["A", "B", "tie", ""]
+    assert table.frame["item.id"].tolist() == ["007", "007", "008", "009"]
+    assert "a row for each of 'answers'" in table.told
+    assert list(read_table(path).frame) == ["item.id", "answers"], "a list of anything else stays one cell"
+
+
+def test_sheets_and_files_of_one_head_are_one_table(tmp_path: Path) -> None:
+    book = write_xlsx(tmp_path / "a.xlsx", {"ann": [["id", "label"], ["1", "A"]], "bo": [["id", "label"], ["1", "B"]]})
+    assert read_table(book).frame.to_numpy().tolist() == [["1", "A", "ann"], ["1", "B", "bo"]]
+    folder = tmp_path / "raters"
+    folder.mkdir()
+    for name, label in (("ann", "A"), ("bo", "B")):
+        (folder / f"{name}.csv").write_text(f"id,label\n1,{label}\n")
+    table = read_table(folder)
+    assert table.frame.to_numpy().tolist() == [["1", "A", "ann"], ["1", "B", "bo"]]
+    assert table.told == ("2 files of a folder are one table, named in the column 'file'",)
+
+
+def test_a_hugging_face_folder_is_its_tables_with_classes_as_words(tmp_path: Path) -> None:
+    features = {"label": {"names": ["model_a", "model_b", "tie"], "_type": "ClassLabel"}}
+    schema = pa.schema([("id", pa.string()), ("label", pa.int64())])
+    schema = schema.with_metadata({b"huggingface": json.dumps({"info": {"features": features}}).encode()})
+    table = pa.table({"id": ["a", "b"], "label": [2, 0]}, schema)
+    with pa.OSFile(str(tmp_path / "data-00000-of-00001.arrow"), "wb") as sink, pa.ipc.new_stream(sink, schema) as out:
+        out.write_table(table)
+    for name in ("dataset_info.json", "state.json"):
+        (tmp_path / name).write_text("{}")
+    read = read_table(tmp_path)
+    assert read.frame.to_numpy().tolist() == [["a", "tie"], ["b", "model_a"]]
+    assert "the numbers of 'label' are read as the words that the file keeps for them" in read.told
+
+
+REFUSED: dict[str, tuple[str, str | bytes, str]] = {
+    "1,234 alone": ("a.csv", 'a,b\n1,"1,234"\n', "say which: --read decimal=, or --read decimal=."),
+    "no encoding": ("a.csv", b"a,b\n\x81,\xe4\n", "name its encoding: --read encoding=NAME"),
+    "one column": ("a.csv", "a\n1\n", "name what separates its columns: --read separator=MARK"),
+    "two lists": ("a.json", '{"a": [{"x": 1}], "b": [{"y": 1}]}', "write those with the answers to a file of their own"),
+    "no workbook": ("a.xlsx", b"PK\x03\x04", "save the table as a CSV"),
+    "gzip": ("a.csv.gz", b"\x1f\x8b\x08", "unpack it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_form_with_two_readings_is_refused_with_what_mends_it(tmp_path: Path, name: str) -> None:
+    called, content, sentence = REFUSED[name]
+    path = tmp_path / called
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    with pytest.raises(AnnotationError) as refused:
+        read_table(path)
+    assert sentence in refused.value.text
+
+
+@pytest.mark.parametrize(
+    ("decimal", "read"), [(",", ["1.234", "12"]), (".", ["1234", "12"])], ids=["comma", "thousands"]
+)
+def test_what_was_asked_for_is_what_is_read(tmp_path: Path, decimal: str, read: list[str]) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('a,b\n1,"1,234"\n2,12\n')
+    assert read_table(path, form_asked([f"decimal={decimal}"])).frame["b"].tolist() == read
+    assert read_table(path, Form(decimal=decimal)).form.decimal == decimal
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        (["1,5", "1.234,5"], ["1.5", "1234.5"]),  # a comma that is decimal, and points between thousands
+        (["1,234", "1,234,567"], ["1234", "1234567"]),
+        (["1,234", "0,5"], ["1.234", "0.5"]),
+        (["1,234", "12.5"], None),
+        (["1,2,3", "4"], ["1,2,3", "4"]),  # a list, and no number
+        (["85,5 %", "90 %"], ["85.5 %", "90 %"]),
+    ],
+)
+def test_a_comma_in_a_number_is_read_where_one_reading_is_left(
+    tmp_path: Path, cells: list[str], read: list[str] | None
+) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("a;b\n" + "".join(f"x;{cell}\n" for cell in cells))
+    if read is None:
+        with pytest.raises(AnnotationError, match="decimal comma"):
+            read_table(path)
+    else:
+        assert read_table(path).frame["b"].astype("str").tolist() == read

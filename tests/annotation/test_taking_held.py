@@ -1,0 +1,48 @@
+"""A slot that somebody holds this moment is passed over: who hands in holds a row, and must wait for nobody's."""
+
+from __future__ import annotations
+
+import threading
+
+from sqlalchemy import Engine, select, text
+
+from annotation.people.principals import Principal
+from annotation.work.claiming import take
+from db.connect import transaction
+from db.tables import Assignment
+from tests.plain_study import people_of, plain_study
+
+
+def test_two_who_hand_in_the_open_slot_of_the_other_do_not_wait_for_each_other(engine: Engine) -> None:
+    """Each went on with stale work of their own, whose slot the other still sees open."""
+    if engine.dialect.name != "postgresql":
+        return  # one writes at a time
+    study_id = plain_study(engine, 2, 1)
+    with transaction(engine) as session:
+        slots = list(session.scalars(select(Assignment.id).where(Assignment.study_id == study_id)))
+    both, outcomes = threading.Barrier(2), list[object]()
+
+    def hand_in_and_go_on(person: Principal, slot: int) -> None:
+        try:
+            with transaction(engine) as session:
+                session.execute(text("SET LOCAL lock_timeout = '20s'"))  # the test ends even where they wait
+                mine = session.get_one(Assignment, slot)
+                mine.status, mine.rater_id = "submitted", person.rater_id
+                session.flush()
+                both.wait(timeout=20)
+                outcomes.append(take(session, person))
+                both.wait(timeout=20)
+        except Exception as error:  # the database breaks a circle by failing one of the two
+            both.abort()
+            outcomes.append(error)
+
+    people = people_of(engine, study_id, 2)
+    threads = [
+        threading.Thread(target=hand_in_and_go_on, args=(person, slot))
+        for person, slot in zip(people, slots, strict=True)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert outcomes == [None, None]

@@ -1,0 +1,242 @@
+"""One small file in 40 forms: separators, shapes, spellings and formats. What is read is read right, the rest is asked.
+
+The labels are eight pairs of two systems by two people and a judge; each form holds them as some tool or person writes
+them. A form of which two readings are possible is refused with the sentence that mends it, and read with that said.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from annotation.errors import AnnotationError
+from app.commands.tidying import options_of
+from calipers.tidy_files import labels_of
+from tests.annotation.spreadsheet_files import write_ods, write_xlsx
+
+PEOPLE, JUDGE = ("annotator_1", "annotator_2"), "gpt-4o"
+RATERS = (*PEOPLE, JUDGE)
+SYSTEMS = ("atlas", "borel")
+ANSWERS = {  # question -> the answer of each rater: A is atlas
+    "q1": "AAB", "q2": "BBB", "q3": "ttA", "q4": "BAB", "q5": "AAA", "q6": "BtB", "q7": "AAt", "q8": "tBB",
+}  # fmt: skip
+VERDICT = {"A": "A", "B": "B", "t": "tie"}
+Row = dict[str, Any]
+
+
+def long(
+    words: Mapping[str, str] = VERDICT, label: str = "label", pairs: Sequence[str] = ("model_a", "model_b")
+) -> list[Row]:
+    """A row for each answer, under the names that people give to columns; without systems where `pairs` is empty."""
+    return [
+        {
+            "question_id": question,
+            **dict(zip(pairs, SYSTEMS, strict=False)),
+            "annotator": rater,
+            label: words[given[place]],
+        }
+        for question, given in ANSWERS.items()
+        for place, rater in enumerate(RATERS)
+    ]
+
+
+def wide(words: Mapping[str, str] = VERDICT, heads: Sequence[str] = RATERS) -> list[Row]:
+    """A column for each rater."""
+    return [
+        {"question_id": question, "model_a": "atlas", "model_b": "borel"}
+        | {head: words[given[place]] for place, head in enumerate(heads)}
+        for question, given in ANSWERS.items()
+    ]
+
+
+def ours() -> list[Row]:
+    return [
+        {"item_id": row["question_id"], "rater_id": row["annotator"],
+         "rater_kind": "judge" if row["annotator"] == JUDGE else "human", "criterion": "overall", "label": row["label"],
+         "cluster_id": row["question_id"], "system_a": "atlas", "system_b": "borel"}
+        for row in long()
+    ]  # fmt: skip
+
+
+def swapped() -> list[Row]:
+    """Every other pair named the other way round, as arenas keep it."""
+    turned = {"A": "model_b", "B": "model_a", "tie": "tie"}
+    kept = {"A": "model_a", "B": "model_b", "tie": "tie"}
+    return [
+        row | {"model_a": "borel", "model_b": "atlas", "winner": turned[row["winner"]]}
+        if number % 2
+        else row | {"winner": kept[row["winner"]]}
+        for number, row in enumerate(long(label="winner"))
+    ]
+
+
+def sided(order: Mapping[int, str]) -> list[Row]:
+    """Left and right, with the order in which the pair was shown."""
+    left = {"AB": {"A": "left", "B": "right", "tie": "tie"}, "BA": {"A": "right", "B": "left", "tie": "tie"}}
+    return [
+        row | {"order": order[number % 2], "label": left[order[number % 2]][row["label"]]}
+        for number, row in enumerate(long())
+    ]
+
+
+def delimited(rows: Sequence[Row], separator: str = ",", encoding: str = "utf-8") -> bytes:
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, list(rows[0]), delimiter=separator)
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode(encoding)
+
+
+def lines(rows: Sequence[Row]) -> bytes:
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+def nested() -> list[Row]:
+    return [
+        {"question": {"id": question}, "models": {"model_a": "atlas", "model_b": "borel"},
+         "votes": [{"annotator": rater, "vote": VERDICT[given[place]]} for place, rater in enumerate(RATERS)]}
+        for question, given in ANSWERS.items()
+    ]  # fmt: skip
+
+
+def cells(rows: Sequence[Row]) -> list[list[str]]:
+    return [list(rows[0]), *([str(cell) for cell in row.values()] for row in rows)]
+
+
+def folder(path: Path) -> None:
+    """A file for each rater."""
+    path.mkdir()
+    for rater in RATERS:
+        own = [
+            {name: cell for name, cell in row.items() if name != "annotator"}
+            for row in long()
+            if row["annotator"] == rater
+        ]
+        (path / f"{rater}.csv").write_bytes(delimited(own))
+
+
+def in_words(a: str, b: str, tie: str) -> bytes:
+    return delimited(long({"A": a, "B": b, "t": tie}))
+
+
+FORMS: dict[str, tuple[str, bytes | Callable[[Path], object]]] = {
+    # separators and encodings
+    "our own columns": ("a.csv", delimited(ours())),
+    "commas": ("a.csv", delimited(long())),
+    "semicolons": ("a.csv", delimited(long(), ";")),
+    "tabs": ("a.tsv", delimited(long(), "\t")),
+    "bars": ("a.txt", delimited(long(), "|")),
+    "semicolons in UTF-16": ("a.csv", delimited(long(), ";", "utf-16")),
+    "a byte order mark": ("a.csv", delimited(long(), ",", "utf-8-sig")),
+    "Windows-1252": ("a.csv", delimited([row | {"note": "schön"} for row in long()], ";", "cp1252")),
+    # formats
+    "xlsx": ("a.xlsx", lambda path: write_xlsx(path, {"Sheet1": cells(long())})),
+    "ods": ("a.ods", lambda path: write_ods(path, {"Sheet1": cells(long())})),
+    "xlsx, a sheet a rater": ("a.xlsx", lambda path: write_xlsx(path, {
+        rater: cells([{k: v for k, v in row.items() if k != "annotator"} for row in long() if row["annotator"] == rater])
+        for rater in RATERS})),
+    "JSON": ("a.json", json.dumps(long()).encode()),
+    "JSON below a name": ("a.json", json.dumps({"format": 1, "labels": long()}).encode()),
+    "JSON by columns": ("a.json", str(pd.DataFrame(long()).to_json()).encode()),
+    "JSON Lines": ("a.jsonl", lines(long())),
+    "JSON Lines, nested answers": ("a.jsonl", lines(nested())),
+    "Parquet": ("a.parquet", lambda path: pd.DataFrame(long()).to_parquet(path, index=False)),
+    "a folder, a file a rater": ("raters", folder),
+    # shapes
+    "a column a rater": ("a.csv", delimited(wide())),
+    "a column a rater, named after labels": ("a.csv", delimited(wide(heads=[f"{one}_label" for one in RATERS]))),
+    "a column a rater, numbers": ("a.csv", delimited(wide({"A": "1", "B": "2", "t": "0"}))),
+    "a column a rater and criterion": ("a.csv", delimited([
+        {k if k in ("question_id", "model_a", "model_b") else f"{k}.overall": v for k, v in row.items()}
+        | {f"{rater}.style": "A" for rater in RATERS} for row in wide()])),
+    "pairs in both orders": ("a.csv", delimited(swapped())),
+    # spellings
+    "model_a, model_b": ("a.csv", in_words("model_a", "model_b", "tie (bothbad)")),
+    "[[A]], [[B]], [[C]]": ("a.csv", in_words("[[A]]", "[[B]]", "[[C]]")),
+    "A>>B": ("a.csv", in_words("A>>B", "B>A", "A=B")),
+    "small letters": ("a.csv", in_words("a", "b", "Tie")),
+    "win, lose": ("a.csv", in_words("win", "lose", "draw")),
+    "1, 2, 0": ("a.csv", in_words("1", "2", "0")),
+    "1.0, 2.0, 0.0": ("a.csv", in_words("1.0", "2.0", "0.0")),
+    "names of systems": ("a.csv", in_words("atlas", "borel", "tie")),
+    "Assistant A": ("a.csv", in_words("Assistant A", "Assistant B", "Both good")),
+    "Response 1 is better": ("a.csv", in_words("Response 1 is better", "Response 2 is slightly better", "About the same")),
+    "left and right, with the order": ("a.csv", delimited(sided({0: "AB", 1: "BA"}))),
+    "left and right, systems called so": ("a.csv", delimited(
+        long({"A": "left", "B": "right", "t": "tie"}, pairs=("left_model", "right_model")))),
+    "verdicts without systems": ("a.csv", delimited(long(pairs=()))),
+}  # fmt: skip
+ASKED: dict[str, tuple[str, bytes, str, Mapping[str, Any]]] = {
+    "1, 2, 0 without systems": (
+        "a.csv", delimited(long({"A": "1", "B": "2", "t": "0"}, pairs=())), "--map-label 1=A,2=B,0=tie",
+        {"words": ["1=A,2=B,0=tie"]},
+    ),
+    "left and right without an order": (
+        "a.csv", in_words("left", "right", "tie"), "or --labels-are verdicts where the first is always system_a",
+        {"labels_are": "verdicts"},
+    ),
+    "raters nobody knows": (
+        "a.csv", delimited(wide(heads=("ada", "ben", "eve"))), "--map rater_id=ada+ben+eve",
+        {"columns": ["rater_id=ada+ben+eve"], "people": ["ada,ben"]},
+    ),
+    "0 and 1 for two systems": (
+        "a.csv", in_words("0", "1", "0.5"), "--map-label 1=A,2=B,0=tie", {"words": ["0=A,1=B,0.5=tie"]},
+    ),
+}  # fmt: skip
+NAMES = {"ada": "annotator_1", "ben": "annotator_2", "eve": "gpt-4o"}
+
+
+def read(path: Path, **said: Any) -> set[tuple[str, str, str, str]]:
+    """(question, rater, kind, who won) of every answer but those on style."""
+    labels, _ = labels_of(path, options_of(**{"columns": [], "words": [], "people": [], "read": []} | said))
+    labels = labels.astype("str")
+    assert (labels.loc[labels["criterion"] != "style"].groupby(["item_id", "rater_id"]).size() == 1).all()
+    out = set()
+    for row in labels[labels["criterion"] != "style"].to_dict("records"):
+        sides = {"A": row.get("system_a", "atlas"), "B": row.get("system_b", "borel")}
+        rater = NAMES.get(row["rater_id"], row["rater_id"])
+        out.add((row["cluster_id"].partition("|")[0], rater, row["rater_kind"], sides.get(row["label"], row["label"])))
+    return out
+
+
+def written(path: Path, content: bytes | Callable[[Path], object]) -> Path:
+    if callable(content):
+        content(path)
+    else:
+        path.write_bytes(content)
+    return path
+
+
+EXPECTED = {
+    (question, rater, "judge" if rater == JUDGE else "human", {"A": "atlas", "B": "borel", "t": "tie"}[given[place]])
+    for question, given in ANSWERS.items()
+    for place, rater in enumerate(RATERS)
+}
+
+
+def test_there_are_forty() -> None:
+    assert (len(FORMS), len(ASKED)) == (36, 4)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_form_with_one_reading_is_read(tmp_path: Path, name: str) -> None:
+    called, content = FORMS[name]
+    assert read(written(tmp_path / called, content)) == EXPECTED
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_form_with_two_readings_asks_and_is_read_once_it_is_said(tmp_path: Path, name: str) -> None:
+    called, content, sentence, said = ASKED[name]
+    path = written(tmp_path / called, content)
+    with pytest.raises(AnnotationError) as refused:
+        read(path)
+    assert refused.value.code == "cannot_tidy"
+    assert sentence in refused.value.text
+    assert read(path, **said) == EXPECTED

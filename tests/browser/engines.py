@@ -1,0 +1,261 @@
+"""Firefox and WebKit as Debian ships them, behind one small driver: WebDriver BiDi for the one, WebDriver for the other.
+
+Playwright knows neither of the two. Both take the same actions of keys and pointer, as a person's; a test is written
+once. Functions are run in the page with `calipers` naming the annotator's page (`.calipers`), null where there is none.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.request
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import ClientConnection, connect
+
+from tests.browser.driving import PATIENCE, VIEWPORT
+from tests.machines.proxy import free_port
+
+NAMED = {
+    "Enter": "\ue007",
+    "Escape": "\ue00c",
+    "Control": "\ue009",
+    "Alt": "\ue00a",
+    "ArrowDown": "\ue015",
+    "PageDown": "\ue00f",
+}
+CALLED = """(function () {
+    const host = [...document.querySelectorAll('*')].find((one) => one.shadowRoot?.querySelector('.calipers'));
+    const calipers = host?.shadowRoot.querySelector('.calipers') ?? null;
+    return JSON.stringify((%s)(...%s) ?? null);
+})()"""
+MINI_BROWSER = "/usr/lib/*/webkit2gtk-4.*/MiniBrowser"
+
+
+class Engine(ABC):
+    """One window with one tab."""
+
+    @abstractmethod
+    def goto(self, address: str) -> None:
+        """Returns when the document was read."""
+
+    @abstractmethod
+    def evaluate(self, expression: str) -> Any:
+        """The value of an expression in the page."""
+
+    @abstractmethod
+    def perform(self, source: Mapping[str, Any]) -> None:
+        """Actions of one source of input, as WebDriver describes them."""
+
+    @abstractmethod
+    def picture(self) -> bytes:
+        """What is on screen, as PNG."""
+
+    def run(self, function: str, *arguments: Any) -> Any:
+        """What this function gives in the page."""
+        return json.loads(self.evaluate(CALLED % (function, json.dumps(arguments))))
+
+    def until(self, function: str, *arguments: Any) -> None:
+        """Until this function gives something true; a page that is just being left has nothing to say."""
+        ends = time.monotonic() + PATIENCE
+        while True:
+            try:
+                if self.run(function, *arguments):
+                    return
+            except EngineError:
+                pass
+            assert time.monotonic() < ends, f"did not come true in time: {function}"
+            time.sleep(0.05)
+
+    def ready(self) -> None:
+        """The item is on screen, and keys act."""
+        self.until("() => calipers?.dataset.ready === 'true'")
+
+    def press(self, *chords: str) -> None:
+        """One key after the other; `Control+Enter` holds the first."""
+        steps = []
+        for chord in chords:
+            keys = [NAMED.get(key, key) for key in chord.split("+")]
+            steps += [{"type": "keyDown", "value": key} for key in keys]
+            steps += [{"type": "keyUp", "value": key} for key in reversed(keys)]
+        self.perform({"type": "key", "id": "keyboard", "actions": steps})
+
+    def type(self, text: str) -> None:
+        """Letter by letter, with their keys."""
+        self.press(*text)
+
+    def dictate(self, text: str) -> None:
+        """Word after word into what has the focus, without any keydown."""
+        for word in re.findall(r"\S+\s*", text):
+            self.run("(word) => { document.execCommand('insertText', false, word); }", word)
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float] | None = None) -> None:
+        """The mouse is pressed at one place of the window and let go at another, or at the same."""
+        ways = [{"type": "pointerMove", "x": round(x), "y": round(y)} for x, y in (start, end or start)]
+        down, up = ({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))
+        steps = [ways[0], down, ways[1], up]
+        self.perform({"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": steps})
+
+    def click(self, selector: str) -> None:
+        """In the middle of the first that is seen."""
+        seen = """(selector) => {
+            const all = [...(calipers ?? document).querySelectorAll(selector)];
+            const { left, top, width, height } = all.find((one) => one.checkVisibility()).getBoundingClientRect();
+            return [left + width / 2, top + height / 2];
+        }"""
+        self.drag(self.run(seen, selector))
+
+
+class EngineError(Exception):
+    """What a browser answers in the place of a value."""
+
+
+class Firefox(Engine):
+    """Speaks WebDriver BiDi itself, over a websocket."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self.socket, self.asked = socket, 0
+        self.send("session.new", capabilities={})
+        self.tab = self.send("browsingContext.getTree")["contexts"][0]["context"]
+        self.send("browsingContext.setViewport", context=self.tab, viewport=dict(VIEWPORT))
+
+    def send(self, method: str, **parameters: Any) -> Any:
+        self.asked += 1
+        self.socket.send(json.dumps({"id": self.asked, "method": method, "params": parameters}))
+        while True:
+            reply = json.loads(self.socket.recv(timeout=PATIENCE))
+            if reply.get("id") == self.asked:
+                if reply["type"] == "error":
+                    raise EngineError(reply["message"])
+                return reply["result"]
+
+    def goto(self, address: str) -> None:
+        self.send("browsingContext.navigate", context=self.tab, url=address, wait="interactive")
+
+    def evaluate(self, expression: str) -> Any:
+        target = {"context": self.tab}
+        found = self.send("script.evaluate", expression=expression, target=target, awaitPromise=False)
+        if found["type"] != "success":
+            raise EngineError(found["exceptionDetails"]["text"])
+        return found["result"].get("value")
+
+    def perform(self, source: Mapping[str, Any]) -> None:
+        self.send("input.performActions", context=self.tab, actions=[source])
+
+    def picture(self) -> bytes:
+        return base64.b64decode(self.send("browsingContext.captureScreenshot", context=self.tab)["data"])
+
+
+class WebKit(Engine):
+    """WebKitGTK's small browser behind its WebDriver, on a screen in memory."""
+
+    def __init__(self, address: str, browser: str) -> None:
+        self.session = f"{address}/session"
+        asked = {"pageLoadStrategy": "eager", "webkitgtk:browserOptions": {"binary": browser, "args": ["--automation"]}}
+        self.session += f"/{self.send('', capabilities={'alwaysMatch': asked})['sessionId']}"
+        self.send("/window/rect", x=0, y=0, width=VIEWPORT["width"], height=VIEWPORT["height"] + 40)
+
+    def send(self, path: str, **body: Any) -> Any:
+        return self.asked(urllib.request.Request(self.session + path, json.dumps(body).encode()))
+
+    def asked(self, request: urllib.request.Request) -> Any:
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as reply:
+                return json.load(reply)["value"]
+        except urllib.request.HTTPError as problem:
+            raise EngineError(problem.read().decode()) from problem
+
+    def goto(self, address: str) -> None:
+        self.send("/url", url=address)
+
+    def evaluate(self, expression: str) -> Any:
+        return self.send("/execute/sync", script=f"return {expression}", args=[])
+
+    def perform(self, source: Mapping[str, Any]) -> None:
+        self.send("/actions", actions=[source])
+
+    def picture(self) -> bytes:
+        return base64.b64decode(self.asked(urllib.request.Request(f"{self.session}/screenshot")))
+
+
+@contextmanager
+def firefox() -> Iterator[Engine]:
+    """A Firefox with a profile of its own."""
+    command = shutil.which("firefox-esr") or shutil.which("firefox")
+    assert command is not None
+    with ExitStack() as ends:
+        folder = ends.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        log = Path(folder) / "log"
+        started(
+            ends, [command, "--headless", "--remote-debugging-port", "0", "--profile", folder, "about:blank"], log=log
+        )
+        address = said(log, r"listening on (ws://\S+)")
+        yield Firefox(ends.enter_context(connect(f"{address}/session", max_size=None)))
+
+
+@contextmanager
+def webkit() -> Iterator[Engine]:
+    """A WebKit with a home of its own, on a screen of its own."""
+    with ExitStack() as ends:
+        folder = ends.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        read, write = os.pipe()
+        size = f"{VIEWPORT['width']}x{VIEWPORT['height'] + 40}x24"
+        started(ends, ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-nolisten", "tcp"], pass_fds=(write,))
+        os.close(write)
+        with open(read, encoding="ascii") as display:
+            screen = f":{display.readline().strip()}"
+        own = {
+            "DISPLAY": screen, "GDK_BACKEND": "x11", "HOME": folder, "XDG_RUNTIME_DIR": folder,
+            "LIBGL_ALWAYS_SOFTWARE": "1", "WEBKIT_DISABLE_DMABUF_RENDERER": "1",
+            "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",  # root has no sandbox, as in Chromium
+        }  # fmt: skip
+        port, log = free_port(), Path(folder) / "log"
+        started(ends, ["WebKitWebDriver", f"--port={port}"], log=log, env=os.environ | own)
+        address = f"http://127.0.0.1:{port}"
+        answers(f"{address}/status")
+        engine = WebKit(address, str(next(Path("/").glob(MINI_BROWSER[1:]))))
+        yield engine
+        engine.asked(urllib.request.Request(engine.session, method="DELETE"))
+
+
+def started(ends: ExitStack, command: list[str], log: Path | None = None, **options: Any) -> None:
+    """A process until the block ends."""
+    output = ends.enter_context(log.open("wb")) if log else subprocess.DEVNULL
+    process = ends.enter_context(subprocess.Popen(command, stdout=output, stderr=output, **options))
+    ends.callback(process.terminate)
+
+
+def said(log: Path, pattern: str) -> str:
+    """What a process writes to its log, once it does."""
+    return waited(lambda: (found := re.search(pattern, log.read_text("utf-8", "replace"))) and found[1])
+
+
+def answers(address: str) -> None:
+    """Once something answers there."""
+
+    def asked() -> bool:
+        try:
+            with urllib.request.urlopen(address, timeout=1):
+                return True
+        except OSError:
+            return False
+
+    waited(asked)
+
+
+def waited(condition: Callable[[], Any]) -> Any:
+    ends = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < ends, "did not come true in time"
+        time.sleep(0.05)
+    return found

@@ -1,0 +1,90 @@
+"""At every width of a window, with prompts of ordinary and of great length: both reports and the question are on screen."""
+
+from __future__ import annotations
+
+import uuid
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from tests.browser.driving import THIRTY_NINE, new_tab, ready
+from tests.small_study import make_study
+
+pytestmark = pytest.mark.browser
+
+ASKED = "Write an encyclopedic article on the tides and what they mean to the people of a coast, with sources. "
+WORDS = "The moon pulls the oceans, and the tide rises and falls twice a day along every coast of the world. "
+# how the page stands in a window of this width: its layout, each part's [left, right, top, bottom], what is cut off
+STANDS = """root => {
+    const place = (node) => {
+        const { left, right, top, bottom } = node.getBoundingClientRect();
+        return [left, right, top, bottom];
+    };
+    const seen = ['.question.open h2', '.question.open p', '[role=radio]', '.boxes textarea:not([hidden])', '.submit'];
+    return {
+        layout: root.dataset.layout,
+        panes: [...root.querySelectorAll('.pane')].filter((pane) => pane.checkVisibility({ visibilityProperty: true })).map(place),
+        seen: Object.fromEntries(seen.map((name) => [name, place(root.querySelector(name))])),
+        tools: [...root.querySelectorAll('.header button')].filter((one) => one.checkVisibility({ visibilityProperty: true })).map(place),
+        header: place(root.querySelector('.header')),
+        wide: ['.header', '.reading', '.form', '.ask', '.why'].filter((name) => {
+            const part = root.querySelector(name);
+            return part.scrollWidth > part.clientWidth + 1;
+        }),
+    };
+}"""
+
+
+@pytest.mark.parametrize("length", [13_000, pytest.param(350, marks=pytest.mark.slow)])
+def test_at_every_width_both_panes_have_their_share_and_the_question_is_seen_whatever_the_length_of_the_prompt(
+    context: BrowserContext, server: Any, tmp_path: Path, length: int
+) -> None:
+    page = reader(context, server, tmp_path, length)
+    for width in range(360, 2561, 60):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert wrong_at(page, width, 900) == [], width
+    page.set_viewport_size({"width": 960, "height": 540})  # 1920 x 1080 at 200 % zoom
+    assert wrong_at(page, 960, 540) == []
+
+
+def reader(context: BrowserContext, server: Any, root: Path, length: int) -> Page:
+    """Two reports on a topic whose prompt has so many characters, the 39 criteria."""
+    for system in ("alpha", "beta"):
+        (root / system).mkdir()
+        (root / system / "tides.md").write_text(f"# Tides\n\n{WORDS * 40}{system}", encoding="utf-8")
+    prompt = (ASKED * (length // len(ASKED) + 1))[:length]
+    (root / "topics.csv").write_text(
+        f'topic,title,prompt\ntides,"Tides and people",{prompt}\n'.replace("coast,", "coast"), "utf-8"
+    )
+    page = new_tab(context)
+    page.goto(server.link(make_study(server.engine, root, protocol=THIRTY_NINE, name=uuid.uuid4().hex), "Ada"))
+    ready(page)
+    return page
+
+
+def wrong_at(page: Page, width: int, height: int) -> list[str]:
+    """What is not as wide as it must be, or not on screen."""
+    layout = "right" if width >= 1280 else "dock" if width >= 900 else "single"
+    page.locator(f'.calipers[data-layout="{layout}"]').wait_for()
+    stands = page.locator(".calipers").evaluate(STANDS)
+    form = 424 if layout == "right" else 0  # at most
+    least, most = ((width - form) / 2 - 2, (width - 296) / 2) if layout == "right" else (width / 2 - 2, width / 2)
+    if layout == "single":
+        least, most = width - 1, width
+    wrong = [f"wider than it may be: {name}" for name in stands["wide"]]
+    wrong += [
+        f"pane {left} to {right}" for left, right, _, _ in stands["panes"] if not least <= right - left <= most + 1
+    ]
+    wrong += [f"low pane {box}" for box in stands["panes"] if box[3] - box[2] < 0.25 * height]
+    if len(stands["panes"]) != (1 if layout == "single" else 2):
+        wrong.append(f"{len(stands['panes'])} panes")
+    if not 40 <= stands["header"][3] <= 64:
+        wrong.append(f"header {stands['header']}")
+    boxes = [("a tool", box) for box in stands["tools"]] + list(stands["seen"].items())
+    for name, (left, right, top, bottom) in boxes:
+        low = layout == "single" and width < 600 and name != ".question.open h2"  # a narrow form scrolls
+        if left < -1 or right > width + 1 or top < -1 or (bottom > height + 1 and not low) or right - left < 1:
+            wrong.append(f"{name} at {left:.0f}, {top:.0f} to {right:.0f}, {bottom:.0f}")
+    return wrong

@@ -1,0 +1,254 @@
+"""What a judge is compared by, and what it may decide alone, has a case on each side of its limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from types import SimpleNamespace as Made
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.comparing import alternative_annotator as alternative
+from calibration.comparing import effective_judges as effective
+from calibration.delegating import alone, alone_steps
+from calibration.delegating.alone_steps import Checked, Tested
+from calibration.errors import CalibrationError
+from calibration.results import CalibrationSettings
+from tests.calibration.limits.made import estimate
+from tests.calibration.studies import made_pairs
+
+PLAIN = CalibrationSettings()
+FIVE = replace(PLAIN, alone_error=0.05)
+
+
+@pytest.mark.parametrize(("tested", "told"), [(2, True), (3, False), (4, False), (1, True)])
+def test_the_alternative_annotator_test_was_made_for_three_annotators(tested: int, told: bool) -> None:
+    assert ("made for three or more" in alternative._note(tested, 0)) == told
+
+
+@pytest.mark.parametrize(("items", "tested"), [(29, False), (30, True), (31, True)])
+def test_an_annotator_takes_part_from_thirty_labels_on(items: int, tested: bool) -> None:
+    frame = made_pairs(pairs=items, criteria=1, judges={"judge-x": 0.8})
+    found = alternative.alt_test(frame, "judge-x", 0.2, settings=replace(PLAIN, resamples=2))
+    assert [math.isnan(one.p) for one in found.annotators] == [not tested] * 3
+
+
+@pytest.mark.parametrize(("p", "rejected"), [(0.05, True), (0.0501, False), (0.045, True), (0.055, False)])
+def test_a_judge_holds_its_own_up_to_five_percent_of_false_discoveries(
+    p: float, rejected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alternative.stats, "false_discovery_control", lambda known, method: known)
+    one = alternative.AnnotatorTest("a", 0.5, 0.0, p, math.nan, False, 30, 30, "")
+    assert alternative._adjusted([one])[0].rejected == rejected
+
+
+@pytest.mark.parametrize(
+    ("rejected", "passed"),
+    [
+        ((True, False), True),
+        ((True, False, False), False),
+        ((True,) * 4 + (False,) * 5, False),
+        ((True,) * 5 + (False,) * 4, True),
+    ],
+)
+def test_a_judge_passes_against_half_of_the_annotators(
+    rejected: tuple[bool, ...], passed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = [alternative.AnnotatorTest("a", 0.5, 0.0, 0.1, 0.1, one, 30, 30, "") for one in rejected]
+    monkeypatch.setattr(alternative, "_check", lambda *_: None)
+    monkeypatch.setattr(alternative, "left_out", lambda *_: [])
+    monkeypatch.setattr(alternative, "_adjusted", lambda _: told)
+    monkeypatch.setattr(alternative, "_advantage", lambda *_: None)
+    judge: Any = Made(rater="j")
+    nobody: Any = None
+    assert alternative.alt_test_of(nobody, nobody, nobody, judge, 0.2, "exact_match", 30, True, PLAIN).passed == passed
+
+
+@pytest.mark.parametrize(
+    ("clusters", "single", "resampled"),
+    [(19, True, False), (20, True, True), (19, False, True), (1, False, False), (2, False, True)],
+)
+def test_single_criteria_have_no_interval_on_fewer_than_twenty_clusters(
+    clusters: int, single: bool, resampled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alternative, "resample", lambda *_: "draws")
+    monkeypatch.setattr(alternative, "drawn", lambda name, pair, value, draws, *_: draws)
+    monkeypatch.setattr(alternative, "Pair", lambda *_: Made(clusters=clusters))
+    study, group = Made(clusters=range(clusters)), Made(single=single)
+    table = np.ones((clusters, 2))
+    draws = alternative._advantage(study, group, "j", [table], PLAIN)  # type: ignore[arg-type] - made for this
+    assert (draws == "draws") == resampled
+
+
+@pytest.mark.parametrize(
+    ("clusters", "draws", "note"),
+    [
+        (4, 999, "4 clusters are too few"),
+        (5, 999, ""),
+        (5, 98, "labels are too many"),
+        (5, 99, ""),
+        (4, 98, "4 clusters"),
+    ],
+)
+def test_judges_that_err_each_for_itself_are_drawn_from_five_clusters_and_ninety_nine_permutations_on(
+    clusters: int, draws: int, note: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    errors = np.array([[0.0, 1, 0, 1, 1] * 2, [1.0, 1, 0, 0, 1] * 2])
+    unit = np.arange(10)
+    study: Any = Made(unit_cluster=unit % clusters, criteria=())
+    monkeypatch.setattr(effective, "study_of", lambda *_: study)
+    monkeypatch.setattr(effective, "scale_of", lambda *_: "scale")
+    monkeypatch.setattr(effective, "_chosen", lambda *_: [Made(rater="a"), Made(rater="b")])
+    monkeypatch.setattr(effective, "_errors", lambda *_: (unit, errors))
+    monkeypatch.setattr(effective, "_null", lambda errors, cluster, draws, seed: np.ones(draws))
+    monkeypatch.setattr(effective, "CELLS", draws * errors.size)
+    found = effective.effective_judges(study)
+    assert note in found.note
+    assert bool(found.note) == bool(note)
+    assert found.permutations == (0 if note else draws)
+
+
+@pytest.mark.parametrize(("topics", "told"), [(11, "below 12 nothing can be said"), (12, "no error is left")])
+def test_below_twelve_topics_nothing_is_decided_alone(topics: int, told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = Checked(np.ones(topics, int), np.arange(topics), np.zeros(topics), np.zeros(0, int))
+    monkeypatch.setattr(alone, "checked", lambda *_: labels)
+    monkeypatch.setattr(alone, "error_of_one", lambda *_: 0.0)
+    monkeypatch.setattr(alone, "cluster_word", lambda _: "topic")
+    own, study = Made(judge="j", by=(), usd=np.zeros(0)), Made(frame=None, clusters=range(topics))
+    assert told in alone._alone(study, None, None, own, (1, 1.0), FIVE).reason  # type: ignore[arg-type] - as above
+
+
+@pytest.mark.parametrize(("labels", "refused"), [(25, "no judge is called"), (26, "share no scale of few answers")])
+def test_items_for_people_take_a_scale_of_up_to_twenty_five_answers(
+    labels: int, refused: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alone, "study_of", lambda *_: Made(criteria=()))
+    monkeypatch.setattr(alone, "scale_of", lambda *_: Made(labels=range(labels)))
+    monkeypatch.setattr(alone, "item_surenesses", lambda *_: [])
+    with pytest.raises(CalibrationError, match=refused):
+        alone.items_for_people(pd.DataFrame(), "j", FIVE)
+
+
+def sure(*levels: int) -> Any:
+    """Items of one cluster each, so sure."""
+    each = np.arange(len(levels))
+    return Made(
+        judge="j", item=each, cluster=each, level=np.array(levels), agree=np.array(levels) / 10,
+        confidence=np.array(levels) / 20, unit_item=each, verdict=np.ones((len(levels), 1)),
+    )  # fmt: skip
+
+
+def test_what_is_as_sure_as_the_level_is_decided_and_not_left_to_people(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, names = sure(1, 2, 3), pd.Categorical(["i0", "i1", "i2"])
+    frame = pd.DataFrame({"item_id": names, "rater_kind": "judge", "cluster_id": "t", "system_a": "", "system_b": ""})
+    study: Any = Made(frame=frame, clusters=range(3))
+    assert alone._left(study, own, Made(decided=Made(level=2)))["item_id"].tolist() == ["i0"]  # type: ignore[arg-type] - made
+    assert len(alone._left(study, own, Made(decided=None))) == 3  # type: ignore[arg-type] - made
+    assert alone_steps._least(own, 2) == (0.2, 0.1)
+    shares = []
+    monkeypatch.setattr(alone_steps, "share", lambda name, pair, hits, *_: shares.append(hits.tolist()))
+    alone_steps._share(study, own, 2, FIVE)
+    assert shares == [[0, 1, 1]]
+    labels = Checked(own.level, own.cluster, np.zeros(3), np.zeros(0, int))
+    assert alone_steps._by_step(labels, np.array([2]), 3)[1].tolist() == [[1], [1]]
+
+
+def test_a_left_out_annotator_is_looked_at_on_what_is_as_sure_as_the_level(monkeypatch: pytest.MonkeyPatch) -> None:
+    own, seen = sure(1, 2, 3), []
+    frame = pd.DataFrame({"item_id": pd.Categorical(["i0", "i1", "i2"])})
+    study: Any = Made(frame=frame, clusters=range(3), unit_cluster=np.arange(3))
+    rows = Made(cluster=np.arange(3), human=np.ones(3), judge=np.ones(3))
+    for name, value in (("each_unit_a_cluster", study), ("left_out", []), ("stacked", rows)):
+        monkeypatch.setattr(alone, name, lambda *_, value=value: value)
+    monkeypatch.setattr(alone, "share", lambda name, pair, wrong, *_: seen.append(pair.sizes.tolist()))
+    alone._person(study, None, None, own, 2, FIVE)  # type: ignore[arg-type] - of which nothing is read
+    assert seen == [[0, 1, 1]] * 2
+
+
+def test_labels_without_a_majority_count_where_their_item_is_as_sure_as_the_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    levels = np.array([1, 2, 3] * 4)
+    labels = Checked(levels, np.arange(12), np.zeros(12), np.array([1, 2, 2, 3]))
+    step = Made(level=2, share=estimate("share", 0.5))
+    monkeypatch.setattr(alone, "checked", lambda *_: labels)
+    monkeypatch.setattr(alone, "error_of_one", lambda *_: 0.05)
+    monkeypatch.setattr(alone, "tested", lambda *_: Made(at=0, steps=(step,)))
+    monkeypatch.setattr(alone, "_person", lambda *_: (None, None))
+    monkeypatch.setattr(alone, "cluster_word", lambda _: "topic")
+    own, study = Made(judge="j", by=(), usd=np.zeros(0)), Made(frame=None, clusters=range(12))
+    found = alone._alone(study, None, None, own, (1, 1.0), FIVE)  # type: ignore[arg-type] - of which nothing is read
+    assert found.without_majority == pytest.approx(3 / 11)
+
+
+@pytest.mark.parametrize(("levels", "steps"), [(9, 9), (10, 10), (11, 10), (12, 10)])
+def test_of_more_than_ten_levels_of_sureness_the_tenths_are_tried(levels: int, steps: int) -> None:
+    gathered = len(alone_steps._levels(sure(*range(levels), *[levels - 1] * 40)))
+    assert (gathered == levels) == (levels <= 10)
+    assert len(alone_steps._levels(sure(*range(levels)))) == steps
+
+
+@pytest.mark.parametrize(
+    ("bounds", "topics", "expected"),
+    [
+        ([0.05, 0.05], [12, 12], (0, 2)), ([0.05, 0.0501], [12, 12], (0, 1)), ([0.05, 0.05], [11, 12], (1, 2)),
+        ([0.04, 0.04], [11, 13], (1, 2)),
+    ],
+)  # fmt: skip
+def test_steps_pass_up_to_the_error_allowed_and_take_twelve_topics(
+    bounds: list[float], topics: list[int], expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n = np.stack([np.arange(20) < count for count in topics], axis=1).astype(float)
+    monkeypatch.setattr(alone_steps, "drawn_topics", lambda *_: Made(shares="seen", if_wrong_in=lambda part: "able"))
+    at = {"seen": np.array(bounds), "able": np.full(2, 0.05)}
+    monkeypatch.setattr(alone_steps, "upper_bounds", lambda shares, error: at[shares])
+    _, first, end = alone_steps.in_order(np.zeros_like(n), n, 0.05, FIVE)
+    assert (first, end) == expected
+
+
+def times_at(monkeypatch: pytest.MonkeyPatch, enough: float) -> float | None:
+    """How many times the topics are said to be needed where `enough` bring the bound to just what is allowed."""
+    monkeypatch.setattr(alone_steps, "drawn_topics", lambda wrong, n, draws, seed, times: Made(shares=times))
+    monkeypatch.setattr(alone_steps, "upper_bounds", lambda times, error: [0.05 if times >= enough else 0.06])
+    return alone_steps._times(np.zeros(1), np.ones(1), 0.05, FIVE)
+
+
+@pytest.mark.parametrize(("enough", "known"), [(64.0, True), (64.1, False), (33.0, True), (1.0, True)])
+def test_more_than_sixty_four_times_the_topics_are_no_advice(
+    enough: float, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (times_at(monkeypatch, enough) is not None) == known
+
+
+@pytest.mark.parametrize("enough", [0.99, 1.3, 2.7, 11.3])
+def test_how_many_times_is_known_to_a_fiftieth_and_not_looked_for_further(
+    enough: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = times_at(monkeypatch, enough)
+    assert found is not None
+    halvings = math.log(2) / 2**6  # the sixth halving of an octave is the first below a fiftieth
+    steps = math.log2(found) * 2**6
+    assert enough <= found < enough * math.exp(halvings)
+    assert steps == pytest.approx(round(steps), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("error", "topics", "able"),
+    [(0.05, 12, False), (0.0499, 12, True), (0.0499, 11, False), (0.0499, 13, True), (0.0501, 12, False)],
+)
+def test_topics_are_advised_for_a_step_that_errs_less_than_allowed_in_twelve_topics(
+    error: float, topics: int, able: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alone_steps, "_times", lambda *_: 2.0)
+    step: Any = Made(error=estimate("decided_error", error, clusters=topics))
+    found = Tested((step,), None, 0, np.zeros((topics, 1)), np.ones((topics, 1)))
+    assert alone_steps.needed(found, 1, FIVE) == ((0, 2 * topics) if able else None)
+
+
+def test_no_advice_is_given_where_no_number_of_topics_would_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(alone_steps, "_times", lambda *_: None)
+    step: Any = Made(error=estimate("decided_error", 0.01, clusters=20))
+    assert alone_steps.needed(Tested((step,), None, 0, np.zeros((20, 1)), np.ones((20, 1))), 1, FIVE) is None

@@ -1,0 +1,349 @@
+"""Every warning has a case on each side of its limit; `benchmarks/mutations.py` moves the limits and sees them fail."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace as Made
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from calibration.remarks import Reason, told, undefined
+from calibration.results import CalibrationSettings
+from calibration.study.joining import study_of
+from calibration.warnings import cautions, comparison_cautions, judge_cautions, sample_cautions
+from tests.calibration.limits.made import estimate
+
+PLAIN = CalibrationSettings()
+
+
+def codes(warnings: Any) -> list[str]:
+    return [one.code for one in warnings]
+
+
+@pytest.mark.parametrize(
+    ("clusters", "criteria", "expected"),
+    [(19, 2, ["few_clusters", "thin_criteria"]), (19, 1, ["few_clusters"]), (20, 2, []), (18, 3, ["few_clusters", "thin_criteria"])],
+)  # fmt: skip
+def test_few_clusters_are_fewer_than_twenty_and_thin_criteria_are_two_or_more(
+    clusters: int, criteria: int, expected: list[str]
+) -> None:
+    study: Any = Made(clusters=range(clusters), criteria=range(criteria))
+    assert codes(cautions._few(study, CalibrationSettings(per_criterion=True))) == expected
+
+
+@pytest.mark.parametrize(("labels", "many"), [(25, False), (26, True)])
+def test_many_labels_are_more_than_twenty_five(labels: int, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    scale = Made(labels=range(labels), declared=False)
+    for module in (cautions, sample_cautions):
+        monkeypatch.setattr(module, "scale_of", lambda *_: scale)
+    study: Any = Made(kinds={"c": "free"}, criteria=("c",))
+    assert codes(cautions._kinds(study, PLAIN)) == ["many_labels"] * many
+    study.kinds = {"c": "rating"}  # so many scores are what ratings are
+    assert codes(sample_cautions._scales(study, PLAIN)) == ["undeclared_scale"] * (not many)
+
+
+def crowd(monkeypatch: pytest.MonkeyPatch, people: int, shared: int, units: int = 1_000) -> Any:
+    """A study of so many people of whom the first two share so many labels, all alike, and the others none."""
+    table = np.zeros((people, people), int)
+    if people > 1:
+        table[0, 1] = table[1, 0] = shared
+    for module in (cautions, sample_cautions):
+        monkeypatch.setattr(module, "shared_units", lambda *_, **__: table)
+    return Made(annotators=[Made(rater=f"p{n}") for n in range(people)], units=units)
+
+
+@pytest.mark.parametrize(
+    ("people", "shared", "expected"),
+    [
+        (0, 0, ["one_annotator"]), (1, 0, ["one_annotator"]), (2, 0, ["two_annotators"]), (3, 0, []),
+        (3, 29, []), (3, 30, ["duplicate_raters"]), (200, 30, ["duplicate_raters"]), (201, 30, []),
+    ],
+)  # fmt: skip
+def test_how_many_annotators_there_are_and_who_may_be_one_person(
+    people: int, shared: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert codes(cautions._people(crowd(monkeypatch, people, shared))) == expected
+
+
+@pytest.mark.parametrize(
+    ("people", "shared", "units", "expected"),
+    [
+        (3, 9, 1_000, ["thin_rater_pairs"]), (3, 10, 1_000, []), (3, 1, 1_000, ["thin_rater_pairs"]), (3, 0, 1_000, []),
+        (2, 9, 1_000, []), (200, 9, 1_000, ["thin_rater_pairs"]), (201, 9, 1_000, []),
+        (3, 0, 2, ["maybe_transposed"]), (3, 0, 3, []), (2, 0, 1, []),
+    ],
+)  # fmt: skip
+def test_a_thin_pair_shares_one_to_nine_labels_and_a_table_on_its_side_has_more_raters_than_labels(
+    people: int, shared: int, units: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert codes(sample_cautions._panel(crowd(monkeypatch, people, shared, units))) == expected
+
+
+def test_thin_pairs_are_counted_among_the_pairs_that_share_a_label(monkeypatch: pytest.MonkeyPatch) -> None:
+    study = crowd(monkeypatch, 3, 1)
+    sample_cautions.shared_units(study)[0, 2] = 10
+    (told,) = sample_cautions._panel(study)
+    assert told.text.startswith("1 of 2 pairs of annotators share fewer than 10 labels (p0 and p1 1)")
+
+
+def shown(first: int, of: int, known: bool = True, raters: int = 1) -> Any:
+    """Pairs of which so many were shown with A first."""
+    names = [f"r{n % raters}" for n in range(of)]
+    order = ["AB"] * first + ["BA"] * (of - first) if known else [""] * of
+    frame = pd.DataFrame(
+        {"rater_id": pd.Categorical(names), "item_id": [f"i{n}" for n in range(of)], "run": 1, "presentation": order}
+    )
+    return Made(frame=frame, of_kind=lambda table, kind: np.ones(len(table), bool))
+
+
+@pytest.mark.parametrize(
+    ("first", "of", "warned"),
+    [(8, 20, False), (7, 20, True), (12, 20, False), (13, 20, True), (19, 19, False), (20, 20, True), (0, 20, True), (9, 20, False)],
+)  # fmt: skip
+def test_an_unbalanced_order_is_outside_of_forty_to_sixty_percent_of_twenty_items(
+    first: int, of: int, warned: bool
+) -> None:
+    assert codes(cautions._orders(shown(first, of), [], [])) == ["unbalanced_order"] * warned
+
+
+@pytest.mark.parametrize(("raters", "rest"), [(4, False), (5, False), (6, True), (7, True)])
+def test_of_raters_without_an_order_five_are_named(raters: int, rest: bool) -> None:
+    (told,) = cautions._orders(shown(0, raters, known=False, raters=raters), [], [])
+    assert (f"and {raters - 5} more raters" in told.text) == rest
+
+
+@pytest.mark.parametrize(("p", "warned"), [(0.05, False), (0.0499, True), (0.045, True), (0.055, False)])
+def test_a_position_bias_has_a_p_below_five_percent(p: float, warned: bool) -> None:
+    bias: Any = Made(estimate=estimate("first_rate", 0.6), p=p)
+    assert codes(cautions._orders(shown(10, 20), [], [bias])) == ["position_bias"] * warned
+
+
+@pytest.mark.parametrize(("value", "warned"), [(0.8, False), (0.79, True), (0.75, True), (0.85, False)])
+def test_an_inconsistent_order_keeps_fewer_than_eighty_percent(value: float, warned: bool) -> None:
+    told = cautions._orders(shown(10, 20), [estimate("swap_consistency", value)], [])
+    assert codes(told) == ["order_inconsistent"] * warned
+
+
+@pytest.mark.parametrize(
+    ("count", "shows"), [(1, "alpha (one_unit)"), (2, "alpha (one_unit) × 2"), (3, "alpha (one_unit) × 3")]
+)
+def test_dashes_of_one_kind_are_counted_from_two_on(count: int, shows: str) -> None:
+    (told,) = cautions._dashes([estimate("alpha", np.nan, remarks=(undefined(Reason.ONE_UNIT),))] * count)
+    assert told.text.endswith(f": {shows}")
+
+
+@pytest.mark.parametrize(
+    ("tried", "warned"), [((), False), (("a",), False), (("a", "b"), True), (("a", "b", "c"), True)]
+)
+def test_a_selected_judge_is_one_of_two_or_more(tried: tuple[str, ...], warned: bool) -> None:
+    assert bool([*comparison_cautions.selected_judge(tried, "a")]) == warned
+
+
+@pytest.mark.parametrize(("shared", "warned"), [(0.95, False), (0.949, True), (0.945, True), (0.955, False)])
+def test_unpaired_judges_share_less_than_ninety_five_percent(
+    shared: float, warned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair: Any = Made(judge="a", other="b", shared=shared, difference=Made(n=10))
+    assert bool([*comparison_cautions.unpaired_judges(pair)]) == warned
+    compared: list[int] = []
+    scores: Any = Made(judges={"a": 0, "b": 0}, clusters=None)
+    monkeypatch.setattr(comparison_cautions, "shared_labels", lambda *_: shared)
+    monkeypatch.setattr(comparison_cautions, "compare_judges", lambda *_: compared.append(1) or [pair])
+    assert bool([*comparison_cautions._unpaired(scores, PLAIN)]) == bool(compared) == warned
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "warned"), [(0.0, 0.1, True), (-0.1, 0.0, True), (0.01, 0.1, False), (-0.1, -0.01, False)]
+)
+def test_a_difference_that_was_not_shown_has_an_interval_that_holds_nothing_at_its_very_end(
+    low: float, high: float, warned: bool
+) -> None:
+    gap = Made(low=low, high=high, value=(low + high) / 2, clusters=30)
+    claim: Any = Made(
+        test=Made(difference=gap, margin=0.05), outcome="cannot_tell", reference="human_ceiling", judge="j", needed=None
+    )
+    assert bool([*comparison_cautions.not_shown_equal(claim)]) == warned
+
+
+@pytest.mark.parametrize(
+    ("deff", "n", "warned"),
+    [
+        (1.5, [1, 2], False), (1.55, [1, 2], True), (1.45, [1, 2], False), (1.0, [2, 2], True), (1.0, [1, 2], False),
+        (1.0, [2, 2, 0, 0], True), (1.0, [1, 3, 1, 2], False),
+    ],
+)  # fmt: skip
+def test_labels_are_nested_from_a_design_effect_of_one_and_a_half_or_two_a_cluster(
+    deff: float, n: list[int], warned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = np.array(n, float)
+    monkeypatch.setattr(judge_cautions, "agreement_by_cluster", lambda *_: (sizes, sizes))
+    monkeypatch.setattr(judge_cautions, "effective_of_sums", lambda *_: Made(deff=deff, icc=0.1, n_eff=1.0))
+    assert bool([*judge_cautions.nested_labels(None, Made(rater="j"))]) == warned
+
+
+def answers(*units: int, label: int = 0) -> Any:
+    count = len(units)
+    return Made(unit=np.array(units), label=np.full(count, label), weight=np.ones(count, int), scale=1)
+
+
+def test_only_labels_that_the_judge_answered_too_are_compared_or_dropped_as_ties() -> None:
+    study: Any = Made(
+        clusters=range(2), labels=("tie", "A"), units=2, unit_cluster=np.array([0, 1]), annotators=[answers(0, 1)]
+    )
+    agree, n = judge_cautions.agreement_by_cluster(study, answers(0))
+    assert (agree.tolist(), n.tolist()) == ([1, 0], [1, 0])
+    assert judge_cautions._tied(study, answers(0)) == 1
+
+
+@pytest.mark.parametrize(
+    ("items", "unasked", "expected"),
+    [(100, 5, []), (100, 6, ["join_loss", "labels_dropped"]), (100, 0, [])],
+)
+def test_more_than_five_percent_without_a_row_are_a_loss_of_the_join_and_less_than_ninety_five_compared_are_told(
+    items: int, unasked: int, expected: list[str]
+) -> None:
+    rows = [(f"i{n:03}", rater, kind) for n in range(items) for rater, kind in (("ann", "human"), ("j", "judge"))]
+    frame = pd.DataFrame(rows, columns=["item_id", "rater_id", "rater_kind"])
+    frame["criterion"], frame["label"], frame["cluster_id"] = "c", "A", frame["item_id"]
+    lost = (frame["rater_id"] == "j") & (frame["item_id"] < f"i{unasked:03}")
+    study = study_of(frame[~lost], PLAIN)
+    assert codes(judge_cautions.lost_answers(study, study.judges[0], PLAIN)) == expected
+
+
+@pytest.mark.parametrize(("within", "warned"), [(0.1, False), (0.15, True), (0.05, False), (0.25, True)])
+def test_pooled_and_stratified_kappa_more_than_a_tenth_apart_are_told(within: float, warned: bool) -> None:
+    own = [
+        estimate(name, value, "j", "each_annotator")
+        for name, value in (("cohen_kappa", 0.0), ("stratified_kappa", within))
+    ]
+    assert bool([*judge_cautions.constant_answers(Made(rater="j"), own, None)]) == warned
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "note", "expected"),
+    [
+        (0.7, 0.7, "too_few_clusters", ["baseline_not_beaten"]), (0.71, 0.7, "too_few_clusters", []),
+        (0.71, 0.7, "", ["baseline_not_beaten"]), (0.95, 0.9, "few", ["skewed_reference"]), (0.95, 0.89, "few", []),
+        (0.95, 0.85, "few", []),
+    ],
+)  # fmt: skip
+def test_a_constant_answer_is_beaten_above_its_own_value_and_skewed_from_ninety_percent(
+    value: float, bound: float, note: str, expected: list[str]
+) -> None:
+    found: Any = Made(
+        outcome="cannot_tell", note=note, value=value, bound=bound, p_adjusted=np.nan, judge="j", can_be_shown=True
+    )
+    assert codes(judge_cautions._no_better_than_constant(found)) == expected
+
+
+@pytest.mark.parametrize(("copied", "of", "warned"), [(2, 10, True), (1, 10, False), (1, 5, True), (1, 6, False)])
+def test_a_fifth_of_the_rationales_is_copied(copied: int, of: int, warned: bool) -> None:
+    names, kinds = ["ann"] * of + ["j"] * of, ["human"] * of + ["judge"] * of
+    frame = pd.DataFrame({"rater_id": names, "rater_kind": kinds, "unit": [*range(of)] * 2})
+    own = [f"same {n}" if n < copied else f"own {n}" for n in range(of)] + [f"same {n}" for n in range(of)]
+    study: Any = Made(written=(pd.Series(own, dtype="str"), np.arange(2 * of)), frame=frame)
+    assert bool([*sample_cautions._same_reasons(study)]) == warned
+
+
+@pytest.mark.parametrize(
+    ("value", "warned"), [(0.0, False), (0.5, False), (1.0, False), (-0.5, True), (1.5, True), (np.nan, False)]
+)
+def test_a_share_is_out_of_range_below_nothing_and_above_one(value: float, warned: bool) -> None:
+    study: Any = Made(frame=pd.DataFrame({"cost_usd": [np.nan], "rater_id": ["j"]}))
+    assert bool([*sample_cautions._ranges(study, [estimate("percent_agreement", value)])]) == warned
+
+
+@pytest.mark.parametrize(("dear", "warned"), [(1.0, False), (1.005, True), (0.995, False), (1.02, True)])
+def test_a_row_costs_more_than_a_hundred_times_the_median_of_those_that_cost_anything(
+    dear: float, warned: bool
+) -> None:
+    study: Any = Made(frame=pd.DataFrame({"cost_usd": [0.0] * 6 + [0.01] * 4 + [dear], "rater_id": "j"}))
+    assert bool([*sample_cautions._ranges(study, [])]) == warned
+
+
+@pytest.mark.parametrize(
+    ("systems", "said"),
+    [((9,), "over 9 systems, fewer"), ((10,), ""), ((9, 8), "over 8 systems (one of 2 such)"), ((9, 8, 7), "(one of 3 such)")],
+)  # fmt: skip
+def test_few_systems_are_fewer_than_ten_and_further_such_correlations_are_counted(
+    systems: tuple[int, ...], said: str
+) -> None:
+    found = [estimate("pearson_systems", 0.5, remarks=(told(Reason.OVER_SYSTEMS, systems=count),)) for count in systems]
+    warned = [one.text for one in comparison_cautions.system_cautions(found)]
+    assert [said in text for text in warned] == [True] * bool(said)
+
+
+def copying(people: int, shared: int, alike: int, with_people: float, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Warnings where the first annotator gave so many of the judge's labels; all annotators agree with each other so."""
+    both, same = np.full((people + 1, people + 1), 100), np.full((people + 1, people + 1), 100 * with_people)
+    both[0, -1], same[0, -1] = shared, alike
+    same[1:, -1] = 0
+    monkeypatch.setattr(sample_cautions, "shared_units", lambda *_, alike: same if alike else both)
+    study: Any = Made(annotators=[Made(rater=f"p{n}") for n in range(people)], judges=[Made(rater="j")])
+    return codes(sample_cautions._copied(study))
+
+
+@pytest.mark.parametrize(
+    ("people", "shared", "alike", "with_people", "warned"),
+    [
+        (2, 30, 30, 0.5, True), (2, 29, 29, 0.5, False), (2, 100, 97, 0.5, True), (2, 100, 96, 0.5, False),
+        (2, 100, 100, 0.85, True), (2, 100, 100, 0.95, False), (1, 100, 100, 0.5, False), (3, 100, 100, 0.5, True),
+        (200, 100, 100, 0.5, True), (201, 100, 100, 0.5, False),
+    ],
+)  # fmt: skip
+def test_labels_are_copied_from_thirty_on_at_ninety_seven_percent_and_a_tenth_above_that_with_people(
+    people: int, shared: int, alike: int, with_people: float, warned: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert copying(people, shared, alike, with_people, monkeypatch) == ["copied_labels"] * warned
+
+
+def test_labels_are_copied_where_the_difference_is_just_the_least(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample_cautions, "APART", 0.125)  # no two shares are a tenth apart to the last bit
+    assert copying(2, 100, 100, 0.875, monkeypatch) == ["copied_labels"]
+
+
+@pytest.mark.parametrize(
+    ("marks", "differ", "repeated"),
+    [([1, 2], [1, 2], False), ([1, 1, 1], [1], True), ([1, 2, 3], [1, 2, 3], True)],
+)
+def test_topics_are_repeated_past_ten_bits(
+    marks: list[int], differ: list[int], repeated: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two topics of 32 units, all alike; those that differ between raters say 10, 10.2 and 15 bits."""
+    of_topic = np.array([*marks, *range(10, 42 - len(marks))], np.uint64)
+    both = np.concatenate([of_topic, of_topic])
+    monkeypatch.setattr(sample_cautions, "_unit_marks", lambda _: (both, np.isin(both, differ)))
+    study: Any = Made(
+        unit_criterion=np.zeros(64, int), criteria=("c",), unit_cluster=np.repeat([0, 1], 32), clusters=("s", "t")
+    )
+    assert sample_cautions.repeated_topics(study) == [["s", "t"]] * repeated
+
+
+def test_topics_that_share_their_labels_with_no_other_are_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    marks = np.arange(64, dtype=np.uint64)
+    monkeypatch.setattr(sample_cautions, "_unit_marks", lambda _: (marks, marks < 100))
+    study: Any = Made(
+        unit_criterion=np.zeros(64, int), criteria=("c",), unit_cluster=np.repeat([0, 1], 32), clusters=("s", "t")
+    )
+    assert sample_cautions.repeated_topics(study) == []
+
+
+def test_only_what_raters_differ_on_tells_topics_apart() -> None:
+    raters = [Made(rater=name, unit=np.arange(2), label=np.array([0, label])) for name, label in (("a", 0), ("b", 1))]
+    study: Any = Made(
+        annotators=raters, judges=[], labels=("A", "B"), unit_criterion=np.zeros(2, int), units=2,
+        unit_systems=np.zeros(2, int),
+    )  # fmt: skip
+    assert sample_cautions._unit_marks(study)[1].tolist() == [False, True]
+
+
+@pytest.mark.parametrize(("groups", "rest"), [(0, None), (3, ""), (4, " and 1 more groups"), (5, " and 2 more groups")])
+def test_of_repeated_topics_three_groups_are_named(
+    groups: int, rest: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample_cautions, "repeated_topics", lambda _: [["s", "t"]] * groups)
+    told = [one.text for one in sample_cautions._repeated(None)]
+    assert len(told) == (rest is not None)
+    assert rest is None or (rest in told[0] and ("more groups" in told[0]) == bool(rest))

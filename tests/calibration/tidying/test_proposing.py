@@ -1,0 +1,146 @@
+"""A mapping for a table of any head: what is read, what is asked, and that labels come out as they were given."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from calibration.table.checking import check_verdicts
+from calibration.tidying.applying import tidy
+from calibration.tidying.keys import smallest_key
+from calibration.tidying.mapping import Asked
+from calibration.tidying.proposing import propose
+
+
+def frame(text: str) -> pd.DataFrame:
+    """A table of text, written with blanks between its cells."""
+    head, *rows = [line.split() for line in text.strip().splitlines()]
+    return pd.DataFrame(rows, columns=head, dtype="str")
+
+
+VOTES = """
+question_id model_a model_b turn judge    winner
+81          x       y       1    expert_1 model_a
+81          x       y       1    gpt-4    model_b
+81          x       y       2    expert_1 tie
+81          x       z       1    expert_1 model_b
+82          y       x       1    expert_1 model_a
+82          x       y       1    gpt-4    model_b
+"""
+
+
+def test_the_key_is_the_smallest_set_of_columns_without_repeats() -> None:
+    found = propose(frame(VOTES))
+    assert found.problems == ()
+    assert found.mapping.columns["item_id"] == ("question_id", "model_a", "model_b", "turn")
+    made = tidy(frame(VOTES), found.mapping)
+    assert len(check_verdicts(made.labels)) == 6
+    assert made.labels["item_id"].nunique() == 4
+
+
+def test_a_pair_named_in_both_orders_is_one_item_with_its_answers_turned() -> None:
+    made = tidy(frame(VOTES), propose(frame(VOTES)).mapping)
+    last = made.labels[made.labels["cluster_id"] == "82"]
+    assert last["system_a"].tolist() == ["y", "y"]
+    assert last["label"].tolist() == ["A", "A"], "x against y lost twice"
+    assert "whose answers are turned: 1" in made.told[0]
+    assert "presentation" not in made.labels, "nobody said which stood first"
+
+
+def test_a_judge_asked_in_both_orders_was_shown_both() -> None:
+    table = frame("topic model_a model_b rater winner\nt x y gpt-4 model_a\nt y x gpt-4 model_a\nt x y ann_1 model_a")
+    made = tidy(table, propose(table).mapping)
+    assert made.labels["presentation"].tolist() == ["AB", "BA", "AB"]
+    assert made.labels["label"].tolist() == ["A", "B", "A"]
+
+
+@pytest.mark.parametrize(("order", "label"), [("AB", "A"), ("BA", "B")])
+def test_a_side_is_the_system_that_stood_there(order: str, label: str) -> None:
+    table = frame(f"item model_a model_b rater order choice\ni x y human_1 {order} left\nj x y human_1 AB right")
+    made = tidy(table, propose(table).mapping)
+    assert made.labels["label"].tolist() == [label, "B"]
+
+
+def test_everything_that_must_be_said_is_asked_at_once() -> None:
+    table = frame("pair_id who choice\n1 ada left\n1 eve right\n2 ada left")
+    problems = propose(table).problems
+    assert len(problems) == 2
+    assert "no column says who answered: --map rater_id=COLUMN" in problems[0]
+    assert "--labels-are verdicts" in problems[1]
+    said = Asked(columns={"rater_id": ("who",)}, people=("ada",), labels_are="verdicts")
+    found = propose(table, said)
+    assert found.problems == ()
+    assert tidy(table, found.mapping).labels["rater_kind"].tolist() == ["human", "judge", "human"]
+
+
+def test_a_misspelt_criterion_is_no_missing_one() -> None:
+    table = frame("item rater criteron label\ni ann_1 depth A\ni ann_1 style B")
+    assert any("is 'criteron' the criterion? --map criterion=criteron" in one for one in propose(table).problems)
+
+
+def test_words_beside_verdicts_are_asked_about_and_never_become_one() -> None:
+    table = frame("item model_a model_b rater label\ni x y ann_1 A\nj x y ann_1 Ignore\nk x y ann_1 B")
+    assert any("'Ignore' stands beside other answers; say what is meant: --map-label Ignore=" in one
+               for one in propose(table).problems)  # fmt: skip
+    found = propose(table, Asked(words={"Ignore": "missing"}))
+    made = tidy(table, found.mapping)
+    assert (made.labels["label"].tolist(), made.labels["status"].tolist()) == (["A", "", "B"], ["ok", "missing", "ok"])
+
+
+def test_a_wide_table_without_a_rater_column_asks_whose_the_columns_are() -> None:
+    table = frame("item ada ben\n1 4 5\n2 3 3")
+    assert "--map rater_id=ada+ben; where each is a criterion" in propose(table).problems[0]
+    found = propose(table, Asked(columns={"rater_id": ("ada", "ben")}, people=("ada", "ben")))
+    assert tidy(table, found.mapping).labels["label"].tolist() == ["4", "3", "5", "3"]
+
+
+def test_a_column_for_each_criterion_where_a_column_names_the_rater() -> None:
+    table = frame("item system annotator depth style\n1 x ann_1 4 5\n1 x gpt-4 3 3")
+    found = propose(table)
+    made = tidy(table, found.mapping)
+    assert made.labels["criterion"].tolist() == ["depth", "depth", "style", "style"]
+    assert made.labels["system_a"].unique().tolist() == ["x"]
+
+
+def test_an_empty_cell_of_a_wide_table_is_no_answer_and_counted() -> None:
+    table = pd.DataFrame({"item": ["1", "2"], "annotator_1": ["A", ""], "gpt-4": ["B", "A"]}, dtype="str")
+    made = tidy(table, propose(table).mapping)
+    assert len(made.labels) == 3
+    assert "1 empty cells of the wide table are no answers" in made.told
+
+
+columns = st.lists(st.lists(st.sampled_from("xyz"), min_size=5, max_size=5), min_size=1, max_size=4)
+
+
+@given(columns)
+def test_a_key_has_no_repeats_and_no_smaller_set_has_none(cells: list[list[str]]) -> None:
+    table = pd.DataFrame({f"c{place}": column for place, column in enumerate(cells)}, dtype="str")
+    key = smallest_key(table, (), (), list(table))
+    if key is None:
+        assert len(table.columns) > 3 or table.duplicated().any()
+    else:
+        assert not table.duplicated(list(key)).any()
+        assert all(table.duplicated([name for name in key if name != one]).any() for one in key if len(key) > 1)
+
+
+@given(st.data())
+def test_labels_of_a_table_are_its_answers_however_its_columns_are_called(data: st.DataObject) -> None:
+    """A property: words of one set, put through any names, come out as the verdicts they say."""
+    words = data.draw(
+        st.sampled_from(
+            [("A", "B", "tie"), ("model_a", "model_b", "Tie"), ("1", "2", "0"), ("[[A]]", "[[B]]", "[[C]]")]
+        )
+    )
+    name = data.draw(st.sampled_from(["label", "winner", "Verdict", "vote", "choice"]))
+    given_ = data.draw(st.lists(st.integers(0, 2), min_size=6, max_size=20))
+    if not {0, 1} <= {*given_}:
+        given_ = [0, 1, *given_]
+    table = pd.DataFrame(
+        {"topic": [f"t{place}" for place in range(len(given_))], "model_a": "x", "model_b": "y", "annotator": "ann_1",
+         name: [words[one] for one in given_]}, dtype="str",
+    )  # fmt: skip
+    found = propose(table)
+    assert found.problems == ()
+    assert tidy(table, found.mapping).labels["label"].tolist() == [("A", "B", "tie")[one] for one in given_]

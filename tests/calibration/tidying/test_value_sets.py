@@ -1,0 +1,93 @@
+"""Words that people write for an answer are read where one reading is left; else the sentence asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from calibration.tidying.raters import bare_name, crossed, kind_of_name
+from calibration.tidying.value_sets import recognise
+
+READ: list[tuple[Sequence[str], bool, str, Mapping[str, str]]] = [
+    (["A", "B", "tie"], True, "verdicts", {}),
+    (["model_a", "model_b", "tie (bothbad)"], True, "verdicts", {"model_a": "A", "model_b": "B", "tie (bothbad)": "tie"}),
+    (["[[A]]", "[[B]]", "[[C]]"], False, "verdicts", {"[[A]]": "A", "[[B]]": "B", "[[C]]": "tie"}),
+    (["A>>B", "A>B", "A=B", "B>A", "B>>A"], True, "verdicts",
+     {"A>>B": "A", "A>B": "A", "A=B": "tie", "B>A": "B", "B>>A": "B"}),
+    (["A < B", "A ≫ B"], True, "verdicts", {"A < B": "B", "A ≫ B": "A"}),
+    (["Assistant A", "assistant-b", "Neither"], True, "verdicts", {"Assistant A": "A", "assistant-b": "B", "Neither": "tie"}),
+    (["Response 1 is much better", "Response 2 wins"], True, "verdicts",
+     {"Response 1 is much better": "A", "Response 2 wins": "B"}),
+    (["win", "lose", "N/A"], True, "verdicts", {"win": "A", "lose": "B", "N/A": "not_applicable"}),
+    (["1", "2", "0"], True, "verdicts", {"1": "A", "2": "B", "0": "tie"}),
+    (["1.0", "2.0"], True, "verdicts", {"1.0": "A", "2.0": "B"}),
+    (["left", "Right side", "same"], True, "sides", {"left": "A", "Right side": "B", "same": "tie"}),
+    (["the first one", "second"], True, "sides", {"the first one": "A", "second": "B"}),
+    (["A", "B", "parse error", "-"], True, "verdicts", {"parse error": "invalid", "-": "missing"}),
+    (["1", "2", "3", "4", "5"], False, "scores", {}),
+    (["0", "1"], False, "scores", {}),
+    (["3", "4", "NaN"], False, "scores", {"NaN": "missing"}),
+    (["4 - good", "5: very good", "2"], False, "scores", {"4 - good": "4", "5: very good": "5"}),
+    (["good (4)", "bad (1)"], False, "scores", {"good (4)": "4", "bad (1)": "1"}),
+    (["4/5", "3/5"], False, "scores", {"4/5": "4", "3/5": "3"}),
+    (["4 stars", "1 star"], False, "scores", {"4 stars": "4", "1 star": "1"}),
+    (["85%", "90 %"], False, "scores", {}),
+    (["Yes", "yes", "No"], False, "words", {"Yes": "yes"}),
+    (["Supported", "Refuted"], False, "words", {}),
+    (["4/5", "3/10"], False, "words", {}),  # out of two wholes: no one scale
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "is_paired", "read_as", "meant"), READ, ids=["-".join(one[0]) for one in READ])
+def test_a_set_of_words_is_read(words: Sequence[str], is_paired: bool, read_as: str, meant: Mapping[str, str]) -> None:
+    read = recognise(words, "answer", is_paired)
+    assert (read.answers.read_as, dict(read.answers.words), read.ask) == (read_as, meant, "")
+
+
+@pytest.mark.parametrize(
+    ("words", "is_paired", "sentence"),
+    [
+        (["1", "2"], False, "--labels-are scores, or say what they mean: --map-label 1=A,2=B,0=tie"),
+        (["0", "1", "2"], False, "--labels-are scores"),
+        (["0", "1"], True, "which may be either system: say what they mean"),
+        (["-1", "0", "1"], True, "which may be either system"),
+        (["1", "2", "3", "4", "5"], True, "a number is no verdict on a pair"),
+    ],
+)
+def test_numbers_of_two_readings_are_asked_about(words: Sequence[str], is_paired: bool, sentence: str) -> None:
+    assert sentence in recognise(words, "answer", is_paired).ask
+
+
+def test_what_is_called_a_score_is_one_and_what_is_said_goes_before_what_is_found() -> None:
+    assert recognise(["1", "2"], "rating", False).ask == ""
+    assert recognise(["1", "2"], "answer", False, "scores").ask == ""
+    assert recognise(["left", "right"], "answer", True, "sides").answers.read_as == "sides"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("annotator_1", "human"), ("Expert 17", "human"), ("human", "human"), ("author_2", "human"), ("ann3", "human"),
+        ("gpt-4", "judge"), ("meta-llama/Llama-3-70B", "judge"), ("judge", "judge"), ("llm_judge", "judge"),
+        ("claude_v1", "judge"), ("o3-mini", "judge"), ("ada", ""), ("A1XYZ", ""), ("hannah", ""), ("airport", ""),
+    ],
+)  # fmt: skip
+def test_a_name_says_what_a_rater_is_or_nothing_does(name: str, kind: str) -> None:
+    assert kind_of_name(name) == kind
+
+
+def test_heads_of_a_wide_table_hold_raters_and_criteria() -> None:
+    assert [bare_name(one) for one in ("gpt4_score", "label.human", "ann_1", "score")] == [
+        "gpt4",
+        "human",
+        "ann_1",
+        "score",
+    ]
+    found = crossed(["ann1_style", "ann1_depth", "gpt-4_style", "gpt-4_depth"])
+    assert [(one.rater_id, one.criterion) for one in found] == [
+        ("ann1", "style"), ("ann1", "depth"), ("gpt-4", "style"), ("gpt-4", "depth"),
+    ]  # fmt: skip
+    assert crossed(["style.ann1", "style.gpt-4", "depth.ann1", "depth.gpt-4"])[1].criterion == "style"
+    assert crossed(["ann1_style", "gpt_depth"]) == (), "not every rater with every criterion"
+    assert crossed(["ada_style", "ada_depth", "ben_style", "ben_depth"]) == (), "no name says who answers"

@@ -68,6 +68,20 @@ def propose(path: Path) -> tuple[str, str, Path]:
     raise ImportingError(f"{path}: cannot tell the layout ({reason}); pass --layout with one of\n{layout_lines()}")
 
 
+def tree_of(layout: str, path: Path) -> Path:
+    """The folder to read as `layout`: `path`, or the one not far below it that alone holds the layout's signs.
+
+    A clone of a study's repository keeps its tree some folders down; any tree may hold a folder of texts, so that
+    `folder` is read where it is said to be.
+    """
+    if layout not in LAYOUTS or layout == "folder" or not path.is_dir():
+        return path
+    for depth in DEPTHS:
+        if folders := {folder for name, folder in _signs(path, depth) if name == layout}:
+            return folders.pop() if len(folders) == 1 else path
+    return path
+
+
 def _signs(path: Path, depth: str) -> dict[tuple[str, Path], str]:
     """Layout and folder so far below `path` -> the first file that tells it. Any tree may hold a folder of texts."""
     found: dict[tuple[str, Path], str] = {}

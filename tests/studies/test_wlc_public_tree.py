@@ -9,7 +9,12 @@ from typer.testing import CliRunner
 
 from annotation.protocol import read_protocol
 from app.command_line import app
+from tests.annotation.judges.conftest import Fake
+from tests.annotation.layout_trees import put
 from tests.annotation.probe_trees import read_probes
+from tests.studies.desk import a_desk
+from tests.studies.tables import commands
+from tests.studies.test_wlc import WRITING
 
 REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_real" / "data" / "2025_Mar_Nov"
 AGENTS = ("grok", "langchain_w_gpt5", "openai", "qwen")
@@ -51,3 +56,23 @@ def test_its_reports_come_in_by_one_command_from_a_folder_above(
     assert "grok/md_data/Jimmy_Essex.md: nothing is left once citations are stripped" in refused
     done = run(app, [*words, "--allow-empty", "--allow-missing"])
     assert "5 topics, 12 systems (1 reference), 25 reports: 24 new, 0 unchanged, 1 empty" in done.stdout
+
+
+CHOICES = {"wlc": ("left", "right"), "facts": ("consistent", "not_support"), "citations": ("support", "not_support")}
+
+
+@pytest.mark.slow
+def test_every_command_of_its_page_runs_on_it_as_it_stands(tmp_path: Path, fake_process: Fake) -> None:
+    """Judges of single claims are left out: they would read 5,294 of them, one call each."""
+    fake_process.reset(latency_ms=0)
+    with a_desk(tmp_path) as desk:
+        (desk.folder / "wlc_files").symlink_to(REAL.parent.parent)
+        put(desk.folder / "writing.toml", WRITING.format(base=fake_process.base))
+        for words in commands("wlc.md"):
+            if words[:2] == ["judge", "run"] and words[2] != "wlc":
+                continue
+            desk(*words)
+            if words[0] == "open":
+                choices = CHOICES[words[1]]
+                assert desk.everybody_answers(words[1], lambda task, of=choices: of[len(f"{task}") % 2])
+        assert (desk.folder / "wlc" / "preset_wlc.tex").is_file()

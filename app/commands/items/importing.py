@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from annotation.importing.layouts import AUTO, LAYOUTS, layout_lines, propose
+from annotation.importing.layouts import AUTO, LAYOUTS, layout_lines, propose, tree_of
 from app.commands.completing import among
 from app.commands.people import packets
 from app.commands.printing import JSON, STUDY, DryRun, ending, print_json, progress_bar, say, say_next
@@ -73,6 +73,7 @@ def import_reports(
             raise typer.BadParameter(f"--map, --system and --keep-columns are for --layout table, not {layout}")
         if layout != "table" and not path.is_dir():
             raise ImportingError(f"{path}: not a folder; give the folder that holds the reports, or use --layout table")
+        path = tree_of(layout, path)
         table = TableOptions(parse_map(columns), system, keep_columns)
         parsed = read_table(path, encoding, table) if layout == "table" else LAYOUTS[layout].read(path, encoding)
         options = {"encoding": encoding, "map": dict(table.columns), "system": system, "keep_columns": keep_columns}
@@ -236,6 +237,7 @@ def import_probes(
             encoding=encoding, columns=parse_fields(columns, FIELDS), system=system, sources=sources,
         )  # fmt: skip
         refuse_ways_out(path)
+        path = tree_of(layout, path)
         parsed = PROBE_LAYOUTS[layout].read(path, options)
         kept = {"encoding": encoding, "map": dict(options.columns), "system": system, "sources": str(sources or "")}
         with transaction(engine) as session, progress_bar("writing probes") as advance:

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, select
 
 from annotation.errors import ImportingError
-from annotation.importing.layouts import LAYOUTS, propose
+from annotation.importing.layouts import LAYOUTS, propose, tree_of
 from annotation.importing.reports.deepresearch_bench import read_deepresearch_bench
 from annotation.importing.reports.deepresearchgym import read_deepresearchgym
 from annotation.importing.reports.dr3_eval import read_dr3_eval
@@ -94,6 +94,9 @@ def test_auto_finds_a_published_tree_one_or_two_folders_further_down(tmp_path: P
     root = write_wlc(tmp_path / "clone/data/tree")
     for folder, sign in ((root.parent, "tree/"), (root.parent.parent, "data/tree/")):
         assert propose(folder) == ("wlc", f"{sign}test_data/agencies.json", root)
+        assert tree_of("wlc", folder) == root, "a layout that is named is looked for in the same places"
+    assert tree_of("wlc", root) == root
+    assert tree_of("folder", root.parent) == root.parent, "any tree may hold a folder of texts"
     bench_tree(root.parent / "other")
     with pytest.raises(
         ImportingError, match=r"cannot tell the layout \(wlc because of tree/test_data/.*; deepresearch"

@@ -18,7 +18,7 @@ from app.commands.items import blinding, importing, pairs
 from app.commands.judges import runs
 from app.commands.people import adjudicating, inviting, packets, quality
 from app.commands.printing import refusal
-from app.commands.results import calibrating, exporting, showing, topics
+from app.commands.results import calibrating, exporting, reproducing, showing, topics
 from app.commands.study import planning, studies
 from calibration.errors import CalibrationError
 from db.errors import DatabaseError
@@ -29,7 +29,7 @@ ROAD = {
     "Its reports and items": "import audit pairs items",
     "Its people": "invite people packet quality reply adjudicate",
     "Its judges": "judge",
-    "Its results": "tidy calibrate show systems topics export verify",
+    "Its results": "tidy calibrate show systems topics export verify reproduce",
     "Safety": "doctor backup restore",
 }
 FIRST_STEPS = """First steps:
@@ -124,6 +124,7 @@ calibrating.add_to(app)
 showing.add_to(app)
 topics.add_to(app)
 exporting.add_to(app)
+reproducing.add_to(app)
 planning.add_to(app)
 doctor.add_to(app)
 tidying.add_to(app)

@@ -101,6 +101,7 @@ FLOORS = {
     ),
     "app": (
         "tokens", "settings", "logs", "texts", "component", "files", "setting_up", "progress", "results", "demo",
+        "reproducing",
         "server", "commands", "screens", "command_line", "shell", "file_shell", "main",
     ),
     "app.commands": (

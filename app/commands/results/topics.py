@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,6 @@ from app.commands.printing import JSON, PROTOCOL, WHAT, WITH, echo_json, working
 if TYPE_CHECKING:
     import pandas as pd
 
-    from calibration.settings import Aggregate
     from exports.tables import Table
 
 RESAMPLES = typer.Option(9_999, help="Bootstrap resamples.", min=99)
@@ -101,28 +99,12 @@ def topics(
     Example: calipers topics labels.csv --features topics.csv --json
     """
     from app.results.reporting import calibrated
-    from calibration.study.joining import study_of
-    from calibration.systems.topic_scores import measures_of, topic_scores
-    from exports.sheets.topics import (
-        categories_table,
-        category_scores_table,
-        difficulty_table,
-        why_no_difficulty,
-    )
+    from app.results.topic_tables import topic_tables
 
     with working("comparing topics"):
         made = calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
-        report, settings = made.report, made.report.settings
-        study = study_of(made.verdicts, settings)
-        scores = topic_scores(study, by or None, _chosen(measures_of(study, settings), measure, what), settings)
         known = _features(what, features)
-        tables = [
-            category_scores_table(scores, report),
-            categories_table(report, scores),
-            difficulty_table(scores, report, known),
-        ]
-        lacking = why_no_difficulty(scores, known)
-    found = [table for table in tables if table is not None]
+        found, lacking = topic_tables(made, by, measure, known, what)
     if not found:
         from annotation.errors import AnnotationError
 
@@ -134,21 +116,6 @@ def topics(
         typer.echo(f"no table difficulty: {lacking}", err=True)
     for table in found:
         _print(table, as_json)
-
-
-def _chosen(measures: Sequence[Aggregate], name: str, what: str) -> Aggregate:
-    from annotation.errors import AnnotationError
-
-    if not measures:
-        raise AnnotationError(
-            "no_features", f"{what} holds nothing that scores a topic: give pairs with their systems, ratings, or "
-            "claims with the --protocol whose aggregates they make",
-        )  # fmt: skip
-    found = next((one for one in measures if name in ("", one.name)), None)
-    if found is None:
-        known = ", ".join(one.name for one in measures)
-        raise typer.BadParameter(f"no measure {name!r}; choose one of {known}", param_hint="--measure")
-    return found
 
 
 def _pair(text: str) -> tuple[str, str]:

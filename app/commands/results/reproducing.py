@@ -1,0 +1,92 @@
+"""A published study from its own public files to its tables, in one command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import typer
+
+from app.commands.printing import JSON, echo_json, working
+
+DATABASE = "studies.db"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Register this file's command."""
+    app.command("reproduce")(reproduce)
+
+
+def reproduce(
+    name: str = typer.Argument(..., help="wlc, deepresearchgym, dr3_eval, reportbench or race."),
+    folder: Path = typer.Argument(..., help="A clone or download of the study's public files."),
+    out: Path = typer.Option(..., help="A new folder for the tables, a report of each part, and its database."),
+    simulate: bool = typer.Option(
+        False, "--simulate", help="Invent answers of people where theirs were never published; marked everywhere."
+    ),
+    as_json: bool = JSON,
+) -> None:
+    """A published study again, from its public files to its tables.
+
+    Each number of the paper stands beside ours: equal, differs by, or cannot be made and why; with our intervals.
+
+    What the files lack is told and stops nothing. The studies stay in OUT/studies.db: a judge of your own, or people,
+    can go on from there with CALIPERS_DATABASE_URL=sqlite:///OUT/studies.db.
+
+    Example: calipers reproduce wlc WikiLiveChallenge --out tables
+    Example: calipers reproduce dr3_eval DR3-Eval --out tables --simulate
+    """
+    from annotation.errors import AnnotationError
+    from app.commands.results.terminal import print_one
+    from app.reproducing.bringing_in import Public, bring_in
+    from app.reproducing.own_sums import own_sums
+    from app.reproducing.public_files import read_tree
+    from app.reproducing.recipes import read_recipe
+    from app.reproducing.reporting_parts import reported
+    from app.reproducing.standing import reproduced_table
+    from app.settings import opened
+    from exports.as_json import as_json as json_of
+    from exports.pack import FORMATS
+
+    recipe = read_recipe(name)
+    if (out / DATABASE).exists():
+        raise AnnotationError("not_new", f"{out / DATABASE} is there, of an earlier run; name a new folder with --out")
+    tree, parsed = read_tree(recipe, folder)
+    out.mkdir(parents=True, exist_ok=True)
+    public = Public(recipe, folder, tree, parsed, simulate)
+    with own_database(out / DATABASE), working(f"reproducing {recipe.title}") as advance:
+        engine = opened(begins=True)
+        made = bring_in(engine, public, lambda done, of: advance(done, of, "reading public files"))
+        parts = reported(engine, public, made, out)
+    notes = [*(f"Came in: {line}." for line in public.came), *(f"Not there: {line}." for line in public.lacks)]
+    title = f"{recipe.title} ({recipe.source})"
+    table = reproduced_table(title, recipe.number, parts, own_sums(name, folder), notes)
+    for suffix, form in FORMATS.items():
+        (out / f"{table.name}.{suffix}").write_text(form(table), encoding="utf-8")
+    if as_json:
+        echo_json(json_of(table))
+        return
+    print_one(table)
+    typer.echo(f"Written to {out}: reproduced.md, .tex, .csv, .json and a report each in {', '.join(parts) or 'none'}")
+
+
+@contextmanager
+def own_database(file: Path) -> Iterator[None]:
+    """Everything within reads and writes this file, whatever database the environment names."""
+    from app.settings import database, settings
+
+    name = "CALIPERS_DATABASE_URL"
+    before = os.environ.get(name)
+    os.environ[name] = f"sqlite:///{file.resolve()}"
+    settings.cache_clear()
+    database.cache_clear()
+    try:
+        yield
+    finally:
+        database().dispose()
+        os.environ.pop(name)
+        os.environ |= {} if before is None else {name: before}
+        settings.cache_clear()
+        database.cache_clear()

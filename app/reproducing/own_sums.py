@@ -1,0 +1,107 @@
+"""Sums that a study's result files hold themselves, made anew of the answers in the same files."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import ImportingError
+from annotation.files.folders import files
+from annotation.files.rows import read_json
+from app.reproducing.standing import OwnSum
+from calibration.agreement.statistic import WILSON
+from calibration.inference.bootstrap import wilson_effective
+from calibration.remarks import Reason, Remark, no_interval
+from calibration.results import Estimate
+from plain.counting import counted
+
+Sum = tuple[float, float]  # how many, of how many
+Content = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share that each file of a kind states, and the answers that it is made of."""
+
+    what: str
+    pattern: str
+    stated: Callable[[Content], Sum]
+    answers: Callable[[Content], Sequence[str]]
+    counted_as: str
+
+
+def _writing(content: Content) -> list[str]:
+    return [entry["winner"] for entries in content["details"].values() for entry in entries]
+
+
+def _verified(name: str) -> Callable[[Content], list[str]]:
+    return lambda content: [entry["verify"]["verdict"] for entry in content[name]]
+
+
+def _cited(content: Content) -> list[str]:
+    return [entry["verdict"] for entry in content["results"]]
+
+
+def _of(part: str, whole: str, *path: str) -> Callable[[Content], Sum]:
+    def stated(content: Content) -> Sum:
+        for name in path:
+            content = content[name]
+        return float(content[part]), float(content[whole])
+
+    return stated
+
+
+SHARES: Mapping[str, tuple[Share, ...]] = {
+    "wlc": (
+        Share("writing: criteria that the agent wins", "*_writing.json",
+              _of("gen_wins", "total", "aggregate", "overall"), _writing, "gen"),
+        Share("facts: Wikipedia's facts that are covered", "*_verifiability.json",
+              _of("wiki_covered_by_gen", "num_gt_sentences"), _verified("coverage_alignments"), "consistent"),
+        Share("facts: the agent's statements that contradict Wikipedia", "*_verifiability.json",
+              _of("gen_conflict_with_wiki", "num_gen_sentences"), _verified("alignments"), "inconsistent"),
+        Share("citations: statements that their source supports", "*_citation.json",
+              _of("support", "evaluated_statements"), _cited, "support"),
+        Share("citations: statements that their source contradicts", "*_citation.json",
+              _of("conflict", "evaluated_statements"), _cited, "conflict"),
+    ),
+}  # fmt: skip
+
+
+def own_sums(study: str, folder: Path) -> list[OwnSum]:
+    """Each share that result files below the folder state, over all of them; none where there are no such files."""
+    return [found for share in SHARES.get(study, ()) for found in _sum(share, folder)]
+
+
+def _sum(share: Share, folder: Path) -> Iterator[OwnSum]:
+    """A file that is of another shape is no such file, and its answers are imported, or refused, elsewhere."""
+    stated, ours = [], []
+    for content in _contents(share, folder):
+        try:
+            sums, answers = share.stated(content), share.answers(content)
+        except (KeyError, TypeError, ValueError):
+            continue
+        stated.append(sums)
+        ours.append((float(answers.count(share.counted_as)), float(len(answers))))
+    if sum(of for _, of in stated) and sum(of for _, of in ours):
+        what = f"{share.what} ({counted(len(stated), 'file')})"
+        yield OwnSum(what, sum(part for part, _ in stated) / sum(of for _, of in stated), _estimate(share.what, ours))
+
+
+def _contents(share: Share, folder: Path) -> Iterator[Content]:
+    try:
+        found = files(folder, share.pattern)
+    except ImportingError:
+        return
+    for path, shown in found:
+        content = read_json(path, shown, "utf-8")
+        if isinstance(content, dict):
+            yield content
+
+
+def _estimate(what: str, sums: Sequence[Sum]) -> Estimate:
+    agree, n = [part for part, _ in sums], [of for _, of in sums]
+    low, high = wilson_effective(agree, n)
+    remarks: tuple[Remark, ...] = () if len(sums) > 1 else (no_interval(Reason.TOO_FEW_UNITS),)
+    return Estimate(
+        what, "", "", "all", "all", sum(agree) / sum(n), low, high, 0.95, int(sum(n)), len(sums), WILSON, remarks
+    )

@@ -1,0 +1,104 @@
+"""What the labels of each part say: its report in a folder, and its tables by name."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from sqlalchemy import Engine
+
+from annotation.errors import AnnotationError
+from annotation.facts.topic_facts import topic_features
+from annotation.studies import find_study
+from annotation.verdicts import load_verdicts
+from app.reproducing.bringing_in import Public
+from app.reproducing.recipes import Part
+from app.reproducing.standing import Came
+from app.results.export_files import write_report
+from app.results.parts import parts_of
+from app.results.reporting import Calibrated, calibrated, facts_about
+from app.results.topic_tables import topic_tables
+from calibration.errors import CalibrationError
+from calibration.study.joining import study_of
+from calibration.systems.aggregates import aggregate_estimates
+from db.connect import reading
+from exports.errors import ExportError
+from exports.pack import FORMATS, tables_of
+from exports.presets import preset_table
+from exports.sheets.systems import systems_table
+from exports.tables import Table
+
+RESAMPLES = 1_999
+
+
+def reported(engine: Engine, public: Public, made: Mapping[str, frozenset[str]], out: Path) -> dict[str, Came]:
+    """Each part's tables, which stand in a folder of `out` too; those without a label say what is missing."""
+    return {
+        part.study: _of_part(engine, public, part, made, out / part.study)
+        for part in public.recipe.part
+        if part.study in made
+    }
+
+
+def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, frozenset[str]], out: Path) -> Came:
+    people, judges = _raters(engine, part.study)
+    lacking = "" if people else part.people.never
+    if not people and not judges:
+        return Came({}, lacking)
+    if len(people) + len(judges) == 1:
+        found, tables = _of_one_rater(part)
+    else:
+        others = [name for name in part.beside if name in made and any(_raters(engine, name))]
+        found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, others=parts_of(others))
+        presets = _presets(part, found, public)
+        write_report(found, out, presets)
+        tables = tables_of(found.report, found.verdicts, facts_about(part.study), presets)
+    tables += _topics(engine, part, found, judges)
+    for table in tables:
+        write_table(table, out)
+    return Came({table.name: table for table in tables}, lacking, made[part.study])
+
+
+def write_table(table: Table, out: Path) -> None:
+    """In every form, beside what stands in the folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    for suffix, form in FORMATS.items():
+        (out / f"{table.name}.{suffix}").write_text(form(table), encoding="utf-8")
+
+
+def _of_one_rater(part: Part) -> tuple[Calibrated, list[Table]]:
+    """Nobody agrees with anybody where one rater alone has labels: what is left are the systems by its answers."""
+    found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, only=())
+    settings = found.report.settings
+    estimates, counts = aggregate_estimates(study_of(found.verdicts, settings), settings)
+    table = systems_table(replace(found.report, estimates=tuple(estimates), aggregates=tuple(counts)))
+    return found, [] if table is None else [table]
+
+
+def _raters(engine: Engine, study: str) -> tuple[list[str], list[str]]:
+    """The people and the judges that have a label there."""
+    with reading(engine) as session:
+        verdicts = load_verdicts(session, find_study(session, study))
+    named = verdicts.drop_duplicates("rater_id").set_index("rater_id")["rater_kind"]
+    return [*named[named == "human"].index], [*named[named == "judge"].index]
+
+
+def _presets(part: Part, found: Calibrated, public: Public) -> Sequence[str]:
+    """The study's own table, where these labels are of the kind that it is about."""
+    if not part.preset:
+        return ()
+    try:
+        preset_table(part.preset, found.verdicts, found.report)
+    except ExportError as error:
+        public.lacks.append(f"{part.study}: {error}")
+        return ()
+    return (part.preset,)
+
+
+def _topics(engine: Engine, part: Part, found: Calibrated, judges: Sequence[str]) -> list[Table]:
+    """By the judge where there is one, as in the papers, else by people."""
+    with reading(engine) as session:
+        known = topic_features(session, find_study(session, part.study))
+    try:
+        return topic_tables(found, judges[0] if judges else "", "", known, part.study)[0]
+    except (AnnotationError, CalibrationError):
+        return []  # nothing scores a topic there

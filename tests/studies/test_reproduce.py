@@ -1,0 +1,154 @@
+"""`calipers reproduce`: each study from a small tree in its own layout to its numbers beside the published ones."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from annotation.importing.probe_layouts import PROBE_LAYOUTS
+from annotation.importing.results_layouts import RESULT_LAYOUTS
+from annotation.protocol import parse_protocol, read_protocol
+from app.reproducing.recipes import protocol_text, read_recipe, recipe_names
+from app.reproducing.standing import beside
+from exports.pack import TABLES
+from exports.presets import PRESETS
+from tests.studies.desk import Desk, a_desk
+from tests.studies.own_trees import gym_tree, metric_tree, race_tree, survey_tree, wiki_tree
+
+REAL = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_real"
+WIKI = [one.id for one in read_protocol("wlc_writing_39")[0].criterion]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    with a_desk(tmp_path) as found:
+        yield found
+
+
+def reproduced(desk: Desk, study: str, *words: str, folder: str = "clone") -> dict[str, dict[str, Any]]:
+    """The rows of the table by what they are about."""
+    desk("reproduce", study, folder, "--out", "out", *words)
+    rows = json.loads((desk.folder / "out" / "reproduced.json").read_text())["rows"]
+    found = {f"{row['place']}: {row['what']}": row for row in rows}
+    assert len(found) == len(rows)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("published", "ours", "told"),
+    [
+        (".87", 0.8651, "equal"),
+        (".87", 0.8649, "differs by −.01"),
+        ("2.28", 2.2849, "equal"),
+        ("60.61", 61.11, "differs by +.50"),
+        (".05128", 2 / 39, "equal"),
+        (".9", 0.95001, "differs by +.1"),
+        (".9", 0.94999, "equal"),
+    ],
+)
+def test_a_number_is_equal_when_it_rounds_to_what_is_printed(published: str, ours: float, told: str) -> None:
+    assert beside(published, ours) == told
+
+
+def test_every_recipe_names_what_is_there() -> None:
+    assert recipe_names() == ["deepresearchgym", "dr3_eval", "race", "reportbench", "wlc"]
+    known = {*TABLES, "difficulty", *(f"preset_{name}" for name in PRESETS)}
+    for recipe in map(read_recipe, recipe_names()):
+        parts = {part.study: parse_protocol(protocol_text(part)) for part in recipe.part}
+        for part in recipe.part:
+            assert part.probes in ("", *PROBE_LAYOUTS)
+            assert (parts[part.study].task_type == "probe_label") == bool(part.probes)
+            assert {source.layout for source in (part.judges, part.people.labels) if source} <= {*RESULT_LAYOUTS}
+            assert {*part.beside} <= {*parts}
+        for number in recipe.number:
+            assert number.part in (*parts, "")
+            assert number.table in (known if number.part else ("",)), number
+            assert all(name == name.casefold() for name in number.row)
+
+
+def test_a_wrong_or_half_folder_is_refused_in_one_sentence_that_says_what_is_missing(desk: Desk) -> None:
+    metric_tree(desk.folder / "other")
+    (desk.folder / "empty").mkdir()
+    half = desk.folder / "half"
+    wiki_tree(half, WIKI)
+    (half / "test_data/agencies.json").unlink()
+    for folder, missing in {
+        "nowhere": "no such folder; give a clone or download of Wiki Live Challenge's public files",
+        "empty": "no public files of Wiki Live Challenge: wiki_data/cleaned_data/article: not under",
+        "other": "it looks like DR3-Eval: RESULTS/SYSTEM/TASK/final_report.md",
+        "half": "test_data/agencies.json: not under half",
+    }.items():
+        told = desk("reproduce", "wlc", folder, "--out", "out", exit_code=1)
+        assert missing in told
+        assert len(told.strip().splitlines()) == 1
+        assert not (desk.folder / "out").exists(), "nothing is begun"
+
+
+@pytest.mark.slow
+def test_the_gyms_people_judges_and_claims_meet_in_its_table_3(desk: Desk) -> None:
+    gym_tree(desk.folder / "clone")
+    found = reproduced(desk, "deepresearchgym")
+    recall = found["system scores: KPR of GPT-Researcher, commercial search (%)"]
+    assert recall["ours"]["value"] == pytest.approx(100 * (2 / 3 + 1 / 3 + 1 + 2 / 3 + 1 / 3 + 2 / 3) / 6)
+    assert recall["standing"] == "differs by +.50, within our interval"
+    clarity = found["Table 3: judge and people, κ of clarity"]
+    assert (clarity["published"], clarity["rests_on"]) == (".89", "public files")
+    assert clarity["ours"]["n"] == 12
+    assert "nothing to compare" in found["Table 3: judge and people, κ of citation recall"]["standing"]
+    assert (desk.folder / "out/preference/preset_deepresearchgym.tex").is_file()
+    told = desk("reproduce", "deepresearchgym", "clone", "--out", "out", exit_code=1)
+    assert "name a new folder" in told, "the studies of an earlier run may have been gone on with"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("study", "tree", "what", "table"),
+    [
+        ("dr3_eval", metric_tree, "Table 4, early version: judge and mean expert, Pearson r", "total/preset_dr3_eval"),
+        ("race", race_tree, "README: people among themselves, PAR (%)", "shares/preset_race"),
+        ("wlc", lambda root: wiki_tree(root, WIKI), "Table 4: PAR of Gemini-2.5-pro, the best proprietary judge (%)",
+         "writing/preset_wlc"),
+    ],
+)  # fmt: skip
+def test_labels_that_were_never_published_are_missing_or_marked_as_simulated(
+    desk: Desk, study: str, tree: Any, what: str, table: str
+) -> None:
+    tree(desk.folder / "clone")
+    asked = reproduced(desk, study)[what]
+    assert asked["ours"] is None
+    assert "published" in asked["standing"] or "not among these files" in asked["standing"]
+    (desk.folder / "out").rename(desk.folder / "plain")
+    asked = reproduced(desk, study, "--simulate")[what]
+    assert asked["ours"]["value"] > 0
+    assert asked["standing"] == "simulated, and comparable with nothing"
+    assert asked["rests_on"].startswith("simulated people")
+    assert "simulated" in (desk.folder / f"out/{table}.md").read_text().lower()
+
+
+@pytest.mark.slow
+def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
+    survey_tree(desk.folder / "clone")
+    for path in [desk.folder / "clone/o3", desk.folder / "clone/results/o3"]:
+        path.rename(path.with_name("OpenAI"))
+    found = reproduced(desk, "reportbench")
+    matched = (1 + 0.5 + 1 + 0 + 1 + 0.5) / 6  # of two statements on each survey; what was not found is no match
+    rate = found["Table 1, PDF: match rate of OpenAI's cited statements (%)"]
+    assert rate["ours"]["value"] == pytest.approx(100 * matched)
+    assert rate["standing"] == "differs by −12.20, within our interval"
+    assert found["Table 1, PDF: match rate of Gemini's cited statements (%)"]["ours"] is None
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not REAL.is_dir(), reason="the publisher's files are not ours to ship")
+def test_the_real_files_of_wiki_live_challenge_say_what_they_sum_up_themselves(desk: Desk) -> None:
+    found = reproduced(desk, "wlc", folder=str(REAL))
+    sums = {what: row for what, row in found.items() if row["place"] == "result files"}
+    assert len(sums) == 5
+    assert {row["standing"] for row in sums.values()} == {"equal"}
+    wins = sums["result files: writing: criteria that the agent wins (1 file)"]
+    assert (wins["published"], wins["ours"]["value"]) == (".05128", 2 / 39)
+    assert found["writing score: Deep Researcher by gemini-2.5-pro (%)"]["ours"] is None

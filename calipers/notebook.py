@@ -23,8 +23,9 @@ from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
 from calipers.label_files import MANY_ROWS, read_labels, settings_chosen
 from calipers.own_folders import in_own_folders
 from exports.errors import ExportError
+from exports.facts import facts_of
 from exports.forms import as_frame, as_html
-from exports.pack import FIGURES, TABLES, pack, with_kept_plan, write_pack
+from exports.pack import FIGURES, TABLES, brief_pack, pack, with_kept_plan, write_pack
 from exports.plots.theme import FULL_PAGE, ONE_COLUMN
 from exports.tables import Column, Table, agreement_table, asked_for_agreement
 from exports.words.plan_words import aim_words, gives, rests_on
@@ -200,14 +201,15 @@ class Labels:
         return drawn.canvas
 
     @in_own_folders
-    def report(self, folder: str | Path, **settings: Any) -> list[Path]:
+    def report(self, folder: str | Path, *, brief: bool = False, **settings: Any) -> list[Path]:
         """Write every table, figure, the methods section and report.html to `folder`; returns the files.
 
+        `brief`: only the answer on one page, the table of agreement, and the methods section with its sources.
         The plan of the comparison is kept there before a result is, and a later change of it is told as a warning.
         """
         out = Path(folder)
         report = with_kept_plan(self._report(settings), out)
-        return write_pack(pack(report, self.frame), out)
+        return write_pack(brief_pack(report, facts_of()) if brief else pack(report, self.frame, facts_of()), out)
 
     def _settings(self, settings: dict[str, Any]) -> CalibrationSettings:
         chosen = {**self._chosen, **settings}

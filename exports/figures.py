@@ -6,7 +6,7 @@ The figures themselves are in `plots`; matplotlib is imported when one is drawn.
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+Onto = Callable[[float, float], "Canvas"]  # inches wide and tall -> where a figure is drawn
+
 FORMATS: dict[str, dict[str, Any]] = {  # nothing that differs from one run to the next
     "pdf": {"metadata": {"CreationDate": None, "Producer": None, "Creator": None}},
     "svg": {"metadata": {"Date": None, "Creator": None}},
@@ -33,6 +35,13 @@ WIDE = 5.0  # inches from which a figure has room for long names and for numbers
 EDGE = 0.04  # inches
 VALUE, INTERVAL = 6, 27  # points right of a panel where a value and its interval begin
 IN_WORDS = 0.98  # inches that most of them need
+
+
+def own_canvas(width: float, height: float) -> Canvas:
+    """A canvas that holds nothing else; sides in inches."""
+    from matplotlib.figure import Figure as Canvas
+
+    return Canvas(figsize=(width, height))
 
 
 @dataclass(frozen=True)
@@ -87,7 +96,7 @@ class Names:
         self, canvas: Canvas, heights: Sequence[float], colours: Sequence[str] | None = None, left: float = 0.0
     ) -> None:
         """`heights`: the middle of each row in inches from below; `left`: inches from the edge of the figure."""
-        width, height = canvas.get_size_inches()
+        width, height = canvas.bbox.width / canvas.dpi, canvas.bbox.height / canvas.dpi
         for name, y, colour in zip(self.lines, heights, colours or [INK] * len(self.lines), strict=True):
             canvas.text((left + EDGE) / width, y / height, name, va="center", ha="left", linespacing=0.95, color=colour)
 

@@ -111,10 +111,10 @@ def _csv_text(cell: Part) -> str:
 LONG, WRAPS = 60, 20  # characters
 
 
-def as_html(table: Table, address: Callable[[Estimate], str] | None = None) -> str:
+def as_html(table: Table, address: Callable[[Estimate], str] | None = None, *, folded: bool = False) -> str:
     """`<table class="c-table">` and its notes; the page brings the style.
 
-    `address`: where a number's value leads, "" for nowhere.
+    `address`: where a number's value leads, "" for nowhere. `folded`: the notes, until somebody asks for them.
     """
     kinds = [_html_class([row[place] for row in table.rows]) for place in range(len(table.columns))]
     head = "".join(
@@ -124,6 +124,8 @@ def as_html(table: Table, address: Callable[[Estimate], str] | None = None) -> s
     body = "".join(f"<tr>{''.join(_html_cell(cell, kind, address) for cell, kind in row)}</tr>" for row in rows)
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
     listed = f'<ul class="c-notes">{notes}</ul>' if notes else ""
+    if notes and folded:
+        listed = f"<details><summary>Notes</summary>{listed}</details>"
     grid = f'<table class="c-table"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
     scrolls = f'tabindex="0" role="region" aria-label="{escape(table.title)}"'  # sideways, so by keyboard as well
     return f'<div class="c-scroll" {scrolls}>{grid}</div>{listed}'

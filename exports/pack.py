@@ -10,6 +10,8 @@ import pandas as pd
 
 from calibration.results import CalibrationReport
 from calibration.warnings.comparison_cautions import changed_plan
+from exports.answer import carrying
+from exports.answer_page import answer_pdf
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex
 from exports.bibliography import bibtex, used
@@ -18,6 +20,7 @@ from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.figures import Figure, as_bytes, captions, figures_tex
 from exports.forms import as_csv, as_markdown
+from exports.index import ALONE, index_md, index_of
 from exports.page import report_page
 from exports.plots.annotators_figure import annotator_pairs, annotators_figure
 from exports.plots.answers import answers
@@ -67,7 +70,7 @@ FIGURES: dict[str, Callable[[CalibrationReport, float], Figure | None]] = {
     "pass_fail": pass_fail_figure, "pass_rates": pass_rates_figure, "alone": alone_figure,
 }  # fmt: skip
 # every file a pack may hold: what an earlier report left in a folder and a later one lacks is taken away
-MAY_HOLD = frozenset(
+MAY_HOLD = frozenset({*ALONE, "index.md"} - {COMPARISON_PLAN}) | frozenset(
     f"{name}.{suffix}"
     for name in (*TABLES, "system_differences", *(f"preset_{name}" for name in PRESETS),
                  *FIGURES, *(f"{name}_column" for name in FIGURES))
@@ -126,8 +129,22 @@ def pack(
                 log.warning("figure %s: %s", figure.name, figure.caution)
     files |= {"captions.md": captions(shown).encode(), "figures.tex": figures_tex(shown).encode()}
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
+    files["index.md"] = index_md(index_of(tables, shown)).encode()
     files["report.html"] = report_page(report, tables, shown, methods, title).encode()
-    return files
+    return {"answer.pdf": answer_pdf(report, title).saved("pdf"), **files}
+
+
+def brief_pack(report: CalibrationReport, facts: StudyFacts | None = None) -> dict[str, bytes]:
+    """The one page as PDF and HTML, and what a paper pastes: the table of agreement, the methods and what they cite."""
+    methods, title = methods_paragraph(report, facts), (facts.title if facts else "") or ""
+    first = carrying(report)
+    return {
+        "answer.pdf": answer_pdf(report, title).saved("pdf"),
+        "report.html": report_page(report, (), [first] if first else [], title=title, brief=True).encode(),
+        "agreement.tex": as_latex(agreement_table(report)).encode(),
+        "methods.tex": methods.latex.encode(),
+        "references.bib": bibtex({*used(report), *methods.cited}).encode(),
+    }
 
 
 def with_kept_plan(report: CalibrationReport, out: Path) -> CalibrationReport:

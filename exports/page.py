@@ -1,4 +1,4 @@
-"""A whole report as one HTML file that fetches nothing and runs nothing: the answer, then what carries it."""
+"""A whole report as one HTML file that fetches nothing and runs nothing: one page, and the rest folded behind it."""
 
 import base64
 import re
@@ -13,10 +13,12 @@ from markupsafe import Markup
 
 from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationReport
+from exports.answer import answer_of
 from exports.bibliography import entries
 from exports.facts import software_versions
 from exports.figures import Figure, as_bytes, told
 from exports.forms import as_html
+from exports.index import index_of
 from exports.tables import Table
 from exports.words.sentences import folded, opening, told_headline
 
@@ -39,6 +41,7 @@ SECTIONS = (
     ("annotators", "Annotators", ("annotators", "annotator_pairs"), ("annotators",)),
 )
 WARNINGS = "warnings"
+CARRYING = ("frontier", "agreement")  # the figure of the one page, the first there is
 
 
 @dataclass(frozen=True)
@@ -68,26 +71,32 @@ class Section:
 
     key: str
     heading: str
+    words: str = ""
     drawings: tuple[Drawing, ...] = ()
     tables: tuple[Printed, ...] = ()
 
 
 def report_page(
     report: CalibrationReport, tables: Sequence[Table], figures: Sequence[Figure], methods: str = "", title: str = "",
-    *, images: bool = True,
+    *, images: bool = True, brief: bool = False,
 ) -> str:  # fmt: skip
     """One self-contained HTML file; equal inputs and equal software give equal text.
 
     `methods`: `methods_paragraph(...).markdown`, or plain text. Every name is text, whatever it looks like. `images`:
-    False leaves out what takes longest to draw, where the text alone is compared.
+    False leaves out what takes longest to draw, where the text alone is compared. `brief`: the one page alone.
     """
-    sentence, rests_on = _answer(report)
+    answer = answer_of(report)
+    first = next((one for name in CARRYING for one in figures if one.name == name), None)
+    behind = [one for one in figures if one is not first]
     return _template().render(
         title=title or TITLE,
         simulated=report.is_simulated,
-        sentence=sentence,
-        rests_on=rests_on,
-        sections=list(_sections(report, tables, figures, images)),
+        answer=answer,
+        drawing=_drawing(first, images) if first else None,
+        short=[Markup(as_html(one)) for one in (answer.card, answer.asked) if one],
+        brief=brief,
+        sections=[] if brief else list(_sections(report, tables, behind, images)),
+        holds=[] if brief else index_of(tables, figures),
         warnings=folded(report),
         methods=methods_html(methods),
         sources=sources_of(methods),
@@ -103,28 +112,21 @@ def _template() -> Template:
     ).get_template("page.html.jinja")  # fmt: skip
 
 
-def _answer(report: CalibrationReport) -> tuple[str, str]:
-    """The headline is the answer; what else opens the report says what it rests on."""
-    answer = told_headline(report)
-    return answer, opening(report).removeprefix(answer).strip()
-
-
 def _sections(
     report: CalibrationReport, tables: Sequence[Table], figures: Sequence[Figure], images: bool
 ) -> Iterator[Section]:
-    """Those that hold something; the judges' own opens the page, for the answer is about them."""
+    """Those that hold something; the judges' own opens with what the answer rests on, and what would change it."""
     drawn, printed = {figure.name: figure for figure in figures}, {table.name: table for table in tables}
     for key, heading, own_figures, own_tables in SECTIONS:
         drawings = tuple(_drawing(drawn.pop(name), images) for name in own_figures if name in drawn)
         shown = tuple(_printed(printed.pop(name), report) for name in own_tables if name in printed)
         if drawings or shown or (key == WARNINGS and report.warnings):
-            yield Section(key, heading, drawings, shown)
+            words = opening(report).removeprefix(told_headline(report)).strip() if key == "judges" else ""
+            yield Section(key, heading, words, drawings, shown)
     if drawn or printed:
-        more = (
-            tuple(_drawing(figure, images) for figure in drawn.values()),
-            tuple(_printed(table, report) for table in printed.values()),
-        )
-        yield Section("more", "More tables" if printed else "More figures", *more)
+        drawings = tuple(_drawing(figure, images) for figure in drawn.values())
+        shown = tuple(_printed(table, report) for table in printed.values())
+        yield Section("more", "More tables" if printed else "More figures", "", drawings, shown)
 
 
 def _drawing(figure: Figure, images: bool) -> Drawing:
@@ -136,7 +138,7 @@ def _drawing(figure: Figure, images: bool) -> Drawing:
 def _printed(table: Table, report: CalibrationReport) -> Printed:
     notes = tuple(note for note in table.notes if not (report.choice and note == short_sentence(report.choice)))
     return Printed(
-        table.name, table.title, Markup(as_html(replace(table, notes=notes))), len(table.rows) > LONG
+        table.name, table.title, Markup(as_html(replace(table, notes=notes), folded=True)), len(table.rows) > LONG
     )  # as_html has escaped it
 
 

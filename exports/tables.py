@@ -13,7 +13,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.table.verdicts import BOTH_ORDERS
 from exports.cells import Cell, shown
 from exports.errors import ExportError
-from exports.words.notes import label_agreement, methods, origin, remarks
+from exports.words.notes import agreement_title, label_agreement, methods, origin, remarks
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
 PEOPLE = "each_annotator"
@@ -72,7 +72,7 @@ def agreement_table(report: CalibrationReport) -> Table:
     costs = {rater: per_thousand(pooled, rater) for rater, _ in rows}
     columns = [
         Column("rater", "Rater"),
-        *(Column(name, statistic.title, statistic.symbol) for name, statistic in shown.items()),
+        *(Column(name, _title(report, name, statistic.title), statistic.symbol) for name, statistic in shown.items()),
     ]
     columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
     if any(costs.values()):
@@ -93,6 +93,10 @@ def agreement_table(report: CalibrationReport) -> Table:
         origin(report),
     )
     return Table("agreement", "Agreement of judges with annotators", tuple(columns), tuple(cells), notes)
+
+
+def _title(report: CalibrationReport, name: str, title: str) -> str:
+    return agreement_title(report, title) if name.startswith(AGREEMENT) else title
 
 
 def asked_for_agreement() -> tuple[str, ...]:

@@ -165,7 +165,10 @@ def listed(written: Sequence[Path]) -> str:
     tables = sorted(name for name in names if name.endswith(".csv"))
     stems = {name.removesuffix("_column") for name in (*map(_stem, figures), *map(_stem, tables))}
     others = sorted(name for name in names if _stem(name).removesuffix("_column") not in stems)
-    lines = [f"{len(names)} files"]
+    first = " (answer.pdf first)" * ("answer.pdf" in names) if "index.md" not in names else (
+        " (answer.pdf first; index.md has a line for each)"
+    )  # fmt: skip
+    lines = [f"{len(names)} files{first}"]
     for kind, files, forms in (
         ("tables", tables, ".tex .md .csv .json"),
         ("figures", figures, ".pdf .svg .png, and narrow as _column"),
@@ -177,6 +180,11 @@ def listed(written: Sequence[Path]) -> str:
 
 def _stem(name: str) -> str:
     return Path(name).stem
+
+
+BRIEF = typer.Option(
+    False, "--brief", help="Of the files only the answer on one page, agreement.tex, and methods.tex with its sources."
+)
 
 
 class DryRun(Exception):

@@ -43,7 +43,7 @@ from exports.datasets.label_rows import chained
 from exports.datasets.label_studio import to_label_studio
 from exports.datasets.potato import to_potato
 from exports.datasets.tool_labels import Criteria, ToolFiles
-from exports.pack import pack, write_pack
+from exports.pack import brief_pack, pack, write_pack
 from plain.hashes import file_sha256
 
 
@@ -234,11 +234,13 @@ def write_report(
     out: Path,
     presets: Sequence[str] = (),
     advance: Callable[[int, int], None] = lambda done, of: None,
+    *,
+    brief: bool = False,
 ) -> list[Path]:
-    """The paper pack in `out`; returns the files written."""
-    return write_pack(
-        pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets, advance), out
-    )
+    """The paper pack in `out`, or what one reads first of it (`brief`); returns the files written."""
+    facts = facts_about(found.study, found.examples)
+    files = brief_pack(found.report, facts) if brief else pack(found.report, found.verdicts, facts, presets, advance)
+    return write_pack(files, out)
 
 
 def zipped_pack(found: Calibrated, presets: Sequence[str] = ()) -> bytes:

@@ -1,6 +1,7 @@
 """The choice of a judge in sentences that a paper can print: each number with its uncertainty and what it rests on."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,8 @@ from calibration.choosing.choice import Candidate, Choice, Status, as_close, clo
 from calibration.choosing.looking import Looking
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.choosing.open_words import (
+    MORE_FIRST,
+    NEXT,
     NOT_TOLD,
     deciding,
     look_words,
@@ -33,6 +36,16 @@ RESERVATION: dict[Question, str] = {
     "repeats": "asked again, it changes its answers",
     "ceiling gap": "its gap to an annotator is beyond the margin",
 }
+
+
+FILL, FILL_TO_KNOW = "; fill cost_usd", " Fill cost_usd to know what it costs."
+SECOND_LABELS = ", so have a second annotator label the same items"
+OR_STATE = ", or state beforehand what is good enough: --at-least .80"
+# what a reader is told to do next, as it ends or breaks off a sentence
+ADVICE = re.compile(
+    "|".join(map(re.escape, (FILL, FILL_TO_KNOW, NEXT, MORE_FIRST)))
+    + f"|{re.escape(SECOND_LABELS)}.*?{re.escape(OR_STATE)}"
+)
 
 
 @dataclass(frozen=True)
@@ -71,8 +84,13 @@ def sentences_of(told: Told) -> tuple[str, str]:
     ]
     priceless = [candidate.judge for candidate in told.candidates if candidate.reason == "cost_unknown"]
     if priceless:
-        parts.append(f"Adequate, but of unknown cost and so not chosen: {', '.join(priceless)}; fill cost_usd.")
+        parts.append(f"Adequate, but of unknown cost and so not chosen: {', '.join(priceless)}{FILL}.")
     return headline, " ".join(parts)
+
+
+def without_advice(sentence: str) -> str:
+    """A sentence of this choice as a methods section prints it: what was found, and not what to do next."""
+    return ADVICE.sub("", sentence)
 
 
 def sentence_about(candidate: Candidate, plan: ComparisonPlan) -> str:
@@ -179,7 +197,7 @@ def _lead_of_chosen(chosen: Candidate, told: Told) -> str:
 def _numbers_of(chosen: Candidate, told: Told) -> str:
     numbers = f"it agrees with {_agreement(chosen, told.word)}, and {_measured(chosen, told.plan, told.word)}."
     if math.isnan(chosen.cost_per_item):
-        return f"{numbers[0].upper()}{numbers[1:]} Fill cost_usd to know what it costs."
+        return f"{numbers[0].upper()}{numbers[1:]}{FILL_TO_KNOW}"
     return f"At {usd(chosen.cost_per_item)} {numbers}"
 
 
@@ -229,8 +247,8 @@ def _without_people(nearest: Candidate, told: Told) -> str:
     enough = f"on about {counted(number, told.word.removesuffix('s'))}" if number else f"on some of the {told.word}"
     return (
         f"{_comes_closest(nearest, told.candidates)}: it agrees with {_agreement(nearest, told.word)}. How far people "
-        f"agree with each other is unknown, so have a second annotator label the same items {enough} (power "
-        f"{told.plan.power:g} at no true gap), or state beforehand what is good enough: --at-least .80."
+        f"agree with each other is unknown{SECOND_LABELS} {enough} (power {told.plan.power:g} at no true gap)"
+        f"{OR_STATE}."
     )
 
 
@@ -278,7 +296,15 @@ def _interval(candidate: Candidate, word: str, after: str = " ") -> str:
     interval = f"{100 * made.level:g} % interval{after}{percent(made.low)} to {percent(made.high)} %"
     if math.isnan(made.low):
         interval = "no interval"
-    return f"{interval}; {counted(made.n, 'label')} in {counted(made.clusters, word.removesuffix('s'))}"
+    return (
+        f"{interval}; {counted(made.n, 'label')} in {counted(made.clusters, word.removesuffix('s'))}{_wrong(candidate)}"
+    )
+
+
+def _wrong(candidate: Candidate) -> str:
+    """Said where agreement over the usable answers alone would be another number."""
+    wrong = candidate.valid_share < 1 and candidate.agreement.statistic.endswith("_missing_as_wrong")
+    return ", unusable answers counted as disagreement" if wrong else ""
 
 
 def _measured(candidate: Candidate, plan: ComparisonPlan, word: str) -> str:

@@ -14,10 +14,11 @@ from calibration.inference.looks import FIRST
 from calibration.study.label_scores import IN_WORDS
 from plain.counting import counted
 
+MORE_FIRST = ", label more first"
 WHY_NO_NUMBER = {
     "gap_reaches_margin": "no number of {word} is likely to show adequacy, {seen} reaching the {limit}",
     "too_many": "decided by more than a million {word}",
-    "too_few_units": "label more than one of the {word} first",
+    "too_few_units": "one of the {word} alone is labelled" + MORE_FIRST,
     "looks_spent": "no number of {word} decides, an earlier look having spent the whole error",
     "last_look": "no number of {word} decides, this look being the last that was planned: it spends the whole error",
     "little_left": "no number of {word} decides, the looks so far having left too little of the error",
@@ -100,7 +101,7 @@ def no_better_than_constant(candidate: Candidate, word: str) -> str:
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 NEXT = (
-    "a study that may be looked at again says before its first look how many topics are meant in the end "
+    ": a study that may be looked at again says before its first look how many topics are meant in the end "
     "(planned_topics), or that it is looked at any time"
 )
 
@@ -124,7 +125,7 @@ def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> s
     if looking.is_only and looking.mode == "planned" and looking.planned:
         return f"First and last look, at {at}, of {looking.planned:,} that were planned."
     if looking.is_only:
-        return f"One look is assumed, at {at}: {NEXT}."
+        return f"One look is assumed, at {at}{NEXT}."
     planned = f"{looking.topics:,} of {looking.planned:,} {word}" if looking.planned else at
     last = " and last" if looking.share >= 1 else ""
     return (

@@ -26,6 +26,7 @@ from exports.cells import Cell, Probability, shown
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.figures import captions, figures_tex
+from exports.index import index_md, index_of
 from exports.pack import FIGURES, REPORT, tables_of, texts_of
 from exports.page import report_page
 from exports.plots.theme import FULL_PAGE
@@ -249,9 +250,10 @@ def printed_otherwise(
     figures = [figure for draw in pack.FIGURES.values() if (figure := draw(report, FULL_PAGE)) is not None]
     texts = {
         **texts_of(tables, report, facts), "captions.md": captions(figures), "figures.tex": figures_tex(figures),
+        "index.md": index_md(index_of(tables, figures)),
         "report.html": report_page(report, tables, figures, methods, title, images=False),
     }  # fmt: skip
-    known = {*texts, *IMAGES}
+    known = {*texts, *IMAGES, "answer.pdf"}
     strange = {path.relative_to(printed).as_posix() for path in printed.rglob("*") if path.is_file()} - known
     return [*(name for name, text in texts.items() if not _prints(printed / name, text)), *sorted(strange)]
 

@@ -51,7 +51,7 @@ def annotators_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Fi
     caption = (
         f"Agreement of {who}, pooled over criteria, with {100 * report.settings.level:g} % intervals that resample "
         f"whole clusters ({spread(one.n for one in drawn)} pairs of labels, {report.labels.clusters:,} clusters)"
-        f"{band}{undefined(drawn)}{label_agreement_in_caption(report)}."
+        f"{band}{undefined(drawn)}{label_agreement_in_caption(report, asked=None)}."
     )
     return Figure("annotators", caption, drawn, canvas)
 
@@ -89,7 +89,7 @@ def annotator_pairs(report: CalibrationReport, width: float = FULL_PAGE) -> Figu
     caption = (
         f"Agreement of annotators two by two, pooled over criteria, darker is more ({n} pairs of labels in {clusters} "
         f"clusters each){thin}{dash}; the table has the intervals"
-        f"{label_agreement_in_caption(report)}."
+        f"{label_agreement_in_caption(report, asked=None)}."
     )
     return Figure("annotator_pairs", caption, drawn, canvas)
 

@@ -12,7 +12,7 @@ from calibration.agreement.statistic import Statistic
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
 from exports.cells import DASH, number
-from exports.figures import WIDE, Figure, names_at_left, room_in_words, write_in_words
+from exports.figures import WIDE, Figure, Onto, names_at_left, own_canvas, room_in_words, write_in_words
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, OKABE_ITO, PAPER, themed
 from exports.sheets.passing import WHOLE, system_of
 from exports.tables import AMONG, PEOPLE
@@ -38,7 +38,7 @@ class Panel:
     people: Estimate | None
 
 
-def forest(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+def forest(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = own_canvas) -> Figure | None:
     """One row for each judge, by falling agreement, then the annotators; None where no judge was compared.
 
     `width`: inches. A point without a bar has no interval, a dash no value.
@@ -61,7 +61,7 @@ def forest(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None
     names = [*judges, AMONG] if has_people else judges
     drawn = tuple(estimate for panel in panels for estimate in panel.column if estimate is not None)
     with themed():
-        canvas = draw_rows(names, panels, width)
+        canvas = draw_rows(names, panels, width, onto)
     band = "; the grey band is the annotators among themselves" if has_people else ""
     caption = (
         "Agreement of each judge with the annotators, pooled over criteria: points with "
@@ -90,10 +90,8 @@ def undefined(drawn: Sequence[Estimate]) -> str:
     return f"; {' and '.join(said)} (the table says why)" if said else ""
 
 
-def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
+def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float, onto: Onto = own_canvas) -> Canvas:
     """One row for each name, a panel beside the other; rows too thin for words stand without any."""
-    from matplotlib.figure import Figure as Canvas
-
     left = names_at_left(names, width)
     row = TWO_LINES if any("\n" in name for name in left.lines) else ROW
     if row * len(names) > PAGE:
@@ -101,7 +99,7 @@ def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float) -> Ca
     if row < LEAST:
         left = names_at_left([name if name == AMONG else "" for name in names], width, lines=1)
     height = BELOW + row * len(names) + ABOVE
-    canvas = Canvas(figsize=(width, height))
+    canvas = onto(width, height)
     worded = width > WIDE and row >= LEAST
     beside = room_in_words(estimate for panel in panels for estimate in panel.column) if worded else 0.0
     each = (width - left.room) / len(panels)

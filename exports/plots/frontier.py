@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from calibration.choosing.choice import Candidate
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import number
-from exports.figures import WIDE, Figure
+from exports.figures import WIDE, Figure, Onto, own_canvas
 from exports.plots.names import Box, Point, places, told_apart, width_of
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
 from exports.tables import PEOPLE
@@ -60,7 +60,7 @@ class Plan:
         return self.tall * (min(self.high, max(self.low, agreement)) - self.low) / (self.high - self.low)
 
 
-def frontier(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+def frontier(report: CalibrationReport, width: float = FULL_PAGE, onto: Onto = own_canvas) -> Figure | None:
     """Agreement over USD per 1,000 items, logarithmic; None where no judge has a known cost above 0.
 
     A free judge stands left of the scale and one of unknown cost right of it. `width`: inches.
@@ -75,7 +75,7 @@ def frontier(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | No
     with themed():
         least = CROWD[width < WIDE] * len(tried)
         heights = [height for height in HEIGHTS if height >= least] or HEIGHTS[-1:]
-        drawings = (_draw(tried, choice.judge, ceiling, width, height) for height in heights)
+        drawings = (_draw(tried, choice.judge, ceiling, width, height, onto) for height in heights)
         canvas = next((drawing for drawing in drawings if drawing is not None), None)
     if canvas is None:
         return None  # more names than a page has room for
@@ -114,7 +114,7 @@ def _caption(
         parts.append("the grey band is a left-out annotator's agreement with the others")
     if any(math.isnan(candidate.agreement.low) for candidate in tried):
         parts.append("a point without a bar has no interval (the table says why)")
-    return f"{'; '.join(parts)}{label_agreement_in_caption(report)}."
+    return f"{'; '.join(parts)}{label_agreement_in_caption(report, asked=True)}."
 
 
 def _plan(tried: Sequence[Candidate], ceiling: Estimate | None, width: float, height: float) -> Plan:
@@ -135,14 +135,12 @@ def _plan(tried: Sequence[Candidate], ceiling: Estimate | None, width: float, he
 
 
 def _draw(
-    tried: Sequence[Candidate], chosen: str | None, ceiling: Estimate | None, width: float, height: float
+    tried: Sequence[Candidate], chosen: str | None, ceiling: Estimate | None, width: float, height: float, onto: Onto
 ) -> Canvas | None:
     """None where the names do not fit this height."""
-    from matplotlib.figure import Figure as Canvas
-
     beside = PEOPLE_BESIDE if ceiling and width > WIDE else 0.0  # inches
     plan = _plan(tried, ceiling, width - beside, height)
-    canvas = Canvas(figsize=(width, height))
+    canvas = onto(width, height)
     axes = canvas.add_axes((LEFT / width, BELOW / height, plan.wide / width, plan.tall / height))
     axes.set_xlim(0, plan.wide)
     axes.set_ylim(0, plan.tall)

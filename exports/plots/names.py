@@ -15,15 +15,40 @@ LEAST_CUT = 8  # letters that all names begin with, from which they are left out
 
 
 @cache
-def width_of(text: str, points: float) -> float:
+def width_of(text: str, points: float, weight: str = "normal") -> float:
     """How wide one line of text is in the figure's own font, in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
     with themed():
         return (
-            float(text_to_path.get_text_width_height_descent(text, FontProperties(size=points), ismath=False)[0]) / 72
+            float(
+                text_to_path.get_text_width_height_descent(
+                    text, FontProperties(size=points, weight=weight), ismath=False
+                )[0]
+            )
+            / 72
         )
+
+
+def wrapped(text: str, room: float, points: float, weight: str = "normal") -> list[str]:
+    """`text` in lines of `room` inches, broken between words, and within one only where it is longer than a line."""
+    blank, lines, used = width_of("n n", points, weight) - width_of("nn", points, weight), [""], 0.0
+    for word in (piece for whole in text.split(" ") for piece in _pieces(whole, room, points, weight)):
+        wide = width_of(word, points, weight)
+        if lines[-1] and used + blank + wide > room:
+            lines, used = [*lines, word], wide
+        else:
+            lines[-1], used = f"{lines[-1]} {word}".lstrip(), used + wide + blank * bool(lines[-1])
+    return lines
+
+
+def _pieces(word: str, room: float, points: float, weight: str) -> Iterator[str]:
+    while len(word) > 1 and width_of(word, points, weight) > room:
+        keep = next(at for at in range(len(word) - 1, 0, -1) if at == 1 or width_of(word[:at], points, weight) <= room)
+        yield word[:keep]
+        word = word[keep:]
+    yield word
 
 
 def fitted(name: str, room: float, points: float, lines: int = 2) -> str:

@@ -6,7 +6,7 @@ from calibration.agreement.catalogue import AGREEMENT, HEADLINE, beside_agreemen
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell
 from exports.tables import AMONG, BASELINES, PEOPLE, Column, Table, per_thousand
-from exports.words.notes import agreement_key, label_agreement, methods, origin, remarks
+from exports.words.notes import agreement_key, agreement_title, label_agreement, methods, origin, remarks
 
 Found = dict[str, Estimate]  # statistic -> estimate
 
@@ -20,7 +20,7 @@ def criteria_table(report: CalibrationReport) -> Table | None:
         return None
     headline, leads, last = HEADLINE[report.settings.ties], statistic_of(AGREEMENT), statistic_of(BASELINES[0])
     columns = [Column("criterion", "Criterion"), Column("rater", "Rater")]
-    columns.append(Column(agreement_key(report), leads.title, leads.symbol))
+    columns.append(Column(agreement_key(report), agreement_title(report, leads.title), leads.symbol))
     known = {name for _, _, estimates in rows for name in estimates}
     wanted = beside_agreement("table criteria", report.labels.criteria.values(), known)
     columns += [Column(name, statistic.title, statistic.symbol) for name, statistic in wanted.items()]
@@ -146,7 +146,10 @@ def annotators_table(report: CalibrationReport) -> Table | None:
     headline, leads = HEADLINE[report.settings.ties], statistic_of(AGREEMENT)
     known = {name for _, estimates in rows for name in estimates}
     shown = beside_agreement("table annotators", report.labels.criteria.values(), known)
-    columns = [Column("raters", "Raters"), Column(agreement_key(report), leads.title, leads.symbol)]
+    columns = [
+        Column("raters", "Raters"),
+        Column(agreement_key(report), leads.title, leads.symbol),
+    ]
     columns += [Column(name, metric.title, metric.symbol) for name, metric in shown.items()]
     columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
     cells: list[tuple[Cell, ...]] = []
@@ -159,7 +162,7 @@ def annotators_table(report: CalibrationReport) -> Table | None:
     notes = (
         "n counts pairs of labels by two people on the same item and criterion; a person's second answer to an item "
         "is no pair.",
-        label_agreement(report),
+        label_agreement(report, asked=None),
         *_about_alpha(shown),
         *methods(used, report),
         *remarks([column.title for column in columns], cells),

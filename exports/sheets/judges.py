@@ -13,7 +13,16 @@ from calibration.comparing.effective_judges import EffectiveJudges
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability, number
 from exports.tables import Column, Table, per_thousand
-from exports.words.notes import agreement_key, is_of_study, label_agreement, methods, origin, remarks
+from exports.words.notes import (
+    agreement_key,
+    agreement_title,
+    is_of_study,
+    label_agreement,
+    methods,
+    origin,
+    remarks,
+    usable_differ,
+)
 
 ADEQUATE = {
     "": "chosen",
@@ -51,7 +60,7 @@ def judges_table(report: CalibrationReport) -> Table | None:
     }
     columns = [
         Column("judge", "Judge"),
-        Column(agreement_key(report, choice.plan.ties), "Agreement", "PA"),
+        Column(agreement_key(report, choice.plan.ties), agreement_title(report, "Agreement", asked=True), "PA"),
         Column("baseline", "Best constant answer", "base"),
         Column("gap", "Gap to a left-out annotator", "gap"),
         Column("p_adjusted", "p (adjusted)", "p"),
@@ -135,8 +144,8 @@ def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     )  # fmt: skip
     those = "the plan with" if is_of_study(report) else "this run; they have the"
     yield f"{family}. Margin, judges and rules are those of {those} sha256 {plan.plan_sha256[:12]}."
-    wrong = " An item without a usable answer counts as disagreement." if plan.missing_as_wrong else ""
-    yield label_agreement(report, plan.ties) + wrong
+    wrong = " An item without a usable answer counts as disagreement." * plan.missing_as_wrong
+    yield label_agreement(report, plan.ties, asked=True) + wrong * (not usable_differ(report))
     gaps = [gap_of(candidate.claim, plan) for candidate in choice.candidates if candidate.claim]
     counts = [_counts([candidate.agreement for candidate in choice.candidates]), *([_counts(gaps)] if gaps else [])]
     worse = ["Gap: above 0 the judge is worse"] if gaps else []
@@ -219,7 +228,7 @@ def card_table(report: CalibrationReport, judge: str) -> Table | None:
         "within: the limit is shown to be kept, by a test for agreement, gap and floor, else by the whole interval; "
         "beyond: it is shown not to be; cannot tell: neither, and more labels would say. The choice rests on these "
         "rows.",
-        label_agreement(report),
+        label_agreement(report, asked=True),
         *methods(used, report),
         *remarks([column.title for column in CARD_COLUMNS], rows),
         origin(report),
@@ -262,7 +271,7 @@ def comparisons_table(report: CalibrationReport) -> Table | None:
         "Agrees more by: agreement of the judge minus that of the other, on the annotators' labels that both were "
         "asked; an item without a usable answer counts as disagreement.",
         f"p: two-sided, of no difference{holm}. cannot tell: no difference was shown, and neither was its absence.",
-        label_agreement(report),
+        label_agreement(report, asked=True),
         *methods(used, report),
         *remarks([column.title for column in columns], rows, names=2),
         origin(report),

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from calibration.choosing.choice_words import without_advice
 from calibration.results import CalibrationReport
 from calibration.study.bounding import FEW_CLUSTERS
 from calibration.systems.pass_rates import ROGAN_GLADEN
@@ -16,6 +17,7 @@ from exports.sheets.passing import WHOLE, rates_shown, said_of
 from exports.tables import BASELINES, PEOPLE
 from exports.words import methods_numbers as numbers
 from exports.words.grammar import amount, between, listed, opening, percent, points, verb
+from exports.words.notes import usable_differ
 from exports.words.sentences import alone_words, compared, judges_alone
 from plain.counting import counted
 
@@ -137,6 +139,7 @@ def _agreement(report: CalibrationReport) -> dict[str, Any]:
     return {
         "main": main,
         "ties": numbers.tie_rule(report),
+        "usable_differ": usable_differ(report),
         "main_of_judges": judges if pooled and is_compared else None,
         "kappa_of_judges": numbers.of_judges(report, "cohen_kappa") if is_compared else None,
         "scores_of_judges": numbers.correlations_of_judges(report) if is_compared else [],
@@ -196,6 +199,8 @@ def _choice(report: CalibrationReport) -> dict[str, Any]:
     candidates = choice.candidates if choice else ()
     return {
         "choice": choice,
+        "found": without_advice(choice.sentence) if choice else "",
+        "look": without_advice(choice.look) if choice else "",
         "tested": any(candidate.claim is not None for candidate in candidates),
         "alone": [
             alone_words(delegation, numbers.clusters(report), report.settings.level) for delegation in alone(report)

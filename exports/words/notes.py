@@ -34,23 +34,45 @@ def agreement_key(report: CalibrationReport, rule: str = "") -> str:
 
     Labels that are no choice between two reports know no tie, and no rule.
     """
-    return HEADLINE[rule or report.settings.ties] if _knows_ties(report) else "percent_agreement"
+    return HEADLINE[rule or report.settings.ties] if knows_ties(report) else "percent_agreement"
 
 
-def label_agreement(report: CalibrationReport, rule: str = "") -> str:
-    """Which of the three pairwise agreements a table prints, and what it did with ties: two sentences."""
+def label_agreement(report: CalibrationReport, rule: str = "", *, asked: bool | None = False) -> str:
+    """Which of the three pairwise agreements a table prints, and what it did with ties: two sentences.
+
+    A third where `usable_differ`. `asked`: it counts every answer asked for, as the choice does; None: of people alone.
+    """
     rule = rule or report.settings.ties
-    said = f"Ties: {TIE_RULES[rule]}." if _knows_ties(report) else "These labels know no tie."
-    return f"Agreement is label agreement, the share of equal labels, not of orders of reports. {said}"
+    said = f"Ties: {TIE_RULES[rule]}." if knows_ties(report) else "These labels know no tie."
+    over = f" {_over(asked)}." if asked is not None and usable_differ(report) else ""
+    return f"Agreement is label agreement, the share of equal labels, not of orders of reports. {said}{over}"
 
 
-def label_agreement_in_caption(report: CalibrationReport) -> str:
+def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None = False) -> str:
     """The same as the last part of a caption's one sentence."""
-    said = TIE_RULES[report.settings.ties] if _knows_ties(report) else "these labels know no tie"
-    return f"; agreement is label agreement ({said})"
+    said = TIE_RULES[report.settings.ties] if knows_ties(report) else "these labels know no tie"
+    over = f"; {_over(asked)[0].lower()}{_over(asked)[1:]}" if asked is not None and usable_differ(report) else ""
+    return f"; agreement is label agreement ({said}{over})"
 
 
-def _knows_ties(report: CalibrationReport) -> bool:
+def usable_differ(report: CalibrationReport) -> bool:
+    """Whether the choice counts answers that other numbers called agreement leave out: those that cannot be used."""
+    choice = report.choice
+    return choice is not None and choice.plan.missing_as_wrong and any(one.valid_share < 1 for one in choice.candidates)
+
+
+def agreement_title(report: CalibrationReport, title: str, *, asked: bool = False) -> str:
+    """The head of a column of agreement, which says over which answers where two would differ."""
+    return f"{title}, {'all asked' if asked else 'usable answers'}" if usable_differ(report) else title
+
+
+def _over(asked: bool) -> str:
+    if asked:
+        return "Over all answers asked for, an unusable one counted as disagreement"
+    return "Over usable answers; the choice of a judge counts an unusable one as disagreement"
+
+
+def knows_ties(report: CalibrationReport) -> bool:
     return "pairwise" in report.labels.criteria.values()
 
 

@@ -172,10 +172,12 @@ def test_a_bare_labels_file_is_calibrated_without_a_database(shell: Shell, monke
         [
             *tables,
             *figures,
+            "answer.pdf",
             "calibration-report.json",
             "captions.md",
             "comparison-plan.json",
             "figures.tex",
+            "index.md",
             "methods.md",
             "methods.tex",
             "references.bib",

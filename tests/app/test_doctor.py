@@ -243,7 +243,7 @@ def test_calibrate_writes_tables_and_figures_and_clears_those_of_an_earlier_repo
     said = calipers("calibrate", labels, "--resamples", 99, "--out", out)
     assert said.exit_code == 0
     told = said.stdout.partition(f"Written to {out}: ")[2]
-    assert told.startswith(f"{len(list(out.iterdir()))} files\n")
+    assert told.startswith(f"{len(list(out.iterdir()))} files (answer.pdf first; index.md has a line for each)\n")
     assert set(told.split()) >= {
         "report.html",
         "comparison-plan.json",

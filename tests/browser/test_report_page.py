@@ -58,12 +58,24 @@ def test_tables_scroll_in_their_box_and_the_page_never_sideways(tab: Page) -> No
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), width
 
 
-def test_every_entry_of_the_contents_leads_to_its_part(tab: Page) -> None:
-    for link in tab.get_by_role("navigation", name="Contents").get_by_role("link").all():
-        heading = link.inner_text()
-        link.evaluate("link => link.click()")
-        tab.wait_for_function("location.hash !== '' && document.querySelector(location.hash) !== null")
-        assert tab.locator(f"{tab.evaluate('location.hash')} h2").inner_text() == heading
+def test_all_but_the_one_page_is_folded_and_opens_by_its_heading_and_by_its_address(tab: Page) -> None:
+    first = tab.evaluate("document.body.innerText.split(/\\s+/).length")
+    assert first < 900, "words of the page that everybody sees"
+    parts = tab.locator(".behind > details")
+    for part in parts.all():
+        assert not part.locator(":scope > :not(summary)").is_visible()
+        part.locator(":scope > summary").evaluate("summary => summary.click()")
+        assert part.locator(":scope > :not(summary)").is_visible()
+        part.evaluate("part => { part.open = false }")
+    tab.evaluate("location.hash = 'agreement'")
+    tab.wait_for_function("document.getElementById('agreement').checkVisibility()")
+    assert parts.count() > 5
+
+
+def test_notes_are_set_smaller_than_their_table(tab: Page) -> None:
+    size = "one => parseFloat(getComputedStyle(one).fontSize)"
+    notes = tab.locator(".behind .c-notes").first.evaluate(size)
+    assert notes < tab.locator(".behind .c-table td").first.evaluate(size)
 
 
 def test_in_print_no_table_is_wider_than_the_paper(tab: Page) -> None:

@@ -26,8 +26,8 @@ from tests.exports.toy import NAN, toy_report
 from tests.exports.toy_choice import toy_choice
 
 TAGS = {
-    "html", "head", "meta", "title", "style", "body", "div", "header", "h1", "h2", "h3", "p", "nav", "ol", "ul", "li",
-    "a", "main", "section", "figure", "figcaption", "img", "table", "thead", "tbody", "tr", "th", "td", "span", "dl",
+    "html", "head", "meta", "title", "style", "body", "div", "header", "h1", "h2", "h3", "p", "ul", "li", "main",
+    "details", "summary", "figure", "figcaption", "img", "table", "thead", "tbody", "tr", "th", "td", "span", "dl",
     "dt", "dd", "code", "strong", "em",
 }  # fmt: skip
 FEW = CalibrationSettings(resamples=20, per_criterion=True)
@@ -54,7 +54,13 @@ class Read(HTMLParser):
 
     def handle_data(self, data):
         if data.strip():
-            self.texts.append((self.open[-1] if self.open else "", data.strip()))
+            within = self.open[-2:] == ["summary", "h2"]
+            self.texts.append(("summary h2" if within else self.open[-1] if self.open else "", data.strip()))
+
+    @property
+    def folded(self) -> list[str]:
+        """The headings of what stands behind the one page."""
+        return [text for tag, text in self.texts if tag == "summary h2"]
 
     def all(self, name: str) -> list[str]:
         return [str(attrs[name]) for _, attrs in self.found if name in attrs]
@@ -113,22 +119,23 @@ def test_a_page_fetches_nothing_runs_nothing_and_every_address_is_within(page, n
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_page_opens_with_the_answer_and_lists_what_it_holds(reports, page, name):
+def test_a_page_opens_with_the_answer_and_folds_what_it_holds(reports, page, name):
     page = page(name, "One paragraph.\n\nAnother one.")
     texts = [text for tag, text in page.texts if tag not in ("style", "title")]
     assert texts[0] == TITLE
     assert opening(reports[name]).startswith(texts[1])
-    headings = [text for tag, text in page.texts if tag == "h2"]
-    assert [text for tag, text in page.texts if tag == "a"] == headings
-    assert headings[-2:] == ["Methods", "How it was computed"]
+    headings = page.folded
+    assert headings[-3:] == ["Methods", "What this folder holds", "How it was computed"]
+    notes = sum(tag == "summary" for tag, _ in page.texts)
+    assert len([tag for tag, _ in page.found if tag == "details"]) == len(headings) + notes
+    assert not [attrs for tag, attrs in page.found if tag == "details" and "open" in attrs]
     assert ("p", "Another one.") in page.texts
 
 
 def test_parts_stand_in_the_order_of_the_question(page):
-    headings = [text for tag, text in page("plain").texts if tag == "h2"]
-    assert headings == [
+    assert page("plain").folded == [
         "Which judge to use", "Before you use a number", "Agreement", "Criterion by criterion", "Biases", "Systems",
-        "Annotators", "How it was computed",
+        "Annotators", "What this folder holds", "How it was computed",
     ]  # fmt: skip
 
 
@@ -189,7 +196,7 @@ def test_every_table_and_figure_given_is_on_the_page_once(reports):
     titles = [text for tag, text in page.texts if tag == "h3"]
     assert {table.title for table in tables} <= {*titles}
     assert titles.count(odd.title) == 1
-    assert ("h2", "More tables") in page.texts
+    assert ("summary h2", "More tables") in page.texts
     assert sorted(text for tag, text in page.texts if tag == "figcaption") == sorted(one.caption for one in figures)
     assert len(page.all("src")) == len(figures)
 
@@ -217,7 +224,8 @@ def test_what_has_no_value_is_a_dash_and_never_nan(page):
 
 def test_the_page_says_how_it_was_computed(reports, page):
     report = reports["chosen"]
-    facts = [text for tag, text in page("chosen").texts if tag in ("dt", "dd")]
+    texts = page("chosen").texts
+    facts = [text for tag, text in texts[texts.index(("summary h2", "How it was computed")) :] if tag in ("dt", "dd")]
     said = dict(zip(facts[::2], facts[1::2], strict=True))
     assert said["SHA-256 of the verdicts"] == report.labels.verdicts_sha256
     assert said["SHA-256 of the plan"] == report.choice.plan.plan_sha256
@@ -228,8 +236,16 @@ def test_the_page_says_how_it_was_computed(reports, page):
 
 def test_a_page_of_one_table_alone_is_a_page():
     report = replace(toy_report(), warnings=())
-    headings = [text for tag, text in Read(report_page(report, [agreement_table(report)], [])).texts if tag == "h2"]
-    assert headings == ["Agreement", "How it was computed"]
+    page = Read(report_page(report, [agreement_table(report)], []))
+    assert page.folded == ["Agreement", "What this folder holds", "How it was computed"]
+
+
+def test_a_brief_page_is_the_one_page_alone(reports):
+    tables, figures = parts_of(reports["plain"])
+    page = Read(report_page(reports["plain"], tables, figures, "Methods.", brief=True))
+    assert page.folded == ["How it was computed"]
+    assert len(page.all("src")) == 1
+    assert ("p", "Methods.") not in page.texts
 
 
 def test_a_simulated_study_says_so_at_the_top_and_under_every_table() -> None:

@@ -10,6 +10,7 @@ import typer
 from app.commands.completing import among
 from app.commands.printing import (
     ALONE_ERROR,
+    BRIEF,
     CALIBRATION,
     CASCADE,
     FAMILY,
@@ -56,6 +57,7 @@ def calibrate(
     what: str = WHAT,
     others: list[str] = WITH,
     out: Path = typer.Option(None, help="Folder for the report, its tables and its figures."),
+    brief: bool = BRIEF,
     protocol: str = PROTOCOL,
     preset: list[str] = PRESET,
     judges: Path = JUDGES,
@@ -145,8 +147,9 @@ def calibrate(
     Example: calipers calibrate more.csv --earlier-look report --out report-2
     Example: calipers calibrate preference --with quality --with points --preset deepresearchgym --out report
     """
-    if preset and out is None:
-        raise typer.BadParameter("--preset is a table among the files; name their folder with --out")
+    if (preset or brief) and out is None:
+        which = "--preset is a table" if preset else "--brief chooses"
+        raise typer.BadParameter(f"{which} among the files; name their folder with --out")
     from dataclasses import replace
 
     from app.commands.results.terminal import print_report
@@ -175,7 +178,9 @@ def calibrate(
         )  # fmt: skip
         if out is not None:
             made = replace(made, report=with_kept_plan(made.report, out))
-            written = write_report(made, out, preset, lambda done, of: advance(done, of, "drawing figures"))
+            written = write_report(
+                made, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief
+            )
     say_reading(made.told, err=True)
     report = made.report
     if judge and report.choice is not None:

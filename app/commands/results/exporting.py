@@ -12,6 +12,7 @@ import typer
 
 from app.commands.printing import (
     ALONE_ERROR,
+    BRIEF,
     CALIBRATION,
     CASCADE,
     FAMILY,
@@ -100,6 +101,7 @@ def export_report(
     what: str = WHAT,
     others: list[str] = WITH,
     out: Path = typer.Option(..., help="Folder for the report, its tables and its figures."),
+    brief: bool = BRIEF,
     protocol: str = PROTOCOL,
     preset: list[str] = PRESET,
     judges: Path = JUDGES,
@@ -129,7 +131,7 @@ def export_report(
             chosen=settings_chosen(calibration, {"alone_error": alone_error}), others=parts_of(others),
         )  # fmt: skip
         planned = replace(made, report=with_kept_plan(made.report, out))
-        written = write_report(planned, out, preset, lambda done, of: advance(done, of, "drawing figures"))
+        written = write_report(planned, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief)
     if as_json:
         print_json({"folder": str(out), "files": sorted(path.name for path in written)})
         return

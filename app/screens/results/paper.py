@@ -21,7 +21,7 @@ from exports.words.sentences import headline
 
 INSIDE = (
     "Every table as LaTeX, Markdown, CSV and JSON; every figure as PDF, SVG and PNG at page and column width; one page "
-    "of them all (report.html); the methods section with its BibTeX; the checklists."
+    "of them all (answer.pdf, report.html); the methods section with its BibTeX; the checklists."
 )
 DATASET = ", and <code>calipers export dataset</code> what others need to use the labels"
 BLIND = "labels.csv names systems, and can be downloaded once the study is closed or revealed."

@@ -1,0 +1,137 @@
+"""The one page: whatever a report holds it is one page, says ten things, and methods never tell what to do next."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from calibration.choosing.choice_words import without_advice
+from calibration.results import ReportWarning
+from exports.answer import CAUTIONS, DRAWN, answer_of, carrying
+from exports.answer_page import TALL, WIDE, answer_pdf
+from exports.cells import shown
+from exports.pack import brief_pack, write_pack
+from exports.sheets.judges import judges_table
+from exports.tables import agreement_table
+from exports.words.methods import methods_paragraph
+from exports.words.sentences import opening
+from tests.exports.hostile_page import hostile_report
+from tests.exports.toy import toy_report
+from tests.exports.toy_choice import candidate, toy_choice
+
+
+def crowded():
+    """Forty candidates, long names, and warnings longer than a page."""
+    report = toy_choice()
+    more = [
+        candidate(
+            f"a-provider/a-model-with-a-long-name-{at:02}", 0.5 + at / 100, 0.1, 0.5, 0.001 * (at + 1), "inferior"
+        )
+        for at in range(40)
+    ]
+    choice = replace(report.choice, candidates=(*report.choice.candidates, *more), sentence="It agrees. " * 200)
+    warnings = tuple(
+        ReportWarning(code, "much to be said " * 80) for code in ("join_loss", "revealed", "few_clusters", "x")
+    )
+    return replace(report, choice=choice, warnings=warnings)
+
+
+@pytest.mark.parametrize("made", [toy_report, toy_choice, hostile_report, crowded])
+def test_the_answer_is_one_page_and_nothing_leaves_it(made):
+    figure = answer_pdf(made(), "A study whose title is as long as titles of studies are, and then somewhat longer")
+    assert len(re.findall(rb"/Type /Page\b", figure.saved("pdf"))) == 1
+    canvas = figure.canvas
+    assert tuple(canvas.get_size_inches()) == (WIDE, TALL)
+    from matplotlib.text import Text
+
+    for text in canvas.findobj(Text):
+        if text.get_text().strip() and text.get_visible():
+            box = text.get_window_extent()
+            assert box.x0 >= 0, text
+            assert box.x1 <= WIDE * canvas.dpi, text
+            assert 0 <= box.y0 <= box.y1 <= TALL * canvas.dpi, text
+
+
+def test_the_same_report_is_the_same_file():
+    assert answer_pdf(toy_choice()).saved("pdf") == answer_pdf(toy_choice()).saved("pdf")
+
+
+def test_of_many_candidates_those_are_drawn_that_say_most():
+    drawn = carrying(crowded())
+    named = {one.rater for one in drawn.drawn}
+    assert len(named - {"each_annotator"}) == DRAWN
+    assert "gpt-5_mini" in named
+
+
+def test_a_reviewer_finds_ten_numbers_with_their_rule():
+    asked = answer_of(toy_choice()).asked
+    said = {row[0]: (*shown(row[1]), row[4]) for row in asked.rows}
+    assert said["Agreement with the annotators"] == (
+        ".79", "[.73, .85]",
+        "a tie is a label like another; over all asked, an unusable answer as disagreement; "
+        "interval for all 5 tried at once",
+    )  # fmt: skip
+    assert said["Gap to that annotator"][:2] == ("−.01", "[−.05, .03]")
+    assert said["USD per 1,000 items"][0] == "2.10"
+    assert said["Same verdict in both orders"] == ("–", "", "never asked so")
+    assert len(asked.rows) <= 10
+
+
+def test_three_cautions_at_most_and_none_of_another_judge():
+    report = replace(toy_choice(), warnings=(ReportWarning("join_loss", "of tiny", "tiny"), *(
+        ReportWarning(f"code_{at}", "said", "gpt-5_mini") for at in range(5)
+    )))  # fmt: skip
+    cautions = answer_of(report).cautions
+    assert len(cautions) == CAUTIONS
+    assert "join_loss" not in {one.code for one in cautions}
+
+
+@pytest.mark.parametrize(
+    ("sentence", "printed"),
+    [
+        ("mini is adequate. It agrees. Fill cost_usd to know what it costs.", "mini is adequate. It agrees."),
+        ("but of unknown cost and so not chosen: a; fill cost_usd.", "but of unknown cost and so not chosen: a."),
+        (
+            "How far people agree with each other is unknown, so have a second annotator label the same items on about "
+            "90 topics (power 0.8 at no true gap), or state beforehand what is good enough: --at-least .80.",
+            "How far people agree with each other is unknown.",
+        ),
+        (
+            "One look is assumed, at 60 pairs: a study that may be looked at again says before its first look how many "
+            "topics are meant in the end (planned_topics), or that it is looked at any time.",
+            "One look is assumed, at 60 pairs.",
+        ),
+        ("Still open: a: one of the topics alone is labelled, label more first.",
+         "Still open: a: one of the topics alone is labelled."),
+    ],
+)  # fmt: skip
+def test_methods_say_what_was_found_and_not_what_to_do(sentence, printed):
+    assert without_advice(sentence) == printed
+    report = toy_choice()
+    told = replace(report, choice=replace(report.choice, sentence=sentence, look=""))
+    for text in (methods_paragraph(told).markdown, methods_paragraph(told).latex):
+        assert not re.search(r"[Ff]ill cost|--at-least|planned\\?_topics|label more first|have a second", text)
+
+
+def test_what_is_called_agreement_says_over_which_answers_where_two_would_differ():
+    report = toy_choice()
+    heads = [agreement_table(replace(toy_report(), choice=report.choice)).columns[1].title]
+    heads.append(judges_table(report).columns[1].title)
+    assert heads == ["Agreement, usable answers", "Agreement, all asked"]
+    every = replace(report.choice, candidates=tuple(replace(one, valid_share=1.0) for one in report.choice.candidates))
+    alike = replace(report, choice=every)
+    assert judges_table(alike).columns[1].title == "Agreement"
+
+
+def test_brief_is_what_one_reads_first_and_takes_the_place_of_a_whole_pack(tmp_path):
+    report = toy_choice()
+    (tmp_path / "bias.csv").write_text("of an earlier report")
+    (tmp_path / "calibration-report.json").write_text("{}")
+    written = {path.name for path in write_pack(brief_pack(report), tmp_path)}
+    assert written == {"answer.pdf", "report.html", "agreement.tex", "methods.tex", "references.bib"}
+    assert {path.name for path in tmp_path.iterdir()} == written
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert opening(report).partition(".")[0] in page
+    assert "Biases looked for" not in page

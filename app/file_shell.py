@@ -11,11 +11,11 @@ from app.screens.report_page import empty
 
 
 def run(words: list[str]) -> None:
-    """Show the pages; `words`: the file's path, a protocol's name or "", and the settings as JSON."""
-    path, protocol, chosen = words
+    """Show the pages; `words`: the file's path, a protocol's name or "", the settings as JSON, a layout or ""."""
+    path, protocol, chosen, layout = words
     st.set_page_config(page_title="calipers", layout="wide", initial_sidebar_state="collapsed")
     try:
-        file = shown_file(path, protocol, chosen)
+        file = shown_file(path, protocol, chosen, layout)
     except OSError as error:
         style()
         empty("This file is gone", f"<p>{error.strerror}</p>")

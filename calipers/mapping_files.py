@@ -16,12 +16,16 @@ from calibration.tidying.mapping import FORMAT, Answers, LabelMap, Spread
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a file was made into labels: its layout, its form, and what stood where. `file`: its name alone."""
+    """How a file was made into labels: its layout, its form, and what stood where. `file`: its name alone.
+
+    `people`: who was named as people, or where a layout's records hold a person's answer.
+    """
 
     mapping: LabelMap
     form: Form = AS_FOUND
     layout: str = ""
     file: str = ""
+    people: tuple[str, ...] = ()
 
 
 def recipe_text(recipe: Recipe) -> str:
@@ -29,6 +33,7 @@ def recipe_text(recipe: Recipe) -> str:
     made = recipe.mapping
     form = {one.name: getattr(recipe.form, one.name) for one in fields(recipe.form)}
     lines = [f"format = {_value(FORMAT)}", f"file = {_value(recipe.file)}", f"layout = {_value(recipe.layout)}"]
+    lines += [f"people = {_value(recipe.people)}"] if recipe.people else []
     tables: dict[str, Mapping[str, Any]] = {
         "form": {name: text for name, text in form.items() if text}, "columns": made.columns,
         "constants": made.constants, "kinds": made.kinds, "kind_words": made.kind_words,
@@ -72,7 +77,13 @@ def read_recipe(path: Path) -> Recipe:
             kind_words=dict(_table(held, "kind_words")),
             answers={one["criterion"]: Answers(one["read_as"], one["words"]) for one in held.get("answers", [])},
         )
-        return Recipe(made, Form(**dict(_table(held, "form"))), held.get("layout", ""), held.get("file", ""))
+        return Recipe(
+            made,
+            Form(**dict(_table(held, "form"))),
+            held.get("layout", ""),
+            held.get("file", ""),
+            tuple(held.get("people", ())),
+        )
     except (TypeError, KeyError, AttributeError) as error:
         raise AnnotationError("bad_mapping", f"{path}: not as tidy writes a mapping ({error}); correct it") from None
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from annotation.errors import AnnotationError
 from annotation.files.tables import Form
 from calibration.calibrate import calibrate
 from calibration.examining.examining import examine
@@ -22,6 +23,7 @@ from calibration.sizing.pilot import pilot_of
 from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
 from calipers.label_files import MANY_ROWS, read_labels, settings_chosen
 from calipers.own_folders import in_own_folders
+from calipers.tidy_files import Options, labels_of
 from exports.errors import ExportError
 from exports.facts import facts_of
 from exports.forms import as_frame, as_html
@@ -67,36 +69,49 @@ def result_of(table: Table, sentence: str = "", frame: pd.DataFrame | None = Non
 
 @in_own_folders
 def read(
-    what: str | Path | pd.DataFrame, *, encoding: str = "", separator: str = "", decimal: str = "", sheet: str = "",
-    calibration: str | Path | None = None, **settings: Any,
+    what: str | Path | pd.DataFrame, *, layout: str = "", encoding: str = "", separator: str = "", decimal: str = "",
+    sheet: str = "", calibration: str | Path | None = None, **settings: Any,
 ) -> Labels:  # fmt: skip
-    """Labels of people and judges, one row an answer, from a file or a DataFrame with the columns of labels.csv.
+    """Labels of people and judges from a file in any form, or from a DataFrame with the columns of labels.csv.
 
-    `encoding` to `sheet`: how the file is written, where it cannot be found out (`calipers calibrate --read`).
+    `layout`: the tool that wrote the file, where it is not found out (`calipers calibrate --layout`). `encoding` to
+    `sheet`: how it is written, where that is not found out (`calipers calibrate --read`).
     `calibration`: a calibration.toml. `settings`: what decides, by its name there, over that file: `margin=.05`,
     `at_least=.8`, `families={"mini": "acme"}`, `resamples`, `seed`. They hold for every question asked of the labels;
     one question may have its own. Raises AnnotationError, ImportingError where the file cannot be read.
     """
-    frame = (
-        what.copy()
-        if isinstance(what, pd.DataFrame)
-        else read_labels(Path(what), asked=Form(encoding, separator, decimal, sheet))
-    )
+    told: tuple[str, ...] = ()
+    if isinstance(what, pd.DataFrame):
+        frame = what.copy()
+    else:
+        form = Form(encoding, separator, decimal, sheet)
+        frame, told = _labels(Path(what), Options(form=form, layout=layout))
     chosen = settings_chosen(None if calibration is None else Path(calibration), settings)
-    labels = Labels(frame, chosen)
+    labels = Labels(frame, chosen, told)
     labels._settings({})  # an unknown setting is refused here, and not at the first question
     return labels
+
+
+def _labels(path: Path, options: Options) -> tuple[pd.DataFrame, tuple[str, ...]]:
+    """The labels of a file, and how they were read; its columns as they are where something has to be said first."""
+    try:
+        return labels_of(path, options)
+    except AnnotationError as error:
+        if error.code != "cannot_tidy" or options.layout:
+            raise
+        return read_labels(path, asked=options.form), ()
 
 
 class Labels:
     """A table of labels, to be asked what it shows. Nothing is computed before it is asked for, and once for all.
 
     Every question takes `settings` by name, for itself alone. Raises CalibrationError with the first offending row
-    where the labels cannot be calibrated; `check` says what to do then, and never raises.
+    where the labels cannot be calibrated; `check` says what to do then, and never raises. `told`: how a file was read.
     """
 
-    def __init__(self, frame: pd.DataFrame, settings: dict[str, Any]) -> None:
+    def __init__(self, frame: pd.DataFrame, settings: dict[str, Any], told: tuple[str, ...] = ()) -> None:
         self.frame = frame
+        self.told = told
         self._chosen = settings
         self._reports: dict[str, CalibrationReport] = {}
 

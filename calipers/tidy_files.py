@@ -16,6 +16,7 @@ from calibration.tidying.mapping import Asked, LabelMap
 from calibration.tidying.proposing import NOTHING, propose
 from calibration.tidying.readings import in_our_words
 from calipers.label_files import SHORT, TELLING, read_labels
+from calipers.layout_files import layout_of, read_layout
 from calipers.mapping_files import Recipe, read_recipe
 
 
@@ -54,14 +55,21 @@ def read_tidy(path: Path, options: Options = NOTHING_SAID) -> TidyFile:
     """The labels of any file. Raises AnnotationError, ImportingError where no table can be made out."""
     followed = read_recipe(options.mapping) if options.mapping else None
     form = followed.form if followed and options.form == AS_FOUND else options.form
-    table = read_table(path, form, Wants(telling=TELLING))
+    layout = layout_of(path, options.layout or (followed.layout if followed else ""))
+    people = followed.people if followed else options.asked.people
+    asked = replace(options.asked, columns=followed.mapping.columns, people=people) if followed else options.asked
+    unsaid: list[str] = []
+    if layout:
+        table, unsaid = read_layout(path, layout, form, asked, is_asked=bool(options.layout or followed))
+    else:
+        table = read_table(path, form, Wants(telling=TELLING))
     if followed:
         _refuse_absent(path, table.frame, followed.mapping)
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple[str, ...]()
     else:
         found = propose(table.frame, options.asked)
-        mapping, told, problems = found.mapping, found.told, found.problems
-    recipe = Recipe(mapping, replace(table.form, sheet=form.sheet), options.layout, path.name)
+        mapping, told, problems = found.mapping, found.told, (*unsaid, *found.problems)
+    recipe = Recipe(mapping, replace(table.form, sheet=form.sheet), layout or options.layout, path.name, people)
     if problems:
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
     made = tidy(table.frame, mapping)
@@ -77,7 +85,7 @@ def _refuse_absent(path: Path, frame: pd.DataFrame, mapping: LabelMap) -> None:
 
 def read_ours(path: Path, options: Options = NOTHING_SAID, used_only: bool = False) -> pd.DataFrame | None:
     """The labels of a file with our own columns and words, and nothing said about it; None for any other."""
-    if not options.is_empty or path.is_dir():
+    if not options.is_empty or path.is_dir() or layout_of(path):
         return None
     frame = read_labels(path, used_only)
     if not {*REQUIRED} <= {*frame.columns}:

@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation.answer_layouts import ANSWER_LAYOUTS
 from annotation.importing.labels.results import ResultOptions, Results
+from annotation.importing.labels.results_entries import reading_of, results_of
 from annotation.importing.labels.results_labels import read_labels_results
 from annotation.importing.published_labels.results_deepresearchgym import read_deepresearchgym_results
 from annotation.importing.published_labels.results_dr3_eval import read_dr3_eval_results
@@ -14,15 +16,7 @@ from annotation.importing.published_labels.results_reportbench import (
     read_reportbench_results,
 )
 from annotation.importing.published_labels.results_wlc import read_wlc_results
-from annotation.importing.tool_labels.results_argilla import read_argilla_results
-from annotation.importing.tool_labels.results_eval_logs import (
-    read_deepeval_results,
-    read_inspect_results,
-    read_promptfoo_results,
-)
-from annotation.importing.tool_labels.results_fields import FIELDS
-from annotation.importing.tool_labels.results_label_studio import read_label_studio_results
-from annotation.importing.tool_labels.results_potato import read_potato_results
+from annotation.tool_answers.places import FIELDS
 
 
 @dataclass(frozen=True)
@@ -32,6 +26,10 @@ class ResultLayout:
     read: Callable[[Path, ResultOptions], Results]
     looks_like: str
     fields: tuple[str, ...] = ()
+
+
+def _read_of(name: str) -> Callable[[Path, ResultOptions], Results]:
+    return lambda path, options: results_of(ANSWER_LAYOUTS[name].read(path, reading_of(options)), options)
 
 
 RESULT_LAYOUTS = {
@@ -50,12 +48,7 @@ RESULT_LAYOUTS = {
     "reportbench_citations": ResultLayout(
         read_reportbench_citations, "ReportBench: SYSTEM/ARXIV_ID/final.csv or citations.csv, with a column match"
     ),
-    "inspect": ResultLayout(read_inspect_results, "a JSON log of Inspect", FIELDS),
-    "promptfoo": ResultLayout(read_promptfoo_results, "promptfoo eval --output FILE.json", FIELDS),
-    "deepeval": ResultLayout(read_deepeval_results, "a test run saved by DeepEval", FIELDS),
-    "label_studio": ResultLayout(read_label_studio_results, "Label Studio's JSON, JSON_MIN or CSV", FIELDS),
-    "argilla": ResultLayout(read_argilla_results, "Argilla 2: records.to_json", FIELDS),
-    "potato": ResultLayout(read_potato_results, "Potato: a project's folder, or its exported annotations", FIELDS),
+    **{name: ResultLayout(_read_of(name), layout.looks_like, FIELDS) for name, layout in ANSWER_LAYOUTS.items()},
 }
 
 

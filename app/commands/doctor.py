@@ -14,6 +14,7 @@ import typer
 from app.commands.printing import JSON, echo, print_json, print_table
 from app.commands.tidying import (
     LABELS_ARE,
+    LAYOUT,
     MAP,
     MAP_LABEL,
     MAPPING,
@@ -54,6 +55,7 @@ def doctor(
     labels_are: str = LABELS_ARE,
     people: list[str] = PEOPLE,
     read: list[str] = READ,
+    layout: str = LAYOUT,
     mapping: Path = MAPPING,
     acknowledged: Path = typer.Option(
         None, help="Of a database: a file of acknowledged client_uuid, one a line; each must be stored once."
@@ -81,7 +83,7 @@ def doctor(
     from calibration.examining.examining import examine
     from calipers.tidy_files import read_ours
 
-    options = options_of(map_, map_label, people, read, labels_are, mapping=mapping)
+    options = options_of(map_, map_label, people, read, labels_are, layout, mapping)
     ours = read_ours(file, options)
     if ours is None or write is not None:
         _doctor_mapped(file, options, write, as_json)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from calipers.tidy_files import Options, TidyFile
 
 HOW_READ = "How another tool's file is read"
+LAYOUTS = (
+    "inspect", "promptfoo", "deepeval", "mlflow", "langfuse", "langsmith", "phoenix", "openai_evals", "label_studio",
+    "argilla", "potato", "prodigy", "alpaca_eval", "mt_bench", "judge_bench", "pandalm", "llmbar",
+)  # fmt: skip
 ROWS, WIDE, CELL = 10, 8, 24  # rows and columns of a table that is shown, and characters of a cell
 MAP = typer.Option(
     [], "--map", help="PART=COLUMN, PART=ONE+OTHER or PART==VALUE, such as label=vote.winner.", rich_help_panel=HOW_READ
@@ -39,6 +43,10 @@ READ = typer.Option(
     help="encoding=, separator=, decimal= or sheet=, where they are not found out.",
     rich_help_panel=HOW_READ,
 )
+LAYOUT = typer.Option(
+    "", "--layout", help=f"The tool that wrote it, where it is not found out: {', '.join(LAYOUTS)}; table: none.",
+    rich_help_panel=HOW_READ, autocompletion=among(*LAYOUTS, "table"),
+)  # fmt: skip
 MAPPING = typer.Option(
     None, "--mapping", help="A mapping that doctor or tidy kept: followed as it stands.", rich_help_panel=HOW_READ
 )
@@ -57,6 +65,7 @@ def tidy(
     labels_are: str = LABELS_ARE,
     people: list[str] = PEOPLE,
     read: list[str] = READ,
+    layout: str = LAYOUT,
     mapping: Path = MAPPING,
     as_json: bool = JSON,
 ) -> None:
@@ -66,11 +75,12 @@ def tidy(
     once where two readings are possible. The mapping is kept beside the labels, to be followed again with --mapping.
 
     Example: calipers tidy votes.xlsx --out labels.csv
+    Example: calipers tidy logs/run.eval --layout inspect --out labels.csv
     Example: calipers tidy votes.jsonl --map label=vote.winner,rater_id=vote.by --out labels.csv
     """
     from calipers.tidy_files import read_tidy, refusal
 
-    made = read_tidy(file, options_of(map_, map_label, people, read, labels_are, mapping=mapping))
+    made = read_tidy(file, options_of(map_, map_label, people, read, labels_are, layout, mapping))
     if made.problems:
         raise refusal(file, made)
     kept = write_tidy(made, file, out)

@@ -17,6 +17,7 @@ from calibration.results import CalibrationReport
 from calibration.sizing.pilot import Pilot, pilot_of
 from calibration.table.verdicts import normalise
 from calipers.label_files import as_tuples
+from calipers.tidy_files import Options
 
 KEPT = 64  # results
 
@@ -30,6 +31,7 @@ class ShownFile:
     chosen: str = "{}"  # JSON, which can be a key
     changed: int = 0
     size: int = 0
+    layout: str = ""
 
     @property
     def name(self) -> str:
@@ -45,10 +47,10 @@ class ShownFile:
 Source = Principal | ShownFile  # whose labels a page is of: a study's, for whoever may see them, or a file's
 
 
-def shown_file(path: str, protocol: str = "", chosen: str = "{}") -> ShownFile:
+def shown_file(path: str, protocol: str = "", chosen: str = "{}", layout: str = "") -> ShownFile:
     """The file as it is now; `chosen`: settings by name, as JSON. Raises OSError."""
     now = Path(path).stat()
-    return ShownFile(path, protocol, chosen, now.st_mtime_ns, now.st_size)
+    return ShownFile(path, protocol, chosen, now.st_mtime_ns, now.st_size, layout)
 
 
 @lru_cache(maxsize=KEPT)
@@ -61,7 +63,7 @@ def of_file(what: str, file: ShownFile, *arguments: str) -> Any:
 def calibrated_file(file: ShownFile) -> Calibrated:
     """Exactly what `calipers calibrate` makes of it."""
     chosen = {name: as_tuples(value) for name, value in json.loads(file.chosen).items()}
-    return calibrated(file.path, protocol=file.protocol, chosen=chosen)
+    return calibrated(file.path, protocol=file.protocol, chosen=chosen, how_read=Options(layout=file.layout))
 
 
 def one_of_file(file: ShownFile, judge: str, item_id: str, criterion: str) -> OneDisagreement:

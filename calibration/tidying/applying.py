@@ -145,15 +145,25 @@ def _one_order(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap, told: l
     out = out.copy()
     if "presentation" in out:
         out["presentation"] = _turned(out["presentation"], turn)
-    elif turn.groupby([pair, out["rater_id"], out["criterion"]], sort=False).nunique().gt(1).any():
-        out["presentation"] = np.where(turn, "BA", "AB")
-        told.append("a rater answered pairs in both orders: the order of the systems' names is taken as the one shown")
+    elif both := _raters_of_both_orders(out, pair, turn):
+        order = pd.Series(np.where(turn, "BA", "AB"), index=out.index)
+        out["presentation"] = order.where(out["rater_id"].isin(both), "")
+        told.append(
+            f"pairs answered in both orders by {len(both):,} raters: there the order of the systems' names is taken as "
+            "the one shown"
+        )
     for one, other in (("system_a", "system_b"), ("len_a", "len_b")):
         if {one, other} <= {*out}:
             out[one], out[other] = out[one].mask(turn, out[other]), out[other].mask(turn, out[one])
     out["label"] = _turned(out["label"], turn)
     told.append(f"rows that name a pair the other way round, whose answers are turned: {int(turn.sum()):,}")
     return out
+
+
+def _raters_of_both_orders(out: pd.DataFrame, pair: Codes, turn: pd.Series[bool]) -> set[str]:
+    """Who answered one question about a pair under both orders of its names."""
+    orders = turn.groupby([pair, out["rater_id"], out["criterion"]], sort=False).nunique()
+    return {str(key[1]) for key in orders.index[orders > 1]}
 
 
 def _pair_codes(out: pd.DataFrame, long: pd.DataFrame, mapping: LabelMap) -> Codes:

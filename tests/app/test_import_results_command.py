@@ -12,7 +12,7 @@ from sqlalchemy import func, select
 from typer.testing import CliRunner, Result
 
 from annotation.errors import ImportingError
-from annotation.importing.tool_labels.results_tools import person
+from annotation.importing.labels.results_entries import person
 from app.command_line import app
 from app.settings import database, settings
 from db.connect import open_database, reading

@@ -7,8 +7,8 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, nfc, shortened
+from annotation.tool_answers.entries import FAILED
 
-FAILED = ("invalid", "missing", "refused", "truncated")  # an answer that is none keeps why, and never becomes a label
 TIE, NOT_APPLICABLE = "tie", "not_applicable"
 LABELS_ARE = ("systems", "sides")
 FIRST, SECOND = ("A", "left", "first"), ("B", "right", "second")

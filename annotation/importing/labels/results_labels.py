@@ -8,7 +8,6 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import Row, as_text, collecting, shortened
 from annotation.files.rows import read_columns
 from annotation.importing.labels.results import (
-    FAILED,
     NOT_APPLICABLE,
     TIE,
     ResultOptions,
@@ -20,6 +19,7 @@ from annotation.importing.labels.results import (
     whole,
     winner,
 )
+from annotation.tool_answers.entries import FAILED
 from plain.spreadsheets import unguarded
 
 REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id")

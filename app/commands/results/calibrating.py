@@ -24,7 +24,7 @@ from app.commands.printing import (
     listed,
     working,
 )  # fmt: skip
-from app.commands.tidying import LABELS_ARE, MAP, MAP_LABEL, MAPPING, PEOPLE, READ, options_of, say_reading
+from app.commands.tidying import LABELS_ARE, LAYOUT, MAP, MAP_LABEL, MAPPING, PEOPLE, READ, options_of, say_reading
 
 PLANNED_TOPICS = typer.Option(
     None, min=1, help="Topics meant in the end, said before the first look: each look then spends part of the error."
@@ -129,6 +129,7 @@ def calibrate(
     labels_are: str = LABELS_ARE,
     people: list[str] = PEOPLE,
     read: list[str] = READ,
+    layout: str = LAYOUT,
     mapping: Path = MAPPING,
     as_json: bool = JSON,
 ) -> None:
@@ -174,7 +175,7 @@ def calibrate(
             what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
             families=families_of(family), cascades=cascade, chosen=chosen,
             looks=LooksGiven(planned_topics, any_time, looks, tuple(earlier_look)), others=parts_of(others),
-            how_read=options_of(map_, map_label, people, read, labels_are, mapping=mapping),
+            how_read=options_of(map_, map_label, people, read, labels_are, layout, mapping),
         )  # fmt: skip
         if out is not None:
             made = replace(made, report=with_kept_plan(made.report, out))

@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from app.commands.printing import CALIBRATION, PROTOCOL
+from app.commands.tidying import LAYOUT
 
 
 def add_to(app: typer.Typer) -> None:
@@ -22,6 +23,7 @@ def show(
     calibration: Path = CALIBRATION,
     margin: float = typer.Option(None, help="How much less than a left-out annotator a judge may agree, such as .05."),
     at_least: float = typer.Option(None, help="Instead: the share of labels it must agree in, such as .80."),
+    layout: str = LAYOUT,
     port: int = typer.Option(8510, help="Port to listen on, of this machine alone.", min=1, max=65_535),
     browser: bool = typer.Option(True, help="Open the browser; the link is printed anyway."),
 ) -> None:
@@ -43,7 +45,7 @@ def show(
     chosen = settings_chosen(calibration, {"margin": margin, "at_least": at_least})
     refuse_taken("127.0.0.1", port)
     # what cannot be shown is said here, in one sentence, and not on a page
-    calibrated_file(shown_file(str(file), protocol, json.dumps({**chosen, "resamples": FEW})))
+    calibrated_file(shown_file(str(file), protocol, json.dumps({**chosen, "resamples": FEW}), layout))
     link = f"http://127.0.0.1:{port}"
     typer.echo(f"{file} is shown on {link} until Ctrl-C")
     script = Path(__file__).resolve().parents[2] / "file_shell.py"
@@ -52,7 +54,7 @@ def show(
         *(one for one in server_options(Settings(base_url=link), "127.0.0.1") if "headless" not in one),
         f"--server.headless={'false' if browser and sys.stdout.isatty() else 'true'}",
     ]
-    os.execv(sys.executable, [*command, "--", str(file.resolve()), protocol, json.dumps(chosen)])
+    os.execv(sys.executable, [*command, "--", str(file.resolve()), protocol, json.dumps(chosen), layout])
 
 
 FEW = 99  # resamples, to learn whether the file can be calibrated

@@ -15,9 +15,7 @@ from hypothesis import strategies as st
 
 from annotation.errors import ImportingError
 from annotation.importing.labels.results import ResultOptions, Results
-from annotation.importing.tool_labels.results_argilla import read_argilla_results
-from annotation.importing.tool_labels.results_label_studio import read_label_studio_results
-from annotation.importing.tool_labels.results_potato import read_potato_results
+from annotation.importing.results_layouts import RESULT_LAYOUTS
 
 TOLD = {"topic": "t1", "system_a": "a", "system_b": "b", "first": "a", "run": "1", "pass_no": "1"}
 FAILED = {"rater": "Ada", "kind": "human", "criterion": "clear", "status": "missing"}
@@ -39,15 +37,15 @@ TOOLS: dict[str, tuple[Any, str, Any]] = {
     "label_studio": (
         [{"id": 1, "data": data, "annotations": [GIVEN], "predictions": [GIVEN]} for data in (OURS, TOLD)]
         + [{**data, "annotator": "3", "c1": "left", "c1-rationale": "why"} for data in (OURS, TOLD)],
-        "x.json", read_label_studio_results,
+        "x.json", RESULT_LAYOUTS["label_studio"].read,
     ),
     "argilla": (
         [{"metadata": data, "responses": RESPONSES, "suggestions": SUGGESTIONS} for data in (OURS, TOLD)]
         + [{**data, **FLAT} for data in (OURS, TOLD)],
-        "records.json", read_argilla_results,
+        "records.json", RESULT_LAYOUTS["argilla"].read,
     ),
-    "potato_state": (STATE, "user_state.json", read_potato_results),
-    "potato_lines": ([LINE, {**LINE, **TOLD}], "annotations.jsonl", read_potato_results),
+    "potato_state": (STATE, "user_state.json", RESULT_LAYOUTS["potato"].read),
+    "potato_lines": ([LINE, {**LINE, **TOLD}], "annotations.jsonl", RESULT_LAYOUTS["potato"].read),
 }  # fmt: skip
 MARKS: tuple[Any, ...] = (
     {"criteria": 5},

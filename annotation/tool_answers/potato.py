@@ -19,18 +19,16 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.folders import files
 from annotation.files.rows import read_csv, read_json, read_json_rows
-from annotation.importing.labels.results import ResultOptions, Results
-from annotation.importing.tool_labels.results_fields import metadata_places
-from annotation.importing.tool_labels.results_tools import (
+from annotation.tool_answers.answers import (
     RATIONALE,
     Answers,
-    Gathered,
     Mark,
     add_answers,
     add_failed,
     mark_of,
-    person,
 )
+from annotation.tool_answers.entries import Found, Reading
+from annotation.tool_answers.places import metadata_places
 
 PLACES = metadata_places("data")
 STATE, FIRST_VERSION = "user_state.json", "annotated_instances.jsonl"
@@ -54,12 +52,12 @@ class Page:
     origin: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_potato_results(path: Path, options: ResultOptions) -> Results:
+def read_potato(path: Path, reading: Reading) -> Found:
     """The criterion is a scheme's name; a text scheme named after another, or its justification, is its reason.
 
     Topic and systems are the instance's, else as --map says: `--map topic=data.NAME,…`.
     """
-    found = Gathered()
+    found = Found()
     entries = files(path, "*")
     kind = next((name for name in KINDS if any(file.name == name for file, _ in entries)), None)
     if kind is None and path.is_dir():
@@ -68,16 +66,16 @@ def read_potato_results(path: Path, options: ResultOptions) -> Results:
     for file, shown in entries if path.is_dir() else []:
         if file.name not in KINDS:
             with collecting(found.problems):
-                instances |= _instances(file, shown, _id_key(path), options.encoding)
+                instances |= _instances(file, shown, _id_key(path), reading.encoding)
     for file, shown in [entry for entry in entries if entry[0].name == kind] or entries:
         with collecting(found.problems):
-            for page in _pages(file, shown, found.problems, options.encoding):
+            for page in _pages(file, shown, found.problems, reading.encoding):
                 with collecting(found.problems):
-                    _add_page(found, page, instances, options)
+                    _add_page(found, page, instances, reading)
     for where, data in instances.items():
         with collecting(found.problems):
-            add_failed(found, f"instance {where}", {"data": data}, mark_of(data, where), options, PLACES)
-    return Results(found.numbered(), tuple(found.problems), found.notes())
+            add_failed(found, f"instance {where}", {"data": data}, mark_of(data, where), PLACES)
+    return found
 
 
 def _id_key(path: Path) -> str:
@@ -159,7 +157,7 @@ def _columns(values: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return tables
 
 
-def _add_page(found: Gathered, page: Page, instances: Mapping[str, Mapping[str, Any]], options: ResultOptions) -> None:
+def _add_page(found: Found, page: Page, instances: Mapping[str, Mapping[str, Any]], reading: Reading) -> None:
     data = instances.get(page.instance, {})
     mark = mark_of(data, page.where)
     answers: dict[str, str] = {}
@@ -176,10 +174,12 @@ def _add_page(found: Gathered, page: Page, instances: Mapping[str, Mapping[str, 
     machine = page.origin.get("kind", "human") != "human"
     rater = as_text(page.origin.get("model")) or page.user if machine else page.user
     named = mark.raters.get(page.user) if mark and not machine else None
-    rater = named or (rater if mark and machine else person(rater, options.key))
-    data, sides = _ordered(found, page, data, answers, mark, options)
-    given = Answers(page.where, "judge" if machine else "human", rater, {"data": data}, answers, texts, mark, sides)
-    add_answers(found, given, options, PLACES)
+    rater = named or (rater if mark and machine else reading.pseudonym(rater))
+    data, sides = _ordered(found, page, data, answers, mark)
+    given = Answers(
+        page.where, "judge" if machine else "human", rater, {"data": data}, answers, texts, mark, sides, page.instance
+    )
+    add_answers(found, given, reading, PLACES)
 
 
 def _said(table: Mapping[str, Any], where: str) -> tuple[str, str]:
@@ -209,9 +209,8 @@ def _why(justification: str) -> str:
 
 
 def _ordered(
-    found: Gathered, page: Page, data: Mapping[str, Any], answers: dict[str, str], mark: Mark | None,
-    options: ResultOptions,
-) -> tuple[Mapping[str, Any], bool | None]:  # fmt: skip
+    found: Found, page: Page, data: Mapping[str, Any], answers: dict[str, str], mark: Mark | None
+) -> tuple[Mapping[str, Any], bool | None]:
     """The instance with the report shown first, where Potato recorded it; answers nobody can read are taken out."""
     orders = [[as_text(place) for place in order] for order in page.orders if isinstance(order, list)]
     pairs = [order for order in orders if sorted(map(str, order)) == ["0", "1"]]

@@ -14,20 +14,18 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.folders import files
 from annotation.files.rows import read_csv, read_json
-from annotation.importing.labels.results import ResultOptions, Results
-from annotation.importing.tool_labels.results_fields import metadata_places
-from annotation.importing.tool_labels.results_tools import (
+from annotation.tool_answers.answers import (
     BOOKKEEPING,
     RATIONALE,
     Answers,
-    Gathered,
     Mark,
     add_answers,
     add_failed,
     flat_answers,
     mark_of,
-    person,
 )
+from annotation.tool_answers.entries import Found, Reading
+from annotation.tool_answers.places import metadata_places
 
 PLACES = metadata_places("data", "meta")
 FIELDS_OF_ROWS = (
@@ -37,18 +35,18 @@ FIELDS_OF_ROWS = (
 ONE_VALUE = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected"}
 
 
-def read_label_studio_results(path: Path, options: ResultOptions) -> Results:
+def read_label_studio(path: Path, reading: Reading) -> Found:
     """The criterion is a question's name (`from_name`); texts named after it, or beside an only answer, are its reason.
 
     Topic and systems are the task's data of those names, else as --map says: `--map topic=data.NAME,…`.
     """
-    found = Gathered()
+    found = Found()
     for file, shown in files(path, "*.json") if path.is_dir() else [(path, path.name)]:
         with collecting(found.problems):
-            for where, task in _tasks(file, shown, options.encoding, found.problems):
+            for where, task in _tasks(file, shown, reading.encoding, found.problems):
                 with collecting(found.problems):
-                    _add_task(found, where, task, options)
-    return Results(found.numbered(), tuple(found.problems), found.notes())
+                    _add_task(found, where, task, reading)
+    return found
 
 
 def _tasks(file: Path, shown: str, encoding: str, problems: list[str]) -> list[tuple[str, dict[str, Any]]]:
@@ -61,13 +59,14 @@ def _tasks(file: Path, shown: str, encoding: str, problems: list[str]) -> list[t
     return [(f"{shown}: task {as_text(task.get('id')) or number}", task) for number, task in enumerate(tasks, start=1)]
 
 
-def _add_task(found: Gathered, where: str, task: Mapping[str, Any], options: ResultOptions) -> None:
+def _add_task(found: Found, where: str, task: Mapping[str, Any], reading: Reading) -> None:
     if not isinstance(task.get("data"), dict):
-        _add_flat(found, where, task, options)
+        _add_flat(found, where, task, reading)
         return
     record = {"data": task["data"], "meta": task.get("meta")}
+    name = as_text(task.get("id")) or where
     mark = mark_of(task["data"], where)
-    add_failed(found, where, record, mark, options, PLACES)
+    add_failed(found, where, record, mark, PLACES)
     given = [*_listed(task, "annotations", where), *_listed(task, "completions", where)]
     for number, annotation in enumerate(given, start=1):
         if annotation.get("was_cancelled") or annotation.get("skipped"):
@@ -76,16 +75,16 @@ def _add_task(found: Gathered, where: str, task: Mapping[str, Any], options: Res
         with collecting(found.problems):
             at = f"{where} annotation {number}"
             answers, texts = _results(found, at, annotation)
-            rater = (texts.pop("rater", "") if mark else "") or _account(annotation.get("completed_by"), options.key)
+            rater = (texts.pop("rater", "") if mark else "") or _account(annotation.get("completed_by"), reading)
             record_of = {**record, "annotation": annotation}
-            add_answers(found, Answers(at, "human", rater, record_of, answers, texts, mark), options, PLACES)
+            add_answers(found, Answers(at, "human", rater, record_of, answers, texts, mark, name=name), reading, PLACES)
     for number, prediction in enumerate(_listed(task, "predictions", where), start=1):
         with collecting(found.problems):
             at = f"{where} prediction {number}"
             answers, texts = _results(found, at, prediction)
             judge = as_text(prediction.get("model_version")) or ""
             record_of = {**record, "prediction": prediction}
-            add_answers(found, Answers(at, "judge", judge, record_of, answers, texts, mark), options, PLACES)
+            add_answers(found, Answers(at, "judge", judge, record_of, answers, texts, mark, name=name), reading, PLACES)
 
 
 def _listed(task: Mapping[str, Any], name: str, where: str) -> list[dict[str, Any]]:
@@ -95,7 +94,7 @@ def _listed(task: Mapping[str, Any], name: str, where: str) -> list[dict[str, An
     return listed
 
 
-def _results(found: Gathered, where: str, annotation: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+def _results(found: Found, where: str, annotation: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     """Answers and texts by the name of their question. Raises ImportingError for two answers to one question."""
     answers: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -126,29 +125,30 @@ def _joined(value: Any) -> str:
     return "\n".join(as_text(line) or "" for line in lines)
 
 
-def _account(completed_by: Any, key: str) -> str:
+def _account(completed_by: Any, reading: Reading) -> str:
     """Pseudonym of an account: its number, or a hash of the address it is known by. Names and addresses stay out."""
     if isinstance(completed_by, dict):
         completed_by = completed_by.get("id") or completed_by.get("email")
     text = as_text(completed_by) or ""
-    return person(text, key) if not text.isdigit() else f"user-{text}"
+    return reading.pseudonym(text) if not text.isdigit() else f"user-{text}"
 
 
-def _add_flat(found: Gathered, where: str, row: Mapping[str, Any], options: ResultOptions) -> None:
+def _add_flat(found: Found, where: str, row: Mapping[str, Any], reading: Reading) -> None:
     """A row of JSON_MIN or CSV: one annotation, its answers beside the data of its task."""
+    name = as_text(row.get("id")) or where
     mark = mark_of(row, where)
     record = {"data": row, **row}
     values = {name: _plain(value) for name, value in row.items()}
     if mark:
         answers, texts = _marked(values, mark)
-        rater = values.get("rater") or _account(row.get("annotator"), options.key)
+        rater = values.get("rater") or _account(row.get("annotator"), reading)
     else:
         if not {"annotator", "annotation_id", "annotation"} & set(row):
             raise ImportingError(f"{where}: neither 'data' nor 'annotator'; give an export of Label Studio")
-        answers, texts = flat_answers(values, (*FIELDS_OF_ROWS, *_places(options)), options)
-        rater = _account(row.get("annotator"), options.key)
-    add_failed(found, where, record, mark, options, PLACES, only=rater)
-    add_answers(found, Answers(where, "human", rater, record, answers, texts, mark), options, PLACES)
+        answers, texts = flat_answers(values, (*FIELDS_OF_ROWS, *_places(reading)), reading)
+        rater = _account(row.get("annotator"), reading)
+    add_failed(found, where, record, mark, PLACES, only=rater)
+    add_answers(found, Answers(where, "human", rater, record, answers, texts, mark, name=name), reading, PLACES)
 
 
 def _marked(values: Mapping[str, str], mark: Mark) -> tuple[dict[str, str], dict[str, str]]:
@@ -156,9 +156,9 @@ def _marked(values: Mapping[str, str], mark: Mark) -> tuple[dict[str, str], dict
     return answers, {name + RATIONALE: values.get(name + RATIONALE, "") for name in answers}
 
 
-def _places(options: ResultOptions) -> list[str]:
+def _places(reading: Reading) -> list[str]:
     """The columns that hold topic and systems rather than answers."""
-    return [*PLACES, *(place.removeprefix("data.") for place in options.columns.values())]
+    return [*PLACES, *(place.removeprefix("data.") for place in reading.places.values())]
 
 
 def _plain(value: Any) -> str:

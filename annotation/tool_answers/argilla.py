@@ -13,19 +13,17 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.folders import files
 from annotation.files.rows import read_json_rows
-from annotation.importing.labels.results import ResultOptions, Results
-from annotation.importing.tool_labels.results_fields import metadata_places
-from annotation.importing.tool_labels.results_tools import (
+from annotation.tool_answers.answers import (
     RATIONALE,
     WHY,
     Answers,
-    Gathered,
     Mark,
     add_answers,
     add_failed,
     mark_of,
-    person,
 )
+from annotation.tool_answers.entries import Found, Reading
+from annotation.tool_answers.places import metadata_places
 
 PLACES = metadata_places("metadata", "fields")
 SETTINGS = ("settings.json", "dataset.json")
@@ -33,18 +31,18 @@ UNUSED = ("draft", "discarded")
 LONG = 200  # characters: a longer text is no answer
 
 
-def read_argilla_results(path: Path, options: ResultOptions) -> Results:
+def read_argilla(path: Path, reading: Reading) -> Found:
     """The criterion is a question's name; a text question named after another holds its reason.
 
     Topic and systems are metadata or fields of those names, else as --map says: `--map topic=metadata.NAME,…`.
     """
-    found = Gathered()
+    found = Found()
     for file, shown in _files(path):
         with collecting(found.problems):
-            for row in read_json_rows(file, shown, found.problems, options.encoding):
+            for row in read_json_rows(file, shown, found.problems, reading.encoding):
                 with collecting(found.problems):
-                    _add_record(found, row.where, _nested(row.values), options)
-    return Results(found.numbered(), tuple(found.problems), found.notes())
+                    _add_record(found, row.where, _nested(row.values), reading)
+    return found
 
 
 def _files(path: Path) -> list[tuple[Path, str]]:
@@ -79,24 +77,25 @@ def _nth(values: Any, number: int) -> Any:
     return values[number] if isinstance(values, list) and number < len(values) else None
 
 
-def _add_record(found: Gathered, where: str, record: dict[str, Any], options: ResultOptions) -> None:
+def _add_record(found: Found, where: str, record: dict[str, Any], reading: Reading) -> None:
     responses, suggestions = record.get("responses") or {}, record.get("suggestions") or {}
     if not isinstance(responses, dict) or not isinstance(suggestions, dict):
         raise ImportingError(f"{where}: no table of responses; write the records with dataset.records.to_json")
     where = f"{where} record {as_text(record.get('id')) or ''}".rstrip()
+    name_of = as_text(record.get("id")) or where
     metadata = record.get("metadata")
     mark = mark_of(metadata, where)
-    add_failed(found, where, record, mark, options, PLACES)
+    add_failed(found, where, record, mark, PLACES)
     for user, values in _by_user(found, where, responses).items():
-        name = (mark.raters.get(user) if mark else None) or person(user, options.key)
+        name = (mark.raters.get(user) if mark else None) or reading.pseudonym(user)
         answers, texts = _told(values, mark)
-        add_answers(found, Answers(where, "human", name, record, answers, texts, mark), options, PLACES)
+        add_answers(found, Answers(where, "human", name, record, answers, texts, mark, name=name_of), reading, PLACES)
     for agent, values in _by_agent(suggestions).items():
         answers, texts = _told(values, mark)
-        add_answers(found, Answers(where, "judge", agent, record, answers, texts, mark), options, PLACES)
+        add_answers(found, Answers(where, "judge", agent, record, answers, texts, mark, name=name_of), reading, PLACES)
 
 
-def _by_user(found: Gathered, where: str, responses: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def _by_user(found: Found, where: str, responses: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """user -> question -> value. Raises ImportingError where a user answers a question twice."""
     users: dict[str, dict[str, str]] = defaultdict(dict)
     for question, listed in responses.items():

@@ -1,4 +1,4 @@
-"""What the layouts of annotation tools share: a rater's answers and texts about one task, read into rows.
+"""What annotation tools share: a rater's answers and texts about one task, read into entries.
 
 Our own exports (`calipers export labels --format …`) are told by the text under `calipers` in a task's data: there
 left and right are sides of a known order, texts belong to the criterion they are named after, and answers that failed
@@ -7,15 +7,12 @@ are listed. In everything else nothing is taken for granted: places as --map say
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files.decoding import as_text, collecting
-from annotation.importing.labels.results import FAILED, ResultOptions, ResultRow, whole
-from annotation.importing.labels.results_labels import numbered_passes
-from annotation.importing.tool_labels.results_fields import log_row
-from annotation.people.keys import keyed
+from annotation.files.decoding import as_text
+from annotation.tool_answers.entries import FAILED, Entry, Found, Reading
 
 MARK, FORMAT = "calipers", "calipers-labels/1"
 RATIONALE = "-rationale"
@@ -36,7 +33,8 @@ class Mark:
 class Answers:
     """What one rater answered about one task: question -> answer, and texts. `record` is what --map points into.
 
-    `sides`: whether A and B, left and right are known to be places on the screen; None: as --labels-are says.
+    `sides`: whether A and B, left and right are known to be places on the screen; None: as --labels-are says. `name`:
+    what the tool calls the task.
     """
 
     where: str
@@ -47,28 +45,7 @@ class Answers:
     texts: Mapping[str, str] = field(default_factory=dict)
     mark: Mark | None = None
     sides: bool | None = None
-
-
-@dataclass
-class Gathered:
-    """Rows as they are found, problems, and what was left aside, counted."""
-
-    rows: list[ResultRow] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    aside: dict[str, int] = field(default_factory=dict)
-
-    def leave(self, why: str, count: int = 1) -> None:
-        """Count what is not read; 0 is not mentioned."""
-        if count:
-            self.aside[why] = self.aside.get(why, 0) + count
-
-    def notes(self) -> tuple[str, ...]:
-        """One sentence for each kind of thing left aside."""
-        return tuple(f"{why} {count}" for why, count in self.aside.items())
-
-    def numbered(self) -> tuple[ResultRow, ...]:
-        """The rows, each with a pass: a run shown in both orders is two."""
-        return tuple(numbered_passes(self.rows))
+    name: str = ""
 
 
 def mark_of(data: Any, where: str) -> Mark | None:
@@ -90,42 +67,36 @@ def mark_of(data: Any, where: str) -> Mark | None:
     return mark
 
 
-def add_answers(found: Gathered, given: Answers, options: ResultOptions, places: Mapping[str, Sequence[str]]) -> None:
-    """A row for each answer, with the text that gives its reason; a text that belongs to none is counted."""
+def add_answers(found: Found, given: Answers, reading: Reading, places: Mapping[str, Sequence[str]]) -> None:
+    """An entry for each answer, with the text that gives its reason; a text that belongs to none is counted."""
     used: set[str] = set()
     for question, answer in given.answers.items():
         why = given.texts.get(question + RATIONALE) if given.mark else None
         named = question + RATIONALE if why is not None else "" if given.mark else _reason(question, given)
         used.add(named)
-        with collecting(found.problems):
-            found.rows.append(_row(given, question, answer, given.texts.get(named, ""), "", options, places))
-    if "reason" not in options.columns:
+        found.entries.append(_entry(given, question, answer, given.texts.get(named, ""), places))
+    if "reason" not in reading.places:
         found.leave("texts that belong to no answer", len(set(given.texts) - used))
 
 
 def add_failed(
-    found: Gathered, where: str, record: Mapping[str, Any], mark: Mark | None, options: ResultOptions,
-    places: Mapping[str, Sequence[str]], only: str | None = None,
+    found: Found, where: str, record: Mapping[str, Any], mark: Mark | None, places: Mapping[str, Sequence[str]],
+    only: str | None = None,
 ) -> None:  # fmt: skip
     """The answers that our own export lists as failed, each with its status. `only`: those of this person."""
     for one in mark.failed if mark else ():
         if only is not None and (one["kind"], one["rater"]) != ("human", only):
             continue
         given = Answers(where, one["kind"], one["rater"], record, {}, {}, mark)
-        with collecting(found.problems):
-            row = _row(given, one["criterion"], "", one.get("rationale", ""), one["status"], options, places)
-            raw = (f"raw:{one['answer'][:60]}",) if one.get("answer") else ()
-            found.rows.append(replace(row, flags=raw))
+        raw = (f"raw:{one['answer'][:60]}",) if one.get("answer") else ()
+        found.entries.append(
+            _entry(given, one["criterion"], "", one.get("rationale", ""), places, status=one["status"], flags=raw)
+        )
 
 
-def _row(
-    given: Answers, question: str, answer: str, why: str, status: str, options: ResultOptions,
-    places: Mapping[str, Sequence[str]],
-) -> ResultRow:  # fmt: skip
-    where = f"{given.where} {question}"
-    is_person = given.kind == "human"
-    if not (given.rater or options.judge or "judge" in options.columns):
-        raise ImportingError(f"{where}: does not say who answered; say where it is: --map judge=NAME")
+def _entry(
+    given: Answers, question: str, answer: str, why: str, places: Mapping[str, Sequence[str]], **more: Any
+) -> Entry:
     mark = given.mark
     criterion = mark.criteria.get(question, question) if mark else question
     record = {**given.record, "name": criterion, "value": answer, "why": why, "rater": given.rater}
@@ -134,20 +105,11 @@ def _row(
     usual = {**places, "criterion": [*(places["criterion"] if one_question else ()), "name"], "answer": ["value"]}
     usual |= {"reason": ["why"], "judge": ["rater"]}
     sides = given.sides if mark is None else _told(record, places, "first") != ""
-    frame = options.labels_are if sides is None else "sides" if sides else "systems"
-    chosen = replace(options, labels_are=frame, judge="" if is_person else options.judge)
     is_bare = mark is not None and not (_told(record, places, "system") or _told(record, places, "system_b"))
-    try:
-        row = log_row(where, record, replace(chosen, system=MARK) if is_bare else chosen, usual, status=status)
-    except ImportingError as error:
-        holder = places["topic"][0].rpartition(".")[0]
-        raise ImportingError(str(error).replace("metadata.NAME", f"{holder}.NAME")) from None
-    if is_bare:  # a probe without a report
-        row = replace(row, systems=("",), sha256={})
-    pass_no = _told(record, places, "pass_no")
-    return replace(
-        row, kind=given.kind, item=_told(record, places, "item"),
-        pass_no=whole(pass_no, where, "pass_no") if pass_no else None,
+    return Entry(
+        f"{given.where} {question}", record, usual, kind=given.kind, name=given.name,
+        item=_told(record, places, "item"), pass_no=_told(record, places, "pass_no"), sides=sides,
+        is_ours=mark is not None, is_bare=is_bare, **more,
     )  # fmt: skip
 
 
@@ -170,23 +132,17 @@ def _reason(question: str, given: Answers) -> str:
     return next(iter(given.texts)) if len(given.texts) == 1 and len(given.answers) == 1 else ""
 
 
-def person(name: str, key: str) -> str:
-    """What a tool's account is called here: an e-mail address never enters a study, only its HMAC with the database's
-    `key` does, against which nobody else can try addresses."""
-    return f"user-{keyed(key, name.strip().lower())[:12]}" if "@" in name else name
-
-
 def flat_answers(
-    values: Mapping[str, Any], left_out: Iterable[str], options: ResultOptions
+    values: Mapping[str, Any], left_out: Iterable[str], reading: Reading
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Answers and texts of a row that mixes them with its data: what is one line of at most 200 characters may answer.
 
     With --map answer=COLUMN that column alone is an answer. Columns that name no criterion of the study are reported
     as such by the import.
     """
-    aside = {*left_out, *options.columns.values()}
+    aside = {*left_out, *reading.places.values()}
     texts = {name: text for name, value in values.items() if (text := as_text(value)) and name not in aside}
-    asked = options.columns.get("answer")
+    asked = reading.places.get("answer")
     if asked:
         return {asked: as_text(values.get(asked)) or ""}, texts
     reasons = {name for name in texts if any(word in name.lower() for word in WHY)}

@@ -1,1 +1,0 @@
-"""Labels as annotation and evaluation tools export them: a reader for each tool."""

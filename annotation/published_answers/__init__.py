@@ -1,0 +1,1 @@
+"""Answers as public benchmarks ship them: a pure reader for each."""

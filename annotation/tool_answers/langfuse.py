@@ -1,0 +1,56 @@
+"""Layout `langfuse`: scores as Langfuse exports them (CSV or JSON of the Scores table, or GET /api/public/v2/scores).
+
+Fields of Langfuse 3 (langfuse.com, scores data model). Scores of an annotation queue are scores whose source is
+ANNOTATION; a list of the queue's items holds no answers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import ImportingError
+from annotation.files.decoding import as_text, collecting
+from annotation.tool_answers.entries import Entry, Found, Reading, flat
+from annotation.tool_answers.places import metadata_places
+from annotation.tool_answers.records import one_of, records, value_of
+
+KINDS = {"ANNOTATION": "human", "EVAL": "judge", "API": ""}
+PLACES = metadata_places("metadata", "trace.metadata")
+
+
+def read_langfuse(path: Path, reading: Reading) -> Found:
+    """The criterion is a score's name; the item its trace, with the observation where the score is of one.
+
+    People are known by their user id, evaluators (source EVAL) by the score's metadata, else as `langfuse-eval`.
+    Scores sent by the API do not say whether a person gave them.
+    """
+    found = Found()
+    for row in records(path, reading, found):
+        with collecting(found.problems):
+            entry = _entry(row.where, row.values, reading)
+            found.entries += [entry] if entry else []
+            found.leave("scores of sessions or dataset runs, which are of no trace", int(entry is None))
+    return found
+
+
+def _entry(where: str, record: dict[str, Any], reading: Reading) -> Entry | None:
+    source = (as_text(record.get("source")) or "").upper()
+    if source not in KINDS:
+        raise ImportingError(f"{where}: source is none of {', '.join(KINDS)}; give an export of Langfuse's scores")
+    trace, seen = one_of(record, "traceId", "trace_id"), one_of(record, "observationId", "observation_id")
+    if trace is None:
+        return None
+    kind = KINDS[source]
+    author = as_text(one_of(record, "authorUserId", "author_user_id", "authorUserName", "userId"))
+    value = one_of(record, "stringValue", "string_value", "value")
+    rater = reading.pseudonym(author) if author else "annotator" if kind == "human" else f"langfuse-{source.lower()}"
+    held = {**record, "metadata": value_of(record.get("metadata")), "given": value, "rater": rater}
+    usual = PLACES | flat(
+        criterion="name",
+        answer="given",
+        reason="comment",
+        judge=(*PLACES["judge"], "rater") if kind != "human" else "rater",
+    )
+    name = "|".join(part for one in (trace, seen) if (part := as_text(one)))
+    return Entry(where, held, usual, status="" if value is not None else "missing", kind=kind, name=name)

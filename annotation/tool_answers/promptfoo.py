@@ -1,0 +1,69 @@
+"""Layout `promptfoo`: `promptfoo eval --output FILE.json` (or .jsonl), a result for each test and prompt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from annotation.errors import ImportingError
+from annotation.files.decoding import as_text, collecting
+from annotation.files.folders import files
+from annotation.files.rows import read_json, read_json_rows
+from annotation.tool_answers.entries import Entry, Found, Reading
+from annotation.tool_answers.places import metadata_places
+
+PLACES = metadata_places("component.assertion", "vars", "metadata", "testCase.vars", "testCase.metadata")
+ERROR = "2"  # ResultFailureReason.ERROR: the call failed, so there is no answer
+
+
+def read_promptfoo(path: Path, reading: Reading) -> Found:
+    """One entry for each graded assertion that names a `metric` (the criterion), with its score, 0 to 1.
+
+    With `--map answer=response.output` (or any other place) it is one entry a result: there the prompt asked the judge.
+    """
+    asked = "answer" in reading.places
+    found = Found(scale=None if asked else (0.0, 1.0))
+    for file, shown in files(path, "*.json*"):
+        with collecting(found.problems):
+            for where, result in _results(file, shown, reading.encoding, found.problems):
+                records = _records(result, asked)
+                found.leave("results without an assertion that names a metric", int(not records))
+                found.entries += [_entry(where, record) for record in records]
+    return found
+
+
+def _results(file: Path, shown: str, encoding: str, problems: list[str]) -> list[tuple[str, dict[str, Any]]]:
+    if file.suffix == ".jsonl":
+        return [(row.where, row.values) for row in read_json_rows(file, shown, problems, encoding)]
+    content = read_json(file, shown, encoding)
+    found = content.get("results") if isinstance(content, dict) else None
+    found = found.get("results") if isinstance(found, dict) else found
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise ImportingError(f"{shown}: no list 'results' of results; write it with promptfoo eval --output {shown}")
+    return [(f"{shown}: result {number}", one) for number, one in enumerate(found, start=1)]
+
+
+def _records(result: dict[str, Any], asked: bool) -> list[dict[str, Any]]:
+    """The result itself where --map says where the answer is, else one record for each component with a metric."""
+    if asked:
+        return [result]
+    grading = result.get("gradingResult")
+    components = grading.get("componentResults") if isinstance(grading, dict) else None
+    listed = components if isinstance(components, list) else []
+    graded = [one for one in listed if isinstance(one, dict) and isinstance(one.get("assertion"), dict)]
+    return [{**result, "component": one} for one in graded if as_text(one["assertion"].get("metric"))]
+
+
+def _entry(where: str, record: dict[str, Any]) -> Entry:
+    assertion = (record.get("component") or {}).get("assertion") or {}
+    usual = PLACES | {
+        "criterion": ["component.assertion.metric", *PLACES["criterion"]], "answer": ["component.score"],
+        "reason": ["component.reason", "gradingResult.reason", "error"],
+        "judge": ["component.assertion.provider", *PLACES["judge"]],
+    }  # fmt: skip
+    failed = as_text(record.get("failureReason")) == ERROR
+    test, prompt = as_text(record.get("testIdx")) or "", as_text(record.get("promptIdx")) or ""
+    return Entry(
+        where, record, usual, status="missing" if failed else "", name=f"test {test} prompt {prompt}" if test else "",
+        unnamed=as_text(assertion.get("type")) or "promptfoo",
+    )  # fmt: skip

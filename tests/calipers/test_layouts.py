@@ -1,0 +1,269 @@
+"""Files as other tools and public benchmarks write them: read by `calipers calibrate FILE`, told, and counted."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import calipers
+from annotation.answer_layouts import ANSWER_LAYOUTS
+from annotation.errors import AnnotationError, ImportingError
+from app.command_line import run
+from app.commands.tidying import LAYOUTS, options_of
+from calibration.calibrate import calibrate
+from calibration.settings import CalibrationSettings
+from calipers.tidy_files import TidyFile, labels_of, read_tidy
+from tests.annotation.importing.test_import_tools_damaged import ODD, places
+from tests.calipers.layout_fixtures import (
+    FILES,
+    JUDGE,
+    PEOPLE,
+    SCORES,
+    VERDICTS,
+    WORD,
+    inspect_samples,
+    langfuse,
+    lines,
+    mt_bench_pair,
+    written,
+)
+from tests.docs.shell import Command, commands, fences
+
+ONLY_A_JUDGE = {  # layout -> where its records hold the answers of two people
+    "promptfoo": "vars.person_1,vars.person_2",
+    "deepeval": "additionalMetadata.person_1,additionalMetadata.person_2",
+    "a table of mlflow.evaluate": "person_1,person_2",
+}
+PAIRED = ("mt_bench", "alpaca_eval", "pandalm", "llmbar")
+RATERS: Mapping[str, tuple[str, ...]] = {  # layout -> what the two people and the judge are called in it
+    "label_studio": ("user-1", "user-2", JUDGE),
+    "mt_bench": ("expert_1", "expert_2", "gpt-4"),
+    "alpaca_eval": ("annotator-1", "annotator-2", JUDGE),
+    "judge_bench": ("annotator-1", "annotator-2", JUDGE),
+    "pandalm": ("annotator1", "annotator2", "gpt-3.5-turbo"),
+    "llmbar": ("authors", "", "GPT-4 Vanilla"),
+    "promptfoo": ("person_1", "person_2", JUDGE),
+    "deepeval": ("person_1", "person_2", JUDGE),
+    "a table of mlflow.evaluate": ("person_1", "person_2", "mlflow-helpful"),
+    "prodigy": (*PEOPLE, ""),
+    "openai_evals": ("", "", JUDGE),
+    "inspect": ("", "", JUDGE),
+}
+SPELT = {"inspect": {"1": "C", "0": "I"}, "openai_evals": {"1": "Y", "0": "N"}, "phoenix": {"1": "good", "0": "bad"}}
+
+
+def read(path: Path, layout: str = "", **said: Any) -> TidyFile:
+    return read_tidy(path, options_of(**{"columns": [], "words": [], "people": [], "read": []} | said, layout=layout))
+
+
+def answers(labels: pd.DataFrame) -> Counter[tuple[str, str, str]]:
+    """(rater, kind, answer), however often: what a form without the items' own names can be compared by."""
+    names = ["rater_id", "rater_kind", "label"]
+    return Counter(labels[names].astype("str").itertuples(index=False, name=None))
+
+
+def expected(name: str, layout: str) -> Counter[tuple[str, str, str]]:
+    raters = RATERS.get(name) or RATERS.get(layout, (*PEOPLE, JUDGE))
+    truth = VERDICTS if layout in PAIRED else SCORES
+    spelt = WORD if layout in PAIRED else SPELT.get(layout, {"1": "1", "0": "0"})
+    twice = 2 if layout in ("mt_bench", "llmbar") else 1  # the judge was asked in both orders
+    found: Counter[tuple[str, str, str]] = Counter()
+    for given_ in truth.values():
+        for place, rater in enumerate(raters):
+            answer = spelt[given_[place]]
+            answer = {"tie": "A"}.get(answer, answer) if rater == "authors" else answer  # LLMBar has no ties
+            kind = "judge" if place == 2 else "human"
+            found[rater, kind, answer] += (twice if kind == "judge" else 1) if rater else 0
+    return +found
+
+
+def test_the_command_lists_every_layout_there_is() -> None:
+    assert set(LAYOUTS) == {*ANSWER_LAYOUTS}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_of_a_tool_is_recognised_told_and_read_right(tmp_path: Path, name: str) -> None:
+    layout, path = written(name, tmp_path)
+    people = ONLY_A_JUDGE.get(name) or ONLY_A_JUDGE.get(layout if layout != "mlflow" else "")
+    made = read(path, people=[people] if people else [])
+    assert made.problems == ()
+    assert made.told[0].startswith(f"layout {layout} (by the names in it; --layout table reads its columns instead): ")
+    found = made.labels.assign(label=made.labels["label"].replace({"1.0": "1", "0.0": "0"}))
+    assert answers(found) == expected(name, layout)
+    assert found.groupby(["rater_id", "criterion"])["item_id"].nunique().eq(8).all()
+    assert read(path, layout, people=[people] if people else []).labels.equals(made.labels)
+
+
+@pytest.mark.parametrize("name", ["a table of mlflow.evaluate", "scores of Langfuse as CSV", "LangSmith", "PandaLM"])
+def test_a_kept_mapping_makes_the_same_labels_again(tmp_path: Path, name: str) -> None:
+    _, path = written(name, tmp_path)
+    said = ["--people", ONLY_A_JUDGE[name]] if name in ONLY_A_JUDGE else []
+    assert run(["tidy", str(path), "--out", str(tmp_path / "one.csv"), *said]) == 0
+    again = ["--mapping", str(tmp_path / "one.mapping.toml"), "--out", str(tmp_path / "two.csv")]
+    assert run(["tidy", str(path), *again]) == 0
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
+def share_of_equal_answers(truth: Mapping[str, str], people: tuple[int, ...] = (0, 1)) -> float:
+    """Worked out from the answers themselves: each person's answer beside the judge's."""
+    same = [given_[2] == given_[place] for given_ in truth.values() for place in people]
+    return sum(same) / len(same)
+
+
+def agreement(labels: pd.DataFrame, judge: str) -> float:
+    report = calibrate(labels, CalibrationSettings(resamples=99, per_criterion=False))
+    found = [one for one in report.estimates if (one.statistic, one.rater) == ("percent_agreement", judge)]
+    return found[0].value
+
+
+@pytest.mark.parametrize(
+    "name", ["MT-Bench", "AlpacaEval", "PandaLM", "JUDGE-BENCH", "scores of Langfuse as CSV", "Phoenix as Parquet"]
+)
+def test_numbers_of_a_published_form_are_those_of_its_answers(tmp_path: Path, name: str) -> None:
+    layout, path = written(name, tmp_path)
+    judge = RATERS.get(layout, (*PEOPLE, JUDGE))[2]
+    truth = VERDICTS if layout in PAIRED else SCORES
+    assert agreement(calipers.read(path).frame, judge) == pytest.approx(share_of_equal_answers(truth))
+
+
+def test_an_inspect_log_holds_the_agreed_answer_as_its_target(tmp_path: Path) -> None:
+    _, path = written("an archive of Inspect", tmp_path)
+    made = read(path, people=["sample.target"])
+    assert "answers of a person at sample.target 8" in made.told
+    assert agreement(made.labels, JUDGE) == pytest.approx(share_of_equal_answers(SCORES, people=(0,)))
+
+
+def test_both_games_of_mt_bench_are_two_orders_and_no_verdict_is_none(tmp_path: Path) -> None:
+    rows = mt_bench_pair()
+    rows[0] |= {"g1_winner": "error", "g2_winner": "model_1", "turn": 2}
+    path = tmp_path / "gpt-4_pair.jsonl"
+    path.write_bytes(lines(rows))
+    labels = read(path).labels
+    assert list(labels["presentation"][:2]) == ["AB", "BA"]
+    assert list(labels["status"][:2]) == ["invalid", "ok"]
+    assert list(labels["criterion"][:2]) == ["turn2", "turn2"]
+    assert labels["label"].iloc[1] == "A"
+
+
+def test_raters_whose_kind_a_file_does_not_say_are_asked_for(tmp_path: Path) -> None:
+    rows = [row | {"source": "API"} if row["source"] == "EVAL" else row for row in langfuse()]
+    rows = [row | {"metadata": "", "authorUserId": ""} if row["source"] == "API" else row for row in rows]
+    path = tmp_path / "scores.jsonl"
+    path.write_bytes(lines(rows))
+    made = read(path)
+    assert made.problems[0].startswith("nothing says whether these raters are people or judges: langfuse-api; name")
+    said = read(path, people=["none"])
+    assert said.problems == ()
+    assert answers(said.labels)["langfuse-api", "judge", "1"] == 3
+
+
+def test_what_joins_nothing_is_counted(tmp_path: Path) -> None:
+    _, path = written("PandaLM", tmp_path)
+    (path / "pandalm-7b-testset-v1.json").write_text(json.dumps([{"idx": 99, "pandalm_result": 1}]))
+    told = read(path).told
+    assert any(one.endswith("(testset-v1.json belongs into the same folder) 1") for one in told)
+    rows = [*langfuse(), {"id": "x", "traceId": "q9", "dataType": "NUMERIC", "source": "somewhere"}]
+    (tmp_path / "scores.jsonl").write_bytes(lines(rows))
+    lost = [one for one in read(tmp_path / "scores.jsonl").told if one.startswith("could not be read and left out 1")]
+    assert "scores.jsonl:25: source is none of ANNOTATION, EVAL, API" in lost[0]
+
+
+def test_an_address_never_stands_in_the_labels(tmp_path: Path) -> None:
+    rows = [
+        row | {"authorUserId": f"{row['authorUserId']}@example.org"} if row["authorUserId"] else row
+        for row in langfuse()
+    ]
+    (tmp_path / "scores.jsonl").write_bytes(lines(rows))
+    labels = read(tmp_path / "scores.jsonl").labels
+    assert sorted({*labels["rater_id"]}) == [JUDGE, "person-1", "person-2"]
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ({"layout": "inspct"}, "--layout inspct: there is no such layout; there are\n  inspect: a log of Inspect"),
+        ({"layout": "pandalm"}, "no idx; give PandaLM's test set, or results on it"),
+        ({"people": ["sample.targt"]}, "--people sample.targt: no rater is called so, and no record holds an answer"),
+    ],
+)
+def test_a_wrong_layout_or_place_is_refused_in_a_sentence(
+    tmp_path: Path, said: Mapping[str, Any], sentence: str
+) -> None:
+    path = tmp_path / "run.json"
+    header = {"version": 2, "eval": {"model": "m"}, "plan": {}, "status": "success", "samples": inspect_samples()}
+    path.write_text(json.dumps(header))
+    with pytest.raises((AnnotationError, ImportingError)) as refused:
+        labels_of(path, options_of(**{"columns": [], "words": [], "people": [], "read": [], **said}))
+    assert sentence in str(refused.value)
+
+
+def test_a_table_is_read_by_its_columns_where_that_is_said(tmp_path: Path) -> None:
+    _, path = written("Phoenix as CSV", tmp_path)
+    made = read(path, "table", columns=["rater_id=metadata", "item_id=span_id", "label=score"], people=["none"])
+    assert not any(one.startswith("layout") for one in made.told)
+    assert made.recipe.layout == "table"
+
+
+def test_the_commands_take_a_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, path = written("traces of MLflow", tmp_path)
+    assert run(["doctor", str(path), "--layout", "mlflow"]) == 0
+    assert "read: layout mlflow: 24 answers" in capsys.readouterr().out
+    run(["calibrate", str(path), "--layout", "mlflow", "--resamples", "99"])
+    assert "read: expectations, which are no answers 8" in capsys.readouterr().err
+    assert calipers.read(path, layout="mlflow").told[0] == "layout mlflow: 24 answers"
+
+
+DOCUMENTED = {  # section of docs/tools.md -> what it is shown with
+    "From Inspect": "an archive of Inspect", "From MLflow": "traces of MLflow", "From Phoenix": "Phoenix as CSV",
+    "From Langfuse": "scores of Langfuse as CSV",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("command", commands("docs/tools.md"), ids=lambda one: one.section)
+def test_the_page_for_each_tool_shows_what_its_command_prints(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    written(DOCUMENTED.get(command.section, command.section.removeprefix("From ")), tmp_path)
+    assert run(list(command.words[1:])) == 0
+    shown = [
+        block
+        for section, language, block in fences("docs/tools.md")
+        if (section, language) == (command.section, "text")
+    ]
+    assert [capsys.readouterr().out] == shown
+
+
+def held_in(path: Path) -> Any:
+    text = path.read_text()
+    return [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else json.loads(text)
+
+
+JSONS = [name for name, (_, _, content) in FILES.items() if isinstance(content, bytes) and content[:1] in (b"{", b"[")]
+
+
+@pytest.mark.slow  # many hundred files
+@pytest.mark.parametrize("name", JSONS)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_anything_in_any_place_is_read_or_refused(name: str, tmp_path: Path, data: st.DataObject) -> None:
+    layout, path = written(name, tmp_path)
+    content = held_in(path)
+    for _ in range(data.draw(st.integers(1, 2))):
+        *above, last = data.draw(st.sampled_from(list(places(content))))
+        inner = content
+        for step in above:
+            inner = inner[step]
+        inner[last] = data.draw(ODD)
+    path.write_bytes(lines(content) if path.suffix == ".jsonl" else json.dumps(content).encode())
+    with suppress(AnnotationError, ImportingError):
+        read(path, layout)

@@ -44,6 +44,7 @@ def unbroken(text: str) -> str:
     return "".join(text.split())
 
 
+@pytest.mark.slow
 def test_the_terminal_and_every_file_of_the_report_say_what_the_judge_may_decide(labels: Path, tmp_path: Path) -> None:
     done = called("calibrate", labels, "--alone-error", ".2", "--resamples", "1999", "--out", tmp_path / "report")
     assert done.exit_code == 0, done.output

@@ -130,6 +130,7 @@ def test_what_nobody_expected_ends_the_wait_and_is_said(
         kept(engine_here, COUNT, (5,), apart=True)
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_that_breaks_down_logs_no_words(tmp_path: Path) -> None:
     given = pickle.dumps((f"sqlite:///{tmp_path}/none.db", Task("what somebody wrote", Principal(1, "evaluator"))))
     ended = subprocess.run([sys.executable, "-m", "app.results.computing"], input=given, capture_output=True)
@@ -139,6 +140,7 @@ def test_a_process_of_its_own_that_breaks_down_logs_no_words(tmp_path: Path) -> 
     assert "somebody" not in str(line)
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_finds_the_same(engine_here: Engine, tmp_path: Path) -> None:
     asked = Task("judges", Principal(make_disputed(engine_here, tmp_path / "reports"), "evaluator"))
     assert app.results.kept._asked_of_a_child(engine_here, asked) == (compute(engine_here, asked), None)

@@ -107,6 +107,7 @@ def test_an_earlier_report_brings_its_plan_and_its_looks(tmp_path: Path) -> None
     assert found["earlier_looks"] == [{"topics": 12, "share": 0.2}]
 
 
+@pytest.mark.slow
 def test_an_earlier_report_without_a_plan_was_to_be_the_only_look(tmp_path: Path) -> None:
     whole = priced(GOOD, pairs=30)
     one, two = tmp_path / "one", tmp_path / "two"

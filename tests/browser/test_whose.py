@@ -30,6 +30,7 @@ def labels_by_name(server: Any, study_id: int) -> list[tuple[str, str]]:
         return [(name, rationale) for name, rationale in session.execute(rows)]
 
 
+@pytest.mark.slow
 def test_another_persons_link_asks_first_and_names_both_and_either_tab_then_says_who_is_signed_in(
     page: Page, context: BrowserContext, server: Any, study_id: int
 ) -> None:

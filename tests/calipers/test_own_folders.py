@@ -28,6 +28,9 @@ assert again is exports and labels.frame is not None
 """
 
 
+SLOW_CALIBRATE = pytest.param(("calibrate", "labels.csv", "--resamples", "99"), marks=pytest.mark.slow)
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Files and folders of somebody else under each of our names, and a labels file."""
@@ -49,7 +52,7 @@ def ended(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize(
     "words",
-    [("doctor", "labels.csv"), ("calibrate", "labels.csv", "--resamples", "99"), ("init", "--list")],
+    [("doctor", "labels.csv"), SLOW_CALIBRATE, ("init", "--list")],
     ids=lambda words: words[0],
 )
 def test_the_command_takes_its_own_folders(project: Path, words: tuple[str, ...]) -> None:
@@ -63,6 +66,7 @@ def test_a_process_that_the_command_starts_takes_them_too(project: Path) -> None
     assert done.stdout.startswith("calipers "), done.stderr
 
 
+@pytest.mark.slow
 def test_a_notebook_has_ours_while_a_call_lasts_and_theirs_before_and_after(project: Path) -> None:
     done = ended(project, sys.executable, "-c", NOTEBOOK)
     assert done.returncode == 0, done.stderr

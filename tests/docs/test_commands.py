@@ -66,6 +66,7 @@ def at_the_fake(patch: pytest.MonkeyPatch, fake: Fake) -> None:
     patch.setattr("annotation.leaks.recognition.TREES", 5)  # tests/annotation has all
 
 
+@pytest.mark.slow
 def test_the_commands_of_the_readme_make_a_study_and_its_report(labelled: Path) -> None:
     assert {"mini", "large"} <= {*pd.read_csv(labelled / "labels.csv")["rater_id"]}
     assert (labelled / "report" / "agreement.tex").stat().st_size

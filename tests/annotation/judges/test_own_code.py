@@ -84,6 +84,7 @@ def test_a_program_answers_lines_and_nothing_names_a_system(sqlite: Engine, tmp_
     assert not [name for name in SYSTEMS if name in seen]
 
 
+@pytest.mark.slow
 def test_a_classifier_is_measured_on_topics_that_it_was_not_trained_on(sqlite: Engine, tmp_path: Path) -> None:
     study = make_study(sqlite, 12, text=lambda number, side: "word " * (5 + number if side == "A" else 9))
     run(sqlite, study, defined(tmp_path, 'baseline = "longer"'))

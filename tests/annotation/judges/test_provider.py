@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -241,12 +240,3 @@ def test_what_the_local_map_knows_of_a_model(model: str, params: str, dropped: A
 def test_an_unknown_provider_is_refused_by_name() -> None:
     with pytest.raises(AnnotationError, match="write provider/model"):
         client.describe(judges('name = "j"\nmodel = "nonsense"')[0])
-
-
-def test_litellm_is_not_imported_by_importing_the_judges() -> None:
-    import subprocess
-
-    code = (
-        "import sys, annotation.judges.running.run, annotation.judges.planning.plan; sys.exit('litellm' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -65,6 +65,7 @@ def test_six_planned_looks_cost_at_most_a_tenth_more_topics(one_look: int, most:
     assert one_look < planned_clusters(one_look, 6) <= most * one_look
 
 
+@pytest.mark.slow
 def test_a_plan_reckons_with_the_looks() -> None:
     def topics(**looks: object) -> int:
         found = plan_from_assumptions(Goals(**looks), Design()).aims[1].needed.clusters

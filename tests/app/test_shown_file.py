@@ -152,7 +152,7 @@ def test_one_command_serves_it_on_this_machine_alone(tmp_path: Path) -> None:
             assert answered(f"http://127.0.0.1:{port}/") == 200
             assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"], "nothing is stored"
         finally:
-            server.terminate()
+            server.kill()  # Streamlit loses a SIGTERM that comes before it has wholly started
 
 
 def answered(address: str) -> int:

@@ -16,7 +16,7 @@ from annotation.files.decoding import as_text, collecting
 from annotation.tool_answers.entries import Entry, Found, Reading, flat
 from annotation.tool_answers.records import records
 
-WON = {"model_1": "A", "model_a": "A", "model_2": "B", "model_b": "B", "tie": "tie", "tie (inconsistent)": "tie"}
+WON = {"model_1": "A", "model_a": "A", "model_2": "B", "model_b": "B"}
 DISAGREEING = "tie (inconsistent)"  # the two games named different winners
 UNSCORED = "-1"
 PAIR = flat(topic="question_id", criterion="part", judge="who", answer="given", first="shown")
@@ -54,5 +54,6 @@ def _entries(found: Found, where: str, record: dict[str, Any]) -> Iterator[Entry
 
 
 def _pair(where: str, held: dict[str, Any], usual: dict[str, list[str]], winner: Any, kind: str) -> Entry:
-    verdict = WON.get(as_text(winner) or "", "")  # their parser writes error where it found none
+    text = as_text(winner) or ""  # their parser writes error where it found none; arenas know `tie (bothbad)` too
+    verdict = "tie" if text.startswith("tie") else WON.get(text, "")
     return Entry(where, held | {"given": verdict}, usual, status="" if verdict else "invalid", kind=kind, sides=False)

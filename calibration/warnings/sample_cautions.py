@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from calibration.agreement.panel import THIN
 from calibration.arithmetic.columns import Codes, tally
@@ -25,6 +26,7 @@ SHARED = 30  # labels that an annotator and a judge share at least before they a
 COPIED, APART = 0.97, 0.1  # agreement with a judge from which on, and how far above that with people
 CHANCE = 10.0  # bits: in 1 of 1,000 studies two topics would look so alike by chance
 NAMED = 3
+RARE = 0.01
 
 
 def sample_cautions(study: Study) -> Iterator[ReportWarning]:
@@ -136,7 +138,7 @@ def plan_cautions(
     study: Study, settings: CalibrationSettings, estimates: Sequence[Estimate]
 ) -> Iterator[ReportWarning]:
     """`undeclared_scale`, `maybe_transposed`, `thin_rater_pairs`, `derived_preferences`, `changed_after_labels`,
-    `own_family`, `copied_rationale` and `out_of_range`, each under its condition of STATISTICS section 6."""
+    `own_family`, `words_of_one_kind`, `copied_rationale` and `out_of_range`, each under its condition."""
     yield from _scales(study, settings)
     yield from _panel(study)
     for rater, found in derived_preferences(study.frame).items():
@@ -146,6 +148,7 @@ def plan_cautions(
         text = "criteria, ties rule, margin or epsilon are not those of the plan that was fixed before labels were seen"
         yield ReportWarning("changed_after_labels", f"{text}; report what changed, and why")
     yield from _families(study, settings)
+    yield from _words_of_one_kind(study)
     yield from _same_reasons(study)
     yield from _ranges(study, estimates)
 
@@ -188,6 +191,36 @@ def _families(study: Study, settings: CalibrationSettings) -> Iterator[ReportWar
         if own:
             text = f"{rater} labels reports of its own family {family} ({', '.join(own)}): compare its wins for them "
             yield ReportWarning("own_family", text + "with those that people give", str(rater))
+
+
+def _words_of_one_kind(study: Study) -> Iterator[ReportWarning]:
+    """Answers in words that judges often give and people never, beside one of which the reverse is true.
+
+    `No response` of people beside `Ignore` of judges stand for no answer, or for the same one. Often: the other kind
+    would never have given it with a chance below 1 in 100, if it gave it as often.
+    """
+    ok = study.frame[study.frame["status"] == "ok"]
+    worded = study.of_kind(ok, "probe")
+    counts = ok[worded].groupby(["criterion", "label", "rater_kind"], observed=True).size().unstack(fill_value=0)
+    if not {"human", "judge"} <= {*counts.columns}:
+        return
+    for criterion, rows in counts.groupby(level="criterion", observed=True):
+        given = rows.droplevel("criterion")[["human", "judge"]]
+        only = {kind: _never_of(given[kind], given[other]) for kind, other in (("human", "judge"), ("judge", "human"))}
+        if all(only.values()):
+            told = {kind: ", ".join(f"{word!r} ({count:,})" for word, count in only[kind].items()) for kind in only}
+            text = (
+                f"only people answer {told['human']} and only judges {told['judge']} to {criterion}: each counts as a "
+            )
+            text += "disagreement; where one stands for no answer, or for the other, say so (--map-label WORD=missing)"
+            yield ReportWarning("words_of_one_kind", text, criterion=str(criterion))
+
+
+def _never_of(own: "pd.Series[int]", other: "pd.Series[int]") -> dict[str, int]:
+    """Words of one kind of rater that the other never gives, where that is no accident; with their counts."""
+    missed = own[(other == 0) & (own > 0)]
+    likely = (1 - missed / own.sum()) ** other.sum()
+    return {str(word): int(missed[word]) for word in missed.index if likely[word] < RARE}
 
 
 def _same_reasons(study: Study) -> Iterator[ReportWarning]:

@@ -75,6 +75,27 @@ def test_changed_after_labels() -> None:
     assert not told(frame, "changed_after_labels", planned)
 
 
+@pytest.mark.parametrize(
+    ("person", "judge", "noticed"),
+    [
+        ("No response", "Ignore", True),  # each stands for no answer, and neither for the other's
+        ("No response", "good", False),  # the judge always answers
+        ("Ignore", "Ignore", False),
+    ],
+)
+def test_words_of_one_kind(person: str, judge: str, noticed: bool) -> None:
+    words = ["good", "poor", "good", "poor"] * 10
+    frame = table({"ann": [*words, *[person] * 10], "judge": [*words, *[judge] * 10]}, system_b="", presentation="")
+    texts = told(frame, "words_of_one_kind")
+    assert bool(texts) == noticed
+    start = "only people answer 'No response' (10) and only judges 'Ignore' (10) to c: each counts as a disagreement"
+    assert not noticed or texts[0].startswith(start)
+    fewer = table(
+        {"ann": ["good", "poor", "No response"], "judge": ["good", "poor", "Ignore"]}, system_b="", presentation=""
+    )
+    assert not told(fewer, "words_of_one_kind")  # three answers say nothing about who never gives one
+
+
 @pytest.mark.parametrize(("copies", "noticed"), [(1, True), (0, False)])
 def test_copied_rationale(copies: int, noticed: bool) -> None:
     frame = table({"ann": "AABBA", "judge": "ABABA"})

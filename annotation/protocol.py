@@ -104,6 +104,12 @@ class Limits(Part):
     single_use_invites: bool = False
 
 
+class Apart(Part):
+    """Scores that lie more than so far apart are in dispute; in the scale's own numbers."""
+
+    apart: float = Field(gt=0)
+
+
 class StudyDefaults(Part):
     layout: Layout = "canonical"
     overlap: int = Field(1, ge=1)
@@ -115,7 +121,7 @@ class StudyDefaults(Part):
     consent: str = ""
     pay: Pay = Pay()
     limits: Limits = Limits()
-    adjudicate: Literal["any", "no_majority"] | tuple[Code, ...] = "any"
+    adjudicate: Literal["any", "no_majority"] | tuple[Code, ...] | Apart = "any"
     guess_system: bool = False
     blind_until: Literal["closed", "open"] = "closed"
     may_see_and_label: bool = False
@@ -201,6 +207,8 @@ class Protocol(Part):
             unknown = sorted(set(self.study.adjudicate) - {c.id for c in self.criterion})
             if unknown:
                 raise ValueError(f"study.adjudicate names {unknown[0]!r}, which is no criterion id; correct it")
+        if isinstance(self.study.adjudicate, Apart) and self.task_type != "pointwise_rating":
+            raise ValueError("study.adjudicate: apart is a distance of scores; use any, no_majority or criterion ids")
         refuse_aggregates(self.aggregate, self.task_type, self.answers, self.criterion)
         if self.calibration.get("cluster", "topic") not in ("topic", "item"):
             raise ValueError("calibration.cluster must be 'topic' or 'item'")

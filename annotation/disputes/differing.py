@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from annotation.items.shown import sources_sha256
 from annotation.labels.current_labels import counted_labels, counts, has_seen_only
 from annotation.labels.entries import NUMBER, scale_of
-from annotation.protocol import Protocol
+from annotation.protocol import Apart, Protocol
 from annotation.studies import newest_act, protocol_of
 from annotation.verdicts import unblind
 from db.people_tables import Rater
@@ -181,7 +181,11 @@ def _differing(
 ) -> Differing | None:
     """`said`: rater -> verdict and confidence."""
     verdicts = {rater: verdict for rater, (verdict, _) in said.items()}
-    if not in_dispute(list(verdicts.values()), protocol.study.adjudicate, code, step):
+    rule = protocol.study.adjudicate
+    if isinstance(rule, Apart):
+        step = max(rule.apart, step)
+        rule = "any"
+    if not in_dispute(list(verdicts.values()), rule, code, step):
         return None
     reasons = reasons_of(verdicts.values(), (confidence for _, confidence in said.values()), flagged=False)
     return Differing(code, verdicts, reasons)

@@ -19,6 +19,7 @@ from annotation.items.shown import item_code
 from annotation.labels.current_labels import all_labels, is_newest
 from annotation.leaks.redaction import redactor_of
 from annotation.people.principals import Principal, study_for
+from annotation.protocol import Apart
 from annotation.studies import protocol_of
 from annotation.verdicts import require_revealed, shows_systems, unblind
 from db.people_tables import Enrollment
@@ -66,7 +67,7 @@ class Adjudication:
     """Where adjudication stands. `rule`: the protocol's. `rows`: criteria with a dispute, in page order."""
 
     study: str
-    rule: str | tuple[str, ...]
+    rule: str | tuple[str, ...] | Apart
     states: Mapping[str, int]
     items: int  # with an open dispute
     rows: tuple[DisputeCounts, ...]

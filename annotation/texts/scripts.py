@@ -13,7 +13,7 @@ WIDE = re.compile(
     r"\U00020000-\U0003ffff]"
 )
 LETTERS_A_WORD = 5  # of an alphabet without blanks: the standard word of typing tests
-_UNIT = re.compile(rf"[{IDEOGRAPHS}]|[{ALPHABETS}]{{1,{LETTERS_A_WORD}}}|[^\W{IDEOGRAPHS}{ALPHABETS}]+")
+UNITS = re.compile(rf"[{IDEOGRAPHS}]|[{ALPHABETS}]{{1,{LETTERS_A_WORD}}}|[^\W{IDEOGRAPHS}{ALPHABETS}]+")
 
 
 def direction(language: str) -> str:
@@ -31,7 +31,7 @@ def count_words(text: str) -> int:
     (sd 30) English words of the same texts (Trauzettel-Klosinski and Dietz 2012, IReST). Of Thai, Lao, Burmese and
     Khmer, LETTERS_A_WORD letters are a word. In a run with such characters marks alone are none.
     """
-    return sum(len(_UNIT.findall(run)) if UNSPACED.search(run) else 1 for run in text.split())
+    return sum(len(UNITS.findall(run)) if UNSPACED.search(run) else 1 for run in text.split())
 
 
 def typed_length(text: str) -> int:

@@ -1,12 +1,15 @@
-"""Layout `dr3_eval`: query.jsonl, and RESULTS/SYSTEM/TASK/final_report.md below (arXiv 2604.14683)."""
+"""Layout `dr3_eval`: query.jsonl, topics.csv where wanted, RESULTS/SYSTEM/TASK/final_report.md (arXiv 2604.14683)."""
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import number_hint
 from annotation.files.rows import read_json_rows
+from annotation.importing.reports.folder import listed_topics
 from annotation.importing.reports.records import (
     Parsed,
     ReportRecord,
@@ -17,8 +20,9 @@ from annotation.importing.reports.records import (
     title_of,
 )
 
-QUERIES, REPORT = "query.jsonl", "final_report.md"
+QUERIES, REPORT, TOPICS = "query.jsonl", "final_report.md", "topics.csv"
 KEYS = ("task", "id", "number")
+DOMAINS = ("category", "domain")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -31,6 +35,9 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> Parsed:
     shown_list = lists[0].relative_to(root).as_posix()
     problems: list[str] = []
     topics = _topics(lists[0], shown_list, root, encoding, problems)
+    topics |= _told(
+        lists[0].parent if (lists[0].parent / TOPICS).exists() else root, topics, shown_list, encoding, problems
+    )
     reports: list[ReportRecord] = []
     nfd = 0
     for path in sorted(root.rglob(REPORT)):
@@ -74,8 +81,30 @@ def _topics(path: Path, shown: str, root: Path, encoding: str, problems: list[st
             else:
                 first[key] = row.where
                 language = as_text(row.values.get("language")) or _language(root, key, query)
-                topics[key] = TopicRecord(key=key, title=title_of(query), prompt=query, language=language)
+                domain = next((as_text(row.values[name]) or "" for name in DOMAINS if name in row.values), "")
+                topics[key] = TopicRecord(
+                    key=key, title=title_of(query), prompt=query, category=domain, language=language
+                )
     return topics
+
+
+def _told(
+    folder: Path, topics: Mapping[str, TopicRecord], shown: str, encoding: str, problems: list[str]
+) -> dict[str, TopicRecord]:
+    """The topics that a topics.csv says more about: a domain, a title, numbers. What it leaves empty stays."""
+    found: dict[str, TopicRecord] = {}
+    for told in listed_topics(folder, encoding, problems):
+        topic = topics.get(told.key)
+        if topic is None:
+            hint = number_hint(told.key, topics)
+            problems.append(f"{TOPICS}: topic {told.key!r} is not in {shown}{hint}; correct it or remove the line")
+            continue
+        title = topic.title if told.title == told.key.replace("_", " ") else told.title
+        found[told.key] = replace(
+            topic, title=title, prompt=told.prompt or topic.prompt, category=told.category or topic.category,
+            language=told.language or topic.language, features=told.features,
+        )  # fmt: skip
+    return found
 
 
 def _notes(root: Path) -> tuple[str, ...]:

@@ -29,15 +29,15 @@ def read_folder(root: Path, encoding: str = "utf-8") -> Parsed:
     problems: list[str] = []
     fallback: list[str] = []
     reports: list[ReportRecord] = []
-    listed_topics, listed_systems = _topics(root, encoding, problems), _systems(root, encoding, problems)
-    topics = {topic.key: topic for topic in listed_topics}
+    known_topics, listed_systems = listed_topics(root, encoding, problems), _systems(root, encoding, problems)
+    topics = {topic.key: topic for topic in known_topics}
     folders = sorted(entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith("."))
     entries = {folder: sorted(folder.iterdir()) for folder in folders}
     for inside in entries.values():
-        keys = _keys([path for path in inside if _is_report(path)], topics, bool(listed_topics))
+        keys = _keys([path for path in inside if _is_report(path)], topics, bool(known_topics))
         fallback += [f"{key} -> {_shown(path, root)}" for path, key in keys.items() if key not in (None, _stem(path))]
-        reports += _read_all(root, keys, listed_topics, encoding, problems)
-        if not listed_topics:
+        reports += _read_all(root, keys, known_topics, encoding, problems)
+        if not known_topics:
             named = [key or _stem(path) for path, key in keys.items()]
             topics |= {key: TopicRecord(key, key.replace("_", " ")) for key in named}
     problems += duplicate_keys(reports)
@@ -107,7 +107,8 @@ def _shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix()
 
 
-def _topics(root: Path, encoding: str, problems: list[str]) -> list[TopicRecord]:
+def listed_topics(root: Path, encoding: str, problems: list[str]) -> list[TopicRecord]:
+    """What the folder's `topics.csv` says of each topic, columns of one's own as features; none without the file."""
     path = root / "topics.csv"
     if not path.exists():
         return []

@@ -88,7 +88,7 @@ def _as_json(disputes: Adjudication, sided: tuple[Estimate, ...]) -> dict[str, A
 
     return {
         "study": disputes.study,
-        "rule": disputes.rule,
+        "rule": disputes.rule if isinstance(disputes.rule, str | tuple) else disputes.rule.model_dump(),
         "states": disputes.states,
         "items_open": disputes.items,
         "criteria": [

@@ -5,7 +5,7 @@ from html import escape
 
 from annotation.disputes.settled import Adjudication, DisputeCounts
 from annotation.people.principals import Principal, study_for
-from annotation.protocol import Protocol
+from annotation.protocol import Apart, Protocol
 from annotation.studies import protocol_of
 from app.results.reporting import work_version
 from app.screens.look import style, table
@@ -67,6 +67,8 @@ def about(disputes: Adjudication, protocol: Protocol) -> str:
     names = {criterion.id: criterion.label for criterion in protocol.criterion}
     listed = ", ".join(names.get(code, code) for code in disputes.rule) if isinstance(disputes.rule, tuple) else ""
     rule = f"Two people who differ make a dispute, on these criteria alone: {listed}." if listed else ""
+    if isinstance(disputes.rule, Apart):
+        rule = f"Two scores that lie more than {disputes.rule.apart:g} apart make a dispute."
     rule = rule or RULES.get(str(disputes.rule), "No criterion is adjudicated in this study.")
     return f"{rule} An item counts once nobody is still to hand it in, or once the study is closed."
 

@@ -28,6 +28,7 @@ from tests.small_study import PROBES, PROTOCOL, RATING, a_person, make_study, wr
 ONLY_DEEP, NO_MAJORITY = (
     PROTOCOL.replace("[study]", f"[study]\nadjudicate = {rule}") for rule in ('["deep"]', '"no_majority"')
 )
+FAR_APART = RATING.replace("[study]", "[study]\nadjudicate = {apart = 15}")
 ANSWERS = st.sampled_from(["A", "B", "tie", "not_applicable"])
 
 
@@ -148,6 +149,8 @@ def test_a_slot_that_nobody_took_holds_the_item_back_until_the_study_is_closed(e
     [
         (RATING, {"clear": "7", "deep": "50"}, {"clear": "8", "deep": "51"}, {"deep"}),
         (RATING, {"clear": "7", "deep": "50"}, {"clear": "9", "deep": "50.5"}, {"clear"}),
+        (FAR_APART, {"clear": "1", "deep": "50"}, {"clear": "9", "deep": "65"}, set()),
+        (FAR_APART, {"clear": "1", "deep": "50"}, {"clear": "9", "deep": "65.5"}, {"deep"}),
         (PROBES, {"supported": "full"}, {"supported": "source_unavailable"}, {"supported"}),
         (PROBES, {"supported": "full"}, {"supported": "full"}, set()),
         (ONLY_DEEP, {"clear": "A", "deep": "A"}, {"clear": "B", "deep": "tie"}, {"deep"}),
@@ -165,6 +168,8 @@ def test_scores_and_probes_are_compared_on_their_own_scale(
 def test_a_rule_that_names_an_unknown_criterion_is_refused_by_its_name() -> None:
     with pytest.raises(AnnotationError, match=r"study\.adjudicate names 'depth'"):
         parse_protocol(PROTOCOL.replace("[study]", '[study]\nadjudicate = ["clear", "depth"]'))
+    with pytest.raises(AnnotationError, match="apart is a distance of scores"):
+        parse_protocol(PROTOCOL.replace("[study]", "[study]\nadjudicate = {apart = 15}"))
     assert not_yet_active(parse_protocol(ONLY_DEEP)) == []
 
 

@@ -213,6 +213,23 @@ def test_reportbench_reads_an_answer_under_each_of_its_names_before_any_longer_f
     assert f"text from field {name} 1: o3/2009.12610.json" in parsed.notes
 
 
+def test_dr3_takes_domains_from_a_topics_csv_beside_its_tasks(tmp_path: Path) -> None:
+    root = task_tree(tmp_path)
+    put(root / "topics.csv", "topic,title,category,files\n001,Tides,Energy,4\n2,,Coasts,1\n")
+    parsed = read_dr3_eval(root)
+    (problem,) = parsed.problems
+    assert problem.startswith("topics.csv: topic '2' is not in query.jsonl (as a number it would be '002'")
+    put(root / "topics.csv", "topic,title,category,files\n001,Tides,Energy,4\n002,,Coasts,1\n")
+    parsed = read_dr3_eval(root)
+    assert [(topic.key, topic.category, topic.features) for topic in parsed.topics] == [
+        ("001", "Energy", {"files": "4"}),
+        ("002", "Coasts", {"files": "1"}),
+    ]
+    assert topics(parsed) == {"001": "Tides", "002": "Assess tides."}
+    assert parsed.topics[0].prompt == "分析潮汐发电的前景"
+    assert parsed.topics[0].language == "zh"
+
+
 def test_dr3_compares_tasks_as_text_and_takes_its_languages_from_the_datasets(tmp_path: Path) -> None:
     parsed = read_dr3_eval(task_tree(tmp_path))
     assert topics(parsed) == {"001": "分析潮汐发电的前景", "002": "Assess tides."}

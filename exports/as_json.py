@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 from calibration.choosing.choice import Candidate, Choice
@@ -60,6 +61,11 @@ def report_json(report: CalibrationReport) -> str:
             "card": [plain(row) for row in report.card],
         }
     )
+
+
+def report_schema() -> str:
+    """JSON Schema of `report_json`: what keeps its name and type in this format. Further keys may come at any time."""
+    return (Path(__file__).parent / "calipers-report-1.schema.json").read_text(encoding="utf-8")
 
 
 def data_of(report: CalibrationReport) -> dict[str, Any]:

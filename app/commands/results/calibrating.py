@@ -42,10 +42,20 @@ EARLIER_LOOK = typer.Option(
 
 if TYPE_CHECKING:
     from calibration.results import CalibrationReport
+    from exports.pipeline import Decision
 
 GOOD_ENOUGH = "What counts as good enough: part of the plan and its hash"
 REQUIRABLE = ("ceiling gap", "order", "length", "self-preference", "repeats")  # calibration.settings.REQUIRABLE
 GATE = {"chosen": 0, "none_adequate": 3, "cannot_tell": 4}
+
+
+def print_schema(asked: bool) -> None:
+    """What a program may rely on, before anything is read."""
+    if asked:
+        from exports.as_json import report_schema
+
+        typer.echo(report_schema(), nl=False)
+        raise typer.Exit
 
 
 def add_to(app: typer.Typer) -> None:
@@ -118,6 +128,13 @@ def calibrate(
         rich_help_panel=GOOD_ENOUGH,
     ),
     level: float = typer.Option(None, help="Level of every interval and test, .95.", rich_help_panel=GOOD_ENOUGH),
+    junit: Path = typer.Option(None, help="With --gate: a file of JUnit's XML, a test for each question."),
+    summary: Path = typer.Option(
+        None, envvar="GITHUB_STEP_SUMMARY", help="Add the answer in Markdown to this file.", show_envvar=True
+    ),
+    schema: bool = typer.Option(
+        False, "--schema", is_eager=True, callback=print_schema, help="Print the JSON Schema of --json and exit."
+    ),
     require_cheapest: bool = typer.Option(
         False,
         "--require-cheapest",
@@ -144,13 +161,15 @@ def calibrate(
     Example: calipers calibrate labels.csv --out report
     Example: calipers calibrate votes.xlsx --map label=vote
     Example: calipers calibrate labels.csv --gate --judge gpt-mini
-    Example: calipers calibrate gold.csv --at-least .80 --gate
+    Example: calipers calibrate gold.csv --at-least .80 --gate --junit gate.xml
     Example: calipers calibrate more.csv --earlier-look report --out report-2
     Example: calipers calibrate preference --with quality --with points --preset deepresearchgym --out report
     """
     if (preset or brief) and out is None:
         which = "--preset is a table" if preset else "--brief chooses"
         raise typer.BadParameter(f"{which} among the files; name their folder with --out")
+    if junit and not gate:
+        raise typer.BadParameter("--junit tells a decision; add --gate")
     from dataclasses import replace
 
     from app.commands.results.terminal import print_report
@@ -162,6 +181,7 @@ def calibrate(
     from calipers.label_files import settings_chosen
     from exports.as_json import report_json
     from exports.pack import with_kept_plan
+    from exports.pipeline import decision_of, job_summary
     from exports.words.sentences import compared
 
     given = {
@@ -194,22 +214,26 @@ def calibrate(
             typer.echo(f"\nWritten to {out}: {listed(written)}")
     if not compared(report):
         raise typer.Exit(1)
+    decision = decision_of(report, judge, require_cheapest) if gate else None
+    if summary is not None:
+        with summary.open("a", encoding="utf-8") as file:
+            file.write(job_summary(report, decision))
     if gate:
-        _decide(report, judge, require_cheapest, quiet=as_json)
+        _decide(report, decision, junit, what, quiet=as_json)
 
 
-def _decide(report: CalibrationReport, judge: str, require_cheapest: bool, quiet: bool) -> None:
-    """The decision as the last line (JSON holds it already) and as the exit code."""
+def _decide(report: CalibrationReport, decision: Decision | None, junit: Path | None, what: str, quiet: bool) -> None:
+    """The decision as the last line (JSON holds it already), as JUnit's file and as the exit code."""
     from annotation.errors import AnnotationError
-    from calibration.choosing.choice import gate
-    from calibration.choosing.choice_words import sentence_about
+    from exports.pipeline import junit_xml
 
-    if report.choice is None or not report.choice.candidates:
+    if decision is None:
         raise AnnotationError(
             "nothing_to_gate", "nothing to decide: the gate needs a judge and annotators on criteria that share a scale"
         )
-    status = gate(report.choice, judge, require_cheapest)
-    named = next((candidate for candidate in report.choice.candidates if candidate.judge == judge), None)
+    if junit is not None:
+        junit.parent.mkdir(parents=True, exist_ok=True)
+        junit.write_text(junit_xml(report, decision, what), encoding="utf-8")
     if not quiet:
-        typer.echo(f"\n{sentence_about(named, report.choice.plan) if named else report.choice.sentence}")
-    raise typer.Exit(GATE[status])
+        typer.echo(f"\n{decision.sentence}")
+    raise typer.Exit(GATE[decision.status])

@@ -15,6 +15,7 @@ from annotation.published_answers.judge_bench import read_judge_bench
 from annotation.published_answers.llmbar import read_llmbar
 from annotation.published_answers.mt_bench import read_mt_bench
 from annotation.published_answers.pandalm import read_pandalm
+from annotation.published_answers.summeval import read_summeval
 from annotation.tool_answers.argilla import read_argilla
 from annotation.tool_answers.deepeval import read_deepeval
 from annotation.tool_answers.entries import Found, Reading
@@ -91,6 +92,10 @@ ANSWER_LAYOUTS = {
     "judge_bench": AnswerLayout(read_judge_bench, "a file of JUDGE-BENCH", _signs("annotations instances")),
     "pandalm": AnswerLayout(
         read_pandalm, "PandaLM's test set, and results on it beside", _signs("cmp_key annotator1 response1")
+    ),
+    "summeval": AnswerLayout(
+        read_summeval, "SummEval's annotations, and results of G-Eval beside",
+        _signs("expert_annotations turker_annotations", "doc_id system_id all_responses"),
     ),
     "llmbar": AnswerLayout(
         read_llmbar, "LLMBar's dataset.json and result.json", _signs("input output_1 output_2 label")

@@ -13,7 +13,7 @@ from annotation.files.decoding import some_of
 from annotation.files.tables import Form, Table
 from annotation.tool_answers.entries import Reading
 from annotation.tool_answers.tables import numbered_people, table_of
-from calibration.tidying.found import kind_of
+from calibration.tidying.found import EVERYBODY, kind_of
 from calibration.tidying.mapping import Asked
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
@@ -59,7 +59,7 @@ def read_layout(path: Path, layout: str, form: Form, asked: Asked, is_asked: boo
 
 
 def _unknown_people(frame: pd.DataFrame, people: Iterable[str], told: Iterable[str]) -> list[str]:
-    known = {*frame["rater_id"], NOBODY}
+    known = {*frame["rater_id"], NOBODY, EVERYBODY}
     absent = [one for one in people if one not in known and not any(f" at {one} " in sentence for sentence in told)]
     there = some_of(sorted({*frame["rater_id"]}), 8)
     return [
@@ -78,5 +78,5 @@ def _kinds(frame: pd.DataFrame, asked: Asked) -> list[str]:
         return []
     return [
         f"nothing says whether these raters are people or judges: {some_of(unknown, 8)}; name the people, and the "
-        f"others are judges: --people NAME,NAME (none of them: --people {NOBODY})"
+        f"others are judges: --people NAME,NAME (or {EVERYBODY}, or {NOBODY})"
     ]

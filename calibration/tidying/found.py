@@ -9,6 +9,7 @@ import pandas as pd
 from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
 from calibration.tidying.raters import kind_of_name
 
+EVERYBODY = "all"  # --people all
 FROM = ("file", "sheet")  # name the rater of a folder's file, or of a sheet
 
 
@@ -45,5 +46,5 @@ class Found:
 def kind_of(name: str, asked: Asked) -> str:
     """`human` or `judge`: as the user says, else by the name; "" where neither does."""
     if asked.people:
-        return "human" if name in asked.people else "judge"
+        return "human" if name in asked.people or EVERYBODY in asked.people else "judge"
     return kind_of_name(name)

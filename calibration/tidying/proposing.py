@@ -15,8 +15,13 @@ from calibration.tidying.mapping import Asked, Proposal
 from calibration.tidying.raters import kind_of_word
 from calibration.tidying.readings import find_answers
 from calibration.tidying.shapes import find_shape
+from calibration.tidying.value_sets import plain
 
 OVERALL = "overall"
+# names of columns in which only people stand
+PERSONS = frozenset(
+    f"{who}{end}" for who in ("worker", "turker", "participant", "crowdworker") for end in ("", " id", "id")
+)
 NOTHING = Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"])
 
@@ -96,12 +101,16 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
         found.told.append(f"{column!r} says who is a person and who a judge")
         return
     found.kinds = {name: kind_of(name, found.asked) for name in raters}
+    source = plain(found.columns.get("rater_id", ("",))[0])
+    if source in PERSONS and not found.asked.people:
+        found.kinds = {name: kind or "human" for name, kind in found.kinds.items()}
+        found.told.append(f"who stands in {found.columns['rater_id'][0]!r} is a person")
     unknown = [name for name, kind in found.kinds.items() if not kind]
     if unknown:
         shown = ", ".join(unknown[:8]) + (f" and {len(unknown) - 8} more" if len(unknown) > 8 else "")
         found.problems.append(
             f"nothing says whether these raters are people or judges: {shown}; name the people, and the others are "
-            "judges: --people NAME,NAME"
+            "judges: --people NAME,NAME (or all, or none)"
         )
         return
     for kind, what in (("human", "people"), ("judge", "judges")):

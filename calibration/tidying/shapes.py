@@ -42,7 +42,12 @@ def _no_label(found: Found) -> str:
     )
 
 
-def _spread_criteria(found: Found, candidates: Sequence[str]) -> None:
+def _spread_criteria(found: Found, named: Sequence[str]) -> None:
+    """One column, or one for each criterion; beside numbers and verdicts, columns of other words are none."""
+    sure = [name for name in named if _is_sure(found.table[name])]
+    candidates = sure or list(named)
+    if left := [name for name in named if name not in candidates]:
+        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --map criterion=ONE+OTHER)")
     if len(candidates) == 1:
         found.columns["label"] = (candidates[0],)
         found.told.append(f"the answers stand in {candidates[0]!r}")
@@ -87,6 +92,11 @@ def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
         return False
     read = recognise(words, name, False)
     return read.answers.read_as in ("verdicts", "sides", "scores") or len(words) <= 8
+
+
+def _is_sure(cells: pd.Series[str]) -> bool:
+    words = {word.strip() for word in cells.unique()} - {""}
+    return recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
 
 
 def _alike(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:

@@ -374,6 +374,24 @@ def llmbar(path: Path) -> None:
     (evaluator / "result.json").write_text(json.dumps(results))
 
 
+# SummEval, model_annotations.aligned.jsonl, and G-Eval, results/gpt4_coh_detailed.json
+def summeval(path: Path) -> None:
+    people = [
+        {
+            "id": item, "model_id": "M11", "decoded": "…", "references": [], "turker_annotations": [],
+            "expert_annotations": [{"coherence": int(given[place])} for place in (0, 1)],
+        }
+        for item, given in SCORES.items()
+    ]  # fmt: skip
+    judge = [
+        {"doc_id": item, "system_id": "M11", "system_output": "…", "all_responses": [f"{given[2]}: …"]}
+        for item, given in SCORES.items()
+    ]
+    path.mkdir()
+    (path / "model_annotations.aligned.jsonl").write_bytes(lines(people))
+    (path / "gpt4_coh_detailed.json").write_text(json.dumps(judge))
+
+
 FILES: Mapping[str, tuple[str, str, bytes | Callable[[Path], object]]] = {  # what: (layout, name, how it is written)
     "an archive of Inspect": ("inspect", "run.eval", inspect_eval),
     "a JSON log of Inspect": (
@@ -401,6 +419,7 @@ FILES: Mapping[str, tuple[str, str, bytes | Callable[[Path], object]]] = {  # wh
     "JUDGE-BENCH": ("judge_bench", "recipes.json", json.dumps(judge_bench()).encode()),
     "PandaLM": ("pandalm", "data", pandalm),
     "LLMBar": ("llmbar", "LLMBar", llmbar),
+    "SummEval": ("summeval", "SummEval", summeval),
 }  # fmt: skip
 
 

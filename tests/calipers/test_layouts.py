@@ -50,6 +50,7 @@ RATERS: Mapping[str, tuple[str, ...]] = {  # layout -> what the two people and t
     "alpaca_eval": ("annotator-1", "annotator-2", JUDGE),
     "judge_bench": ("annotator-1", "annotator-2", JUDGE),
     "pandalm": ("annotator1", "annotator2", "gpt-3.5-turbo"),
+    "summeval": ("expert-1", "expert-2", "gpt4"),
     "llmbar": ("authors", "", "GPT-4 Vanilla"),
     "promptfoo": ("person_1", "person_2", JUDGE),
     "deepeval": ("person_1", "person_2", JUDGE),

@@ -9,10 +9,7 @@ from annotation.errors import ImportingError
 from annotation.files.folders import files
 from annotation.files.rows import read_json
 from app.reproducing.standing import OwnSum
-from calibration.agreement.statistic import WILSON
-from calibration.inference.bootstrap import wilson_effective
-from calibration.remarks import Reason, Remark, no_interval
-from calibration.results import Estimate
+from calibration.systems.shares import counted_share
 from plain.counting import counted
 
 Sum = tuple[float, float]  # how many, of how many
@@ -84,7 +81,11 @@ def _sum(share: Share, folder: Path) -> Iterator[OwnSum]:
         ours.append((float(answers.count(share.counted_as)), float(len(answers))))
     if sum(of for _, of in stated) and sum(of for _, of in ours):
         what = f"{share.what} ({counted(len(stated), 'file')})"
-        yield OwnSum(what, sum(part for part, _ in stated) / sum(of for _, of in stated), _estimate(share.what, ours))
+        yield OwnSum(
+            what,
+            sum(part for part, _ in stated) / sum(of for _, of in stated),
+            counted_share(share.what, "", *zip(*ours, strict=True)),
+        )
 
 
 def _contents(share: Share, folder: Path) -> Iterator[Content]:
@@ -96,12 +97,3 @@ def _contents(share: Share, folder: Path) -> Iterator[Content]:
         content = read_json(path, shown, "utf-8")
         if isinstance(content, dict):
             yield content
-
-
-def _estimate(what: str, sums: Sequence[Sum]) -> Estimate:
-    agree, n = [part for part, _ in sums], [of for _, of in sums]
-    low, high = wilson_effective(agree, n)
-    remarks: tuple[Remark, ...] = () if len(sums) > 1 else (no_interval(Reason.TOO_FEW_UNITS),)
-    return Estimate(
-        what, "", "", "all", "all", sum(agree) / sum(n), low, high, 0.95, int(sum(n)), len(sums), WILSON, remarks
-    )

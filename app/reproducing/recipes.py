@@ -55,6 +55,7 @@ class Part(_Read):
     sources: str = ""
     judges: ResultsSource | None = None
     preset: str = ""
+    leakage: float = 0.0  # a share of words: reports that quote their reference in more are counted
     beside: tuple[str, ...] = ()
 
 

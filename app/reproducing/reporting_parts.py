@@ -8,6 +8,7 @@ from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
 from annotation.facts.topic_facts import topic_features
+from annotation.leaks.leakage import RUN
 from annotation.studies import find_study
 from annotation.verdicts import load_verdicts
 from app.reproducing.bringing_in import Public
@@ -16,7 +17,7 @@ from app.reproducing.standing import Came
 from app.results.export_files import write_report
 from app.results.parts import parts_of
 from app.results.reporting import Calibrated, calibrated, facts_about
-from app.results.topic_tables import topic_tables
+from app.results.topic_tables import leaks_in, topic_tables
 from calibration.errors import CalibrationError
 from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates
@@ -24,6 +25,7 @@ from db.connect import reading
 from exports.errors import ExportError
 from exports.pack import FORMATS, tables_of
 from exports.presets import preset_table
+from exports.sheets.leakage import leakage_table
 from exports.sheets.systems import systems_table
 from exports.tables import Table
 
@@ -42,8 +44,11 @@ def reported(engine: Engine, public: Public, made: Mapping[str, frozenset[str]],
 def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, frozenset[str]], out: Path) -> Came:
     people, judges = _raters(engine, part.study)
     lacking = "" if people else part.people.never
+    of_texts = _of_texts(part)
+    for table in of_texts:
+        write_table(table, out)
     if not people and not judges:
-        return Came({}, lacking)
+        return Came({table.name: table for table in of_texts}, lacking)
     if len(people) + len(judges) == 1:
         found, tables = _of_one_rater(part)
     else:
@@ -55,7 +60,13 @@ def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, froz
     tables += _topics(engine, part, found, judges)
     for table in tables:
         write_table(table, out)
-    return Came({table.name: table for table in tables}, lacking, made[part.study])
+    return Came({table.name: table for table in (*of_texts, *tables)}, lacking, made[part.study])
+
+
+def _of_texts(part: Part) -> list[Table]:
+    """What the reports themselves say, without a label."""
+    table = leakage_table(leaks_in(part.study), part.leakage, RUN) if part.leakage else None
+    return [] if table is None else [table]
 
 
 def write_table(table: Table, out: Path) -> None:

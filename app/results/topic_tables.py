@@ -1,14 +1,22 @@
 """What a study's topics do to its scores: by category, by ANOVA, and with which of their features difficulty goes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pandas as pd
 
 from annotation.errors import AnnotationError
+from annotation.facts.leakage_facts import leaks_of
+from annotation.leaks.leakage import RUN
+from annotation.studies import find_study
 from app.results.reporting import Calibrated
+from app.settings import database
+from calibration.calibrate import calibrate
 from calibration.settings import Aggregate
 from calibration.study.joining import study_of
 from calibration.systems.topic_scores import measures_of, topic_scores
+from db.connect import reading
+from exports.sheets.leakage import ReportLeak, leakage_table, leaked_topics
 from exports.sheets.topics import categories_table, category_scores_table, difficulty_table, why_no_difficulty
 from exports.tables import Table
 
@@ -28,6 +36,32 @@ def topic_tables(made: Calibrated, by: str, measure: str, known: pd.DataFrame, w
         difficulty_table(scores, report, known),
     ]
     return [table for table in tables if table is not None], why_no_difficulty(scores, known)
+
+
+def without_leaks(made: Calibrated, most: float) -> tuple[Calibrated, Table | None]:
+    """The same without the topics of which a report quotes its reference in more than `most` of its words.
+
+    The table says which they are; None where no topic has a report beside a reference. Raises AnnotationError for a
+    labels file, which holds no text, and where no topic is left.
+    """
+    if not made.study:
+        raise AnnotationError("bad_option", "--leakage is for a study: a labels file holds no text of a report")
+    leaks = leaks_in(made.study)
+    left_out = leaked_topics(leaks, most)
+    kept = made.verdicts[~made.verdicts["cluster_id"].isin(left_out)]
+    if kept.empty:
+        raise AnnotationError("no_topics", f"every topic has a report that quotes more than {most:g}; raise --leakage")
+    report = calibrate(kept, made.report.settings, ())
+    return replace(made, verdicts=kept, report=report), leakage_table(leaks, most, RUN)
+
+
+def leaks_in(study: str) -> list[ReportLeak]:
+    """Every report of the study that stands beside a reference."""
+    with reading(database()) as session:
+        found = leaks_of(session, find_study(session, study))
+    return [
+        ReportLeak(one.topic, one.system, one.quoted, one.own if one.has_page else None, one.cited) for one in found
+    ]
 
 
 def _chosen(measures: Sequence[Aggregate], name: str, what: str) -> Aggregate:

@@ -85,6 +85,27 @@ def test_writing_results_of_the_wiki_live_challenge_import_and_calibrate(desk: D
     assert "gemini-2.5-pro" in printed(desk, "wlc", "wlc")
 
 
+def test_topics_whose_reports_quote_wikipedia_are_left_out_and_named(desk: Desk) -> None:
+    codes = [one.id for one in read_protocol("wlc_writing_39")[0].criterion]
+    wiki_tree(desk.folder / "wlc", codes)
+    article = desk.folder / "wlc/wiki_data/cleaned_data/article/Tidal_mill_3.md"
+    copied = article.read_text() + "\nSource: https://example.org, https://en.m.wikipedia.org/wiki/Mill\n"
+    put(desk.folder / "wlc/test_data/openai/md_data/Tidal_mill_3.md", copied)
+    desk("init", "wlc", "--protocol", "wlc_writing_39", "--seed", "7")
+    desk("import", "reports", "wlc", "--layout", "wlc", "--study", "wlc")
+    desk("pairs", "wlc", "--design", "reference", "--apply")
+    desk("import", "judge-results", "wlc/results", "--layout", "wlc", "--judge", "j", "--system", "openai")
+    desk("reveal", "wlc")
+    told = desk("topics", "wlc", "--by", "j", "--leakage", ".1", "--resamples", "99", "--json")
+    leaks, scores, *_ = [json.loads(one) for one in re.split(r"(?<=^\})\n", told, flags=re.M) if one.strip()]
+    (row,) = leaks["rows"]
+    assert (row["system"], row["quoting"]["value"], row["reports"]) == ("openai", 1 / 7, 7)
+    assert row["citing"]["value"] == 1 / 2, "example.org is what the topics call the page, and it is one of two"
+    assert any("more than 10.0 %" in note for note in leaks["notes"])
+    assert any("1 of 7, left out of the tables below: Tidal_mill_3." in note for note in leaks["notes"])
+    assert scores["rows"][0]["topics"] == 6
+
+
 def test_evaluations_and_annotators_folders_of_the_gym_import_and_calibrate(desk: Desk) -> None:
     clarity = gym_tree(desk.folder / "gym")
     desk("init", "preference", "--protocol", "drg_overall", "--seed", "7")

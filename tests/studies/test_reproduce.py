@@ -56,7 +56,7 @@ def test_a_number_is_equal_when_it_rounds_to_what_is_printed(published: str, our
 
 def test_every_recipe_names_what_is_there() -> None:
     assert recipe_names() == ["deepresearchgym", "dr3_eval", "race", "reportbench", "wlc"]
-    known = {*TABLES, "difficulty", *(f"preset_{name}" for name in PRESETS)}
+    known = {*TABLES, "difficulty", "leakage", *(f"preset_{name}" for name in PRESETS)}
     for recipe in map(read_recipe, recipe_names()):
         parts = {part.study: parse_protocol(protocol_text(part)) for part in recipe.part}
         for part in recipe.part:
@@ -152,3 +152,6 @@ def test_the_real_files_of_wiki_live_challenge_say_what_they_sum_up_themselves(d
     wins = sums["result files: writing: criteria that the agent wins (1 file)"]
     assert (wins["published"], wins["ours"]["value"]) == (".05128", 2 / 39)
     assert found["writing score: Deep Researcher by gemini-2.5-pro (%)"]["ours"] is None
+    leakage = found[next(what for what in found if what.startswith("Table 5: leakage, all agents"))]
+    assert 0 < leakage["ours"]["value"] < 10
+    assert leakage["rests_on"] == "public files"

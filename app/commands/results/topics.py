@@ -82,6 +82,12 @@ def topics(
     features: Path = typer.Option(
         None, help="CSV with a column `topic` and numbers; a study's own topic columns where left out."
     ),
+    leakage: float = typer.Option(
+        None,
+        min=0,
+        max=1,
+        help="Leave out topics of which a report quotes its reference in more than this share of its words, .1 say.",
+    ),
     protocol: str = PROTOCOL,
     resamples: int = RESAMPLES,
     as_json: bool = JSON,
@@ -97,13 +103,15 @@ def topics(
     Example: calipers topics mystudy
     Example: calipers topics mystudy --by gemini-2.5-pro
     Example: calipers topics labels.csv --features topics.csv --json
+    Example: calipers topics wlc --by gemini-2.5-pro --leakage .1
     """
     from app.results.reporting import calibrated
-    from app.results.topic_tables import topic_tables
+    from app.results.topic_tables import topic_tables, without_leaks
 
     with working("comparing topics"):
         made = calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
         known = _features(what, features)
+        made, leaks = (made, None) if leakage is None else without_leaks(made, leakage)
         found, lacking = topic_tables(made, by, measure, known, what)
     if not found:
         from annotation.errors import AnnotationError
@@ -114,7 +122,7 @@ def topics(
         )  # fmt: skip
     if lacking and (features is not None or not known.empty):
         typer.echo(f"no table difficulty: {lacking}", err=True)
-    for table in found:
+    for table in [leaks, *found] if leaks is not None else found:
         _print(table, as_json)
 
 

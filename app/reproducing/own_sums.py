@@ -81,11 +81,8 @@ def _sum(share: Share, folder: Path) -> Iterator[OwnSum]:
         ours.append((float(answers.count(share.counted_as)), float(len(answers))))
     if sum(of for _, of in stated) and sum(of for _, of in ours):
         what = f"{share.what} ({counted(len(stated), 'file')})"
-        yield OwnSum(
-            what,
-            sum(part for part, _ in stated) / sum(of for _, of in stated),
-            counted_share(share.what, "", *zip(*ours, strict=True)),
-        )
+        printed = sum(part for part, _ in stated) / sum(of for _, of in stated)
+        yield OwnSum(what, printed, counted_share(share.what, "", [part for part, _ in ours], [of for _, of in ours]))
 
 
 def _contents(share: Share, folder: Path) -> Iterator[Content]:

@@ -108,6 +108,15 @@ def answer_layout_lines() -> str:
     return "\n".join(f"  {name}: {layout.looks_like}" for name, layout in ANSWER_LAYOUTS.items())
 
 
+def told_by_file(path: Path) -> dict[Path, str]:
+    """The layout of each file of a folder, "" where it is none; a project of Potato is one as a whole."""
+    held = sorted(one for one in path.rglob("*") if one.is_file())
+    shown = [one for one in held if not any(part.startswith(".") for part in one.relative_to(path).parts)]
+    if any(one.name in KINDS for one in shown):
+        return dict.fromkeys(shown, "potato")
+    return {one: told_by_names(one) for one in shown}
+
+
 START = 1 << 18  # bytes of a file in which its names are looked for
 NAME = re.compile(r'"((?:[^"\\\n]|\\.){1,80})"\s*:')
 METRIC = re.compile(r".+/(?:v\d+/)?(?:score|value)")
@@ -119,11 +128,7 @@ def told_by_names(path: Path) -> str:
     A folder is in a layout where one of its files is, and none is in another.
     """
     if path.is_dir():
-        held = sorted(one for one in path.rglob("*") if one.is_file())
-        shown = [one for one in held if not any(part.startswith(".") for part in one.relative_to(path).parts)]
-        if any(one.name in KINDS for one in shown):
-            return "potato"
-        found = {layout for one in shown[:200] if (layout := told_by_names(one))}
+        found = {layout for layout in told_by_file(path).values() if layout}
         return found.pop() if len(found) == 1 else ""
     if path.suffix.lower() == ".eval" or _is_inspect(path):
         return "inspect"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import pandas as pd
 
-from annotation.answer_layouts import ANSWER_LAYOUTS, answer_layout_lines, told_by_names
+from annotation.answer_layouts import ANSWER_LAYOUTS, answer_layout_lines, told_by_file, told_by_names
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import some_of
 from annotation.files.tables import Form, Table
@@ -18,6 +18,7 @@ from calibration.tidying.mapping import Asked
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
 NOBODY = "none"  # --people none: all raters are judges
+BESIDE = (".csv", ".tsv", ".xlsx", ".ods")  # tables of people's answers beside a tool's file
 TABLE = "table"  # --layout table: the file is read by its columns, whatever wrote it
 
 
@@ -35,14 +36,37 @@ def layout_of(path: Path, asked: str = "") -> str:
     return "" if asked == TABLE else asked or told_by_names(path)
 
 
-def read_layout(path: Path, layout: str, form: Form, asked: Asked, is_asked: bool = True) -> tuple[Table, list[str]]:
+def parts_of(path: Path) -> dict[str, list[Path]]:
+    """The parts of a folder that are read apart: the files of each layout, and tables beside them by their own name.
+
+    A folder without any file of a tool is one table, or a table a file, as ever.
+    """
+    layouts = told_by_file(path)
+    parts: dict[str, list[Path]] = {}
+    for file, layout in layouts.items():
+        if layout:
+            parts.setdefault(layout, []).append(file)
+    if not parts:
+        return {}
+    kept = {file for files in parts.values() for file in files}
+    beside = [file for file in layouts if file not in kept and file.suffix.lower() in BESIDE]
+    rest = [file for file in layouts if file not in kept and file not in beside]
+    if len(parts) == 1:  # what is told by no name, such as a judge's results, may belong to it
+        next(iter(parts.values())).extend(rest)
+    return parts | {file.relative_to(path).as_posix(): [file] for file in beside}
+
+
+def read_layout(
+    path: Path, layout: str, form: Form, asked: Asked, is_asked: bool = True, leave_out: Collection[Path] = ()
+) -> tuple[Table, list[str]]:
     """The answers under the names of labels.csv, and what has to be said first.
 
     Places in a record that `asked.columns` names become columns. A place among `asked.people` holds a person's answers.
-    What could not be read is counted and told. Raises ImportingError where nothing could.
+    What could not be read is counted and told. `leave_out`: files of a folder that are read otherwise. Raises
+    ImportingError where nothing could.
     """
     places = {PARTS.get(part, part): one for part, listed in asked.columns.items() for one in listed}
-    reading = Reading(form.encoding or "utf-8", places, numbered_people())
+    reading = Reading(form.encoding or "utf-8", places, numbered_people(), frozenset(leave_out))
     found = ANSWER_LAYOUTS[layout].read(path, reading)
     if not found.entries:
         left = "".join(f"; {note}" for note in found.notes())

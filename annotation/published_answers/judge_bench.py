@@ -12,7 +12,6 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.files.folders import files
 from annotation.files.rows import read_json
 from annotation.tool_answers.entries import Entry, Found, Reading, flat
 
@@ -25,7 +24,7 @@ def read_judge_bench(path: Path, reading: Reading) -> Found:
     """The criterion is a metric, the item an instance. Nameless answers of people are told, for they need not be of
     the same person from one instance to the next."""
     found = Found()
-    for file, shown in files(path, "*.json"):
+    for file, shown in reading.files(path, "*.json"):
         with collecting(found.problems):
             held = read_json(file, shown, reading.encoding)
             listed = held.get("instances") if isinstance(held, dict) else None

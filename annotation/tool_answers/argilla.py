@@ -11,7 +11,6 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.files.folders import files
 from annotation.files.rows import read_json_rows
 from annotation.tool_answers.answers import (
     RATIONALE,
@@ -37,7 +36,7 @@ def read_argilla(path: Path, reading: Reading) -> Found:
     Topic and systems are metadata or fields of those names, else as --map says: `--map topic=metadata.NAME,…`.
     """
     found = Found()
-    for file, shown in _files(path):
+    for file, shown in _files(path, reading):
         with collecting(found.problems):
             for row in read_json_rows(file, shown, found.problems, reading.encoding):
                 with collecting(found.problems):
@@ -45,11 +44,11 @@ def read_argilla(path: Path, reading: Reading) -> Found:
     return found
 
 
-def _files(path: Path) -> list[tuple[Path, str]]:
+def _files(path: Path, reading: Reading) -> list[tuple[Path, str]]:
     named = path / "records.json"
     if named.is_file():
         return [(named, named.name)]
-    return [(file, shown) for file, shown in files(path, "*.json*") if file.name not in SETTINGS]
+    return [(file, shown) for file, shown in reading.files(path, "*.json*") if file.name not in SETTINGS]
 
 
 def _nested(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.files.folders import files
 from annotation.files.rows import read_json
 from annotation.tool_answers.entries import Entry, Found, Reading
 from annotation.tool_answers.places import metadata_places
@@ -20,7 +19,7 @@ CASES, METRICS = ("testCases", "test_cases"), ("metricsData", "metrics_data", "m
 def read_deepeval(path: Path, reading: Reading) -> Found:
     """The criterion is the metric's name, the judge its evaluationModel; with an error, or no score, it is missing."""
     found = Found(scale=(0.0, 1.0))
-    for file, shown in files(path, "*"):
+    for file, shown in reading.files(path, "*"):
         with collecting(found.problems):
             cases = _first(read_json(file, shown, reading.encoding), CASES)
             if not isinstance(cases, list):

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+from annotation.files.folders import files
 from annotation.tool_answers.places import text_at
 
 FAILED = ("invalid", "missing", "refused", "truncated")  # an answer that is none keeps why, and never becomes a label
@@ -59,11 +61,19 @@ class Found:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file is read: `places` as --map says, field -> place; `pseudonym`: what an address is called here."""
+    """How a file is read: `places` as --map says, field -> place; `pseudonym`: what an address is called here.
+
+    `leave_out`: files of a folder that are of another layout.
+    """
 
     encoding: str = "utf-8"
     places: Mapping[str, str] = field(default_factory=dict)
     pseudonym: Callable[[str], str] = str
+    leave_out: frozenset[Path] = frozenset()
+
+    def files(self, path: Path, pattern: str) -> list[tuple[Path, str]]:
+        """The files below `path` that fit, with the name each is called by. Raises ImportingError for none."""
+        return [one for one in files(path, pattern) if one[0] not in self.leave_out]
 
 
 def flat(**places: str | Sequence[str]) -> dict[str, list[str]]:

@@ -14,7 +14,6 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.files.folders import files
 from annotation.files.rows import DECODER, UNPACKED_MAX, read_json
 from annotation.tool_answers.entries import Entry, Found, Reading
 from annotation.tool_answers.places import metadata_places
@@ -31,7 +30,7 @@ def read_inspect(path: Path, reading: Reading) -> Found:
     evaluation. Unpacked at most 512 MB of an archive are read.
     """
     found = Found()
-    given = files(path, "*")
+    given = reading.files(path, "*")
     logs = [one for one in given if one[0].suffix in (".eval", ".json")] or given
     for file, shown in logs:
         with collecting(found.problems):

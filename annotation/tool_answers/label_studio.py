@@ -12,7 +12,6 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.files.folders import files
 from annotation.files.rows import read_csv, read_json
 from annotation.tool_answers.answers import (
     BOOKKEEPING,
@@ -41,7 +40,7 @@ def read_label_studio(path: Path, reading: Reading) -> Found:
     Topic and systems are the task's data of those names, else as --map says: `--map topic=data.NAME,…`.
     """
     found = Found()
-    for file, shown in files(path, "*.json") if path.is_dir() else [(path, path.name)]:
+    for file, shown in reading.files(path, "*.json") if path.is_dir() else [(path, path.name)]:
         with collecting(found.problems):
             for where, task in _tasks(file, shown, reading.encoding, found.problems):
                 with collecting(found.problems):

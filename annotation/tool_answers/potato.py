@@ -17,7 +17,6 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.files.folders import files
 from annotation.files.rows import read_csv, read_json, read_json_rows
 from annotation.tool_answers.answers import (
     RATIONALE,
@@ -58,7 +57,7 @@ def read_potato(path: Path, reading: Reading) -> Found:
     Topic and systems are the instance's, else as --map says: `--map topic=data.NAME,…`.
     """
     found = Found()
-    entries = files(path, "*")
+    entries = reading.files(path, "*")
     kind = next((name for name in KINDS if any(file.name == name for file, _ in entries)), None)
     if kind is None and path.is_dir():
         raise ImportingError(f"{path}: no {', '.join(KINDS[:-1])} or {KINDS[-1]}; give a project of Potato")

@@ -7,7 +7,6 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.files.folders import files
 from annotation.files.rows import read_json, read_json_rows
 from annotation.tool_answers.entries import Entry, Found, Reading
 from annotation.tool_answers.places import metadata_places
@@ -23,7 +22,7 @@ def read_promptfoo(path: Path, reading: Reading) -> Found:
     """
     asked = "answer" in reading.places
     found = Found(scale=None if asked else (0.0, 1.0))
-    for file, shown in files(path, "*.json*"):
+    for file, shown in reading.files(path, "*.json*"):
         with collecting(found.problems):
             for where, result in _results(file, shown, reading.encoding, found.problems):
                 records = _records(result, asked)

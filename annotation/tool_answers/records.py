@@ -10,7 +10,6 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import Row, collecting
-from annotation.files.folders import files
 from annotation.files.rows import DECODER, read_columns, read_csv, read_json, read_json_rows
 from annotation.tool_answers.entries import Found, Reading
 
@@ -22,7 +21,7 @@ def records(path: Path, reading: Reading, found: Found, below: tuple[str, ...] =
 
     A file that cannot be read joins the problems, and the next one is read.
     """
-    for file, shown in files(path, "*"):
+    for file, shown in reading.files(path, "*"):
         if file.suffix.lower() in SUFFIXES or path.is_file():
             with collecting(found.problems):
                 yield from _of_file(file, shown, reading.encoding, found.problems, below)

@@ -143,6 +143,38 @@ def test_an_inspect_log_holds_the_agreed_answer_as_its_target(tmp_path: Path) ->
     assert agreement(made.labels, JUDGE) == pytest.approx(share_of_equal_answers(SCORES, people=(0,)))
 
 
+def test_people_in_a_table_beside_a_log_are_read_with_it_and_joins_are_counted(tmp_path: Path) -> None:
+    written("an archive of Inspect", tmp_path)
+    people = [
+        {"sample_id": item, "annotator": person, "label": "C" if given_[place] == "1" else "I"}
+        for item, given_ in [*SCORES.items(), ("q99", "111")]
+        for place, person in enumerate(PEOPLE)
+    ]
+    pd.DataFrame(people).to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "tests.csv").write_text("question,expected text\nWhat is it?,A long text that nobody answered with\n")
+    made = read(tmp_path)
+    assert made.problems == ()
+    assert "people.csv: what was asked is 'model_graded_qa', as in inspect" in made.told
+    assert "people.csv: 18 answers, of which on no item of inspect 2" in made.told
+    assert any(one.startswith("tests.csv is left out: ") for one in made.told)
+    assert agreement(made.labels, JUDGE) == pytest.approx(share_of_equal_answers(SCORES))
+
+
+def test_a_pair_that_a_table_beside_names_the_other_way_round_is_turned(tmp_path: Path) -> None:
+    (tmp_path / "gpt-4_pair.jsonl").write_bytes(lines(mt_bench_pair()))
+    rows = [
+        {"item_id": f"{item[1:]}|atlas|borel", "rater_id": "ann-1", "criterion": "turn1", "label": WORD[given_[0]],
+         "system_a": "borel" if number % 2 else "atlas", "system_b": "atlas" if number % 2 else "borel"}
+        for number, (item, given_) in enumerate(VERDICTS.items())
+    ]  # fmt: skip
+    pd.DataFrame(rows).to_csv(tmp_path / "people.csv", index=False)
+    labels = read(tmp_path).labels
+    assert labels.groupby("item_id")["system_a"].nunique().eq(1).all()
+    own = labels[labels["rater_id"] == "ann-1"]["label"].tolist()
+    other = {"A": "B", "B": "A", "tie": "tie"}
+    assert own == [other[row["label"]] if number % 2 else row["label"] for number, row in enumerate(rows)]
+
+
 def test_both_games_of_mt_bench_are_two_orders_and_no_verdict_is_none(tmp_path: Path) -> None:
     rows = mt_bench_pair()
     rows[0] |= {"g1_winner": "error", "g2_winner": "model_1", "turn": 2}

@@ -6,14 +6,12 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
+from annotation import errors, locks, studies
 from annotation.designs.pairing import seeded
 from annotation.disputes.disputes import Dispute, disputes
-from annotation.errors import AnnotationError
 from annotation.items.twins import rates_both
-from annotation.locks import hold_person
 from annotation.open_work.returns import return_stale
 from annotation.people.principals import Principal
-from annotation.studies import audit, protocol_of
 from annotation.training.training import closed_gate
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, LIVE, REPORT_A, REPORT_B, Assignment, Item, Study
@@ -30,7 +28,7 @@ def take_dispute(session: Session, principal: Principal, *, early: bool = False)
     Raises AnnotationError `forbidden` for those who may not adjudicate.
     """
     rater_id, study = _adjudicator(session, principal)
-    hold_person(session, rater_id)
+    locks.hold_person(session, rater_id)
     mine = select(Assignment).where(_own(study, rater_id), Assignment.status == "taken")
     in_work = session.scalar(mine.order_by(Assignment.taken_at, Assignment.id).limit(1))
     if in_work is not None:
@@ -57,10 +55,10 @@ def count_disputes(session: Session, principal: Principal) -> int:
 def _adjudicator(session: Session, principal: Principal) -> tuple[int, Study]:
     study = session.get_one(Study, principal.study_id)
     may = principal.role == "adjudicator" or (
-        principal.role in SEES_SYSTEMS and protocol_of(study).study.may_see_and_label
+        principal.role in SEES_SYSTEMS and studies.protocol_of(study).study.may_see_and_label
     )
     if principal.rater_id is None or not may:
-        raise AnnotationError("forbidden", "only adjudicators settle disputes; ask the study's admin")
+        raise errors.AnnotationError("forbidden", "only adjudicators settle disputes; ask the study's admin")
     return principal.rater_id, study
 
 
@@ -110,7 +108,7 @@ def _given(
     session.flush()
     # what the decision is about: it is settled for as long as these verdicts stand
     saw = {dispute.criterion: {str(rater): verdict for rater, verdict in dispute.verdicts.items()} for dispute in found}
-    audit(session, study.id, rater_id, "adjudicate", assignment=taken.id, verdicts=saw)
+    studies.audit(session, study.id, rater_id, "adjudicate", assignment=taken.id, verdicts=saw)
     session.flush()
     return taken
 
@@ -121,7 +119,7 @@ def _side(session: Session, study: Study, item_id: int) -> str | None:
     columns = one.system_id, other.system_id
     pairs = select(*columns).select_from(Item).join(one, one.id == Item.report_a_id)
     # beside a report that is rated stands another one, which is rated too
-    beside = Item.reference_id if rates_both(protocol_of(study)) else Item.report_b_id
+    beside = Item.reference_id if rates_both(studies.protocol_of(study)) else Item.report_b_id
     pairs = pairs.join(other, other.id == beside)
     here = session.execute(pairs.where(Item.id == item_id)).one_or_none()
     if here is None:

@@ -14,23 +14,7 @@ from dataclasses import dataclass
 from annotation.blinding import find_provenance
 from annotation.source_lists.named_citations import find_author_years, find_named_marks, find_source_keys
 from annotation.source_lists.reference_lists import Lists, find_lists
-from annotation.stripping.citation_links import find_addresses, find_images, find_links
-from annotation.stripping.citation_tokens import find_tokens
-from annotation.stripping.copied_pages import find_cards, find_chips, find_copied_marks
-from annotation.stripping.numbering import (
-    bracket_numbers,
-    find_damaged,
-    find_glossed,
-    find_labels,
-    find_marks,
-    find_numbers,
-    find_raised,
-    find_rounded,
-    profile,
-    raised_numbers,
-)
-from annotation.stripping.table_sources import find_emptied_columns, find_linked_cells, find_table_sources
-from annotation.stripping.tidying import find_blanks, find_empty_lines, find_husks
+from annotation.stripping import citation_links, citation_tokens, copied_pages, numbering, table_sources, tidying
 from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, math_zones
 
 __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
@@ -99,33 +83,33 @@ def _strip_once(text: str) -> _Pass:
     copy = WorkingCopy(text)
     copy.claim(find_provenance(text))
     copy.shield([*code_zones(copy.text), *math_zones(copy.text)])
-    copy.claim(find_images(copy.text))
+    copy.claim(citation_links.find_images(copy.text))
     labels = _defined_labels(copy.text)
-    lists = find_lists(copy.text, bracket_numbers(copy.text) | raised_numbers(copy.text))
+    lists = find_lists(copy.text, numbering.bracket_numbers(copy.text) | numbering.raised_numbers(copy.text))
     copy.claim(lists.spans)
     listed = frozenset(lists.numbers)
-    copy.claim(find_cards(copy.text))
-    copy.claim(find_tokens(copy.text))
-    copy.claim([*find_chips(copy.text), *find_copied_marks(copy.text)])
-    copy.claim(find_linked_cells(copy.text))
-    copy.claim(find_links(copy.text, labels, lists.entries))
-    copy.claim(find_damaged(copy.text))
-    bracketed = find_marks(copy.text)
-    judged = profile(copy.text, bracketed, listed)
-    copy.claim(find_raised(copy.text, judged))
-    copy.claim(find_rounded(copy.text, judged) if lists.numbered else ())
-    copy.claim([*find_glossed(copy.text, listed), *find_labels(copy.text, lists.labels)])
-    copy.claim(find_numbers(copy.text, bracketed, judged))
+    copy.claim(copied_pages.find_cards(copy.text))
+    copy.claim(citation_tokens.find_tokens(copy.text))
+    copy.claim([*copied_pages.find_chips(copy.text), *copied_pages.find_copied_marks(copy.text)])
+    copy.claim(table_sources.find_linked_cells(copy.text))
+    copy.claim(citation_links.find_links(copy.text, labels, lists.entries))
+    copy.claim(numbering.find_damaged(copy.text))
+    bracketed = numbering.find_marks(copy.text)
+    judged = numbering.profile(copy.text, bracketed, listed)
+    copy.claim(numbering.find_raised(copy.text, judged))
+    copy.claim(numbering.find_rounded(copy.text, judged) if lists.numbered else ())
+    copy.claim([*numbering.find_glossed(copy.text, listed), *numbering.find_labels(copy.text, lists.labels)])
+    copy.claim(numbering.find_numbers(copy.text, bracketed, judged))
     copy.claim(find_named_marks(copy.text, lists.entries))
-    copy.claim(find_addresses(copy.text))
+    copy.claim(citation_links.find_addresses(copy.text))
     copy.claim(find_author_years(copy.text, lists.entries))
     copy.claim(find_source_keys(copy.text, lists.entries))
-    copy.claim(find_table_sources(copy.text, listed))
-    copy.claim(find_emptied_columns(copy.text))
-    copy.claim(find_husks(copy.text))
+    copy.claim(table_sources.find_table_sources(copy.text, listed))
+    copy.claim(table_sources.find_emptied_columns(copy.text))
+    copy.claim(tidying.find_husks(copy.text))
     if GONE in copy.text:
-        copy.claim(find_empty_lines(copy.exposed()))
-        copy.claim(find_blanks(copy.exposed()))
+        copy.claim(tidying.find_empty_lines(copy.exposed()))
+        copy.claim(tidying.find_blanks(copy.exposed()))
     removed = copy.removed()
     return _Pass(removed, lists, sum(span.kind not in _NO_MARK for span in removed))
 

@@ -5,9 +5,7 @@ import sys
 import streamlit as st
 
 from app.results.shown_file import shown_file
-from app.screens.evaluator import file_pages
-from app.screens.look import style
-from app.screens.report_page import empty
+from app.screens import evaluator, look, report_page
 
 
 def run(words: list[str]) -> None:
@@ -17,10 +15,10 @@ def run(words: list[str]) -> None:
     try:
         file = shown_file(path, protocol, chosen, layout)
     except OSError as error:
-        style()
-        empty("This file is gone", f"<p>{error.strerror}</p>")
+        look.style()
+        report_page.empty("This file is gone", f"<p>{error.strerror}</p>")
         return
-    st.navigation(file_pages(file), position="top").run()
+    st.navigation(evaluator.file_pages(file), position="top").run()
 
 
 if __name__ == "__main__":

@@ -202,7 +202,8 @@ def _of_constant(path: Path, name: str) -> Iterator[Mutant]:
 
 def _assigned(statement: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
-        assert isinstance(statement.value, ast.Tuple)
+        if not isinstance(statement.value, ast.Tuple):
+            return  # numbers that are made, not written
         for target, value in zip(statement.targets[0].elts, statement.value.elts, strict=True):
             yield ast.unparse(target), value
     elif isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:

@@ -13,9 +13,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from calibration.agreement.agreeing import agreement_estimates, count_tables
-from calibration.agreement.ceiling import ceiling_estimates, ceiling_of, over_annotators
-from calibration.agreement.detection import confusion_data, refuse_unknown_positive
+from calibration.agreement import agreeing, ceiling, detection
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
 from calibration.choosing.card import CardRow, habits
@@ -40,10 +38,7 @@ from calibration.study.counted import cluster_word, derived_preferences, groups_
 from calibration.study.distance import BY_DISTANCE
 from calibration.study.joining import MANY_LABELS, Scale, Study, scale_of, study_of
 from calibration.study.left_out import ties_rule
-from calibration.systems.aggregates import aggregate_estimates
-from calibration.systems.category_effects import effects_by_people
-from calibration.systems.pass_rates import pass_rate_estimates
-from calibration.systems.ranking import rankings
+from calibration.systems import aggregates, category_effects, pass_rates, ranking
 from calibration.table.verdicts import EXTRA, KNOWN_COLUMNS, normalise
 from calibration.warnings.cautions import cautions
 
@@ -68,7 +63,7 @@ def calibrate(
     del named
     if only is None or only:
         refuse_lonely(study)
-    refuse_unknown_positive(study, settings)
+    detection.refuse_unknown_positive(study, settings)
     scale = scale_of(study, study.criteria, settings)
     groups = groups_of(study, settings, scale is not None)
     if scale is not None and len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in BY_DISTANCE:
@@ -79,11 +74,11 @@ def calibrate(
         return CalibrationReport(
             _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
         )
-    audit, (ranked, of_systems) = bias_audit(study, wide), rankings(study, wide)
+    audit, (ranked, of_systems) = bias_audit(study, wide), ranking.rankings(study, wide)
     found = (replace(bias, estimate=sequence(bias.estimate, settings, wide)) for bias in audit.biases)
     biases = tuple(one for one in found if not math.isnan(one.estimate.value))
     pairs = judge_pairs(study, scale, wide) if scale and study.annotators else ()
-    aggregated, counts = aggregate_estimates(study, wide)
+    aggregated, counts = aggregates.aggregate_estimates(study, wide)
     alt_tests = _alt_tests(study, groups[0], scale, wide)
     estimates = (
         *_agreement(study, groups, scale, wide),
@@ -92,7 +87,7 @@ def calibrate(
         *(system.estimate for one in ranked for system in one.systems),
         *of_systems,
         *aggregated,
-        *pass_rate_estimates(study, groups, wide),
+        *pass_rates.pass_rate_estimates(study, groups, wide),
         *(alt_test.advantage for alt_test in alt_tests),
         *(pair_estimate(pair, wide) for pair in pairs),
     )
@@ -115,13 +110,13 @@ def calibrate(
         choice,
         biases,
         _card(choice, kept),
-        tables=tuple(table for group in groups for table in count_tables(study, group, settings)),
-        pass_fail=tuple(confusion_data(study, groups, settings)),
+        tables=tuple(table for group in groups for table in agreeing.count_tables(study, group, settings)),
+        pass_fail=tuple(detection.confusion_data(study, groups, settings)),
         panel_sensitivity=panel,
         effective_judges=effective_judges(study, None, settings) if choice and len(study.judges) > 1 else None,
         rankings=tuple(ranked),
         judge_pairs=tuple(pairs),
-        category_effects=effects_by_people(study, settings),
+        category_effects=category_effects.effects_by_people(study, settings),
         confidence=tuple(readings),
         alone=None if alone is None else tuple(alone),
         alt_tests=alt_tests,
@@ -135,10 +130,10 @@ def _asked(
 ) -> Iterator[Estimate]:
     """The statistics of these names, in the order of a whole report."""
     everything, *parts = groups
-    yield from agreement_estimates(study, everything, settings, only)
+    yield from agreeing.agreement_estimates(study, everything, settings, only)
     yield from (estimate for estimate in answering_estimates(study, settings) if estimate.statistic in only)
     for group in parts:
-        yield from agreement_estimates(study, group, settings, only)
+        yield from agreeing.agreement_estimates(study, group, settings, only)
 
 
 def _bounded(
@@ -150,7 +145,7 @@ def _bounded(
 ) -> tuple[Estimate, ...]:
     """Intervals that speak of other annotators, or hold at every look, where the settings ask for them."""
     if wide.generalise_to == "pairs_and_annotators":
-        estimates = tuple(over_annotators(study, groups, estimates, wide))
+        estimates = tuple(ceiling.over_annotators(study, groups, estimates, wide))
     return tuple(sequence(estimate, settings, wide) for estimate in estimates)
 
 
@@ -158,12 +153,12 @@ def _agreement(
     study: Study, groups: Sequence[Group], scale: Scale | None, settings: CalibrationSettings
 ) -> Iterator[Estimate]:
     everything, *parts = groups
-    yield from agreement_estimates(study, everything, settings)
+    yield from agreeing.agreement_estimates(study, everything, settings)
     if scale and len(study.annotators) > 1:
-        yield from ceiling_estimates(ceiling_of(study, everything, scale, settings))
+        yield from ceiling.ceiling_estimates(ceiling.ceiling_of(study, everything, scale, settings))
     yield from answering_estimates(study, settings)
     for group in parts:
-        yield from agreement_estimates(study, group, settings)
+        yield from agreeing.agreement_estimates(study, group, settings)
 
 
 def _alt_tests(

@@ -12,50 +12,34 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Column, ColumnElement, Connection, Engine
 from sqlalchemy.exc import DataError, IntegrityError
 
-from db import migrations
-from db.backup import (
-    DAMAGED,
-    Advance,
-    Manifest,
-    copy_rows,
-    first_filled,
-    plain_tables,
-    read_manifest,
-    readable,
-    sum_file,
-    table_sums,
-)
-from db.connect import transaction
-from db.errors import DatabaseError
-from db.judge_tables import JudgeCall
-from db.types import Record
+from db import backup, connect, errors, judge_tables, migrations, types
 from plain.hashes import file_sha256
 
 
-def check_backup(file: Path, sha256: str, advance: Advance) -> Manifest:
+def check_backup(file: Path, sha256: str, advance: backup.Advance) -> backup.Manifest:
     """What the file holds, once every sum agrees. `sha256`: what the whole file must have, empty if that is unknown.
 
     A `file`.sha256 beside it must agree too. `advance(tables done, tables)`. Raises DatabaseError with what is wrong,
     OSError where there is no such file.
     """
     _agree_on_the_whole(file, sha256)
-    with readable(file) as connection:
-        manifest = read_manifest(connection, file)
+    with backup.readable(file) as connection:
+        manifest = backup.read_manifest(connection, file)
         if manifest.revision not in _known():
-            raise DatabaseError(f"{file}: made by a newer calipers ({manifest.software}); install that version")
+            raise errors.DatabaseError(f"{file}: made by a newer calipers ({manifest.software}); install that version")
         if migrations.current_version(connection) != manifest.revision:
-            raise DatabaseError(f"{file}: its schema is not the one it was written with; {DAMAGED}")
-        found = table_sums(connection, advance)
+            raise errors.DatabaseError(f"{file}: its schema is not the one it was written with; {backup.DAMAGED}")
+        found = backup.table_sums(connection, advance)
     changed = [table.name for table in (*found, *manifest.tables) if table not in found or table not in manifest.tables]
     if changed:
-        raise DatabaseError(
+        raise errors.DatabaseError(
             f"{file}: what stands in {', '.join(sorted(set(changed)))} is not what was written; nothing was restored: "
             "take another copy"
         )
     return manifest
 
 
-def restore_backup(engine: Engine, file: Path, manifest: Manifest, advance: Advance) -> int:
+def restore_backup(engine: Engine, file: Path, manifest: backup.Manifest, advance: backup.Advance) -> int:
     """Every row of the checked `file` into a database that has the newest schema and nothing else; how many rows.
 
     Leases of judge calls end with the backup's moment: whoever held them works on another database. Raises
@@ -63,12 +47,14 @@ def restore_backup(engine: Engine, file: Path, manifest: Manifest, advance: Adva
     """
     with _newest(file, manifest) as source:
         try:
-            with transaction(engine) as session:
+            with connect.transaction(engine) as session:
                 return _load(source, session.connection(), datetime.fromisoformat(manifest.made_at), advance)
         except (DataError, IntegrityError, ValueError, TypeError) as error:  # the last two: a time that is none
             reason = str(getattr(error, "orig", error)).strip().splitlines()[0]
             named = engine.url.render_as_string()
-            raise DatabaseError(f"{named}: cannot keep a value of {file}: {reason}; nothing was restored") from error
+            raise errors.DatabaseError(
+                f"{named}: cannot keep a value of {file}: {reason}; nothing was restored"
+            ) from error
 
 
 def _unused() -> str:
@@ -77,17 +63,21 @@ def _unused() -> str:
     return next((name for name in names if not Path(name).exists()), "another.db")
 
 
-def _load(source: Connection, target: Connection, made_at: datetime, advance: Advance) -> int:
+def _load(source: Connection, target: Connection, made_at: datetime, advance: backup.Advance) -> int:
     _hold(target)
-    if filled := first_filled(target):
-        raise DatabaseError(
+    if filled := backup.first_filled(target):
+        raise errors.DatabaseError(
             f"{target.engine.url.render_as_string()}: holds {filled} already, and a backup goes into an empty database "
             f"only; set CALIPERS_DATABASE_URL to a new one, such as sqlite:///{_unused()}"
         )
     if where := first_misfit(source):  # a backup is SQLite, which keeps any value in any column
-        raise DatabaseError(f"the backup holds a value in {where} that does not fit there; nothing was restored")
-    rows = copy_rows(source, target, advance)
-    target.execute(sa.update(JudgeCall).where(JudgeCall.lease_until > made_at).values(lease_until=made_at))
+        raise errors.DatabaseError(f"the backup holds a value in {where} that does not fit there; nothing was restored")
+    rows = backup.copy_rows(source, target, advance)
+    target.execute(
+        sa.update(judge_tables.JudgeCall)
+        .where(judge_tables.JudgeCall.lease_until > made_at)
+        .values(lease_until=made_at)
+    )
     set_sequences(target)
     target.exec_driver_sql("ANALYZE")  # or the planner takes a full table for an empty one until it is told
     return rows
@@ -96,11 +86,11 @@ def _load(source: Connection, target: Connection, made_at: datetime, advance: Ad
 def _agree_on_the_whole(file: Path, sha256: str) -> None:
     found = file_sha256(file)
     expected = {"--sha256": sha256.strip().lower()} if sha256 else {}
-    if sum_file(file).is_file():
-        expected[str(sum_file(file))] = sum_file(file).read_text(encoding="utf-8", errors="replace")[:64]
+    if backup.sum_file(file).is_file():
+        expected[str(backup.sum_file(file))] = backup.sum_file(file).read_text(encoding="utf-8", errors="replace")[:64]
     for source, value in expected.items():
         if value != found:
-            raise DatabaseError(
+            raise errors.DatabaseError(
                 f"{file}: its sha256 is {found}, and {source} says {value}: damaged, cut, or another file; "
                 "take another copy"
             )
@@ -113,23 +103,23 @@ def _known() -> set[str]:
 
 
 @contextmanager
-def _newest(file: Path, manifest: Manifest) -> Iterator[Connection]:
+def _newest(file: Path, manifest: backup.Manifest) -> Iterator[Connection]:
     """The file at the newest schema: itself, or a migrated copy of one that an older calipers wrote."""
     if manifest.revision == ScriptDirectory(str(Path(migrations.__file__).parent)).get_current_head():
-        with readable(file) as connection:
+        with backup.readable(file) as connection:
             yield connection
         return
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         shutil.copyfile(file, f"{folder}/older.db")
         migrations.upgrade(f"sqlite:///{folder}/older.db")
-        with readable(Path(folder) / "older.db") as connection:
+        with backup.readable(Path(folder) / "older.db") as connection:
             yield connection
 
 
 def _hold(target: Connection) -> None:
     """Nobody else writes until the rows are in; SQLite's transaction says so by itself."""
     if target.dialect.name == "postgresql":
-        names = ", ".join(table.name for table in plain_tables("postgresql"))
+        names = ", ".join(table.name for table in backup.plain_tables("postgresql"))
         target.exec_driver_sql(f"LOCK TABLE {names} IN EXCLUSIVE MODE")
 
 
@@ -137,7 +127,7 @@ def set_sequences(target: Connection) -> None:
     """Postgres counts beside the rows, and would give out their ids again."""
     if target.dialect.name != "postgresql":
         return
-    for table in plain_tables("postgresql"):
+    for table in backup.plain_tables("postgresql"):
         if "id" in table.c and (last := target.scalar(sa.select(sa.func.max(table.c.id)))):
             target.execute(sa.select(sa.func.setval(sa.func.pg_get_serial_sequence(table.name, "id"), last)))
 
@@ -150,7 +140,7 @@ def first_misfit(connection: Connection) -> str | None:
 
     Reads every row once; for a database of SQLite.
     """
-    for table in Record.metadata.sorted_tables:
+    for table in types.Record.metadata.sorted_tables:
         wrong = (sa.func.max(_misfits(column)).label(column.name) for column in table.c)
         found = connection.execute(sa.select(*wrong).select_from(table))
         if bad := [name for name, is_wrong in found.one()._mapping.items() if is_wrong]:

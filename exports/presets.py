@@ -11,12 +11,7 @@ from calibration.remarks import remarks_of
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.ranking import FEW_SYSTEMS
 from calibration.table.verdicts import BOTH_ORDERS
-from calibration.totals.inter_human import (
-    label_agreement_of_people,
-    mean_kappa_of_people,
-    rank_agreement_of_people,
-    score_correlations_of_people,
-)
+from calibration.totals import inter_human
 from calibration.totals.topic_totals import FEWEST_REPORTS, disputed_topics, reference_in_views, topic_agreement
 from calibration.totals.total_scores import TotalAgreement, total_agreement
 from exports.cells import Cell
@@ -53,7 +48,7 @@ def deepresearchgym_table(verdicts: pd.DataFrame, report: CalibrationReport) -> 
             "preset deepresearchgym: no judge scored both reports of a pair that people compared; give judges' rows "
             "with system_a and the topic as cluster_id, as the people's rows name them",
         )
-    among = mean_kappa_of_people(people, report.settings)
+    among = inter_human.mean_kappa_of_people(people, report.settings)
     rows: list[tuple[Cell, ...]] = [_gym_row(agreement) for agreement in agreements]
     rows.append((str(people["criterion"].iloc[0]), AMONG, among, None, None, None, among.n, among.clusters))
     stated = [f"{agreement.judge} on {agreement.score}" for agreement in agreements if not agreement.derived]
@@ -102,10 +97,12 @@ def dr3_eval_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
     refuse_other_kinds("dr3_eval", report, "rating", "correlations of scores of single reports")
     own = own_statistics(report)
     rows = [_dr3_judge(agreement, own) for agreement in total_agreement(verdicts, report.settings)]
-    rows.append(_dr3_people(TWO_BY_TWO, score_correlations_of_people(verdicts, report.settings, "pairs")))
+    rows.append(_dr3_people(TWO_BY_TWO, inter_human.score_correlations_of_people(verdicts, report.settings, "pairs")))
     several = len(report.labels.annotators) > 2
     if several:
-        rows.append(_dr3_people(WITH_MEAN, score_correlations_of_people(verdicts, report.settings, "others_mean")))
+        rows.append(
+            _dr3_people(WITH_MEAN, inter_human.score_correlations_of_people(verdicts, report.settings, "others_mean"))
+        )
     optional = ("cost", "sd_over_runs", "rank_agreement_across_items_exclude_ties")
     columns, cells = kept_columns(DR3_COLUMNS, rows, optional)
     reading = (
@@ -161,7 +158,7 @@ def race_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
         counts = agreement.ordered.n, agreement.pearson.n, agreement.overall.clusters
         cost = _of_a_report(own.get((agreement.judge, "cost_per_item")), verdicts, agreement.judge, in_views)
         rows.append((agreement.judge, *map(percent, four), cost, *counts))
-    people = rank_agreement_of_people(verdicts, settings)
+    people = inter_human.rank_agreement_of_people(verdicts, settings)
     rows.append((AMONG, None, percent(people), None, None, None, None, people.n, None, people.clusters))
     columns, cells = kept_columns(RACE_COLUMNS, rows, ("cost",))
     notes = notes_below(report, columns, cells, _race_reading(verdicts, report, in_views))
@@ -237,7 +234,7 @@ def wlc_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
         estimates = by_statistic(pooled, judge, PEOPLE)
         row = judge, estimates["percent_agreement"], own.get((judge, "cost_per_item")), own.get((judge, "valid_share"))
         rows.append(_wlc_row(*row, estimates))
-    people = label_agreement_of_people(verdicts, replace(report.settings, ties="three_class"))
+    people = inter_human.label_agreement_of_people(verdicts, replace(report.settings, ties="three_class"))
     rows.append(_wlc_row(PEOPLE_ROW, people, None, None, by_statistic(pooled, PEOPLE, "others")))
     if report.settings.ties != "three_class":  # a constant answer under another rule is no peer of PAR
         place = [column.key for column in WLC_COLUMNS].index(BASELINE)

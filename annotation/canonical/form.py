@@ -5,19 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from annotation.canonical import characters, headings, markup
 from annotation.canonical.blocks import EMOJI, LONGEST_HEADING, Block, Reader, is_wrapped, tidy_table, write_blocks
-from annotation.canonical.characters import (
-    decode_entities,
-    drop_escapes,
-    is_bold_throughout,
-    plain_blanks,
-    plain_emphasis,
-    plain_line_ends,
-    plain_punctuation,
-    single_blanks,
-)
-from annotation.canonical.headings import outline
-from annotation.canonical.markup import without_blocks, without_tags
 from annotation.canonical.plain import plain_blocks, plain_line
 from annotation.canonical.shelf import TOKEN, Shelf, put_away
 
@@ -48,7 +37,7 @@ def canonical_format(markdown: str, title: str | None = None, layout: Layout = "
     if layout == "kept":
         return Canonical(markdown, {}, UNCHANGED)
     counts: Counter[str] = Counter()
-    wanted = single_blanks(title.replace("\n", " "), Counter()) if title else ""
+    wanted = characters.single_blanks(title.replace("\n", " "), Counter()) if title else ""
     text = markdown
     for _ in range(_MOST_PASSES):
         before = text
@@ -64,15 +53,15 @@ def canonical_format(markdown: str, title: str | None = None, layout: Layout = "
 
 def _formatted(text: str, title: str | None, counts: Counter[str], *, plain: bool) -> str:
     shelf = Shelf()
-    text = put_away(plain_line_ends(text, counts), shelf, counts)
+    text = put_away(characters.plain_line_ends(text, counts), shelf, counts)
     if shelf.full:  # over 65,534 formulas and pieces of code: no report
         return shelf.back(text)
-    text = without_blocks(plain_blanks(text, counts), counts)
+    text = markup.without_blocks(characters.plain_blanks(text, counts), counts)
     lines = _lines(text, counts)
     blocks = Reader(shelf, counts, wrapped=is_wrapped(lines)).read(lines)
     _format_blocks(blocks, shelf, counts, plain=plain)
     blocks = [block for block in blocks if block.text or block.rows or block.children]
-    blocks = outline(blocks, _literal(title) if title else None, counts)
+    blocks = headings.outline(blocks, _literal(title) if title else None, counts)
     if plain:
         blocks = plain_blocks(blocks, shelf, counts)
     return _ended(shelf.back(write_blocks(blocks, shelf)))
@@ -80,16 +69,16 @@ def _formatted(text: str, title: str | None, counts: Counter[str], *, plain: boo
 
 def _spaced(text: str, counts: Counter[str]) -> str:
     shelf = Shelf()
-    text = put_away(plain_line_ends(text, counts), shelf, counts)
+    text = put_away(characters.plain_line_ends(text, counts), shelf, counts)
     if shelf.full:
         return shelf.back(text)
     out: list[str] = []
-    for line in _lines(plain_blanks(text, counts), counts):
+    for line in _lines(characters.plain_blanks(text, counts), counts):
         bare = line.lstrip()
         if any(map(str.isalnum, bare)):  # rules and the dashes under a table's header are no punctuation
             indent = line[: len(line) - len(bare)]
-            bare = drop_escapes(decode_entities(bare, counts), counts)
-            line = indent + plain_punctuation(single_blanks(bare, counts), counts)
+            bare = characters.drop_escapes(characters.decode_entities(bare, counts), counts)
+            line = indent + characters.plain_punctuation(characters.single_blanks(bare, counts), counts)
         if line or (out and out[-1]):
             out.append(line)
         else:
@@ -132,7 +121,7 @@ def _format_blocks(blocks: Iterable[Block], shelf: Shelf, counts: Counter[str], 
             block.text = _without_emoji(_inline(block.text, shelf, counts, plain=plain), counts)
         elif block.kind == "paragraph":
             block.text = _inline(block.text, shelf, counts, plain=plain)
-            if is_bold_throughout(block.text) and len(block.text) > LONGEST_HEADING + 4:
+            if characters.is_bold_throughout(block.text) and len(block.text) > LONGEST_HEADING + 4:
                 block.text = block.text[2:-2]
                 counts["bold_paragraphs"] += 1
 
@@ -144,13 +133,13 @@ def _inline(
     def edge(sign: str) -> str:
         return shelf.piece(sign) if TOKEN.match(sign) else sign
 
-    text = decode_entities(without_tags(text, counts, in_cell=in_cell), counts)
-    text = plain_emphasis(text, counts, keep=keep and not plain, edge=edge)
-    if header and is_bold_throughout(text):  # a header is bold by itself
+    text = characters.decode_entities(markup.without_tags(text, counts, in_cell=in_cell), counts)
+    text = characters.plain_emphasis(text, counts, keep=keep and not plain, edge=edge)
+    if header and characters.is_bold_throughout(text):  # a header is bold by itself
         text = text[2:-2]
         counts["header_emphasis"] += 1
-    text = drop_escapes(text, counts, starts_line=keep and not in_cell)
-    text = plain_punctuation(single_blanks(text, counts), counts)
+    text = characters.drop_escapes(text, counts, starts_line=keep and not in_cell)
+    text = characters.plain_punctuation(characters.single_blanks(text, counts), counts)
     return plain_line(text, counts, in_cell=in_cell) if plain else text
 
 
@@ -168,4 +157,4 @@ def _literal(title: str) -> str:
     marked = title.replace("\\", "\\\\")
     for sign in "*`<":
         marked = marked.replace(sign, "\\" + sign)
-    return plain_punctuation(marked, Counter())
+    return characters.plain_punctuation(marked, Counter())

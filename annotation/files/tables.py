@@ -11,11 +11,9 @@ from typing import Any
 import pandas as pd
 
 from annotation.errors import AnnotationError, ImportingError
+from annotation.files import decimals, decoding, nested
 from annotation.files.arrow_tables import BLOCK, read_regular_csv, read_regular_parquet
-from annotation.files.decimals import with_points
-from annotation.files.decoding import BOM
 from annotation.files.delimited import SAMPLE, SEPARATORS, decoded, encoding_of, read_delimited, separator_of
-from annotation.files.nested import as_cell, flat_table, read_nested
 from annotation.files.rows import read_parquet
 from annotation.files.workbooks import SUFFIXES as WORKBOOKS
 from annotation.files.workbooks import read_workbook
@@ -86,13 +84,13 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     try:
         with path.open("rb") as file:
             start = file.read(BLOCK)
-            is_blank = not start.removeprefix(BOM).strip() and not file.read().strip()
+            is_blank = not start.removeprefix(decoding.BOM).strip() and not file.read().strip()
     except OSError as error:
         raise AnnotationError("no_file", f"{path}: {error.strerror}; give the path of a labels file") from None
     if is_blank:
         raise AnnotationError("bad_file", f"{path}: the file is empty; give it a header and at least one label")
     table = _read_file(path, start, asked, wants)
-    frame, sign = with_points(table.frame, str(path), asked.decimal)
+    frame, sign = decimals.with_points(table.frame, str(path), asked.decimal)
     told = table.told + (("numbers have decimal commas",) if sign == "," else ())
     return Table(frame, replace(table.form, decimal=sign), told)
 
@@ -106,9 +104,9 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
     if suffix in WORKBOOKS or start.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
         frame, sheet, told = read_workbook(path, asked.sheet)
         return Table(frame, Form(sheet=sheet), (*((f"sheet {sheet!r}",) if sheet else ()), *told))
-    if suffix in JSONS or (suffix == ".txt" and start.removeprefix(BOM).lstrip()[:1] in (b"{", b"[")):
+    if suffix in JSONS or (suffix == ".txt" and start.removeprefix(decoding.BOM).lstrip()[:1] in (b"{", b"[")):
         encoding = encoding_of(start, asked.encoding)
-        frame, told = read_nested(path, encoding, wants.telling)
+        frame, told = nested.read_nested(path, encoding, wants.telling)
         return Table(frame, Form(encoding=encoding), told)
     what = next((name for head, name in OTHER_FILES.items() if start.startswith(head)), "")
     if what:
@@ -119,7 +117,7 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
 def _read_text(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
     encoding = encoding_of(start, asked.encoding)
     whole = start[:SAMPLE] if len(start) <= SAMPLE else start[:SAMPLE].rpartition(b"\n")[0] or start[:SAMPLE]
-    sample = whole.removeprefix(BOM).decode("utf-8" if encoding == "utf-8" else encoding, "ignore")
+    sample = whole.removeprefix(decoding.BOM).decode("utf-8" if encoding == "utf-8" else encoding, "ignore")
     separator = asked.separator or separator_of(sample)
     frame = None
     if encoding.lower() in ("utf-8", "utf8", "utf-8-sig") and not sample.startswith("sep="):
@@ -143,14 +141,14 @@ def _read_parquet(path: Path, wants: Wants) -> Table:
         words = class_words(pq.read_schema(path).metadata)
     except (pa.ArrowException, OSError, ValueError):
         words = {}
-    frame = None if words else read_regular_parquet(path, wants.keep, wants.coded, as_cell)
+    frame = None if words else read_regular_parquet(path, wants.keep, wants.coded, nested.as_cell)
     if frame is not None:
         return Table(frame, Form())
     problems: list[str] = []
     rows = read_parquet(path, str(path), problems)[1]
     if problems:
         raise ImportingError(problems)
-    return _worded(flat_table([row.values for row in rows], (), wants.telling), words)
+    return _worded(nested.flat_table([row.values for row in rows], (), wants.telling), words)
 
 
 def _read_arrow(path: Path, wants: Wants) -> Table:
@@ -167,7 +165,7 @@ def _read_arrow(path: Path, wants: Wants) -> Table:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0][:100]
         raise AnnotationError("bad_file", f"{path}: not an Arrow table ({reason}); the file may be cut off") from None
-    return _worded(flat_table(rows, (), wants.telling), class_words(table.schema.metadata))
+    return _worded(nested.flat_table(rows, (), wants.telling), class_words(table.schema.metadata))
 
 
 def class_words(metadata: Any) -> dict[str, list[str]]:

@@ -11,9 +11,7 @@ from annotation.labels.entries import clean
 from annotation.locks import hold_person
 from annotation.open_work.quotas import CAME_BACK
 from annotation.open_work.returns import give_back
-from annotation.people.consent import own_consent
-from annotation.people.principals import Principal, enrollment_of, study_for
-from annotation.people.sign_ins import end_sign_ins
+from annotation.people import consent, principals, sign_ins
 from annotation.studies import audit
 from db.people_tables import Enrollment, SignIn
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study
@@ -21,23 +19,23 @@ from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study
 QUOTA_MAX = 1_000_000  # more than any study has; both databases can count so far
 
 
-def pause(session: Session, principal: Principal, name: str) -> None:
+def pause(session: Session, principal: principals.Principal, name: str) -> None:
     """No new work for this person until they are resumed; what they have in hand they may finish."""
     _move(session, principal, name, "paused", "pause")
 
 
-def resume(session: Session, principal: Principal, name: str) -> None:
+def resume(session: Session, principal: principals.Principal, name: str) -> None:
     """New work again, also for somebody who was withdrawn; their links work as they did."""
     _move(session, principal, name, "active", "resume")
 
 
-def withdraw(session: Session, principal: Principal, name: str) -> int:
+def withdraw(session: Session, principal: principals.Principal, name: str) -> int:
     """This person leaves: their sign-ins end, and work in hand returns to the pool; what they handed in stays.
 
     Returns how many items went back.
     """
     person = _move(session, principal, name, "withdrawn", "withdraw")
-    end_sign_ins(session, SignIn.enrollment_id == person.id)
+    sign_ins.end_sign_ins(session, SignIn.enrollment_id == person.id)
     return return_in_hand(session, person, "withdrawn")
 
 
@@ -72,14 +70,14 @@ def hold_work(session: Session, person: Enrollment) -> None:
             attempt.rollback()
 
 
-def void_work(session: Session, principal: Principal, name: str, reason: str) -> int:
+def void_work(session: Session, principal: principals.Principal, name: str, reason: str) -> int:
     """Take out everything this person labelled: no verdict counts it, and its slots are open again for others.
 
     Rows, labels and time are kept, with the reason. Returns how many slots are open again. Raises AnnotationError
     `no_reason`, or `locked` once the study's labels are frozen.
     """
-    study = study_for(session, principal, "admin")
-    person = enrollment_of(session, study, name)
+    study = principals.study_for(session, principal, "admin")
+    person = principals.enrollment_of(session, study, name)
     if study.status == "locked":
         raise AnnotationError("locked", f"study {study.name!r} is locked; its labels are frozen, also against this")
     if not reason.strip():
@@ -95,12 +93,12 @@ def void_work(session: Session, principal: Principal, name: str, reason: str) ->
     return slots
 
 
-def set_quota(session: Session, principal: Principal, quota: int | None, name: str = "") -> None:
+def set_quota(session: Session, principal: principals.Principal, quota: int | None, name: str = "") -> None:
     """How many items this person may take, or without a name each annotator; None: as many as there are."""
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     if quota is not None and not 0 <= quota <= QUOTA_MAX:
         raise AnnotationError("bad_number", f"a quota is a number of items from 0 to {QUOTA_MAX}; none lifts it")
-    whose = [enrollment_of(session, study, name)] if name else _annotators(session, study)
+    whose = [principals.enrollment_of(session, study, name)] if name else _annotators(session, study)
     for person in whose:
         person.quota = quota
     audit(
@@ -113,12 +111,12 @@ def set_quota(session: Session, principal: Principal, quota: int | None, name: s
     )
 
 
-def equal_quota(session: Session, principal: Principal) -> int:
+def equal_quota(session: Session, principal: principals.Principal) -> int:
     """Give every annotator who has not left the same share of the label slots, rounded up; returns it.
 
     Raises AnnotationError `nobody` while there is no annotator.
     """
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     people = _annotators(session, study)
     if not people:
         raise AnnotationError("nobody", f"nobody labels in {study.name!r} yet; invite annotators first")
@@ -137,9 +135,9 @@ def equal_quota(session: Session, principal: Principal) -> int:
     return quota
 
 
-def _move(session: Session, principal: Principal, name: str, status: str, what: str) -> Enrollment:
-    study = study_for(session, principal, "admin")
-    person = enrollment_of(session, study, name)
+def _move(session: Session, principal: principals.Principal, name: str, status: str, what: str) -> Enrollment:
+    study = principals.study_for(session, principal, "admin")
+    person = principals.enrollment_of(session, study, name)
     hold_work(session, person)
     audit(session, study.id, principal.rater_id, what, enrollment=person.pseudonym, old=person.status, new=status)
     person.status = status
@@ -167,12 +165,12 @@ def _annotators(session: Session, study: Study) -> list[Enrollment]:
     return list(session.scalars(people.order_by(Enrollment.id)))
 
 
-def withdraw_consent(session: Session, principal: Principal) -> int:
+def withdraw_consent(session: Session, principal: principals.Principal) -> int:
     """Work in hand returns to the pool with its labels; what was handed in stays until an admin voids it.
 
     Returns how many items went back. Raises AnnotationError `forbidden`, or `no_consent` where none was given.
     """
-    study, _, person = own_consent(session, principal)
+    study, _, person = consent.own_consent(session, principal)
     if person.consent_sha256 is None:
         raise AnnotationError("no_consent", "there is no agreement of yours to take back")
     hold_work(session, person)

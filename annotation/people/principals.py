@@ -7,9 +7,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
-from annotation.locks import hold_study
-from annotation.studies import protocol_of
+from annotation import errors, locks, studies
 from db.people_tables import Enrollment, Rater
 from db.tables import Study
 
@@ -44,7 +42,7 @@ def require_role(principal: Principal, *roles: str) -> None:
     """Raises AnnotationError `forbidden` unless the role is one of `roles`; an admin may what an evaluator may."""
     held = {principal.role} | ({"evaluator"} if principal.role == "admin" else set())
     if not held & set(roles):
-        raise AnnotationError("forbidden", f"this needs the role {' or '.join(roles)}; ask the study's admin")
+        raise errors.AnnotationError("forbidden", f"this needs the role {' or '.join(roles)}; ask the study's admin")
 
 
 def may_label(session: Session, principal: Principal) -> bool:
@@ -52,13 +50,13 @@ def may_label(session: Session, principal: Principal) -> bool:
     if principal.role in ("annotator", "adjudicator"):
         return True
     study = session.get_one(Study, principal.study_id)
-    return principal.role in ("evaluator", "admin") and protocol_of(study).study.may_see_and_label
+    return principal.role in ("evaluator", "admin") and studies.protocol_of(study).study.may_see_and_label
 
 
 def enroll(session: Session, study: Study, name: str, role: str, *, is_simulated: bool = False) -> Enrollment:
     """A new person in the study, with the pseudonym that every export uses."""
     # two who enter at once wait here for each other, so that no pseudonym is given twice
-    hold_study(session, study)
+    locks.hold_study(session, study)
     rater = Rater(kind="human", handle=name)
     session.add(rater)
     session.flush()
@@ -96,7 +94,7 @@ def enrollment_of(session: Session, study: Study, name: str) -> Enrollment:
     """The same. Raises AnnotationError `unknown_person` where there is nobody."""
     found = find_enrollment(session, study, name)
     if found is None:
-        raise AnnotationError(
+        raise errors.AnnotationError(
             "unknown_person", f"nobody called {name.strip()!r} in {study.name!r}; see: calipers people {study.name}"
         )
     return found
@@ -115,6 +113,6 @@ def names_apart(session: Session, one_id: int, other_id: int) -> tuple[str, str]
     names = name_of(session, one_id), name_of(session, other_id)
     if one.study_id == other.study_id:
         return names
-    titles = (protocol_of(session.get_one(Study, each.study_id)).title for each in (one, other))
+    titles = (studies.protocol_of(session.get_one(Study, each.study_id)).title for each in (one, other))
     first, second = (f"{name} ({title})" for name, title in zip(names, titles, strict=True))
     return first, second

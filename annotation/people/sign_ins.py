@@ -9,9 +9,7 @@ from sqlalchemy import ColumnElement, bindparam, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError, OtherPerson
-from annotation.people.door_limits import caller_of, count_failure, refuse_hammering
-from annotation.people.links import enter, find_invite, find_open_link
-from annotation.people.principals import Principal, enroll, enrollment_of, find_enrollment, names_apart, study_for
+from annotation.people import door_limits, links, principals
 from annotation.studies import audit
 from db.connect import rows_of
 from db.people_tables import Enrollment, Invite, Rater, SignIn
@@ -44,18 +42,18 @@ def sign_in(
     what it raises. `too_many`: see `door_limits`. `admin_token` is the server's own key: whoever has it is admin of the
     newest study.
     """
-    caller = caller_of(session, address)
+    caller = door_limits.caller_of(session, address)
     found = _door(session, token, admin_token, participant, caller)
     enrollment = session.get_one(Enrollment, found.enrollment_id) if found else None
     used_up = found is not None and found.single_use and found.used_at is not None
     if found is None or enrollment is None or used_up or not _works(found) or enrollment.status == "withdrawn":
-        count_failure(session, caller)
+        door_limits.count_failure(session, caller)
         return None
     if not confirmed:
         _ask_before_another(session, former, found.enrollment_id)
     if found.single_use and not confirmed:
         raise AnnotationError("confirm", "This link works once. Press the button to sign in here, in this browser.")
-    refuse_hammering(session, found)
+    door_limits.refuse_hammering(session, found)
     if former:
         sign_out(session, former)
     cookie = secrets.token_urlsafe(32)
@@ -68,16 +66,16 @@ def sign_in(
 def _ask_before_another(session: Session, former: str | None, enrollment_id: int) -> None:
     now_here = who(session, former)
     if now_here is not None and now_here.enrollment_id not in (None, enrollment_id):
-        raise OtherPerson(*names_apart(session, now_here.enrollment_id or 0, enrollment_id))
+        raise OtherPerson(*principals.names_apart(session, now_here.enrollment_id or 0, enrollment_id))
 
 
 def _door(session: Session, token: str, admin_token: str | None, participant: str, caller: str) -> Invite | None:
     """What this token signs in by, whether or not it still works."""
     if admin_token and hmac.compare_digest(token.encode(), admin_token.encode()):
         return _admin_invite(session, token)
-    found = find_invite(session, token)
-    link = find_open_link(session, token) if found is None else None
-    return enter(session, link, token, participant, caller) if link is not None else found
+    found = links.find_invite(session, token)
+    link = links.find_open_link(session, token) if found is None else None
+    return links.enter(session, link, token, participant, caller) if link is not None else found
 
 
 def _works(found: Invite) -> bool:
@@ -98,7 +96,7 @@ SIGNED_IN = (
 )  # fmt: skip
 
 
-def who(session: Session, cookie: str | None) -> Principal | None:
+def who(session: Session, cookie: str | None) -> principals.Principal | None:
     """Whose cookie this is, looked up at every run and every request; None when signed out, expired or revoked."""
     if not cookie:
         return None
@@ -110,10 +108,10 @@ def who(session: Session, cookie: str | None) -> Principal | None:
     # both ways: one made while the clock was far ahead would otherwise last until that day
     if abs(now() - row.seen_at) > IDLE or abs(now() - row.created_at) > ABSOLUTE:
         return None
-    return Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id, row.seen_at)
+    return principals.Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id, row.seen_at)
 
 
-def note_seen(session: Session, principal: Principal, cookie: str) -> None:
+def note_seen(session: Session, principal: principals.Principal, cookie: str) -> None:
     """Keep an active sign-in from idling out; writes at most once in five minutes."""
     if principal.seen_at is None or principal.seen_at > now() - SEEN_EVERY:
         return
@@ -204,8 +202,8 @@ def _admin_invite(session: Session, token: str) -> Invite | None:
     key = text_sha256(f"{study.id}:{token}")
     found = session.scalar(select(Invite).where(Invite.token_sha256 == key))
     if found is None:
-        holder = find_enrollment(session, study, "server's own key")
-        holder = holder or enroll(session, study, "server's own key", "admin")
+        holder = principals.find_enrollment(session, study, "server's own key")
+        holder = holder or principals.enroll(session, study, "server's own key", "admin")
         found = Invite(enrollment_id=holder.id, token_sha256=key, expires_at=now() + ABSOLUTE)
         session.add(found)
         session.flush()
@@ -213,15 +211,15 @@ def _admin_invite(session: Session, token: str) -> Invite | None:
     return found
 
 
-def sign_out_everywhere(session: Session, principal: Principal) -> None:
+def sign_out_everywhere(session: Session, principal: principals.Principal) -> None:
     """Every browser this person is signed in with is signed out, also the one that asks."""
     end_sign_ins(session, SignIn.enrollment_id == principal.enrollment_id)
     audit(session, principal.study_id, principal.rater_id, "sign_out_everywhere")
 
 
-def sign_out_person(session: Session, principal: Principal, name: str) -> None:
+def sign_out_person(session: Session, principal: principals.Principal, name: str) -> None:
     """The same for somebody else, by an admin: after a lost computer. To end their links as well, see `revoke`."""
-    study = study_for(session, principal, "admin")
-    person = enrollment_of(session, study, name)
+    study = principals.study_for(session, principal, "admin")
+    person = principals.enrollment_of(session, study, name)
     end_sign_ins(session, SignIn.enrollment_id == person.id)
     audit(session, study.id, principal.rater_id, "sign_out_person", enrollment=person.pseudonym)

@@ -4,16 +4,8 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
+from annotation.source_lists import reference_entries
 from annotation.source_lists.named_citations import cited_names, opening_name
-from annotation.source_lists.reference_entries import (
-    FOOTNOTE,
-    LEADING_MARKS,
-    URL,
-    grade,
-    is_source_line,
-    label_of,
-    numbers_of,
-)
 from annotation.source_lists.reference_headings import announces_sources
 from annotation.source_lists.reference_tails import Lines, closing_list, numbered_tail
 from annotation.texts.scripts import is_prose
@@ -132,7 +124,7 @@ def _take_block(lines: Lines, start: int, following: int, gone: set[int], found:
 def _opens_plainly(lines: Lines, start: int, first: int) -> bool:
     """A line without any sign of a heading needs an entry right below; a numbered one may be a table of contents."""
     numbered = lines.text[start].lstrip()[:1].isdigit()
-    below = grade(lines.text[first]) if numbered else lines.grade(first)
+    below = reference_entries.grade(lines.text[first]) if numbered else lines.grade(first)
     return below in ("hard", "soft") and first - start <= 3 and "." not in lines.text[start][-3:]
 
 
@@ -161,7 +153,7 @@ def _accepted(lines: Lines, body: list[int], strength: str, found: Lists) -> boo
     if strength == "strong":
         hard += grades.count("tagged") / len(body)
     soft = hard + grades.count("soft") / len(body)
-    addresses = sum(bool(URL.search(lines.text[n])) for n in body) / len(body)
+    addresses = sum(bool(reference_entries.URL.search(lines.text[n])) for n in body) / len(body)
     if strength == "weak":
         return hard >= 0.6 or addresses >= 0.5 or (soft >= 0.6 and _cited_by_name(lines, body, found))
     if strength == "strong":
@@ -246,7 +238,9 @@ def _take_tail(lines: Lines, gone: set[int], found: Lists) -> None:
     pending: list[int] = []
     for n in range(len(lines.text) - 1, -1, -1):
         line, near = lines.text[n], entries[-1] if entries else n
-        titled = n < near <= n + 2 and LEADING_MARKS.match(line) and _ADDRESS_ONLY.match(lines.text[near])
+        titled = (
+            n < near <= n + 2 and reference_entries.LEADING_MARKS.match(line) and _ADDRESS_ONLY.match(lines.text[near])
+        )
         if n in gone or lines.grade(n) in ("blank", "rule"):
             pending.append(n)
         elif _is_pure_entry(line) or (titled and (near == n + 1 or not is_prose(line))):
@@ -266,7 +260,10 @@ def _take_tail(lines: Lines, gone: set[int], found: Lists) -> None:
 
 def _is_pure_entry(line: str) -> bool:
     return bool(
-        _ADDRESS_ONLY.match(line) or _MARKED_ADDRESS.match(line) or _DEFINITION.match(line) or FOOTNOTE.match(line)
+        _ADDRESS_ONLY.match(line)
+        or _MARKED_ADDRESS.match(line)
+        or _DEFINITION.match(line)
+        or reference_entries.FOOTNOTE.match(line)
     )
 
 
@@ -278,13 +275,13 @@ def _take_lone_lines(lines: Lines, gone: set[int], found: Lists) -> None:
             is_short or "://" in line or "www." in line or "]:" in line or "]：" in line or _LABELLED.match(line)
         ):
             continue
-        if FOOTNOTE.match(line):
+        if reference_entries.FOOTNOTE.match(line):
             last = n
             while last + 1 < len(lines.text) and re.match(r"(?: {2,}|\t)\S", lines.text[last + 1]):
                 last += 1
             _claim(lines, n, last + 1, set(range(n, last + 1)) - gone, gone, found)
-        elif (URL.search(line) and (_MARKED_ADDRESS.match(line) or _DEFINITION.match(line))) or (
-            _DEFINITION.match(line) or is_source_line(line)
+        elif (reference_entries.URL.search(line) and (_MARKED_ADDRESS.match(line) or _DEFINITION.match(line))) or (
+            _DEFINITION.match(line) or reference_entries.is_source_line(line)
         ):
             _claim(lines, n, n + 1, {n}, gone, found)
 
@@ -292,8 +289,8 @@ def _take_lone_lines(lines: Lines, gone: set[int], found: Lists) -> None:
 def _number(found: Lists) -> None:
     """Numbers of the entries; a list without numbers counts from one."""
     for entry in found.entries:
-        found.numbers |= numbers_of(entry)
-        if label := label_of(entry):
+        found.numbers |= reference_entries.numbers_of(entry)
+        if label := reference_entries.label_of(entry):
             found.labels.add(label)
     found.numbered = len(found.numbers) >= 0.3 * len(found.entries) > 0
     if found.entries and len(found.numbers) < 0.3 * len(found.entries):

@@ -10,15 +10,10 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select, update
 from sqlalchemy.orm import Session
 
-from annotation.adjudication import take_dispute
-from annotation.errors import AnnotationError
+from annotation import adjudication, errors, locks, studies
 from annotation.items.twins import once_a_page, open_twin, with_twin
-from annotation.locks import hold_person
-from annotation.open_work.due import take_due
-from annotation.open_work.quotas import Reach, one_at_a_time, open_to, reach
-from annotation.open_work.returns import idle_since, return_stale, undo_return
+from annotation.open_work import due, quotas, returns
 from annotation.people.principals import Principal, may_label
-from annotation.studies import audit
 from annotation.training.training import closed_gate, next_training
 from annotation.work.progress import position
 from db.connect import rows_of
@@ -44,23 +39,23 @@ def take(session: Session, principal: Principal) -> Assignment | None:
 def _take(session: Session, principal: Principal) -> Assignment | None:
     rater_id, study = _labeller(session, principal)
     if principal.role == "adjudicator":
-        return take_dispute(session, principal)
-    hold_person(session, rater_id)
+        return adjudication.take_dispute(session, principal)
+    locks.hold_person(session, rater_id)
     mine = in_work(session, principal)
     if mine is not None:
-        if (mine.active_at or mine.taken_at or now()) < idle_since(study):
+        if (mine.active_at or mine.taken_at or now()) < returns.idle_since(study):
             _touch(session, with_twin(session, mine))
         return mine
     person = session.get_one(Enrollment, principal.enrollment_id)
     if study.status != "open" or person.status != "active" or closed_gate(session, principal):
         return None
-    limited = one_at_a_time(session, study)
-    return_stale(session, study)
-    within = reach(session, study, rater_id, limited=limited)
+    limited = quotas.one_at_a_time(session, study)
+    returns.return_stale(session, study)
+    within = quotas.reach(session, study, rater_id, limited=limited)
     return (
-        undo_return(session, study, rater_id, within)
+        returns.undo_return(session, study, rater_id, within)
         or next_training(session, study, principal)
-        or take_due(session, study, rater_id, person.id)
+        or due.take_due(session, study, rater_id, person.id)
         or _take_slot(session, study, rater_id, within)
     )
 
@@ -99,27 +94,27 @@ def claim_back(session: Session, study: Study, assignment: Assignment) -> None:
     if assignment.status not in ("returned", "void"):
         return
     if assignment.returned == "stale" and assignment.rater_id is not None and study.status == "open":
-        hold_person(session, assignment.rater_id)
-        limited = one_at_a_time(session, study)
+        locks.hold_person(session, assignment.rater_id)
+        limited = quotas.one_at_a_time(session, study)
         person = select(Enrollment.status).where(
             Enrollment.study_id == study.id, Enrollment.rater_id == assignment.rater_id
         )
-        within = reach(session, study, assignment.rater_id, limited=limited)
-        if session.scalar(person) == "active" and undo_return(
+        within = quotas.reach(session, study, assignment.rater_id, limited=limited)
+        if session.scalar(person) == "active" and returns.undo_return(
             session, study, assignment.rater_id, within, only=with_twin(session, assignment)
         ):
             return
-    raise AnnotationError("returned", "this work went back to the pool; your text is kept here, but not stored")
+    raise errors.AnnotationError("returned", "this work went back to the pool; your text is kept here, but not stored")
 
 
 def take_slot(session: Session, study: Study, principal: Principal) -> Assignment | None:
     """One more slot, the best for this person, whatever else they have in work: for a packet; None if none is left."""
     rater_id, _ = _labeller(session, principal)
-    limited = one_at_a_time(session, study, always=True)
-    return _take_slot(session, study, rater_id, reach(session, study, rater_id, limited=limited))
+    limited = quotas.one_at_a_time(session, study, always=True)
+    return _take_slot(session, study, rater_id, quotas.reach(session, study, rater_id, limited=limited))
 
 
-def _take_slot(session: Session, study: Study, rater_id: int, within: Reach | None) -> Assignment | None:
+def _take_slot(session: Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Assignment | None:
     for candidate in _ranked(session, study, rater_id, within):
         # who hands in holds a row of their own: to wait for another's could be to wait for each other
         free = select(Assignment.id).where(Assignment.id == candidate, Assignment.status == "open")
@@ -135,20 +130,20 @@ def _take_slot(session: Session, study: Study, rater_id: int, within: Reach | No
                 twin.status, twin.rater_id = taken.status, rater_id
                 twin.taken_at = twin.active_at = taken.taken_at
                 session.flush()
-            audit(session, study.id, rater_id, "take", assignment=taken.id)
+            studies.audit(session, study.id, rater_id, "take", assignment=taken.id)
             return taken
     return None
 
 
 def _labeller(session: Session, principal: Principal) -> tuple[int, Study]:
     if principal.rater_id is None or not may_label(session, principal):
-        raise AnnotationError(
+        raise errors.AnnotationError(
             "forbidden", "only annotators label; evaluators and admins can see which system wrote what"
         )
     return principal.rater_id, session.get_one(Study, principal.study_id)
 
 
-def _ranked(session: Session, study: Study, rater_id: int, within: Reach | None) -> Iterator[int]:
+def _ranked(session: Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Iterator[int]:
     """Ids of open slots, best first: mine, urgent, about the report I just probed, keeping my left and right even,
     new topics, new systems, then a seeded draw."""
     slots = _candidates(session, study, rater_id, within)
@@ -183,9 +178,9 @@ def _place(slot: tuple[Any, ...]) -> Place:
     return reserved_for, priority, probed, *_sides(left, kind, system_a, system_b), topic
 
 
-def _candidates(session: Session, study: Study, rater_id: int, within: Reach | None) -> Sequence[Row[Any]]:
+def _candidates(session: Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Sequence[Row[Any]]:
     """The most urgent open slots this person may have; where quotas leave none of them, all that they leave."""
-    wanted = _with_systems(open_to(study, rater_id))
+    wanted = _with_systems(quotas.open_to(study, rater_id))
     for limit in (LOOKED_AT, None):
         slots = rows_of(session, wanted.limit(limit))
         allowed = [slot for slot in slots if within is None or within(slot.item_id, slot.reserved_for)]

@@ -8,8 +8,8 @@ from typing import Any
 from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session
 
+from annotation import errors, rendering, studies
 from annotation.disputes.disputes import others_said
-from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, asked_of, in_order, shown_of_item
 from annotation.items.twins import hold_twins, rates_both, with_twin
 from annotation.labels.current_labels import is_newest
@@ -19,8 +19,6 @@ from annotation.passages import compare_reports, from_stored
 from annotation.people.active_time import active_seconds
 from annotation.people.principals import Principal
 from annotation.protocol import Protocol
-from annotation.rendering import render_report
-from annotation.studies import protocol_of
 from annotation.texts.scripts import direction, typed_length
 from annotation.training.training import feedback, training_place
 from annotation.work.progress import position
@@ -72,10 +70,10 @@ class Shown:
 def own_assignment(session: Session, principal: Principal, aid: str, *, lock: bool = False) -> Assignment:
     """The principal's assignment called `aid`, locked with its twin. A foreign and an unknown one are refused alike."""
     mine = {"aid": clean(aid), "study": principal.study_id, "rater": principal.rater_id}
-    both = lock and rates_both(protocol_of(session.get_one(Study, principal.study_id)))
+    both = lock and rates_both(studies.protocol_of(session.get_one(Study, principal.study_id)))
     assignment = session.scalar(OWN_LOCKED if lock and not both else OWN, mine)
     if assignment is None or principal.rater_id is None:
-        raise AnnotationError("not_found", "there is no such work for you; open your list of work again")
+        raise errors.AnnotationError("not_found", "there is no such work for you; open your list of work again")
     if both:
         hold_twins(session, assignment)
     return assignment
@@ -84,7 +82,7 @@ def own_assignment(session: Session, principal: Principal, aid: str, *, lock: bo
 def shown_reports(session: Session, assignment: Assignment) -> Shown:
     """What the assignment shows, as its recorded order says."""
     item = session.get_one(Item, assignment.item_id)
-    protocol = protocol_of(session.get_one(Study, assignment.study_id))
+    protocol = studies.protocol_of(session.get_one(Study, assignment.study_id))
     left, *beside = shown_of_item(session, protocol, item, assignment.left)
     return Shown(left, beside[0] if beside else None, item.probe, item.kind == "pair")
 
@@ -93,7 +91,7 @@ def shown_stamps(session: Session, assignment: Assignment) -> Shown:
     """`shown_reports` without the texts, for which a sign stands: enough to know a page by and to stamp a label."""
     item, *_ = rows = rows_of(session, STAMPS, {"item": assignment.item_id})
     stamps = {row.id: ("" if row.is_empty else "…", row.shown_sha256, row.stripper_version) for row in rows}
-    protocol = protocol_of(session.get_one(Study, assignment.study_id))
+    protocol = studies.protocol_of(session.get_one(Study, assignment.study_id))
     left, *beside = in_order(protocol, item, assignment.left, lambda name, key: ShownText(name, *stamps[key]))
     return Shown(left, beside[0] if beside else None, item.probe, item.kind == "pair")
 
@@ -141,7 +139,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
     """
     assignment, *twin = with_twin(session, own_assignment(session, principal, aid))
     study = session.get_one(Study, assignment.study_id)
-    protocol = protocol_of(study)
+    protocol = studies.protocol_of(study)
     shown = shown_reports(session, assignment)
     topic = session.get_one(Topic, session.get_one(Item, assignment.item_id).topic_id)
     done, of = position(session, principal)
@@ -159,7 +157,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
         "language": protocol.language,
         "dir": direction(protocol.language),
         "task": protocol.task,
-        "guidance_html": render_report(protocol.guidance),
+        "guidance_html": rendering.render_report(protocol.guidance),
         "topic": {
             "title": topic.title,
             "prompt": topic.prompt,
@@ -225,7 +223,7 @@ def _training(session: Session, principal: Principal, study: Study, assignment: 
 
 def _panes(shown: Shown) -> list[dict[str, str]]:
     return [
-        {"side": side, "name": text.name, "html": render_report(text.shown_text)}
+        {"side": side, "name": text.name, "html": rendering.render_report(text.shown_text)}
         for side, text in (("left", shown.left), ("right", shown.right))
         if text is not None and text.shown_text
     ]

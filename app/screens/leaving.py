@@ -12,9 +12,7 @@ from annotation.studies import protocol_of
 from app.screens.look import attributes, style
 from app.settings import database
 from app.texts import ENGLISH, Texts, texts_for
-from db.connect import reading, transaction
-from db.people_tables import Enrollment
-from db.tables import Study
+from db import connect, people_tables, tables
 
 LEFT = "logged_out"  # in the session of whoever logged out on a page of Streamlit's own
 DECLINED = "consent_declined"  # in the session of whoever did not agree just now
@@ -64,10 +62,10 @@ ALONE = '[data-testid="stHeader"] { display: none; }'  # who labels has no navig
 
 def show_log_out(principal: Principal, cookie: str) -> None:
     """Show what each button does, and the buttons."""
-    with reading(database()) as session:
+    with connect.reading(database()) as session:
         labels = may_label(session, principal)
-        language = protocol_of(session.get_one(Study, principal.study_id)).language if labels else ENGLISH
-        theme = session.get_one(Enrollment, principal.enrollment_id).preferences.get("theme", "system")
+        language = protocol_of(session.get_one(tables.Study, principal.study_id)).language if labels else ENGLISH
+        theme = session.get_one(people_tables.Enrollment, principal.enrollment_id).preferences.get("theme", "system")
     words = texts_for(language)
     tell = partial(_said, words)
     style(theme if labels else "system")
@@ -85,7 +83,7 @@ def _said(words: Texts, key: str) -> str:
 
 
 def _leave(cookie: str, everywhere: bool) -> None:
-    with transaction(database()) as session:
+    with connect.transaction(database()) as session:
         principal = who(session, cookie)  # it may have been revoked since the page was shown
         if principal is not None and everywhere:
             sign_out_everywhere(session, principal)

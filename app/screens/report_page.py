@@ -6,10 +6,8 @@ from html import escape
 
 import streamlit as st
 
-from annotation.errors import AnnotationError, ImportingError
+from annotation import errors, studies, verdicts
 from annotation.people.principals import study_for
-from annotation.studies import protocol_of
-from annotation.verdicts import shows_systems
 from app.results.kept import Version
 from app.results.reporting import label_version
 from app.results.shown_file import ShownFile, Source
@@ -49,7 +47,7 @@ def open_report(source: Source, nothing: str) -> Opened | None:
     try:
         kept = computed("report", source, version, doing="Computing intervals")
         return Opened(kept.value, named, kept.version) if kept else None
-    except (AnnotationError, CalibrationError, ImportingError) as error:
+    except (errors.AnnotationError, CalibrationError, errors.ImportingError) as error:
         where = "" if isinstance(source, ShownFile) else WHERE
         empty(nothing, f"<p>{escape(str(error)[:1].upper() + str(error)[1:])}.</p>{where}")
         return None
@@ -64,13 +62,13 @@ def page_head(source: Source) -> tuple[Version, bool]:
     with reading(database()) as session:
         study = study_for(session, source, "evaluator")
         study_head(study)
-        return label_version(session, study), shows_systems(study)
+        return label_version(session, study), verdicts.shows_systems(study)
 
 
 def study_head(study: Study) -> None:
     """Show what every page begins with: the protocol's title, the study's name, and whether its answers are made up."""
     mark = SIMULATED if study.is_simulated else ""
-    section(f'<p class="c-soft">{escape(protocol_of(study).title)} · {escape(study.name)}</p>{mark}')
+    section(f'<p class="c-soft">{escape(studies.protocol_of(study).title)} · {escape(study.name)}</p>{mark}')
 
 
 def empty(title: str, html: str) -> None:

@@ -16,9 +16,7 @@ from app.screens import look
 from app.screens.look import attributes, style
 from app.settings import database
 from app.texts import texts_for
-from db.connect import reading
-from db.errors import DatabaseError, DiskFull
-from db.tables import Criterion
+from db import connect, errors, tables
 from db.types import now
 
 MANY = 200_000  # answers; of fewer a page waits itself
@@ -54,7 +52,7 @@ def is_large(principal: Principal, version: Version) -> bool:
     handed_in = version[1]
     if handed_in < MANY / 200:
         return False  # no protocol asks so many questions
-    with reading(database()) as session:
+    with connect.reading(database()) as session:
         return handed_in * _asked(session, principal) > MANY
 
 
@@ -66,9 +64,9 @@ def of_when(result: Kept) -> str:
 
 def _asked(session: Session, principal: Principal) -> float:
     """Questions of an item, the mean where they come with the topics."""
-    of_topics = func.count(Criterion.topic_id.distinct())
+    of_topics = func.count(tables.Criterion.topic_id.distinct())
     asked = select(func.count(), of_topics).where(
-        Criterion.study_id == principal.study_id, Criterion.retired_at.is_(None)
+        tables.Criterion.study_id == principal.study_id, tables.Criterion.retired_at.is_(None)
     )
     questions, topics = session.execute(asked).one()
     return float(questions / max(1, topics))
@@ -89,12 +87,12 @@ def _look_again(task: Task, result: Kept, doing: str) -> None:
 log = logging.getLogger("calipers")
 
 
-def show(error: DatabaseError) -> None:
+def show(error: errors.DatabaseError) -> None:
     """One sentence for the person, the reason in the server's log under the same id."""
     error_id = secrets.token_hex(6)
     log.error("screen failed", extra={"error_id": error_id, "error": type(error).__name__, "reason": str(error)})
     words = texts_for(st.context.locale or "")  # the study's language is in the database
-    what = words.tell("screens.trouble.disk_full" if isinstance(error, DiskFull) else "screens.trouble.no_data")
+    what = words.tell("screens.trouble.disk_full" if isinstance(error, errors.DiskFull) else "screens.trouble.no_data")
     text = words.tell("screens.trouble.text", error=error_id)
     style()
     st.html(f'<main class="c-empty" {attributes(words)}><h1>{what}</h1><p>{text}</p></main>')

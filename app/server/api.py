@@ -20,10 +20,8 @@ from annotation.labelling import reopen, save, skip, submit
 from annotation.labels.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
 from annotation.people.principals import Principal
 from annotation.people.sign_ins import note_seen, sign_in, sign_out, sign_out_everywhere, who
-from annotation.work.claiming import next_work
-from annotation.work.history import answer_history
+from annotation.work import claiming, history, progress
 from annotation.work.page import assignment_page
-from annotation.work.progress import position
 from app.server.headers import headers_for
 from app.server.own_page import COOKIE, checked_body, cookie_header, refuse_former_sign_in
 from app.settings import database, settings
@@ -90,7 +88,7 @@ async def get_history(request: Request) -> Response:
 
     def read() -> list[dict[str, Any]]:
         with reading(database()) as session:
-            return answer_history(session, _principal(session, cookie), aid)
+            return history.answer_history(session, _principal(session, cookie), aid)
 
     return JSONResponse(await run_in_threadpool(read))
 
@@ -129,7 +127,7 @@ async def post_submit(request: Request) -> Response:
         if sent.outcome == "skip":
             return skip(session, principal, sent.aid, sent.reason)
         reopen(session, principal, sent.aid)
-        done, of = position(session, principal)
+        done, of = progress.position(session, principal)
         return {"next": sent.aid, "position": {"done": done, "of": of}}
 
     return JSONResponse(await run_in_threadpool(_in_transaction, cookie, act))
@@ -138,7 +136,7 @@ async def post_submit(request: Request) -> Response:
 async def post_take(request: Request) -> Response:
     """POST /api/take: the assignment in work, or a new one."""
     cookie, _ = await checked_body(request, request.cookies.get(COOKIE))
-    return JSONResponse(await run_in_threadpool(_in_transaction, cookie, next_work))
+    return JSONResponse(await run_in_threadpool(_in_transaction, cookie, claiming.next_work))
 
 
 async def post_logout(request: Request) -> Response:

@@ -18,9 +18,7 @@ from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.settings import database, settings
-from db.connect import reading
-from db.judge_tables import Judge, JudgeAttempt, JudgeCall
-from db.tables import SLOT_SOURCES, Assignment, Label, Study
+from db import connect, judge_tables, tables
 
 log = logging.getLogger("calipers")
 REGISTRY = CollectorRegistry()
@@ -35,26 +33,26 @@ SLOW_QUERIES = Counter(
 )
 
 SLOTS = (
-    select(Study.name, Assignment.status, func.count())
-    .join(Study, Study.id == Assignment.study_id)
-    .where(Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label")
-    .group_by(Study.name, Assignment.status)
+    select(tables.Study.name, tables.Assignment.status, func.count())
+    .join(tables.Study, tables.Study.id == tables.Assignment.study_id)
+    .where(tables.Assignment.source.in_(tables.SLOT_SOURCES), tables.Assignment.purpose == "label")
+    .group_by(tables.Study.name, tables.Assignment.status)
 )
 CALLS = (
-    select(Study.name, Judge.name, JudgeCall.state, func.count())
-    .join(Judge, Judge.id == JudgeCall.judge_id)
-    .join(Study, Study.id == Judge.study_id)
-    .group_by(Study.name, Judge.name, JudgeCall.state)
+    select(tables.Study.name, judge_tables.Judge.name, judge_tables.JudgeCall.state, func.count())
+    .join(judge_tables.Judge, judge_tables.Judge.id == judge_tables.JudgeCall.judge_id)
+    .join(tables.Study, tables.Study.id == judge_tables.Judge.study_id)
+    .group_by(tables.Study.name, judge_tables.Judge.name, judge_tables.JudgeCall.state)
 )
 COST = (
-    select(Study.name, Judge.name, func.sum(JudgeAttempt.cost))
-    .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
-    .join(Judge, Judge.id == JudgeCall.judge_id)
-    .join(Study, Study.id == Judge.study_id)
-    .where(JudgeAttempt.cost.is_not(None))
-    .group_by(Study.name, Judge.name)
+    select(tables.Study.name, judge_tables.Judge.name, func.sum(judge_tables.JudgeAttempt.cost))
+    .join(judge_tables.JudgeCall, judge_tables.JudgeCall.id == judge_tables.JudgeAttempt.call_id)
+    .join(judge_tables.Judge, judge_tables.Judge.id == judge_tables.JudgeCall.judge_id)
+    .join(tables.Study, tables.Study.id == judge_tables.Judge.study_id)
+    .where(judge_tables.JudgeAttempt.cost.is_not(None))
+    .group_by(tables.Study.name, judge_tables.Judge.name)
 )
-LABELS = select(func.count(Label.id))
+LABELS = select(func.count(tables.Label.id))
 
 
 class StudiesCollector(Collector):
@@ -68,7 +66,7 @@ class StudiesCollector(Collector):
             ("calipers_judge_calls", "Calls of judges.", CALLS, ("study", "judge", "state")),
             ("calipers_judge_cost_usd", "Known cost of judges' attempts in USD.", COST, ("study", "judge")),
         )
-        with reading(database()) as session:
+        with connect.reading(database()) as session:
             for name, text, rows, labels in asked:
                 family = GaugeMetricFamily(name, text, labels=labels)
                 for *values, number in session.execute(rows):

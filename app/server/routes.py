@@ -23,11 +23,8 @@ from streamlit.file_util import get_static_dir
 
 from app.component import FILES
 from app.component.files import FOLDER
-from app.server import api, metrics
-from app.server.doors import Doors, Unconnected
+from app.server import api, doors, metrics, own_page
 from app.server.headers import SecurityHeaders
-from app.server.metrics import RequestLog
-from app.server.own_page import Renewing
 from app.settings import database
 from db.connect import reading
 from db.errors import DatabaseError
@@ -180,11 +177,11 @@ def _packed(content: bytes) -> bytes:
 
 routes = [*api.routes, *health_routes, *metrics.routes, *file_routes]
 middleware = [  # the first is the outermost
-    Middleware(RequestLog, routes=routes),
+    Middleware(metrics.RequestLog, routes=routes),
     Middleware(SecurityHeaders),
-    Middleware(Doors),
+    Middleware(doors.Doors),
     Middleware(CompressedFiles),
-    Middleware(Unconnected),
-    Middleware(Renewing),
+    Middleware(doors.Unconnected),
+    Middleware(own_page.Renewing),
 ]
 exception_handlers = api.exception_handlers

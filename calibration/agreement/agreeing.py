@@ -11,10 +11,7 @@ from functools import partial
 
 import numpy as np
 
-from calibration.agreement import catalogue
-from calibration.agreement.continuous import continuous_estimates, rank_estimates
-from calibration.agreement.detection import detection_estimates
-from calibration.agreement.panel import OF_PANEL, OF_PEOPLE, icc_of_people, panel_estimates
+from calibration.agreement import catalogue, continuous, detection, panel
 from calibration.agreement.statistic import Counts, Statistic, Variety, needs_one_system, perfect_bound
 from calibration.arithmetic import closed_forms
 from calibration.arithmetic.closed_forms import Array
@@ -50,7 +47,7 @@ def _estimates(
 ) -> Iterator[Estimate]:
     if len(scale.labels) > MANY_LABELS:
         if scale.kind == "rating":
-            yield from continuous_estimates(study, group, scale, settings)
+            yield from continuous.continuous_estimates(study, group, scale, settings)
     else:
         found = comparisons(study, scale, group.chosen)
         used = used_labels(group, scale, settings, found)
@@ -62,14 +59,14 @@ def _estimates(
                 study, group, scale, used, single[start : start + AT_ONCE], settings, only, brief=True
             )
         if _asks(only, {metric.name for metric in catalogue.METRICS if metric.of_passing}):
-            yield from detection_estimates(study, group, scale, found, settings)
-        if scale.kind != "rating" and _asks(only, OF_PANEL):
-            yield from panel_estimates(study, group, scale, found, settings)
+            yield from detection.detection_estimates(study, group, scale, found, settings)
+        if scale.kind != "rating" and _asks(only, panel.OF_PANEL):
+            yield from panel.panel_estimates(study, group, scale, found, settings)
     if scale.kind == "rating":
-        if _asks(only, OF_PEOPLE):
-            yield from icc_of_people(study, group, scale, settings)
+        if _asks(only, panel.OF_PEOPLE):
+            yield from panel.icc_of_people(study, group, scale, settings)
         if only is None or any(name.startswith("rank_agreement") for name in only):
-            yield from rank_estimates(study, group, scale, settings)
+            yield from continuous.rank_estimates(study, group, scale, settings)
 
 
 def _asks(only: Collection[str] | None, names: Collection[str]) -> bool:

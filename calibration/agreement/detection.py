@@ -9,15 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from calibration import errors, estimates, remarks
 from calibration.agreement import catalogue
 from calibration.agreement.statistic import BOOTSTRAP
 from calibration.arithmetic import closed_forms, metrics
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes
-from calibration.errors import CalibrationError
-from calibration.estimates import Estimate, ReportWarning
 from calibration.inference.bootstrap import resample
-from calibration.remarks import undefined
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, made, share
 from calibration.study.crossing import Comparison, comparisons
@@ -40,7 +38,7 @@ class Confusion:
 
 def detection_estimates(
     study: Study, group: Group, scale: Scale, found: Sequence[Comparison], settings: CalibrationSettings
-) -> Iterator[Estimate]:
+) -> Iterator[estimates.Estimate]:
     """True positive and negative rate, precision, F1 and Youden's J of each judge, and of annotators among themselves.
 
     Rates are shares with Wilson's interval over whole clusters; F1 and J are bootstrapped. Nothing where answers are
@@ -141,7 +139,7 @@ def confusion_data(study: Study, groups: Sequence[Group], settings: CalibrationS
             )  # fmt: skip
 
 
-def _shares(whole: Pair, table: Array, note: str, settings: CalibrationSettings) -> Iterator[Estimate]:
+def _shares(whole: Pair, table: Array, note: str, settings: CalibrationSettings) -> Iterator[estimates.Estimate]:
     for name, hits, of in (
         ("true_positive_rate", table[:, 0, 0], table[:, :, 0].sum(axis=-1)),
         ("true_negative_rate", table[:, 1, 1], table[:, :, 1].sum(axis=-1)),
@@ -150,7 +148,7 @@ def _shares(whole: Pair, table: Array, note: str, settings: CalibrationSettings)
         pair = Pair(whole.rater, whole.reference, whole.group, of)
         if reason := metrics.why_no_rate(name, table.sum(axis=0)):
             none = math.nan, math.nan
-            yield made(name, pair, math.nan, none, "none", [note, undefined(reason)], settings)
+            yield made(name, pair, math.nan, none, "none", [note, remarks.undefined(reason)], settings)
         else:
             yield share(name, pair, hits, settings, note)
 
@@ -216,14 +214,14 @@ def refuse_unknown_positive(study: Study, settings: CalibrationSettings) -> None
     answers |= {spelling(label) for scale in settings.scales.values() for label in scale}
     if spelling(settings.positive) not in answers:
         named = ", ".join(sorted(answers)[:10]) or "none: verdicts on pairs do not pass or fail"
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "unknown_label",
             f"settings.positive is {settings.positive!r}, which is no answer of this table (its answers are {named}); "
             "name the one that passes",
         )
 
 
-def positive_cautions(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+def positive_cautions(study: Study, settings: CalibrationSettings) -> Iterator[estimates.ReportWarning]:
     """Where two answers stand and nobody can say which of them passes; of criteria that share them, once."""
     told = set[tuple[str, str]]()
     for criterion in study.criteria:
@@ -237,7 +235,7 @@ def positive_cautions(study: Study, settings: CalibrationSettings) -> Iterator[R
             f"positive rate, precision or pass rate is given; name it, such as positive = '{one.label}' under "
             "[calibration]"
         )
-        yield ReportWarning("positive_unknown", text, criterion=criterion)
+        yield estimates.ReportWarning("positive_unknown", text, criterion=criterion)
 
 
 def _positive(labels: Sequence[str], place: int, others: Sequence[int], chosen: str) -> Positive:

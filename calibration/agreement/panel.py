@@ -8,10 +8,7 @@ import numpy as np
 
 from calibration.agreement.catalogue import statistic_of
 from calibration.agreement.statistic import perfect_bound
-from calibration.arithmetic import closed_forms
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import tally
-from calibration.arithmetic.correlation import FORMS, icc_name, icc_of_sums, rater_sums
+from calibration.arithmetic import closed_forms, columns, correlation
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
@@ -20,7 +17,7 @@ from calibration.study.crossing import FEW_PEOPLE, Comparison, cross, people_vot
 from calibration.study.joining import Scale, Study
 
 OF_PANEL = ("fleiss_kappa", "light_kappa")  # what `panel_estimates` makes
-OF_PEOPLE = tuple(map(icc_name, FORMS))  # what `icc_of_people` makes
+OF_PEOPLE = tuple(map(correlation.icc_name, correlation.FORMS))  # what `icc_of_people` makes
 THIN = 10  # shared units below which a pair of raters must not weigh as much as another
 
 
@@ -43,8 +40,8 @@ def icc_of_people(study: Study, group: Group, scale: Scale, settings: Calibratio
     means, seen = [], np.zeros(study.units)
     for annotator in study.annotators:
         unit, values, weight = scores_of(scale, annotator, group.chosen)
-        passes = tally(unit, study.units, weight)
-        means.append(closed_forms.ratio(tally(unit, study.units, weight * values), passes))
+        passes = columns.tally(unit, study.units, weight)
+        means.append(closed_forms.ratio(columns.tally(unit, study.units, weight * values), passes))
         seen += passes > 0
     complete = np.flatnonzero(seen == len(study.annotators))
     rated = int((seen > 0).sum())
@@ -53,17 +50,17 @@ def icc_of_people(study: Study, group: Group, scale: Scale, settings: Calibratio
     clusters = len(study.clusters)
     ratings = np.stack(means, axis=1)[complete]
     cluster = study.unit_cluster[complete]
-    sums = rater_sums(ratings, np.ones(len(complete)), cluster, clusters)
-    pair = Pair("each_annotator", "others", group, tally(cluster, clusters))
+    sums = correlation.rater_sums(ratings, np.ones(len(complete)), cluster, clusters)
+    pair = Pair("each_annotator", "others", group, columns.tally(cluster, clusters))
     note = f"{len(study.annotators)} annotators, over scores of single reports; {rated - len(complete)} of {rated} "
     note += "reports lack an annotator and are left out"
-    for form in FORMS if len(complete) > 1 else FORMS[1:2]:
-        value = float(icc_of_sums(sums.sum(axis=0), form))
+    for form in correlation.FORMS if len(complete) > 1 else correlation.FORMS[1:2]:
+        value = float(correlation.icc_of_sums(sums.sum(axis=0), form))
         draws = None
         if _wanted(pair) and len(complete) > 1:
-            draws = resample(sums, partial(icc_of_sums, form=form), settings.resamples, settings.seed)
+            draws = resample(sums, partial(correlation.icc_of_sums, form=form), settings.resamples, settings.seed)
         reason = "too_few_units" if len(complete) < 2 else "zero_variance" if np.isnan(value) else ""
-        yield drawn(icc_name(form), pair, value, draws, reason, settings, f"{form}: {note}")
+        yield drawn(correlation.icc_name(form), pair, value, draws, reason, settings, f"{form}: {note}")
 
 
 def _fleiss(
@@ -107,7 +104,7 @@ def _light(study: Study, pair: Pair, scale: Scale, settings: CalibrationSettings
     return drawn("light_kappa", pair, value, draws, "one_category" if np.isnan(value) else "", settings, note)
 
 
-def _mean_kappa(tables: Array, weights: Array) -> Array:
+def _mean_kappa(tables: closed_forms.Array, weights: closed_forms.Array) -> closed_forms.Array:
     """Weighted mean over the last-but-two axis; pairs without a kappa are left out."""
     kappas = closed_forms.kappa(tables)
     known = np.where(np.isnan(kappas), 0.0, weights)

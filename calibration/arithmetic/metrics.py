@@ -12,20 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from calibration.arithmetic import closed_forms, correlation
-from calibration.arithmetic.closed_forms import Array, ratio
-from calibration.arithmetic.columns import (
-    PAIRWISE,
-    SCORES,
-    SWAP,
-    Labels,
-    aligned,
-    best_answer,
-    categories_of,
-    count_table,
-    grouped,
-    without_ties,
-)
+from calibration.arithmetic import closed_forms, columns, correlation
 from calibration.errors import CalibrationError
 
 
@@ -37,13 +24,13 @@ def percent_agreement(a: Any, b: Any, ties: str = "three_class") -> float:
     on labels other than A, B, tie. Wiki Live Challenge calls it PAR.
     """
     _known_rule(ties)
-    a, b = aligned(a, b)
+    a, b = columns.aligned(a, b)
     if ties == "three_class":
-        return float(closed_forms.agreement(count_table(a, b, categories_of((a, b), None))))
+        return float(closed_forms.agreement(columns.count_table(a, b, columns.categories_of((a, b), None))))
     table = _pairwise_table(a, b)
     if ties == "half_credit":
-        return float(closed_forms.half_credit(table, SCORES))
-    return float(closed_forms.agreement(without_ties(table)))
+        return float(closed_forms.half_credit(table, columns.SCORES))
+    return float(closed_forms.agreement(columns.without_ties(table)))
 
 
 def chance_agreement(a: Any, b: Any) -> float:
@@ -51,8 +38,8 @@ def chance_agreement(a: Any, b: Any) -> float:
 
     `a`, `b`: shape (rows,). Undefined: no rows.
     """
-    a, b = aligned(a, b)
-    return float(closed_forms.chance(count_table(a, b, categories_of((a, b), None))))
+    a, b = columns.aligned(a, b)
+    return float(closed_forms.chance(columns.count_table(a, b, columns.categories_of((a, b), None))))
 
 
 def cohen_kappa(a: Any, b: Any, categories: Sequence[Any] | None = None, weights: str | None = None) -> float:
@@ -61,9 +48,9 @@ def cohen_kappa(a: Any, b: Any, categories: Sequence[Any] | None = None, weights
     `weights`: None, "linear" (|k - l|) or "quadratic" ((k - l)^2), k the position in the declared `categories` (None:
     the sorted labels seen). Cohen 1960, 1968.
     """
-    a, b = aligned(a, b)
-    scale = categories_of((a, b), categories)
-    return float(closed_forms.kappa(count_table(a, b, scale), closed_forms.disagreement(len(scale), weights)))
+    a, b = columns.aligned(a, b)
+    scale = columns.categories_of((a, b), categories)
+    return float(closed_forms.kappa(columns.count_table(a, b, scale), closed_forms.disagreement(len(scale), weights)))
 
 
 def symmetrised_kappa(a: Any, b: Any) -> float:
@@ -71,8 +58,8 @@ def symmetrised_kappa(a: Any, b: Any) -> float:
 
     Undefined: `one_category`. Raises `not_pairwise` on labels other than A, B, tie.
     """
-    table = _pairwise_table(*aligned(a, b))
-    return float(closed_forms.kappa(closed_forms.symmetrised(table, SWAP[:3])))
+    table = _pairwise_table(*columns.aligned(a, b))
+    return float(closed_forms.kappa(closed_forms.symmetrised(table, columns.SWAP[:3])))
 
 
 def stratified_kappa(a: Any, b: Any, strata: Any) -> float:
@@ -80,9 +67,9 @@ def stratified_kappa(a: Any, b: Any, strata: Any) -> float:
 
     Undefined: every stratum has one category. Barlow, Lai & Azen 1991.
     """
-    group, (a, b) = grouped(strata, a, b)
-    scale = categories_of((a, b), None)
-    tables = [count_table(a[group == q], b[group == q], scale) for q in np.unique(group)]
+    group, (a, b) = columns.grouped(strata, a, b)
+    scale = columns.categories_of((a, b), None)
+    tables = [columns.count_table(a[group == q], b[group == q], scale) for q in np.unique(group)]
     return float(closed_forms.stratified_kappa(np.stack(tables))) if tables else math.nan
 
 
@@ -91,20 +78,20 @@ def gwet_ac1(a: Any, b: Any, categories: Sequence[Any] | None = None) -> float:
 
     Undefined: no rows, or a scale of one category (declare `categories`; one used category of several gives 1).
     """
-    a, b = aligned(a, b)
-    return float(closed_forms.gwet_ac1(count_table(a, b, categories_of((a, b), categories))))
+    a, b = columns.aligned(a, b)
+    return float(closed_forms.gwet_ac1(columns.count_table(a, b, columns.categories_of((a, b), categories))))
 
 
 def pabak(a: Any, b: Any, categories: Sequence[Any] | None = None) -> float:
     """(K Po - 1) / (K - 1). Undefined as `gwet_ac1`. Byrt, Bishop & Carlin 1993; Brennan & Prediger 1981."""
-    a, b = aligned(a, b)
-    return float(closed_forms.pabak(count_table(a, b, categories_of((a, b), categories))))
+    a, b = columns.aligned(a, b)
+    return float(closed_forms.pabak(columns.count_table(a, b, columns.categories_of((a, b), categories))))
 
 
 def balanced_accuracy(a: Any, b: Any) -> float:
     """Mean over the labels of the reference `b` of the share of rows where `a` gives it too, 0 to 1; shape (rows,)."""
-    a, b = aligned(a, b)
-    return float(closed_forms.balanced_accuracy(count_table(a, b, categories_of((a, b), None))))
+    a, b = columns.aligned(a, b)
+    return float(closed_forms.balanced_accuracy(columns.count_table(a, b, columns.categories_of((a, b), None))))
 
 
 def matthews_correlation(a: Any, b: Any) -> float:
@@ -113,8 +100,8 @@ def matthews_correlation(a: Any, b: Any) -> float:
     Never nearer to 0 than Cohen's kappa, and equal to it where both use every label equally often. Undefined: no rows,
     or a side that always says the same (`zero_variance`). Gorodkin 2004.
     """
-    a, b = aligned(a, b)
-    return float(closed_forms.matthews(count_table(a, b, categories_of((a, b), None))))
+    a, b = columns.aligned(a, b)
+    return float(closed_forms.matthews(columns.count_table(a, b, columns.categories_of((a, b), None))))
 
 
 def light_kappa(ratings: Any, crowd: bool = False) -> float:
@@ -135,10 +122,10 @@ def constant_judge_baseline(reference: Any, groups: Any = None, ties: str = "thr
     each. `ties`: as in `percent_agreement`.
     """
     _known_rule(ties)
-    group, (labels,) = grouped(np.zeros(len(reference)) if groups is None else groups, reference)
+    group, (labels,) = columns.grouped(np.zeros(len(reference)) if groups is None else groups, reference)
     if ties != "three_class" and groups is None:
         _pairwise_table(labels, labels)
-    found = [best_answer(labels[group == name].astype(str), ties) for name in np.unique(group)]
+    found = [columns.best_answer(labels[group == name].astype(str), ties) for name in np.unique(group)]
     return float(closed_forms.ratio(sum(earned for earned, _ in found), sum(rows for _, rows in found)))
 
 
@@ -147,11 +134,11 @@ def _known_rule(ties: str) -> None:
         raise CalibrationError("unknown_form", f"ties is {ties!r}; use three_class, half_credit or exclude")
 
 
-def _pairwise_table(a: Labels, b: Labels) -> Array:
-    outside = [label for side in (a, b) for label in np.unique(side) if str(label) not in PAIRWISE]
+def _pairwise_table(a: columns.Labels, b: columns.Labels) -> closed_forms.Array:
+    outside = [label for side in (a, b) for label in np.unique(side) if str(label) not in columns.PAIRWISE]
     if outside:
         raise CalibrationError("not_pairwise", f"the label {str(outside[0])!r} is not A, B or tie")
-    return count_table(a.astype(str), b.astype(str), np.array(PAIRWISE))
+    return columns.count_table(a.astype(str), b.astype(str), np.array(columns.PAIRWISE))
 
 
 def fleiss_kappa(units: Any) -> float:
@@ -204,15 +191,15 @@ def krippendorff_alpha(ratings: Any, level: str, crowd: bool = False) -> float:
     return float(closed_forms.alpha(coincidences, distance))
 
 
-def present(ratings: Labels) -> Labels:
+def present(ratings: columns.Labels) -> columns.Labels:
     """Which cells hold a rating, neither None nor NaN; the shape of `ratings`."""
     return ~np.asarray([[value is None or value != value for value in row] for row in ratings], dtype=bool)
 
 
-def _unit_counts(given: Labels) -> tuple[Array, Labels]:
+def _unit_counts(given: columns.Labels) -> tuple[closed_forms.Array, columns.Labels]:
     """How many raters gave each value to each unit with at least two ratings: shape (units, values), and the values."""
     unit = np.broadcast_to(np.arange(given.shape[1]), given.shape)[present(given)]
-    flat = aligned(given[present(given)])[0]
+    flat = columns.aligned(given[present(given)])[0]
     paired = np.bincount(unit, minlength=given.shape[1])[unit] > 1
     values, code = np.unique(flat[paired], return_inverse=True)
     _, row = np.unique(unit[paired], return_inverse=True)
@@ -221,7 +208,7 @@ def _unit_counts(given: Labels) -> tuple[Array, Labels]:
     return counts, values
 
 
-def _alpha_interval(counts: Array, values: Labels) -> float:
+def _alpha_interval(counts: closed_forms.Array, values: columns.Labels) -> float:
     """In moments after centring, so that neither many values nor a large offset cost memory or digits."""
     raters, total = counts.sum(axis=1), counts.sum()
     centred = values - values.mean()
@@ -271,39 +258,39 @@ def youden_j(a: Any, b: Any, positive: Any) -> float:
     return float(youden(passing_table(a, b, positive)))
 
 
-def passing_table(a: Any, b: Any, positive: Any) -> Array:
+def passing_table(a: Any, b: Any, positive: Any) -> closed_forms.Array:
     """Counts of shape (2, 2), `positive` first; rows where either side is missing are dropped."""
-    a, b = aligned(a, b)
+    a, b = columns.aligned(a, b)
     own, other = (np.where(column == positive, 0, 1) for column in (a, b))
     return np.asarray(np.bincount(own * 2 + other, minlength=4).reshape(2, 2).astype(float))
 
 
-def of_positives(table: Array) -> Array:
+def of_positives(table: closed_forms.Array) -> closed_forms.Array:
     """The true positive rate of each table."""
-    return ratio(table[..., 0, 0], table[..., :, 0].sum(axis=-1))
+    return closed_forms.ratio(table[..., 0, 0], table[..., :, 0].sum(axis=-1))
 
 
-def of_negatives(table: Array) -> Array:
+def of_negatives(table: closed_forms.Array) -> closed_forms.Array:
     """The true negative rate of each table."""
-    return ratio(table[..., 1, 1], table[..., :, 1].sum(axis=-1))
+    return closed_forms.ratio(table[..., 1, 1], table[..., :, 1].sum(axis=-1))
 
 
-def of_passed(table: Array) -> Array:
+def of_passed(table: closed_forms.Array) -> closed_forms.Array:
     """The precision of each table."""
-    return ratio(table[..., 0, 0], table[..., 0, :].sum(axis=-1))
+    return closed_forms.ratio(table[..., 0, 0], table[..., 0, :].sum(axis=-1))
 
 
-def f1(table: Array) -> Array:
+def f1(table: closed_forms.Array) -> closed_forms.Array:
     """2 TP / (2 TP + FP + FN) of each table."""
-    return ratio(2 * table[..., 0, 0], table[..., 0, :].sum(axis=-1) + table[..., :, 0].sum(axis=-1))
+    return closed_forms.ratio(2 * table[..., 0, 0], table[..., 0, :].sum(axis=-1) + table[..., :, 0].sum(axis=-1))
 
 
-def youden(table: Array) -> Array:
+def youden(table: closed_forms.Array) -> closed_forms.Array:
     """True positive rate + true negative rate - 1 of each table."""
     return of_positives(table) + of_negatives(table) - 1
 
 
-def why_no_rate(name: str, table: Array) -> str:
+def why_no_rate(name: str, table: closed_forms.Array) -> str:
     """Why a rate of this one table is undefined, in one word; "" where it has a value."""
     passed, truly, truly_not = table[0].sum(), table[:, 0].sum(), table[:, 1].sum()
     if not table.sum():

@@ -14,9 +14,7 @@ import pandas as pd
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes, tally
 from calibration.settings import CalibrationSettings
-from calibration.study.alike_texts import Shingled, Shingler, alike_of_all, alike_pairs, numbered
-from calibration.study.answering import clusters_of
-from calibration.study.bias import Asked, Bias, bias_of
+from calibration.study import alike_texts, answering, bias
 from calibration.study.joining import Study, study_of
 
 EVERY = 2_000_000  # pairs of two raters' rationales up to which each is compared with each
@@ -37,8 +35,8 @@ class RationaleOverlap:
     compared: int
     identical: int
     near: int
-    identical_bias: Bias
-    near_bias: Bias
+    identical_bias: bias.Bias
+    near_bias: bias.Bias
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class _Told:
 
     rows: pd.DataFrame
     text: npt.NDArray[np.uint64]
-    shingles: Shingled
+    shingles: alike_texts.Shingled
 
     @cached_property
     def unit(self) -> Codes:
@@ -105,7 +103,7 @@ def rationale_overlap(
     pairs drawn for each of the annotator's; all else is counted.
     """
     settings = settings or CalibrationSettings()
-    study, shingler = study_of(verdicts, settings), Shingler()
+    study, shingler = study_of(verdicts, settings), alike_texts.Shingler()
     people = list(_told(study, "human", shingler))
     found = {
         (person, judge): _overlap(person, own.only(shared), judge, other, settings)
@@ -116,7 +114,7 @@ def rationale_overlap(
     return tuple(found[pair] for pair in sorted(found))
 
 
-def _told(study: Study, kind: str, shingler: Shingler) -> Iterator[tuple[str, _Told]]:
+def _told(study: Study, kind: str, shingler: alike_texts.Shingler) -> Iterator[tuple[str, _Told]]:
     """One rater after the other, so that the texts of one are in memory at a time."""
     frame = study.frame[["rater_id", "unit", "item_id", "cluster_id"]]
     texts, place = study.written
@@ -125,21 +123,21 @@ def _told(study: Study, kind: str, shingler: Shingler) -> Iterator[tuple[str, _T
         told = texts.take(place[rows.index]).set_axis(rows.index)
         told = told[told.str.strip() != ""]
         if len(told):
-            yield str(rater), _Told(rows.loc[told.index], numbered(told), shingler.of(told))
+            yield str(rater), _Told(rows.loc[told.index], alike_texts.numbered(told), shingler.of(told))
 
 
 def _overlap(person: str, own: _Told, judge: str, other: _Told, settings: CalibrationSettings) -> RationaleOverlap:
     row, column = _on_same_unit(own.unit, *other.by_unit)
     drawn = len(own.rows) * len(other.rows) > EVERY
 
-    def measured(name: str, alike: npt.NDArray[np.bool_], elsewhere: Array, how: str = "") -> tuple[int, Bias]:
+    def measured(name: str, alike: npt.NDArray[np.bool_], elsewhere: Array, how: str = "") -> tuple[int, bias.Bias]:
         same = tally(row[alike], len(own.rows)) > 0
         note = f"{same.sum()} of {len(same)} on the same label, minus the share alike on other items{how}"
-        asked = Asked(f"{name}_rationales", person, settings, reference=judge, said=note)
-        return int(same.sum()), bias_of(asked, same - elsewhere, clusters_of(own.rows))
+        asked = bias.Asked(f"{name}_rationales", person, settings, reference=judge, said=note)
+        return int(same.sum()), bias.bias_of(asked, same - elsewhere, answering.clusters_of(own.rows))
 
     identical, identical_bias = measured("identical", own.text[row] == other.text[column], _identical(own, other))
-    alike = alike_pairs(own.shingles, other.shingles, row, column)
+    alike = alike_texts.alike_pairs(own.shingles, other.shingles, row, column)
     chance = _near_of_drawn(own, other, settings.seed) if drawn else _near(own, other)
     near, near_bias = measured("near_identical", alike, chance, f" ({DRAWN} drawn for each)" if drawn else "")
     return RationaleOverlap(person, judge, len(own.rows), identical, near, identical_bias, near_bias)
@@ -162,7 +160,7 @@ def _identical(own: _Told, other: _Told) -> Array:
 
 def _near(own: _Told, other: _Told) -> Array:
     """The same share of near-identical ones."""
-    row, column = alike_of_all(own.shingles, other.shingles)
+    row, column = alike_texts.alike_of_all(own.shingles, other.shingles)
     return tally(row[own.item[row] != other.item[column]], len(own.rows)) / _elsewhere(own, other)
 
 
@@ -173,7 +171,7 @@ def _near_of_drawn(own: _Told, other: _Told, seed: int) -> Array:
     column = np.random.Generator(np.random.PCG64(seed)).integers(0, len(other.rows), len(row))
     kept = own.item[row] != other.item[column]
     row, column = row[kept], column[kept]
-    alike = alike_pairs(own.shingles, other.shingles, row, column)
+    alike = alike_texts.alike_pairs(own.shingles, other.shingles, row, column)
     return tally(row[alike], size) / np.maximum(1, tally(row, size))
 
 

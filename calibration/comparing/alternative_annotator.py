@@ -13,13 +13,11 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
+from calibration import errors, estimates, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
-from calibration.errors import CalibrationError
-from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.inference.gap_test import RESAMPLES, GapSums, Rule, from_sums, gap_sums
-from calibration.remarks import Reason, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, made
 from calibration.study.joining import Answers, Scale, Study
@@ -61,7 +59,7 @@ class AltTest:
     epsilon: float
     method: str  # cluster_bootstrap_t, or item_t as published
     omega: float
-    advantage: Estimate
+    advantage: estimates.Estimate
     passed: bool | None  # omega of at least one half
     annotators: tuple[AnnotatorTest, ...]
     note: str
@@ -94,7 +92,7 @@ def alt_test(
     found = [one for one in study.judges if one.rater == judge]
     if not found:
         names = ", ".join(one.rater for one in study.judges) or "none"
-        raise CalibrationError("unknown_form", f"there is no judge {judge!r}; the judges are: {names}")
+        raise errors.CalibrationError("unknown_form", f"there is no judge {judge!r}; the judges are: {names}")
     return alt_test_of(study, group, scale, found[0], epsilon, score, min_items, clustered, settings)
 
 
@@ -201,11 +199,11 @@ def _over_labels(difference: Array, epsilon: float) -> tuple[float, str]:
 
 def _check(score: str, scale: Scale, epsilon: float) -> None:
     if score not in ("exact_match", "neg_rmse"):
-        raise CalibrationError("unknown_form", f"score is {score!r}; use exact_match or neg_rmse")
+        raise errors.CalibrationError("unknown_form", f"score is {score!r}; use exact_match or neg_rmse")
     if score == "neg_rmse" and scale.numbers is None:
-        raise CalibrationError("unknown_form", "neg_rmse needs labels with numbers; use exact_match")
+        raise errors.CalibrationError("unknown_form", "neg_rmse needs labels with numbers; use exact_match")
     if not 0 <= epsilon < 1:
-        raise CalibrationError("unknown_form", f"epsilon is {epsilon}; use a number from 0 and below 1")
+        raise errors.CalibrationError("unknown_form", f"epsilon is {epsilon}; use a number from 0 and below 1")
 
 
 @dataclass(frozen=True)
@@ -248,14 +246,14 @@ def _adjusted(tests: Sequence[AnnotatorTest]) -> list[AnnotatorTest]:
 
 def _advantage(
     study: Study, group: Group, judge: str, sums: Sequence[Array], settings: CalibrationSettings
-) -> Estimate:
+) -> estimates.Estimate:
     """Mean over annotators of the share of labels that the judge wins. `sums`: wins and labels per cluster of each."""
     clusters = len(study.clusters)
     table = np.stack(sums, axis=1) if sums else np.zeros((clusters, 0, 2))
     pair = Pair(judge, "others", group, table[..., 1].sum(axis=1))
     name, note = "advantage_probability", f"mean over {len(sums)} annotators; a tie counts as won"
     if not sums:
-        why = undefined(Reason.NO_ITEMS, "no annotator tested")
+        why = remarks.undefined(remarks.Reason.NO_ITEMS, "no annotator tested")
         return made(name, pair, math.nan, (math.nan, math.nan), "none", why, settings)
     wanted = pair.clusters > 1 and not (group.single and pair.clusters < FEW_CLUSTERS)
     draws = resample(table, _mean_share, settings.resamples, settings.seed) if wanted else None

@@ -38,10 +38,8 @@ from calibration.people.annotator_signals import (
 )
 from calibration.remarks import Reason, no_interval, remarks_of, undefined
 from calibration.settings import CalibrationSettings
-from calibration.study.answering import decisive
-from calibration.study.bias import rows_of
+from calibration.study import answering, bias, counted
 from calibration.study.bounding import WHOLE, Group, Pair, made, median_estimate, share
-from calibration.study.counted import groups_of
 from calibration.study.joining import Mask, Scale, Study, scale_of, study_of
 
 WORK = ("rater_id", "item_id", "purpose", "submitted_at", "active_s", "words", "attention")
@@ -118,7 +116,7 @@ def parts_of(study: Study, settings: CalibrationSettings, single: bool = False) 
     """Everything with its scale; or each criterion with its own, where they share none or `single` asks for it."""
     scale = None if single else scale_of(study, study.criteria, settings)
     chosen = replace(settings, per_criterion=scale is None, per_category=False, per_system_pair=False)
-    groups = groups_of(study, chosen, pooled=scale is not None)
+    groups = counted.groups_of(study, chosen, pooled=scale is not None)
     parts = groups[:1] if scale is not None else [group for group in groups if group.criterion != "all"]
     scales = [(part, scale_of(study, part.criteria, settings)) for part in parts]
     return [(one, scale) for one, scale in scales if scale is not None]
@@ -184,7 +182,7 @@ def _signals(
         halves, late = replace(scores, own=scores.own - scores.others), _late(work, rater, scores.item)
         yield halves_signal(Asked("drift", rater, floor, "below", DRIFT), halves, late, settings)
         if pairs is not None:
-            side = side_scores(among, pairs, rater, rows_of(study, rater))
+            side = side_scores(among, pairs, rater, bias.rows_of(study, rater))
             yield paired_signal(Asked("side", rater, floor, "either", SIDE), side, settings)
         for name, values, margin, note in (
             ("same_answer", made_of.sames, floor, SAME),
@@ -206,11 +204,11 @@ def _figures(
     attention = work[work["purpose"] == "attention"]
     for rater in (annotator.rater for annotator in study.annotators):
         own = log[log["rater_id"] == rater]
-        rows, texts = rows_of(study, rater), repeated_rationales(study, rater)
+        rows, texts = bias.rows_of(study, rater), repeated_rationales(study, rater)
         given = rows.groupby(rows["item_id"].astype(str)).size()
         answers = own["item_id"].map(given).to_numpy(float)
         told = texts[texts["empty"] == 0]
-        stands_left = decisive(study, rows)
+        stands_left = answering.decisive(study, rows)
         passed, failed = (int(((attention["rater_id"] == rater) & (attention["attention"] == word)).sum())
                           for word in ("passed", "failed"))  # fmt: skip
         equal = sames[sames["rater_id"].astype(str) == rater]

@@ -23,11 +23,8 @@ from calibration.inference.bootstrap import cluster_se
 from calibration.inference.compare import holm, scores_and_clusters
 from calibration.remarks import Reason, Remark, no_interval, told, undefined
 from calibration.settings import CalibrationSettings
-from calibration.study.alike_texts import Shingler, alike_of_all, numbered
-from calibration.study.answering import clusters_of, decisive
+from calibration.study import alike_texts, answering, crossing, joining
 from calibration.study.bounding import FEWEST, WHOLE, Group, Pair, made
-from calibration.study.crossing import people_votes, votes
-from calibration.study.joining import Mask, Scale, Study
 from calibration.study.left_out import left_out, scores_of_left_out
 
 Way = Literal["below", "above", "either"]  # on which side a difference is a fault
@@ -96,7 +93,7 @@ def paired_signal(asked: Asked, scores: Scores, settings: CalibrationSettings) -
     return _signal(asked, _mean(first - second, code), settings)
 
 
-def halves_signal(asked: Asked, scores: Scores, late: Mask, settings: CalibrationSettings) -> Signal:
+def halves_signal(asked: Asked, scores: Scores, late: joining.Mask, settings: CalibrationSettings) -> Signal:
     """Mean of the late rows of own minus that of the early ones, each half by its own clusters. Welch 1947.
 
     `late`: shape (rows,); nan is left out. Undefined: a half is empty. Where neither half varies, p is the permutation
@@ -159,7 +156,7 @@ MANY_TEXTS = 2_000  # rationales of one annotator; beyond, only identical ones a
 
 
 def agreement_scores(
-    study: Study, group: Group, scale: Scale, settings: CalibrationSettings
+    study: joining.Study, group: Group, scale: joining.Scale, settings: CalibrationSettings
 ) -> Iterator[tuple[str, Scores]]:
     """Each annotator's agreement with the others, 0 to 1, and what these reach among themselves on the same label.
 
@@ -183,7 +180,7 @@ def stacked_scores(parts: Sequence[Scores]) -> Scores:
     )
 
 
-def with_elsewhere(agreed: Mapping[str, Scores], rater: str) -> tuple[Scores, Mask]:
+def with_elsewhere(agreed: Mapping[str, Scores], rater: str) -> tuple[Scores, joining.Mask]:
     """The rater's rows and those of the others on items that the rater did not label; whether each is the rater's.
 
     For studies with two annotators an item, where nobody else's agreement stands on the rater's own items.
@@ -195,20 +192,22 @@ def with_elsewhere(agreed: Mapping[str, Scores], rater: str) -> tuple[Scores, Ma
     return rows, np.arange(len(rows.own)) < len(mine.own)
 
 
-def side_scores(study: Study, scale: Scale, rater: str, rows: pd.DataFrame) -> Scores:
+def side_scores(study: joining.Study, scale: joining.Scale, rater: str, rows: pd.DataFrame) -> Scores:
     """Of each answer that names a winner: 1 where it stood left, beside the share of the others who chose that report.
 
     So a system that always wins and happened to stand left is no preference for a side. `scale`: of pairs. `others` is
     nan where no other annotator named a winner.
     """
-    shown = decisive(study, rows)
+    shown = answering.decisive(study, rows)
     unit = shown["unit"].to_numpy().astype(np.intp)
-    everyone, common = people_votes(study, scale)
+    everyone, common = crossing.people_votes(study, scale)
     own = [annotator for annotator in study.annotators if annotator.rater == rater]
-    others = (everyone - votes(own, scale, study.units, common))[unit]
+    others = (everyone - crossing.votes(own, scale, study.units, common))[unit]
     for_a = ratio(others[:, 0], others[:, 0] + others[:, 2])  # labels of a pair: A, tie, B
     a_left = (shown["presentation"] == "AB").to_numpy()
-    return Scores(shown["first"].to_numpy(float), np.where(a_left, for_a, 1 - for_a), clusters_of(shown), _items(shown))
+    return Scores(
+        shown["first"].to_numpy(float), np.where(a_left, for_a, 1 - for_a), answering.clusters_of(shown), _items(shown)
+    )
 
 
 def same_answers(rows: pd.DataFrame) -> pd.DataFrame:
@@ -230,7 +229,7 @@ def same_answers(rows: pd.DataFrame) -> pd.DataFrame:
     ).reset_index()
 
 
-def repeated_rationales(study: Study, rater: str) -> pd.DataFrame:
+def repeated_rationales(study: joining.Study, rater: str) -> pd.DataFrame:
     """Of each of the annotator's answers: `empty` (no word), `repeated` (nearly that of another answer), `words`.
 
     First run only. Alike: Jaccard similarity of three-word shingles from .8, as in `rationale_overlap`; beyond
@@ -261,14 +260,14 @@ def beside_others(values: pd.DataFrame, rater: str) -> Scores:
 def _alike_to_another(texts: pd.Series[str]) -> Codes:
     """Places of the texts that are nearly the same as another of them."""
     if len(texts) > MANY_TEXTS:
-        code = np.unique(numbered(texts), return_inverse=True)[1]
+        code = np.unique(alike_texts.numbered(texts), return_inverse=True)[1]
         return np.flatnonzero(tally(code, 0)[code] > 1).astype(np.intp)
-    shingles = Shingler().of(texts)
-    row, column = alike_of_all(shingles, shingles)
+    shingles = alike_texts.Shingler().of(texts)
+    row, column = alike_texts.alike_of_all(shingles, shingles)
     return np.unique(row[row != column])
 
 
-def _item_of_unit(study: Study) -> npt.NDArray[Any]:
+def _item_of_unit(study: joining.Study) -> npt.NDArray[Any]:
     first = study.frame.drop_duplicates("unit").sort_values("unit")
     return _items(first)
 

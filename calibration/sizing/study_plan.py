@@ -10,23 +10,8 @@ from calibration.arithmetic.closed_forms import Array
 from calibration.choosing.looking import any_time_clusters, planned_clusters
 from calibration.errors import CalibrationError
 from calibration.inference.deciding import POWER, Needed, power
+from calibration.sizing import planning
 from calibration.sizing.pilot import Pilot
-from calibration.sizing.planning import (
-    CAUTION,
-    DesignRow,
-    Spread,
-    assured,
-    confirmed,
-    confirmed_apart,
-    design_table,
-    half_width_of_sd,
-    needed_for_claim,
-    needed_for_interval,
-    needed_to_tell_apart,
-    power_to_tell_apart,
-    sd_of_pair_differences,
-    sd_of_pair_means,
-)
 
 
 @dataclass(frozen=True)
@@ -158,7 +143,7 @@ class StudyPlan:
     """`rows`: labels in a topic against topics, -> half-width; empty where the ICC is not estimable."""
 
     aims: tuple[Planned, ...]
-    rows: tuple[DesignRow, ...]
+    rows: tuple[planning.DesignRow, ...]
     topics: tuple[int, ...]  # columns of `rows`
     at: At | None
     pilot: Pilot | None
@@ -171,9 +156,9 @@ class StudyPlan:
 class _Known:
     """Everything a plan rests on, wherever it comes from."""
 
-    scores: Spread
-    gap: Spread
-    difference: Spread
+    scores: planning.Spread
+    gap: planning.Spread
+    difference: planning.Spread
     variance: float
     icc: float
     design: Design
@@ -196,7 +181,7 @@ def plan_from_assumptions(
     Raises `bad_number`.
     """
     labels = design.labels_per_topic
-    scores = Spread(agreement, sd_of_pair_means(agreement, labels, icc), np.empty(0))
+    scores = planning.Spread(agreement, planning.sd_of_pair_means(agreement, labels, icc), np.empty(0))
     gap, difference = (_assumed(agreement, one, labels, icc, correlation) for one in (true_gap, goals.difference))
     known = _Known(scores, gap, difference, agreement * (1 - agreement), icc, design)
     return _planned(known, goals, prices, topics)
@@ -228,36 +213,38 @@ def _planned(known: _Known, goals: Goals, prices: Prices, topics: int | None) ->
         _claim(known, goals, prices),
         _apart(known, goals, prices),
     )
-    rows: tuple[DesignRow, ...] = ()
+    rows: tuple[planning.DesignRow, ...] = ()
     columns = tuple(sorted({*TABLE_TOPICS, *([topics] if topics else [])}))
     if not math.isnan(known.icc) and known.variance > 0:
         labels = max(1, round(known.design.labels_per_topic))
         shown = sorted({1.0, max(1.0, labels // 4), *(n * labels for n in (1, 2, 4)), *LIMIT[: known.icc > 0]})
-        rows = design_table(known.variance, known.icc, shown, columns, goals.level)
+        rows = planning.design_table(known.variance, known.icc, shown, columns, goals.level)
     at = None if topics is None else _at(known, goals, prices, topics)
     return StudyPlan(aims, rows, columns, at, known.pilot, known.design, known.icc, known.variance)
 
 
 def _interval(known: _Known, goals: Goals, prices: Prices) -> Planned:
-    found = needed_for_interval(known.scores, goals.half_width, goals.level)
+    found = planning.needed_for_interval(known.scores, goals.half_width, goals.level)
     wide = replace(known.scores, sd=_cautious(known.scores))
-    safe = needed_for_interval(wide, goals.half_width, goals.level, CAUTION)
-    reached = half_width_of_sd(found.clusters or 0, known.scores.sd, goals.level)
+    safe = planning.needed_for_interval(wide, goals.half_width, goals.level, planning.CAUTION)
+    reached = planning.half_width_of_sd(found.clusters or 0, known.scores.sd, goals.level)
     return _aim("interval", goals.half_width, found, reached, math.nan, safe, _cost(found, known, prices))
 
 
 def _claim(known: _Known, goals: Goals, prices: Prices) -> Planned:
     wanted = goals.margin, goals.level, goals.power, goals.tried
-    once, simulated = confirmed(needed_for_claim(known.gap, *wanted), known.gap, *wanted)
+    once, simulated = planning.confirmed(planning.needed_for_claim(known.gap, *wanted), known.gap, *wanted)
     strict = 1 - (1 - goals.level) / goals.tried
     # with looks the larger number has the power that one look has at its own
     reached = power(once.clusters or 0, known.gap.sd, goals.margin, once.gap, strict)
     found = _with_looks(once, known.gap, goals)
-    safe = _with_looks(needed_for_claim(replace(known.gap, sd=known.gap.cautious_sd), *wanted), known.gap, goals)
+    safe = _with_looks(
+        planning.needed_for_claim(replace(known.gap, sd=known.gap.cautious_sd), *wanted), known.gap, goals
+    )
     return _aim("non_inferior", goals.margin, found, reached, simulated, safe, _cost(found, known, prices))
 
 
-def _with_looks(once: Needed, spread: Spread, goals: Goals) -> Needed:
+def _with_looks(once: Needed, spread: planning.Spread, goals: Goals) -> Needed:
     """The most topics that so many looks take, for the power of one look at `once`."""
     if once.clusters is None or (goals.looks == 1 and not goals.any_time):
         return once
@@ -269,7 +256,7 @@ def _with_looks(once: Needed, spread: Spread, goals: Goals) -> Needed:
     return replace(once, clusters=clusters, more=max(0, clusters - spread.pilot))
 
 
-def _as_one_look(topics: int, spread: Spread, goals: Goals) -> int:
+def _as_one_look(topics: int, spread: planning.Spread, goals: Goals) -> int:
     """Topics of one look that have about the power of so many with these looks, 2 at least."""
     with_looks = _with_looks(Needed(topics, 0, 0.0, spread.sd), spread, goals).clusters or topics
     return max(2, topics * topics // with_looks)
@@ -278,16 +265,18 @@ def _as_one_look(topics: int, spread: Spread, goals: Goals) -> int:
 def _apart(known: _Known, goals: Goals, prices: Prices) -> Planned:
     tried = max(2, goals.tried)
     wanted = goals.level, goals.power, tried
-    found = needed_to_tell_apart(known.difference, goals.difference, *wanted)
-    found, simulated = confirmed_apart(found, known.difference, *wanted)
-    reached = power_to_tell_apart(found.clusters or 0, known.difference.sd, goals.difference, goals.level, tried)
+    found = planning.needed_to_tell_apart(known.difference, goals.difference, *wanted)
+    found, simulated = planning.confirmed_apart(found, known.difference, *wanted)
+    reached = planning.power_to_tell_apart(
+        found.clusters or 0, known.difference.sd, goals.difference, goals.level, tried
+    )
     wide = replace(known.difference, sd=known.difference.cautious_sd)
-    safe = needed_to_tell_apart(wide, goals.difference, *wanted)
+    safe = planning.needed_to_tell_apart(wide, goals.difference, *wanted)
     cost = _cost(found, known, prices, 2)
     return _aim("tell_apart", goals.difference, found, reached, simulated, safe, cost)
 
 
-def _cautious(spread: Spread) -> float:
+def _cautious(spread: planning.Spread) -> float:
     return spread.cautious_sd if spread.pilot else spread.sd
 
 
@@ -309,25 +298,25 @@ def _at(known: _Known, goals: Goals, prices: Prices, topics: int) -> At:
     strict = 1 - (1 - goals.level) / goals.tried
     return At(
         topics,
-        half_width_of_sd(topics, known.scores.sd, goals.level),
-        assured(topics, known.scores.sd, goals.half_width, goals.level),
+        planning.half_width_of_sd(topics, known.scores.sd, goals.level),
+        planning.assured(topics, known.scores.sd, goals.half_width, goals.level),
         power(_as_one_look(topics, known.gap, goals), known.gap.sd, goals.margin, max(0.0, known.gap.mean), strict),
-        power_to_tell_apart(topics, known.difference.sd, goals.difference, goals.level, max(2, goals.tried)),
+        planning.power_to_tell_apart(topics, known.difference.sd, goals.difference, goals.level, max(2, goals.tried)),
         cost_of(topics, known.design, prices),
     )
 
 
-def _assumed(agreement: float, gap: float, labels: float, icc: float, correlation: float) -> Spread:
+def _assumed(agreement: float, gap: float, labels: float, icc: float, correlation: float) -> planning.Spread:
     """Differences of two raters, Beta-binomial in each topic, with exactly the planned mean and sd."""
     other = agreement - gap
     if not 0 < other < 1:
         raise CalibrationError(
             "bad_number", f"{gap:g} less than {agreement:g} leaves an agreement of {other:g}; use a smaller difference"
         )
-    sd = sd_of_pair_differences(agreement, other, labels, icc, correlation)
+    sd = planning.sd_of_pair_differences(agreement, other, labels, icc, correlation)
     rng = np.random.default_rng(0)
     raw = _topic_means(rng, agreement, labels, icc) - _topic_means(rng, other, labels, icc)
-    return Spread(gap, sd, gap + (raw - raw.mean()) / raw.std() * sd)
+    return planning.Spread(gap, sd, gap + (raw - raw.mean()) / raw.std() * sd)
 
 
 def _topic_means(rng: np.random.Generator, agreement: float, labels: float, icc: float) -> Array:

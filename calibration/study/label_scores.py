@@ -8,20 +8,7 @@ import numpy as np
 
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import SWAP, Codes, best_places, tally
-from calibration.study.bounding import FEW_CLUSTERS, FEWEST
-from calibration.study.crossing import people_votes, votes
-from calibration.study.distance import (
-    BY_DISTANCE,
-    Scores,
-    above_lowest,
-    best_number,
-    credit_of_levels,
-    joined,
-    mean_credit,
-    scores_given,
-    span_of,
-)
-from calibration.study.joining import Answers, Mask, Scale, Study
+from calibration.study import bounding, crossing, distance, joining
 
 
 @dataclass(frozen=True)
@@ -42,7 +29,7 @@ class LabelScores:
 
 
 def label_scores(
-    study: Study, ties: str = "three_class", missing_as_wrong: bool = False, scale: Scale | None = None
+    study: joining.Study, ties: str = "three_class", missing_as_wrong: bool = False, scale: joining.Scale | None = None
 ) -> LabelScores:
     """The scores of every judge of the study. A judge's passes over a unit count 1 / passes.
 
@@ -62,7 +49,7 @@ def label_scores(
     return LabelScores(judges, study.unit_cluster[unit], unit, int((~left_out).sum()))
 
 
-def _tied(study: Study) -> Mask:
+def _tied(study: joining.Study) -> joining.Mask:
     """Rows where the annotator's label is a tie, in any pass."""
     tie = study.labels.index("tie") if "tie" in study.labels else -1
     parts = [
@@ -72,16 +59,16 @@ def _tied(study: Study) -> Mask:
 
 
 def scores_of(
-    study: Study,
-    judge: Answers | None,
+    study: joining.Study,
+    judge: joining.Answers | None,
     ties: str = "three_class",
-    scale: Scale | None = None,
+    scale: joining.Scale | None = None,
     missing_as_wrong: bool = False,
 ) -> Array:
     """Of every annotator's label in turn, the judge's agreement as in `label_scores`; nan: not answered."""
     if judge is None:
         return np.full(sum(len(np.unique(annotator.unit)) for annotator in study.annotators), math.nan)
-    if ties in BY_DISTANCE and scale is not None:
+    if ties in distance.BY_DISTANCE and scale is not None:
         return np.concatenate([np.zeros(0), *_by_distance(study, judge, ties, scale, missing_as_wrong)])
     size, place = len(study.labels), {label: index for index, label in enumerate(study.labels)}
     tie, winners = place.get("tie", -1), [place.get(label, -1) for label in ("A", "B")]
@@ -114,16 +101,20 @@ def scores_of(
     return np.concatenate(scores)
 
 
-def _by_distance(study: Study, judge: Answers, rule: str, scale: Scale, missing_as_wrong: bool) -> Iterator[Array]:
+def _by_distance(
+    study: joining.Study, judge: joining.Answers, rule: str, scale: joining.Scale, missing_as_wrong: bool
+) -> Iterator[Array]:
     kept = 1 - judge.lost_of(study.units) * missing_as_wrong
     weighted = None
     if rule == "weighted":
-        shares = votes([judge], scale, study.units, judge.scale)
-        weighted = ratio(shares @ credit_of_levels(scale, rule).T, shares.sum(axis=1, keepdims=True))
+        shares = crossing.votes([judge], scale, study.units, judge.scale)
+        weighted = ratio(shares @ distance.credit_of_levels(scale, rule).T, shares.sum(axis=1, keepdims=True))
     for person in study.annotators:
-        own = scores_given(study, person, scale)
+        own = distance.scores_given(study, person, scale)
         if weighted is None:
-            credit = mean_credit(own, scores_given(study, judge, scale), study.units, rule, span_of(scale))
+            credit = distance.mean_credit(
+                own, distance.scores_given(study, judge, scale), study.units, rule, distance.span_of(scale)
+            )
         else:
             place = scale.recode[person.label]
             credit = weighted[own.unit, place[place >= 0]]
@@ -137,7 +128,7 @@ IN_WORDS = "the best constant answer (for every criterion and every two systems 
 NAME = "best constant answer"
 
 
-def constant_judge(study: Study, unit: Codes, scale: Scale, rule: str) -> Answers:
+def constant_judge(study: joining.Study, unit: Codes, scale: joining.Scale, rule: str) -> joining.Answers:
     """The best constant answer to these units as a judge like any other; it answers each of them.
 
     Each criterion has its own, where it has 20 clusters. Of pairs of named systems: the best answer for each pair of
@@ -153,35 +144,37 @@ def constant_judge(study: Study, unit: Codes, scale: Scale, rule: str) -> Answer
     label = _labels_of(scale, len(study.labels))[places.ravel()]
     none = np.zeros(0, np.intp)
     once = np.ones(len(label), np.int64)
-    return Answers(NAME, "judge", np.repeat(unit, passes), label, once, passes, unit, none, none, none, np.zeros(0))
+    return joining.Answers(
+        NAME, "judge", np.repeat(unit, passes), label, once, passes, unit, none, none, none, np.zeros(0)
+    )
 
 
-def _by_criterion(study: Study, unit: Codes) -> list[Codes]:
+def _by_criterion(study: joining.Study, unit: Codes) -> list[Codes]:
     """The units of each criterion, where each has 20 clusters; else all together, for its best answer would be read off
     the few labels that it is tried on."""
     criterion = study.unit_criterion[unit]
     parts = [unit[criterion == place] for place in np.unique(criterion)]
     fewest = min((len(np.unique(study.unit_cluster[own])) for own in parts), default=0)
-    return parts if fewest >= FEW_CLUSTERS else [unit]
+    return parts if fewest >= bounding.FEW_CLUSTERS else [unit]
 
 
-def _best_places(study: Study, unit: Codes, scale: Scale, rule: str) -> Codes:
+def _best_places(study: joining.Study, unit: Codes, scale: joining.Scale, rule: str) -> Codes:
     """Positions in `scale.labels`: one answer a unit, or two that a coin decides between."""
     if rule == "weighted":
-        earned = people_votes(study, scale)[0][unit].sum(axis=0) @ credit_of_levels(scale, rule)
+        earned = crossing.people_votes(study, scale)[0][unit].sum(axis=0) @ distance.credit_of_levels(scale, rule)
         return np.full((len(unit), 1), np.argmax(earned), np.intp)
-    if rule in BY_DISTANCE:
-        given = joined([scores_given(study, annotator, scale) for annotator in study.annotators])
+    if rule in distance.BY_DISTANCE:
+        given = distance.joined([distance.scores_given(study, annotator, scale) for annotator in study.annotators])
         kept = study.among(unit)[given.unit]
-        best = best_number(Scores(given.unit[kept], given.value[kept], given.weight[kept]), rule)
-        return np.full((len(unit), 1), np.searchsorted(above_lowest(scale), best), np.intp)
-    people, common = people_votes(study, scale)
+        best = distance.best_number(distance.Scores(given.unit[kept], given.value[kept], given.weight[kept]), rule)
+        return np.full((len(unit), 1), np.searchsorted(distance.above_lowest(scale), best), np.intp)
+    people, common = crossing.people_votes(study, scale)
     counts, systems = people[unit] / common, study.unit_systems[unit]
     if scale.kind != "pairwise" or not len(systems) or (systems < 0).any():
         return _everywhere(counts, rule)
     mirrored = study.unit_mirrored[unit]
     pairs, place = np.unique(systems, return_inverse=True)
-    if len(np.unique(place * len(study.clusters) + study.unit_cluster[unit])) >= FEWEST * len(pairs):
+    if len(np.unique(place * len(study.clusters) + study.unit_cluster[unit])) >= bounding.FEWEST * len(pairs):
         turned = turned_rows(counts, mirrored)
         of_pairs = np.stack([tally(place, len(pairs), column) for column in turned.T], axis=-1)
         return _turned_places(best_places(of_pairs, rule)[place], mirrored)
@@ -204,7 +197,7 @@ def _turned_places(places: Codes, rows: np.typing.NDArray[np.bool_]) -> Codes:
     return np.where(rows, SWAP[places], places)[:, None]
 
 
-def _labels_of(scale: Scale, labels: int) -> Codes:
+def _labels_of(scale: joining.Scale, labels: int) -> Codes:
     """Position in `scale.labels` -> position in `Study.labels`, -1 for a label that nobody gave."""
     label = np.full(len(scale.labels), -1)
     coded = np.flatnonzero(scale.recode[:labels] >= 0)

@@ -14,18 +14,7 @@ from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import SCORES, Codes, tally
 from calibration.errors import CalibrationError
 from calibration.settings import CalibrationSettings
-from calibration.study.bounding import Group
-from calibration.study.counted import groups_of
-from calibration.study.crossing import on_own_units, people_votes, votes
-from calibration.study.distance import (
-    BY_DISTANCE,
-    Scores,
-    credit_of_levels,
-    credit_sums,
-    joined,
-    scores_given,
-    span_of,
-)
+from calibration.study import bounding, counted, crossing, distance
 from calibration.study.joining import MANY_LABELS, Answers, Scale, Study, scale_of, study_of
 
 SUFFIX = {
@@ -65,7 +54,7 @@ class LeftOutScores:
     unit: Codes | None = None  # rows of one unit stand or fall together; None: not known
 
 
-def pooled(verdicts: pd.DataFrame, settings: CalibrationSettings) -> tuple[Study, Group, Scale]:
+def pooled(verdicts: pd.DataFrame, settings: CalibrationSettings) -> tuple[Study, bounding.Group, Scale]:
     """The study, all its units as one group, and their scale. Raises `mixed_label_types` where criteria share none."""
     study = study_of(verdicts, settings)
     scale = scale_of(study, study.criteria, settings)
@@ -73,12 +62,12 @@ def pooled(verdicts: pd.DataFrame, settings: CalibrationSettings) -> tuple[Study
         raise CalibrationError(
             "mixed_label_types", "the criteria share no scale and cannot be pooled; give the rows of one of them"
         )
-    return study, groups_of(study, settings, pooled=True)[0], scale
+    return study, counted.groups_of(study, settings, pooled=True)[0], scale
 
 
 def left_out_scores(
     study: Study,
-    group: Group,
+    group: bounding.Group,
     scale: Scale,
     judge: Answers | None,
     settings: CalibrationSettings,
@@ -94,14 +83,14 @@ def left_out_scores(
 
 def scores_of_each(
     study: Study,
-    group: Group,
+    group: bounding.Group,
     scale: Scale,
     judge: Answers | None,
     settings: CalibrationSettings,
     missing_as_wrong: bool = False,
 ) -> Iterator[tuple[str, LeftOutScores]]:
     """Every annotator's name and rows, under the rule for ties or for distances. Raises `unknown_form`."""
-    if ties_rule(scale, settings) in BY_DISTANCE and len(scale.labels) > MANY_LABELS:
+    if ties_rule(scale, settings) in distance.BY_DISTANCE and len(scale.labels) > MANY_LABELS:
         yield from _of_fine_scores(study, group, scale, judge, settings, missing_as_wrong)
         return
     for one in left_out(study, group, scale, judge, missing_as_wrong):
@@ -109,18 +98,18 @@ def scores_of_each(
 
 
 def _of_fine_scores(
-    study: Study, group: Group, scale: Scale, judge: Answers | None, settings: CalibrationSettings,
+    study: Study, group: bounding.Group, scale: Scale, judge: Answers | None, settings: CalibrationSettings,
     missing_as_wrong: bool,
 ) -> Iterator[tuple[str, LeftOutScores]]:  # fmt: skip
     """The same for scales of more levels than a table has: every distance is taken once, whoever is left out."""
     if settings.references == "others_majority":
         raise CalibrationError("unknown_form", "scores this fine have no majority: use references = others_each")
-    rule, span, size = ties_rule(scale, settings), span_of(scale), study.units
-    each = [scores_given(study, annotator, scale) for annotator in study.annotators]
-    people = joined(each)
-    weight, earned = credit_sums(people, people, size, rule, span)
-    given = None if judge is None else scores_given(study, judge, scale)
-    met = None if given is None else credit_sums(given, people, size, rule, span)
+    rule, span, size = ties_rule(scale, settings), distance.span_of(scale), study.units
+    each = [distance.scores_given(study, annotator, scale) for annotator in study.annotators]
+    people = distance.joined(each)
+    weight, earned = distance.credit_sums(people, people, size, rule, span)
+    given = None if judge is None else distance.scores_given(study, judge, scale)
+    met = None if given is None else distance.credit_sums(given, people, size, rule, span)
     asked, heard = group.chosen, np.ones(size)
     if judge is not None and given is not None:
         asked = asked & (study.among(given.unit) | (study.among(judge.unreadable) & missing_as_wrong))
@@ -129,15 +118,15 @@ def _of_fine_scores(
     for annotator, own in zip(study.annotators, each, strict=True):
         here = slice(start, start + len(own.unit))
         start = here.stop
-        itself = credit_sums(own, own, size, rule, span)
+        itself = distance.credit_sums(own, own, size, rule, span)
         unit, place = np.unique(own.unit, return_inverse=True)
         others = tally(place, len(unit), own.weight * (weight[here] - itself[0]))
         human = ratio(tally(place, len(unit), own.weight * (earned[here] - itself[1])), others)
         scores = human
         if given is not None and met is not None:
             near = np.flatnonzero(study.among(unit)[given.unit])
-            pass_ = Scores(given.unit[near], given.value[near], given.weight[near])
-            with_own = credit_sums(pass_, own, size, rule, span)
+            pass_ = distance.Scores(given.unit[near], given.value[near], given.weight[near])
+            with_own = distance.credit_sums(pass_, own, size, rule, span)
             reached, possible = (
                 tally(pass_.unit, size, pass_.weight * (met[side][near] - with_own[side]))[unit] for side in (1, 0)
             )
@@ -147,22 +136,22 @@ def _of_fine_scores(
 
 
 def left_out(
-    study: Study, group: Group, scale: Scale, judge: Answers | None, missing_as_wrong: bool = False
+    study: Study, group: bounding.Group, scale: Scale, judge: Answers | None, missing_as_wrong: bool = False
 ) -> Iterator[LeftOut]:
     """Each annotator with what the others said. Passes of one rater over a unit count as one answer, 1 / passes each.
 
     A person's own passes are never a reference for that person.
     """
-    people, common = people_votes(study, scale)
-    judged = None if judge is None else votes([judge], scale, study.units, judge.scale) / judge.scale
+    people, common = crossing.people_votes(study, scale)
+    judged = None if judge is None else crossing.votes([judge], scale, study.units, judge.scale) / judge.scale
     asked, lost = group.chosen, np.zeros(study.units)
     if judge is not None and judged is not None:
         failed = np.isin(np.arange(study.units), judge.unreadable) & missing_as_wrong
         asked = asked & (judged.any(axis=1) | failed)
         lost = judge.lost_of(study.units) * missing_as_wrong
     for annotator in study.annotators:
-        unit, own_answers = on_own_units(annotator)
-        own = votes([own_answers], scale, len(unit), common)
+        unit, own_answers = crossing.on_own_units(annotator)
+        own = crossing.votes([own_answers], scale, len(unit), common)
         others = people[unit] - own
         kept = asked[unit] & own.any(axis=1) & others.any(axis=1)
         unit, said = unit[kept], own[kept] / common
@@ -177,8 +166,8 @@ def scores_of_left_out(study: Study, one: LeftOut, scale: Scale, settings: Calib
     credit = np.eye(len(places))
     if ties == "half_credit":
         credit = 1 - np.abs(SCORES[:, None] - SCORES[None, :])
-    elif ties in BY_DISTANCE:
-        credit = credit_of_levels(scale, ties)
+    elif ties in distance.BY_DISTANCE:
+        credit = distance.credit_of_levels(scale, ties)
     said = majority_votes(one.others, scale, settings) if settings.references == "others_majority" else one.others
     own, judge, reference = (_shares(side[:, places]) for side in (one.own, one.judge, said))
     earned = reference @ credit

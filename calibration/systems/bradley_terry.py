@@ -20,9 +20,7 @@ from calibration.settings import CalibrationSettings
 from calibration.study.bias import EVERYONE
 from calibration.study.bounding import Pair, drawn, made
 from calibration.study.joining import Mask, Study
-from calibration.systems.corrected import Halves, Straddling, halves_of, straddles
-from calibration.systems.placing import Ranking, placed
-from calibration.systems.win_rates import WHOLE, compared, units_of, win_scores, win_sums
+from calibration.systems import corrected, placing, win_rates
 
 STEPS, LONGEST = 60, 1.5
 FARTHEST = 20.0  # log-odds between two systems that met: more than any number of wins can show
@@ -36,7 +34,7 @@ def bradley_terry(
     rater: str | None = None,
     settings: CalibrationSettings | None = None,
     ridge: float = 0.0,
-) -> Ranking:
+) -> placing.Ranking:
     """Strength of every system, in log-odds of winning, of mean 0; ties are half a win for each. Bradley & Terry 1952.
 
     `rater`: None for all annotators; each unit counts once. Interval: cluster bootstrap, expanded percentile. Undefined
@@ -46,18 +44,18 @@ def bradley_terry(
     `CalibrationError`.
     """
     settings = settings or CalibrationSettings()
-    units = units_of(verdicts, settings)
-    wins = win_sums(units, win_scores(units, rater))
+    units = win_rates.units_of(verdicts, settings)
+    wins = win_rates.win_sums(units, win_rates.win_scores(units, rater))
     return strength_ranking(rater or EVERYONE, units.systems, wins, settings, ridge)
 
 
 def strength_ranking(
     rater: str, systems: tuple[str, ...], wins: Array, settings: CalibrationSettings, ridge: float = 0.0
-) -> Ranking:
+) -> placing.Ranking:
     """`bradley_terry` from wins by cluster, shape (clusters, systems, systems)."""
     draws = resample(wins, lambda sums: strengths(sums, ridge), settings.resamples, settings.seed)
     note = LOG_ODDS + (f"; ridge {ridge:g}" if ridge else "")
-    whole, sizes = wins.sum(axis=0), compared(wins).sum(axis=-1)
+    whole, sizes = wins.sum(axis=0), win_rates.compared(wins).sum(axis=-1)
     point, reason = strengths(whole, ridge), why_no_strengths(whole, ridge)
     return placed_strengths("bradley_terry", rater, systems, sizes, point, draws, reason, note, settings)
 
@@ -65,16 +63,16 @@ def strength_ranking(
 def placed_strengths(
     statistic: str, rater: str, systems: tuple[str, ...], sizes: Array, point: Array, draws: Array,
     reason: Remark | None, note: str, settings: CalibrationSettings,
-) -> Ranking:  # fmt: skip
+) -> placing.Ranking:  # fmt: skip
     """A ranking of strengths. `sizes`: units of each system in each cluster; `draws`: shape (resamples, systems)."""
     out: list[Estimate] = []
     for index in range(len(systems)):
-        pair = Pair(rater, "", WHOLE, sizes[:, index])
+        pair = Pair(rater, "", win_rates.WHOLE, sizes[:, index])
         if reason:
             out.append(made(statistic, pair, math.nan, (math.nan, math.nan), "none", [note, reason], settings))
         else:
             out.append(drawn(statistic, pair, float(point[index]), draws[:, index], "", settings, note))
-    return placed(systems, out, None if reason else draws)
+    return placing.placed(systems, out, None if reason else draws)
 
 
 def strengths(wins: npt.ArrayLike, ridge: float = 0.0) -> Array:
@@ -95,11 +93,11 @@ def strengths(wins: npt.ArrayLike, ridge: float = 0.0) -> Array:
 
 def why_no_strengths(wins: Array, ridge: float = 0.0) -> Remark | None:
     """Why one table of wins, shape (systems, systems), has no strengths; None where it has."""
-    if not compared(wins).sum() > NONE:
+    if not win_rates.compared(wins).sum() > NONE:
         return undefined(Reason.NO_ITEMS)
     if not np.isnan(strengths(wins, ridge)).any():
         return None
-    groups, _ = csgraph.connected_components(compared(wins) > NONE, directed=False)
+    groups, _ = csgraph.connected_components(win_rates.compared(wins) > NONE, directed=False)
     if groups > 1:
         return undefined(Reason.NOT_CONNECTED, groups=int(groups))
     return undefined(Reason.SEPARATED)
@@ -121,7 +119,7 @@ def chances(strength: Array) -> Array:
 def _newton(wins: Array, ridge: float) -> Array:
     """Strengths of each table, shape (tables, systems); nan where there is no finite maximum."""
     size = wins.shape[-1]
-    met, even = compared(wins), np.ones((size, size)) / size  # `even` fixes the mean, which no win can
+    met, even = win_rates.compared(wins), np.ones((size, size)) / size  # `even` fixes the mean, which no win can
     scale = met.sum(axis=(-2, -1))
     found = np.zeros(wins.shape[:2])
     done = np.zeros(len(wins), bool)
@@ -150,8 +148,8 @@ def judge_corrected_strengths(
     verdicts: pd.DataFrame | Study,
     judge: str,
     settings: CalibrationSettings | None = None,
-    straddling: Straddling = "refuse",
-) -> tuple[Ranking, Ranking, Ranking]:
+    straddling: corrected.Straddling = "refuse",
+) -> tuple[placing.Ranking, placing.Ranking, placing.Ranking]:
     """Strengths by people, by the judge alone, and corrected: (log-odds of winning, mean 0) of every system.
 
     The corrected ones maximise l_h + lam (l_g unlabelled - l_g labelled), each a mean over units: as the likelihood is
@@ -161,8 +159,8 @@ def judge_corrected_strengths(
     `bradley_terry`, and `cluster_straddles` under `refuse`. Raises as `judge_corrected_win_rates`.
     """
     settings = settings or CalibrationSettings()
-    units = units_of(verdicts, settings)
-    halves = halves_of(units, judge, straddling)
+    units = win_rates.units_of(verdicts, settings)
+    halves = corrected.halves_of(units, judge, straddling)
     lam = tuning(halves)
     parts = np.stack([halves.people, halves.judged, halves.elsewhere], axis=1)
     whole = corrected_wins(parts.sum(axis=0), lam)
@@ -170,7 +168,7 @@ def judge_corrected_strengths(
     reason = reason or why_no_strengths(np.nan_to_num(whole))
     draws = resample(parts, partial(corrected_strength, lam=lam), settings.resamples, settings.seed)
     note = "; ".join(filter(None, [f"{LOG_ODDS}; lambda {lam:.3f}", halves.note]))
-    sizes = compared(parts[:, 0] + parts[:, 2]).sum(axis=-1)
+    sizes = win_rates.compared(parts[:, 0] + parts[:, 2]).sum(axis=-1)
     name = "judge_corrected_bradley_terry"
     point = corrected_strength(parts.sum(axis=0), lam)
     return (
@@ -198,7 +196,7 @@ def corrected_strength(sums: Array, lam: float) -> Array:
     return strengths(np.nan_to_num(corrected_wins(sums, lam)))
 
 
-def tuning(halves: Halves) -> float:
+def tuning(halves: corrected.Halves) -> float:
     """The lam of least variance: scores of people (a) against what the correction adds (b), by cluster."""
     fits = [strengths(wins.sum(axis=0)) for wins in (halves.people, halves.judged)]
     at = next((fit for fit in fits if not np.isnan(fit).any()), None)
@@ -214,11 +212,11 @@ def tuning(halves: Halves) -> float:
 
 def _left(wins: Array, expected: Array) -> Array:
     """Wins beyond expectation of each system in each cluster, shape (clusters, systems), of mean 0 per unit."""
-    score = (wins - compared(wins) * expected).sum(axis=-1)
-    sizes = compared(wins).sum(axis=-1)
+    score = (wins - win_rates.compared(wins) * expected).sum(axis=-1)
+    sizes = win_rates.compared(wins).sum(axis=-1)
     return np.asarray(score - sizes * np.nan_to_num(ratio(score.sum(axis=0), sizes.sum(axis=0))))
 
 
-def _straddle(halves: Halves) -> Remark | None:
-    both = int(straddles(halves.people, halves.elsewhere).sum())
+def _straddle(halves: corrected.Halves) -> Remark | None:
+    both = int(corrected.straddles(halves.people, halves.elsewhere).sum())
     return undefined(Reason.CLUSTER_STRADDLES, clusters=both) if both else None

@@ -22,18 +22,7 @@ from calibration.settings import CalibrationSettings
 from calibration.study.bias import EVERYONE
 from calibration.study.bounding import Pair, made
 from calibration.study.joining import Mask, Study
-from calibration.systems.placing import Ranking, placed
-from calibration.systems.win_rates import (
-    WHOLE,
-    Units,
-    asked,
-    cluster_rates,
-    compared,
-    units_of,
-    win_rate_ranking,
-    win_scores,
-    win_sums,
-)
+from calibration.systems import placing, win_rates
 
 Straddling = Literal["refuse", "drop", "joint"]
 TINY = 1e-12
@@ -60,9 +49,9 @@ class CorrectedWinRates:
     """
 
     judge: str
-    people: Ranking
-    judge_alone: Ranking
-    corrected: Ranking
+    people: placing.Ranking
+    judge_alone: placing.Ranking
+    corrected: placing.Ranking
     tuning: dict[str, float]
 
 
@@ -83,38 +72,38 @@ def judge_corrected_win_rates(
     Raises `unknown_form`, `unknown_rater`, `not_pairwise`.
     """
     settings = settings or CalibrationSettings()
-    units = units_of(verdicts, settings)
+    units = win_rates.units_of(verdicts, settings)
     halves = halves_of(units, judge, straddling)
     ranking, tuning = corrected_ranking(units, judge, halves, settings, straddling)
     return CorrectedWinRates(
         judge,
-        win_rate_ranking(EVERYONE, units.systems, halves.people, settings),
-        win_rate_ranking(judge, units.systems, halves.judged + halves.elsewhere, settings),
+        win_rates.win_rate_ranking(EVERYONE, units.systems, halves.people, settings),
+        win_rates.win_rate_ranking(judge, units.systems, halves.judged + halves.elsewhere, settings),
         ranking,
         tuning,
     )
 
 
 def corrected_ranking(
-    units: Units, judge: str, halves: Halves, settings: CalibrationSettings, straddling: Straddling
-) -> tuple[Ranking, dict[str, float]]:
+    units: win_rates.Units, judge: str, halves: Halves, settings: CalibrationSettings, straddling: Straddling
+) -> tuple[placing.Ranking, dict[str, float]]:
     """The third ranking of `judge_corrected_win_rates` alone, and lambda of each system."""
     columns = [_means(halves, index, straddling) for index in range(len(units.systems))]
     found = [corrected_mean(column, straddling) for column in columns]
     estimates = [
         corrected_estimate(judge, one, fit, halves.note, settings) for one, fit in zip(columns, found, strict=True)
     ]
-    ranking = placed(units.systems, estimates, _draws(columns, found, settings))
+    ranking = placing.placed(units.systems, estimates, _draws(columns, found, settings))
     return ranking, {name: fit.tuning for name, fit in zip(units.systems, found, strict=True)}
 
 
-def halves_of(units: Units, judge: str, straddling: Straddling) -> Halves:
+def halves_of(units: win_rates.Units, judge: str, straddling: Straddling) -> Halves:
     """What can be compared. Raises `unknown_form`."""
     if straddling not in ("refuse", "drop", "joint"):
         raise CalibrationError("unknown_form", f"straddling is {straddling!r}; use refuse, drop or joint")
-    h, g = win_scores(units), win_scores(units, judge)
+    h, g = win_rates.win_scores(units), win_rates.win_scores(units, judge)
     silent = np.isnan(g)
-    spared = ~silent & np.isnan(h) & asked(units)
+    spared = ~silent & np.isnan(h) & win_rates.asked(units)
     labelled, rest = ~silent & ~np.isnan(h), ~silent & np.isnan(h) & ~spared
     dropped = {
         "labelled units without an answer of the judge dropped": int((silent & ~np.isnan(h)).sum()),
@@ -122,7 +111,8 @@ def halves_of(units: Units, judge: str, straddling: Straddling) -> Halves:
     }
     note = "; ".join(f"{count:,} {which}" for which, count in dropped.items() if count)
     people, judged, elsewhere = (
-        win_sums(units, np.where(where, score, np.nan)) for score, where in ((h, labelled), (g, labelled), (g, rest))
+        win_rates.win_sums(units, np.where(where, score, np.nan))
+        for score, where in ((h, labelled), (g, labelled), (g, rest))
     )
     if straddling == "drop":
         both = straddles(people, elsewhere)
@@ -133,7 +123,7 @@ def halves_of(units: Units, judge: str, straddling: Straddling) -> Halves:
 
 def straddles(people: Array, elsewhere: Array) -> Mask:
     """Whether a cluster holds labelled and unlabelled units, shape (clusters,)."""
-    held, rest = (compared(wins).sum(axis=(1, 2)) > 0 for wins in (people, elsewhere))
+    held, rest = (win_rates.compared(wins).sum(axis=(1, 2)) > 0 for wins in (people, elsewhere))
     return np.asarray(held & rest)
 
 
@@ -170,12 +160,12 @@ class CorrectedMean:
 
 
 def _means(halves: Halves, system: int, straddling: Straddling) -> ClusterMeans:
-    h, met = (rates[:, system] for rates in cluster_rates(halves.people))
-    g, _ = (rates[:, system] for rates in cluster_rates(halves.judged))
-    rest, others = (rates[:, system] for rates in cluster_rates(halves.elsewhere))
+    h, met = (rates[:, system] for rates in win_rates.cluster_rates(halves.people))
+    g, _ = (rates[:, system] for rates in win_rates.cluster_rates(halves.judged))
+    rest, others = (rates[:, system] for rates in win_rates.cluster_rates(halves.elsewhere))
     both = int(((met > 0) & (others > 0)).sum())
     if straddling == "joint" and both:
-        rest, _ = (rates[:, system] for rates in cluster_rates(halves.judged + halves.elsewhere))
+        rest, _ = (rates[:, system] for rates in win_rates.cluster_rates(halves.judged + halves.elsewhere))
     return ClusterMeans(h, g, rest, met + others, both)
 
 
@@ -258,7 +248,7 @@ def corrected_estimate(
 ) -> Estimate:  # fmt: skip
     """theta as an estimate. `left_out`: what was, in words."""
     said = _said(means, fit, left_out)
-    pair = Pair(judge, "people", WHOLE, means.sizes)
+    pair = Pair(judge, "people", win_rates.WHOLE, means.sizes)
     clusters = int(means.labelled.sum())
     bounds = corrected_interval(fit, clusters, settings.level)
     if math.isnan(bounds[0]) and not fit.reason:

@@ -12,16 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.correlation import (
-    KINDS,
-    SAME_SCORE,
-    kendall_tau_b,
-    pearson,
-    pearson_of_moments,
-    spearman,
-    tau_b,
-)
+from calibration.arithmetic import closed_forms, correlation
 from calibration.estimates import Estimate
 from calibration.remarks import Reason, Remark, told
 from calibration.settings import CalibrationSettings
@@ -157,13 +148,15 @@ def rank_stability(
     return RankStability(tuple(rankings), tuple(pairs))
 
 
-def _pair(units: Units, one: str, other: str, scores: dict[str, Array], settings: CalibrationSettings) -> RankPair:
+def _pair(
+    units: Units, one: str, other: str, scores: dict[str, closed_forms.Array], settings: CalibrationSettings
+) -> RankPair:
     shared = ~np.isnan(scores[one]) & ~np.isnan(scores[other])
     wins = [win_sums(units, np.where(shared, scores[name], np.nan)) for name in (one, other)]
     rates = np.stack([cluster_rates(table)[0] for table in wins], axis=1)
     held = ~np.isnan(rates).all(axis=(0, 1))
     x, y = (np.nanmean(rates[:, side][:, held], axis=0) for side in (0, 1))
-    value = kendall_tau_b(*_ranked(x, y))
+    value = correlation.kendall_tau_b(*_ranked(x, y))
     draws = rate_draws(rates[:, :, held], settings)
     sizes = compared(wins[0]).sum(axis=(1, 2)) / 2
     pair = Pair(one, other, WHOLE, sizes)
@@ -171,7 +164,7 @@ def _pair(units: Units, one: str, other: str, scores: dict[str, Array], settings
     reason = "two_points" if not reason and held.sum() == 2 else reason
     over = over_systems(int(held.sum()))
     estimate = drawn("kendall_tau_b_systems", pair, value, taus(draws[:, 0], draws[:, 1]), reason, settings, over)
-    return RankPair(one, other, estimate, spearman(*_ranked(x, y)), _same_first(draws))
+    return RankPair(one, other, estimate, correlation.spearman(*_ranked(x, y)), _same_first(draws))
 
 
 def over_systems(count: int) -> Remark:
@@ -186,35 +179,35 @@ def systems_of(estimate: Estimate) -> int:
     return int(estimate.fact(Reason.OVER_FEW_SYSTEMS, "systems") or estimate.fact(Reason.OVER_SYSTEMS, "systems") or 0)
 
 
-def _ranked(x: Array, y: Array) -> tuple[Array, Array]:
+def _ranked(x: closed_forms.Array, y: closed_forms.Array) -> tuple[closed_forms.Array, closed_forms.Array]:
     return ranks_of(x), ranks_of(y)  # rates that differ by rounding share a rank
 
 
-def taus(x: Array, y: Array) -> Array:
+def taus(x: closed_forms.Array, y: closed_forms.Array) -> closed_forms.Array:
     """Tau-b of each row, shape (resamples,), from values of shape (resamples, systems)."""
     i, j = np.triu_indices(x.shape[1], 1)
     dx, dy = x[:, i] - x[:, j], y[:, i] - y[:, j]
-    free_x, free_y = np.abs(dx) >= SAME_SCORE, np.abs(dy) >= SAME_SCORE
+    free_x, free_y = np.abs(dx) >= correlation.SAME_SCORE, np.abs(dy) >= correlation.SAME_SCORE
     both, alike = free_x & free_y, (dx > 0) == (dy > 0)
-    counts = np.zeros((len(x), KINDS))
+    counts = np.zeros((len(x), correlation.KINDS))
     for kind, seen in enumerate((both & alike, both & ~alike, free_x, free_y, np.ones_like(both))):
         counts[:, kind] = seen.sum(axis=1)
     whole = ~(np.isnan(dx).any(axis=1) | np.isnan(dy).any(axis=1))
-    return np.where(whole, tau_b(counts), np.nan)
+    return np.where(whole, correlation.tau_b(counts), np.nan)
 
 
-def _same_first(draws: Array) -> float:
+def _same_first(draws: closed_forms.Array) -> float:
     """`draws`: shape (resamples, 2, systems)."""
     whole = ~np.isnan(draws).any(axis=(1, 2))
     if draws.shape[-1] < 2 or not whole.any():
         return math.nan
-    top = draws[whole] >= draws[whole].max(axis=-1, keepdims=True) - SAME_SCORE
+    top = draws[whole] >= draws[whole].max(axis=-1, keepdims=True) - correlation.SAME_SCORE
     alone = (top.sum(axis=-1) == 1).all(axis=1)
     return float((alone & (top[:, 0] == top[:, 1]).all(axis=1)).mean())
 
 
 FEWEST = 3  # systems: a correlation of two points is always 1 or -1
-Sides = tuple[Array, Array]
+Sides = tuple[closed_forms.Array, closed_forms.Array]
 
 
 def order_estimates(pair: Pair, values: Sides, draws: Sides, settings: CalibrationSettings) -> Iterator[Estimate]:
@@ -231,16 +224,16 @@ def order_estimates(pair: Pair, values: Sides, draws: Sides, settings: Calibrati
     over = over_systems(int(held.sum()))
     ranked, drawn_ranks = (ranks_of(x), ranks_of(y)), (ranks_of(drawn_x), ranks_of(drawn_y))
     found = {
-        "pearson": (pearson(x, y), pearsons(drawn_x, drawn_y)),
-        "spearman": (spearman(*ranked), pearsons(*drawn_ranks)),
-        "kendall_tau_b": (kendall_tau_b(*ranked), taus(drawn_x, drawn_y)),
+        "pearson": (correlation.pearson(x, y), pearsons(drawn_x, drawn_y)),
+        "spearman": (correlation.spearman(*ranked), pearsons(*drawn_ranks)),
+        "kendall_tau_b": (correlation.kendall_tau_b(*ranked), taus(drawn_x, drawn_y)),
     }
     for name, (value, of_draws) in found.items():
         reason = "zero_variance" if math.isnan(value) else ""
         yield drawn(f"aggregate_{name}_systems", pair, value, of_draws, reason, settings, over)
 
 
-def pearsons(x: Array, y: Array) -> Array:
+def pearsons(x: closed_forms.Array, y: closed_forms.Array) -> closed_forms.Array:
     """Of each row, shape (resamples,); nan where a system has no value or one side is constant."""
     x, y = x - x.mean(axis=-1, keepdims=True), y - y.mean(axis=-1, keepdims=True)
-    return pearson_of_moments(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1).sum(axis=-2))
+    return correlation.pearson_of_moments(np.stack([np.ones_like(x), x, y, x * x, y * y, x * y], axis=-1).sum(axis=-2))

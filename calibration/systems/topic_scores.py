@@ -17,9 +17,7 @@ from calibration.settings import Aggregate, CalibrationSettings
 from calibration.study.bias import EVERYONE
 from calibration.study.bounding import Group, Pair, drawn, share
 from calibration.study.joining import Mask, Study, study_of
-from calibration.systems.aggregates import SHARES, measure_of
-from calibration.systems.report_values import Rows
-from calibration.systems.win_rates import rate_draws
+from calibration.systems import aggregates, report_values, win_rates
 
 WINS, MEAN = Aggregate("win rate", "win_rate"), Aggregate("mean score", "mean")
 TOPIC_SCORE = "topic_score"
@@ -52,7 +50,7 @@ def measures_of(study: Study, settings: CalibrationSettings) -> tuple[Aggregate,
     """What topics can be scored by: the protocol's own aggregates, then win rates of pairs or means of ratings."""
     kinds = {*study.kinds.values()}
     known = (*settings.aggregates, *[WINS] * ("pairwise" in kinds), *[MEAN] * (kinds == {"rating"}))
-    return tuple(one for one in known if measure_of(Rows(study), one, settings) is not None)
+    return tuple(one for one in known if aggregates.measure_of(report_values.Rows(study), one, settings) is not None)
 
 
 def topic_scores(
@@ -67,7 +65,7 @@ def topic_scores(
     """
     settings = settings or CalibrationSettings()
     study = study_of(verdicts, settings)
-    found = measure_of(Rows(study), measure, settings)
+    found = aggregates.measure_of(report_values.Rows(study), measure, settings)
     if found is None:
         raise CalibrationError("no_measure", f"no label is of the kind that '{measure.name}' ({measure.rule}) is about")
     _refuse_unknown(study, rater)
@@ -111,9 +109,9 @@ def _mean_over(
     group = Group((), scores.measure.name, "all", np.ones(0, dtype=bool))
     pair = Pair(scores.rater, "", group, np.where(held, max(size, 1.0), 0.0))
     said = f"{category}; each topic counts once"
-    if scores.measure.rule in SHARES:
+    if scores.measure.rule in aggregates.SHARES:
         return share(TOPIC_SCORE, pair, np.nan_to_num(values) * pair.sizes, settings, said)
-    draws = rate_draws(values[:, None], settings)[:, 0] if pair.clusters > 1 else None
+    draws = win_rates.rate_draws(values[:, None], settings)[:, 0] if pair.clusters > 1 else None
     value = float(values[held].mean()) if held.any() else float("nan")
     return drawn(TOPIC_SCORE, pair, value, draws, "" if held.any() else "no_items", settings, said)
 

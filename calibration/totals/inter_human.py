@@ -24,17 +24,7 @@ from calibration.study.bounding import Group, Pair, drawn, share
 from calibration.study.crossing import comparisons, cross, votes
 from calibration.study.joining import Scale, Study
 from calibration.study.left_out import SUFFIX, TIE_RULE, pooled
-from calibration.totals.total_scores import (
-    clusters_of_reports,
-    mean_known,
-    order_draws,
-    paired,
-    pearson_draws,
-    race_totals,
-    rank_correlation,
-    ranked_draws,
-    totals_of,
-)
+from calibration.totals import total_scores
 
 CONSTRUCTIONS = ("pairs", "others_mean")
 
@@ -82,7 +72,9 @@ def mean_kappa_of_people(verdicts: pd.DataFrame, settings: CalibrationSettings |
     thin = int((defined & (sums.sum(axis=(0, 2, 3)) < THIN)).sum())
     note = f"drg: unweighted mean over {int(defined.sum())} of {len(tables)} pairs of annotators"
     note += f"; {thin} of them share fewer than {THIN} labels and weigh as much as the others" if thin else ""
-    return _drawn("light_kappa", pair, sums, lambda one: mean_known(closed_forms.kappa(one)), settings, note)
+    return _drawn(
+        "light_kappa", pair, sums, lambda one: total_scores.mean_known(closed_forms.kappa(one)), settings, note
+    )
 
 
 def score_correlations_of_people(
@@ -100,27 +92,30 @@ def score_correlations_of_people(
             "unknown_form", f"construction is {construction!r}; use one of {', '.join(CONSTRUCTIONS)}"
         )
     study, group, scale, settings = _opened(verdicts, settings)
-    totals, cluster = totals_of(study, study.annotators, group, scale), clusters_of_reports(study)
+    totals, cluster = (
+        total_scores.totals_of(study, study.annotators, group, scale),
+        total_scores.clusters_of_reports(study),
+    )
     sides = _pairs(totals) if construction == "pairs" else _against_others(totals)
-    parts = [paired(x, y, cluster) for x, y in sides]
+    parts = [total_scores.paired(x, y, cluster) for x, y in sides]
     clusters = len(study.clusters)
     pair = Pair(
         "each_annotator", "others", group, sum((tally(part.cluster, clusters) for part in parts), np.zeros(clusters))
     )
     estimates = []
     for name, function, draws_of in (
-        ("pearson", pearson, pearson_draws),
-        ("spearman", rank_correlation, ranked_draws),
-        ("rank_agreement_across_items", rank_agreement_across_items, order_draws),
+        ("pearson", pearson, total_scores.pearson_draws),
+        ("spearman", total_scores.rank_correlation, total_scores.ranked_draws),
+        ("rank_agreement_across_items", rank_agreement_across_items, total_scores.order_draws),
     ):
         values = np.array([function(part.x, part.y) for part in parts])
-        value = float(mean_known(values))
+        value = float(total_scores.mean_known(values))
         draws = None
         if not math.isnan(value) and pair.clusters > 1:
-            draws = mean_known(np.stack([draws_of(part, clusters, settings) for part in parts], axis=-1))
+            draws = total_scores.mean_known(np.stack([draws_of(part, clusters, settings) for part in parts], axis=-1))
         note = f"dr3: totals of reports, mean over {int((~np.isnan(values)).sum())} of {len(parts)} "
         note += "pairs of annotators" if construction == "pairs" else "annotators, each with the mean of the others"
-        note += "; a tie on either side is disagreement" if draws_of is order_draws else ""
+        note += "; a tie on either side is disagreement" if draws_of is total_scores.order_draws else ""
         reason = "" if not math.isnan(value) else "zero_variance" if pair.n > 1 else "no_items"
         estimates.append(drawn(name, pair, value, draws, reason, settings, note))
     return estimates[0], estimates[1], estimates[2]
@@ -138,8 +133,11 @@ def rank_agreement_of_people(
     if ties not in ("strict", "exclude"):
         raise CalibrationError("unknown_form", f"ties is {ties!r}; use strict or exclude")
     study, group, scale, settings = _opened(verdicts, settings)
-    totals, cluster = race_totals(study, study.annotators, group, scale), clusters_of_reports(study)
-    parts = [paired(x, y, cluster) for x, y in _pairs(totals)]
+    totals, cluster = (
+        total_scores.race_totals(study, study.annotators, group, scale),
+        total_scores.clusters_of_reports(study),
+    )
+    parts = [total_scores.paired(x, y, cluster) for x, y in _pairs(totals)]
     matrices = pair_matrices((Ranked(part.x, part.y, part.weight, part.cluster) for part in parts), len(study.clusters))
     counts = np.moveaxis(np.diagonal(matrices, axis1=1, axis2=2), 0, -1) / 2
     agree, pairs = rank_share(counts, ties)

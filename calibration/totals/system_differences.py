@@ -23,16 +23,7 @@ from calibration.settings import CalibrationSettings
 from calibration.study.bounding import Group, Pair, drawn, made
 from calibration.study.joining import Scale, Study
 from calibration.study.left_out import pooled
-from calibration.totals.total_scores import (
-    clusters_of_reports,
-    mean_known,
-    paired,
-    rank_correlation,
-    ranked_draws,
-    systems_of_reports,
-    totals_of,
-    why_no_correlation,
-)
+from calibration.totals import total_scores
 
 PEOPLE = "each_annotator"
 FEWEST = 2  # topics with both systems
@@ -106,13 +97,13 @@ def _known(pairs: Sequence[tuple[str, str]], systems: Sequence[str]) -> tuple[tu
 
 def _by_topic(study: Study, group: Group, scale: Scale) -> Iterator[tuple[str, Array]]:
     """Rater and its mean total of each topic and system, shape (clusters, systems); nan where it has none."""
-    people = mean_known(totals_of(study, study.annotators, group, scale), axis=0)
-    judged = totals_of(study, study.judges, group, scale)
+    people = total_scores.mean_known(total_scores.totals_of(study, study.annotators, group, scale), axis=0)
+    judged = total_scores.totals_of(study, study.judges, group, scale)
     raters = [
         *[(PEOPLE, people)] * bool(study.annotators),
         *zip((judge.rater for judge in study.judges), judged, strict=True),
     ]
-    cluster, system = clusters_of_reports(study), systems_of_reports(study)
+    cluster, system = total_scores.clusters_of_reports(study), total_scores.systems_of_reports(study)
     for rater, totals in raters:
         yield rater, _means(totals, cluster, system, (len(study.clusters), len(study.systems)))
 
@@ -135,16 +126,16 @@ def _compared(
     settings: CalibrationSettings,
 ) -> SystemDifference:
     x, y = (scores[:, list(study.systems).index(name)] for name in systems)
-    one = paired(x, y, np.arange(len(x)))
+    one = total_scores.paired(x, y, np.arange(len(x)))
     pair = Pair(rater, "", group, (~np.isnan(x - y)).astype(float))
     found = paired_difference(one.x, one.y, one.cluster, settings.level)
     note = f"{systems[0]} minus {systems[1]}, mean over topics with both"
     words = {"": "", "too_few_units": "fewer than 2 topics", "zero_variance": "no spread"}[found.note]
     said = remarks_of(note, no_interval(found.note, words) if words else ())
     gap = made("system_difference", pair, found.value, (found.low, found.high), "cluster_t", said, settings)
-    value = float(rank_correlation(one.x, one.y))
-    reason = why_no_correlation(pair.n, value)
-    draws = None if reason or pair.n < FEWEST else ranked_draws(one, len(x), settings)
+    value = float(total_scores.rank_correlation(one.x, one.y))
+    reason = total_scores.why_no_correlation(pair.n, value)
+    draws = None if reason or pair.n < FEWEST else total_scores.ranked_draws(one, len(x), settings)
     spearman = drawn("system_spearman", pair, value, draws, reason, settings, "over topics, of the two systems' scores")
     differences = np.round(one.x - one.y, 9)
     p = _wilcoxon(differences)

@@ -11,21 +11,9 @@ import numpy as np
 import pandas as pd
 
 from calibration.agreement.continuous import spearman_draws
+from calibration.arithmetic import correlation
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
-from calibration.arithmetic.correlation import (
-    KINDS,
-    MOST_ROWS,
-    Ranked,
-    moments,
-    pair_matrices,
-    pearson,
-    pearson_of_moments,
-    rank_agreement_across_items,
-    rank_share,
-    sign_counts,
-    spearman,
-)
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import cluster_t, concordance_draws, resample, se_of_sums
@@ -111,13 +99,13 @@ def paired(x: Array, y: Array, cluster: Codes) -> Joined:
 
 def pearson_draws(joined: Joined, clusters: int, settings: CalibrationSettings) -> Array:
     """Pearson of each resample of whole clusters, shape (resamples,); so below."""
-    sums = moments(joined.x, joined.y, joined.weight, joined.cluster, clusters)
-    return resample(sums, pearson_of_moments, settings.resamples, settings.seed)
+    sums = correlation.moments(joined.x, joined.y, joined.weight, joined.cluster, clusters)
+    return resample(sums, correlation.pearson_of_moments, settings.resamples, settings.seed)
 
 
 def rank_correlation(x: Array, y: Array) -> float:
     """Spearman of totals, shape (reports,). Undefined as `spearman`."""
-    return spearman(np.round(x, DECIMALS), np.round(y, DECIMALS))
+    return correlation.spearman(np.round(x, DECIMALS), np.round(y, DECIMALS))
 
 
 def ranked_draws(one: Joined, clusters: int, settings: CalibrationSettings) -> Array:
@@ -133,15 +121,17 @@ def order_counts(joined: Joined, clusters: int, settings: CalibrationSettings) -
 
     nan of more than `MOST_ROWS` reports: a matter of minutes.
     """
-    if len(joined.x) > MOST_ROWS:
-        return np.full((settings.resamples, KINDS), np.nan)
-    matrices = pair_matrices([Ranked(joined.x, joined.y, joined.weight, joined.cluster)], clusters)
+    if len(joined.x) > correlation.MOST_ROWS:
+        return np.full((settings.resamples, correlation.KINDS), np.nan)
+    matrices = correlation.pair_matrices(
+        [correlation.Ranked(joined.x, joined.y, joined.weight, joined.cluster)], clusters
+    )
     return concordance_draws(matrices, settings.resamples, settings.seed)
 
 
 def order_draws(joined: Joined, clusters: int, settings: CalibrationSettings) -> Array:
     """Rank agreement across items; a tie on either side is disagreement."""
-    return ratio(*rank_share(order_counts(joined, clusters, settings), "strict"))
+    return ratio(*correlation.rank_share(order_counts(joined, clusters, settings), "strict"))
 
 
 def mean_known(values: Array, axis: int = -1) -> Array:
@@ -210,21 +200,25 @@ def _agreement(
     note = "totals of reports with the mean total of the annotators"
     correlations, orders = [], []
     for name, function, draws_of in (
-        ("pearson", pearson, pearson_draws),
+        ("pearson", correlation.pearson, pearson_draws),
         ("spearman", rank_correlation, ranked_draws),
     ):
         value = function(joined.x, joined.y)
         reason = why_no_correlation(pair.n, value)
         draws = draws_of(joined, clusters, settings) if wanted and not reason else None
         correlations.append(drawn(name, pair, value, draws, reason, settings, note))
-    counts = sign_counts(joined.x, joined.y)
+    counts = correlation.sign_counts(joined.x, joined.y)
     drawn_counts = order_counts(joined, clusters, settings) if wanted else None
     for ties, suffix in (("strict", ""), ("exclude", "_exclude_ties")):
-        value = rank_agreement_across_items(joined.x, joined.y, ties)
-        draws = None if drawn_counts is None else ratio(*rank_share(drawn_counts, ties))
+        value = correlation.rank_agreement_across_items(joined.x, joined.y, ties)
+        draws = None if drawn_counts is None else ratio(*correlation.rank_share(drawn_counts, ties))
         reason = "no_items" if math.isnan(value) else ""
         kept = f"{note}; {_rule(counts, ties)}"
-        kept += f"; more than {MOST_ROWS:,} reports are too many to resample" if pair.n > MOST_ROWS else ""
+        kept += (
+            f"; more than {correlation.MOST_ROWS:,} reports are too many to resample"
+            if pair.n > correlation.MOST_ROWS
+            else ""
+        )
         orders.append(drawn(f"rank_agreement_across_items{suffix}", pair, value, draws, reason, settings, kept))
     return TotalAgreement(
         judge.rater,
@@ -243,7 +237,7 @@ def why_no_correlation(n: int, value: float) -> str:
 
 
 def _rule(counts: Array, ties: str) -> str:
-    decided, everything = (round(float(rank_share(counts, rule)[1])) for rule in ("exclude", "strict"))
+    decided, everything = (round(float(correlation.rank_share(counts, rule)[1])) for rule in ("exclude", "strict"))
     if ties == "exclude":
         return f"pairs with a tie on either side dropped, kept {decided:,} of {everything:,}"
     return f"a tie on either side is disagreement: {everything - decided:,} of {everything:,} pairs of reports"

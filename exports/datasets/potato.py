@@ -15,26 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from exports.datasets.tool_labels import (
-    MARK,
-    NOT_GIVEN,
-    RATIONALE,
-    Criteria,
-    Pieces,
-    Rater,
-    Said,
-    Task,
-    ToolFiles,
-    answers_of,
-    criteria_asked,
-    labels,
-    never_held,
-    number_of,
-    tasks_of,
-    tool_names,
-    words_of,
-    written,
-)
+from exports.datasets import tool_labels
 
 TOOL = "Potato"
 TILES = {"left": "A", "right": "B"}  # Potato calls what stands first A
@@ -43,63 +24,72 @@ VALUE = {"pairwise": "selection", "number": "number"}
 NOT_IN_YAML = re.compile("[\x7f-\x84\x86-\x9f\ufeff\ufffe\uffff]")  # in JSON, but not in YAML unless escaped
 
 
-def to_potato(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
+def to_potato(verdicts: pd.DataFrame, criteria: tool_labels.Criteria) -> tool_labels.ToolFiles:
     """`config.yaml`, `data/instances.jsonl` and `annotation_output/RATER/user_state.json`.
 
     `verdicts`: the columns of labels.csv; `criteria`: id -> label, text.
     """
-    tasks = tasks_of(verdicts)
-    asked = criteria_asked(tasks, criteria)
-    names = tool_names(asked)
-    answers = {criterion: answers_of(criterion, tasks, criteria) for criterion in asked}
+    tasks = tool_labels.tasks_of(verdicts)
+    asked = tool_labels.criteria_asked(tasks, criteria)
+    names = tool_labels.tool_names(asked)
+    answers = {criterion: tool_labels.answers_of(criterion, tasks, criteria) for criterion in asked}
     kinds = {criterion: _kind(answers[criterion]) for criterion in asked}
     users = _users(tasks)
     schemes = [scheme for one in asked for scheme in _schemes(names[one], kinds[one], answers[one], one, criteria)]
-    files: dict[str, str | Pieces] = {
+    files: dict[str, str | tool_labels.Pieces] = {
         "config.yaml": _yaml(_config(schemes, users)), "data/instances.jsonl": partial(_instances, tasks, names, users),
     }  # fmt: skip
     said = _by_rater(tasks)
     for rater, user in users.items():
         state = partial(_state, rater, user, said.get(rater, {}), names, kinds)
         files[f"annotation_output/{user}/user_state.json"] = state
-    not_held = never_held(TOOL, verdicts, tasks, names)
+    not_held = tool_labels.never_held(TOOL, verdicts, tasks, names)
     if timed := sum(label.seconds is not None for task in tasks for label in task.said):
-        not_held.append(f"The seconds of {labels(timed)}: Potato has no place for a criterion's; left out.")
+        not_held.append(f"The seconds of {tool_labels.labels(timed)}: Potato has no place for a criterion's; left out.")
     if renamed := sum(user != name for (_, name), user in users.items()):
-        not_held.append(f"The names of {renamed} raters: not folders that Potato takes; they stand under {MARK!r}.")
-    return written(TOOL, files, not_held)
+        not_held.append(
+            f"The names of {renamed} raters: not folders that Potato takes; they stand under {tool_labels.MARK!r}."
+        )
+    return tool_labels.written(TOOL, files, not_held)
 
 
 def _kind(answers: Sequence[str]) -> str:
     if set(answers) <= PAIRWISE and {"A", "left"} & set(answers):
         return "pairwise"
-    return "number" if answers and all(number_of(answer) is not None for answer in answers) else "radio"
+    return "number" if answers and all(tool_labels.number_of(answer) is not None for answer in answers) else "radio"
 
 
-def _users(tasks: Sequence[Task]) -> dict[Rater, str]:
+def _users(tasks: Sequence[tool_labels.Task]) -> dict[tool_labels.Rater, str]:
     """Each rater's user id, which is a folder's name as well."""
     keys = {
         label.rater: "\n".join(label.rater) for task in tasks for label in task.said
     }  # a judge may be named like a person
-    users = tool_names(keys.values(), fold=lambda key: key.partition("\n")[2])
+    users = tool_labels.tool_names(keys.values(), fold=lambda key: key.partition("\n")[2])
     return {rater: users[key] for rater, key in keys.items()}
 
 
-def _schemes(name: str, kind: str, answers: Sequence[str], criterion: str, criteria: Criteria) -> list[dict[str, Any]]:
-    label, text = words_of(criterion, criteria)
+def _schemes(
+    name: str, kind: str, answers: Sequence[str], criterion: str, criteria: tool_labels.Criteria
+) -> list[dict[str, Any]]:
+    label, text = tool_labels.words_of(criterion, criteria)
     scheme: dict[str, Any] = {"annotation_type": kind, "name": name, "description": text}
     if kind == "pairwise":
         scheme |= {"mode": "binary", "items_key": "responses", "allow_tie": "tie" in answers}
     elif kind == "radio":
         scheme["labels"] = list(answers) or ["not_applicable"]
-    why = {"annotation_type": "text", "name": name + RATIONALE, "description": f"{label}: why", "multiline": True}
+    why = {
+        "annotation_type": "text",
+        "name": name + tool_labels.RATIONALE,
+        "description": f"{label}: why",
+        "multiline": True,
+    }
     return [scheme, why]
 
 
-def _config(schemes: Sequence[Mapping[str, Any]], users: Mapping[Rater, str]) -> dict[str, Any]:
+def _config(schemes: Sequence[Mapping[str, Any]], users: Mapping[tool_labels.Rater, str]) -> dict[str, Any]:
     machines = [{"id": user, "kind": "llm", "model": name} for (kind, name), user in users.items() if kind == "judge"]
     return {
-        "annotation_task_name": MARK,
+        "annotation_task_name": tool_labels.MARK,
         "task_dir": ".",
         "output_annotation_dir": "annotation_output",
         "data_files": ["data/instances.jsonl"],
@@ -109,19 +99,21 @@ def _config(schemes: Sequence[Mapping[str, Any]], users: Mapping[Rater, str]) ->
     }
 
 
-def _instances(tasks: Sequence[Task], names: Mapping[str, str], users: Mapping[Rater, str]) -> Iterator[str]:
+def _instances(
+    tasks: Sequence[tool_labels.Task], names: Mapping[str, str], users: Mapping[tool_labels.Rater, str]
+) -> Iterator[str]:
     """One a line, in ASCII: Potato cuts the file at every line end that Unicode knows."""
     renamed = {user: name for (_, name), user in users.items() if user != name}
     for task in tasks:
         shown = {"responses": list(task.texts.values())} if task.is_pair else {}
-        text = str(task.place["topic"]) if task.is_pair else task.texts.get("report", NOT_GIVEN)
-        row = {"id": task.id, "text": text, **shown, **task.place, MARK: task.mark(names, renamed)}
+        text = str(task.place["topic"]) if task.is_pair else task.texts.get("report", tool_labels.NOT_GIVEN)
+        row = {"id": task.id, "text": text, **shown, **task.place, tool_labels.MARK: task.mark(names, renamed)}
         yield json.dumps(row, ensure_ascii=True) + "\n"
 
 
-def _by_rater(tasks: Sequence[Task]) -> dict[Rater, dict[str, list[Said]]]:
+def _by_rater(tasks: Sequence[tool_labels.Task]) -> dict[tool_labels.Rater, dict[str, list[tool_labels.Said]]]:
     """rater -> instance -> usable answers, in the order of the instances."""
-    found: dict[Rater, dict[str, list[Said]]] = {}
+    found: dict[tool_labels.Rater, dict[str, list[tool_labels.Said]]] = {}
     for task in tasks:
         for kind in ("human", "judge"):
             for name, said in task.by_rater(kind).items():
@@ -130,7 +122,11 @@ def _by_rater(tasks: Sequence[Task]) -> dict[Rater, dict[str, list[Said]]]:
 
 
 def _state(
-    rater: Rater, user: str, said: Mapping[str, Sequence[Said]], names: Mapping[str, str], kinds: Mapping[str, str]
+    rater: tool_labels.Rater,
+    user: str,
+    said: Mapping[str, Sequence[tool_labels.Said]],
+    names: Mapping[str, str],
+    kinds: Mapping[str, str],
 ) -> Iterator[str]:
     """One JSON object, whose values are told one by one: a judge has hundreds of thousands."""
     head = {"user_id": user, "instance_id_ordering": list(said), "current_instance_index": 0}
@@ -142,11 +138,11 @@ def _state(
     yield "}, " + json.dumps({"instance_id_to_span_to_value": {}, **origin})[1:] + "\n"
 
 
-def _pairs(label: Said, name: str, kind: str) -> list[tuple[dict[str, str], str]]:
+def _pairs(label: tool_labels.Said, name: str, kind: str) -> list[tuple[dict[str, str], str]]:
     answer = TILES.get(label.answer, label.answer) if kind == "pairwise" else label.answer
     pairs = [({"schema": name, "name": VALUE.get(kind, answer)}, answer)]
     if label.rationale:
-        pairs.append(({"schema": name + RATIONALE, "name": "text_box"}, label.rationale))
+        pairs.append(({"schema": name + tool_labels.RATIONALE, "name": "text_box"}, label.rationale))
     return pairs
 
 

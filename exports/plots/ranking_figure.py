@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibration.results import CalibrationReport, Estimate
-from exports.cells import number
-from exports.figures import WIDE, Figure, names_at_left
+from exports import cells, figures, tables
 from exports.plots.names import width_of
 from exports.plots.theme import BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
 from exports.sheets.ranking import CORRECTED, WIN_RATE, Placing, by_people, judge_shown, placing
-from exports.tables import PEOPLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,16 +34,16 @@ class Series:
     marker: str
 
 
-def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: str = "") -> Figure | None:
+def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: str = "") -> figures.Figure | None:
     """One row for each system, in the order of the people's win rates, each with one mark and bar for every ranking.
 
     `judge`: as of the table. None where people ranked no system.
     """
     judge = judge or judge_shown(report)
-    people = placing(report, WIN_RATE, PEOPLE)
+    people = placing(report, WIN_RATE, tables.PEOPLE)
     if people is None:
         return None
-    room = NAME if width > WIDE else NAME / 2
+    room = NAME if width > figures.WIDE else NAME / 2
     named = judge if width_of(judge, TEXT) <= room else "the judge"  # which one, the caption says
     ways = (
         ("people", people, INK_SOFT, PAPER, "s"),
@@ -66,13 +64,13 @@ def ranking_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: s
         f"{100 * report.settings.level:g} % intervals from whole clusters ({report.labels.clusters:,} clusters); "
         f"a tie is half a win{corrected}{dash}."
     )
-    return Figure("ranking", caption, drawn, canvas)
+    return figures.Figure("ranking", caption, drawn, canvas)
 
 
 def _draw(systems: Sequence[str], series: Sequence[Series], width: float) -> Canvas:
     from matplotlib.figure import Figure as Canvas
 
-    left = names_at_left(systems, width)
+    left = figures.names_at_left(systems, width)
     row = min(ROW, max(len(series) * BETWEEN, PAGE / len(systems)))
     tall = row * len(systems)
     height, room = BELOW + tall + ABOVE, width - left.room - GAP - RIGHT
@@ -84,7 +82,7 @@ def _draw(systems: Sequence[str], series: Sequence[Series], width: float) -> Can
     axes.set_yticks([])
     step = next(step for step in (0.1, 0.2, 0.5) if (high - low) / step * 0.35 <= room)
     ticks = [step * count for count in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
-    axes.set_xticks(ticks, [number(tick, 1) if tick not in (0, 1) else f"{tick:g}" for tick in ticks])
+    axes.set_xticks(ticks, [cells.number(tick, 1) if tick not in (0, 1) else f"{tick:g}" for tick in ticks])
     axes.set_xlabel("win rate", labelpad=3, color=INK_SOFT)
     axes.axvline(0.5, color=LINE, lw=0.6, zorder=0)
     for place, name in enumerate(systems):

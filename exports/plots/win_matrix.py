@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from calibration.results import CalibrationReport, Estimate
-from exports.cells import decimals, number, spread
-from exports.figures import EDGE, WIDE, Figure, names_at_left
+from exports import cells, figures, tables
 from exports.plots.names import width_of
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, PAPER, TEXT, themed, tint
 from exports.plots.value_maps import NOTHING, Grid, Printed, grid
 from exports.sheets.ranking import judge_shown
 from exports.sheets.system_pairs import Won, systems_in_order, won_by
-from exports.tables import PEOPLE
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -45,7 +43,7 @@ class Layout:
         return max(each) if self.beside else sum(each) + BETWEEN * (len(each) - 1)
 
 
-def win_matrix(report: CalibrationReport, width: float = FULL_PAGE, judge: str = "") -> Figure | None:
+def win_matrix(report: CalibrationReport, width: float = FULL_PAGE, judge: str = "") -> figures.Figure | None:
     """Rows and columns in the people's order, a matrix by people and one by `judge` (as of the ranking's table).
 
     Where two do not fit a page they lose the counts, then the judge's; None where one does not fit `width` inches, or
@@ -53,7 +51,7 @@ def win_matrix(report: CalibrationReport, width: float = FULL_PAGE, judge: str =
     """
     judge = judge or judge_shown(report)
     systems = systems_in_order(report)
-    by = {"people": won_by(report, PEOPLE), f"{judge} alone": won_by(report, judge)}
+    by = {"people": won_by(report, tables.PEOPLE), f"{judge} alone": won_by(report, judge)}
     by = {title: won for title, won in by.items() if won}
     if not by:
         return None
@@ -66,7 +64,7 @@ def win_matrix(report: CalibrationReport, width: float = FULL_PAGE, judge: str =
     drawn = tuple(
         estimate for won in shown for pair, estimate in won.items() if systems.index(pair[0]) < systems.index(pair[1])
     )
-    return Figure("win_matrix", _caption(report, laid, [*by][: len(shown)], len(systems), drawn), drawn, canvas)
+    return figures.Figure("win_matrix", _caption(report, laid, [*by][: len(shown)], len(systems), drawn), drawn, canvas)
 
 
 def _laid_out(systems: Sequence[str], by: Mapping[str, Won], width: float) -> Layout | None:
@@ -85,13 +83,13 @@ def _grid(systems: Sequence[str], won: Won, width: float, counted: bool, across:
     """One matrix in its share of `width`; columns have numbers where names do not stand above them."""
     numbers = [str(place) for place in range(1, len(systems) + 1)]
     numbered = [f"{number}  {name}" for number, name in zip(numbers, systems, strict=True)]
-    for room in NAMES[width < WIDE]:
+    for room in NAMES[width < figures.WIDE]:
         for rows, columns in ((systems, systems), (numbered, numbers)):
             printed = {
                 (rows[i], columns[j]): ITSELF if i == j else _printed(won[one, other], counted)
                 for i, one in enumerate(systems) for j, other in enumerate(systems) if i == j or (one, other) in won
             }  # fmt: skip
-            left = names_at_left(rows, width, lines=1, room=room).room
+            left = figures.names_at_left(rows, width, lines=1, room=room).room
             own, tall = left + (width - left) / across, TWO_LINES if counted else ONE_LINE
             laid = grid(rows, columns, printed, own, NARROW, tall=tall, room=room)
             if laid is not None and not laid.upright:
@@ -103,7 +101,7 @@ def _printed(estimate: Estimate, counted: bool) -> Printed:
     """Bold where the interval leaves a half out; the darkest fill still carries the ink."""
     if math.isnan(estimate.value):
         return NOTHING
-    text = number(estimate.value, min(2, decimals(estimate)))
+    text = cells.number(estimate.value, min(2, cells.decimals(estimate)))
     text, below = "1.0" if text == "1.00" else "0" if text == ".00" else text, f"{estimate.n:,}" if counted else ""
     if math.isnan(estimate.low):
         return Printed(PAPER, text, INK_SOFT, below=below)
@@ -121,7 +119,7 @@ def _draw_matrix(laid: Layout, width: float) -> Canvas:
         said = (
             full if width_of(full, TEXT) <= one.across or title == "people" else "by the judge"
         )  # the caption says which
-        at = (left + one.names.room + 0.08) / width, (top - EDGE) / laid.height
+        at = (left + one.names.room + 0.08) / width, (top - figures.EDGE) / laid.height
         canvas.text(*at, said, va="top", ha="left", color=INK_SOFT)
         if laid.beside:
             left += one.across + BETWEEN
@@ -134,7 +132,7 @@ def _caption(
     report: CalibrationReport, laid: Layout, titles: Sequence[str], systems: int, drawn: Sequence[Estimate]
 ) -> str:
     level = f"{100 * report.settings.level:g} % interval"
-    n = f"({spread(one.n for one in drawn)} comparisons, {report.labels.clusters:,} clusters)"
+    n = f"({cells.spread(one.n for one in drawn)} comparisons, {report.labels.clusters:,} clusters)"
     parts = [
         f"Share of comparisons that the system of a row wins over that of a column, by {' and by '.join(titles)}",
         "a tie is half a win, darker is more",

@@ -4,9 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from calibration.agreement.catalogue import AGREEMENT, at
-from calibration.confidence.confidence import AT, ConfidenceReading
-from calibration.confidence.sureness import FIFTHS, OF_VOTES, VOTES
-from calibration.confidence.vote_agreement import ALL_JUDGES
+from calibration.confidence import confidence, sureness, vote_agreement
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability
 from exports.tables import PEOPLE, Column, Table
@@ -25,37 +23,37 @@ class Believed:
     found: Mapping[str, Estimate]
     points: tuple[Estimate, ...]
     claimed: tuple[float, ...]
-    told: ConfidenceReading
+    told: confidence.ConfidenceReading
 
     @property
     def levels(self) -> tuple[str, ...]:
         """What each point is called."""
-        return tuple(estimate.category.removeprefix(AT) for estimate in self.points)
+        return tuple(estimate.category.removeprefix(confidence.AT) for estimate in self.points)
 
 
 def believed(report: CalibrationReport) -> list[Believed]:
     """Every rater with a confidence: judges by name, then people; what was stated before votes."""
     out = []
     for told in report.confidence:
-        end = OF_VOTES if told.source == VOTES else ""
+        end = sureness.OF_VOTES if told.source == sureness.VOTES else ""
         own = [
             estimate
             for estimate in report.estimates
             if estimate.rater == told.rater and estimate.reference in (told.reference, "")
         ]
         named = {estimate.statistic: estimate for estimate in own if estimate.criterion == estimate.category == "all"}
-        names = [name for name in named if name.endswith(OF_VOTES) == bool(end)]
+        names = [name for name in named if name.endswith(sureness.OF_VOTES) == bool(end)]
         points = [estimate for estimate in own if estimate.statistic == f"accuracy_at_confidence{end}"]
         rater = "annotators" if told.rater == PEOPLE else told.rater
-        estimates = {name.removesuffix(OF_VOTES): named[name] for name in names}
+        estimates = {name.removesuffix(sureness.OF_VOTES): named[name] for name in names}
         out.append(Believed(rater, _kind(told), estimates, tuple(points), tuple(told.confidence), told))
     return out
 
 
-def _kind(told: ConfidenceReading) -> str:
-    if told.source == VOTES:
+def _kind(told: confidence.ConfidenceReading) -> str:
+    if told.source == sureness.VOTES:
         return "votes of the others" if told.rater == PEOPLE else "votes"
-    return "stated, 1 to 5" if told.read == FIFTHS else "share of votes"
+    return "stated, 1 to 5" if told.read == sureness.FIFTHS else "share of votes"
 
 
 def confidence_table(report: CalibrationReport) -> Table | None:
@@ -154,7 +152,7 @@ def _reading(rows: list[Believed]) -> Iterator[str]:
         "AUROC: how often a right answer had more confidence than a wrong one; .5 is no use of confidence, and only "
         "its order counts."
     )
-    if any(curve.told.read == FIFTHS for curve in rows):
+    if any(curve.told.read == sureness.FIFTHS for curve in rows):
         yield "A stated level c of 1 to 5 is read as the probability c / 5, a convention; AUROC needs none."
     if any(curve.told.voted for curve in rows):
         yield (
@@ -172,8 +170,8 @@ def votes_table(report: CalibrationReport) -> Table | None:
     shown = {statistic.name: statistic for statistic in at("table votes", report.labels.criteria.values())}
     found: dict[tuple[str, str], dict[str, Estimate]] = {}
     for estimate in report.estimates:
-        name = estimate.statistic.removesuffix(OF_VOTES)
-        if estimate.statistic.endswith(OF_VOTES) and name in shown:
+        name = estimate.statistic.removesuffix(sureness.OF_VOTES)
+        if estimate.statistic.endswith(sureness.OF_VOTES) and name in shown:
             found.setdefault((estimate.rater, estimate.reference), {})[name] = estimate
     if not found:
         return None
@@ -199,6 +197,6 @@ def votes_table(report: CalibrationReport) -> Table | None:
 
 
 def _named(rater: str, reference: str) -> str:
-    if rater == ALL_JUDGES:
+    if rater == vote_agreement.ALL_JUDGES:
         return "all judges together"
-    return f"{rater} among themselves" if reference == VOTES else f"{rater} with {reference}"
+    return f"{rater} among themselves" if reference == sureness.VOTES else f"{rater} with {reference}"

@@ -14,23 +14,14 @@ from sqlalchemy import Engine, Insert, Table, bindparam, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
+from annotation import errors, locks, studies
 from annotation.items.shown import item_code, name_some
 from annotation.items.twins import rates_both
 from annotation.judges.asking.client import describe as describe_with_litellm
 from annotation.judges.asking.examples import JudgePrompt, judge_prompt, keep_examples, refuse_asked
 from annotation.judges.asking.own_prompts import is_own, refuse_named_systems, refuse_unfit, sentinels, source_of
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, maker, own_family
-from annotation.judges.money.accounts import (
-    Account,
-    Describe,
-    Resolved,
-    open_account,
-    other_settings,
-    refuse_taken_name,
-    resolve,
-)
-from annotation.judges.money.prices import CallSize, Estimate, estimate
+from annotation.judges.money import accounts, prices
 from annotation.judges.planning.calls import (
     LabelledItem,
     Pass,
@@ -47,8 +38,6 @@ from annotation.judges.replies.reply import PARSER_VERSION, failed_answers
 from annotation.labelling import record_answers
 from annotation.labels.answers import Answered
 from annotation.leaks.self_identification import addressed_to_judges
-from annotation.locks import hold_person
-from annotation.studies import protocol_of
 from db.connect import reading, transaction
 from db.tables import LIVE, Assignment, Criterion, Item, Report, Study, System, Topic
 from db.types import Record, now, opaque
@@ -71,7 +60,7 @@ class JudgePlan:
     added: int
     too_long: int
     waiting: int
-    estimate: Estimate
+    estimate: prices.Estimate
     price_source: str
     warnings: tuple[str, ...]
 
@@ -83,7 +72,7 @@ class Wanted:
     `calls` can be gone through once.
     """
 
-    resolved: Resolved
+    resolved: accounts.Resolved
     prompt: JudgePrompt
     window: int | None
     calls: Iterator[PlannedCall]
@@ -96,7 +85,7 @@ def plan_judges(
     study_id: int,
     definitions: Sequence[JudgeDefinition],
     *,
-    describe: Describe = describe_with_litellm,
+    describe: accounts.Describe = describe_with_litellm,
     write: bool = True,
 ) -> tuple[JudgePlan, ...]:
     """Write accounts, assignments and calls for every labelled item; twice adds nothing. `write=False` only estimates.
@@ -108,7 +97,7 @@ def plan_judges(
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
         if study.status == "locked":
-            raise AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
+            raise errors.AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
         items = judged_items(session, study)
         questions = criteria_by_topic(session, study, items)
         said = warn_of_addressed(session, study)
@@ -121,11 +110,11 @@ def plan_judges(
 
 def judged_items(session: Session, study: Study) -> list[LabelledItem]:
     """What is to be judged. Raises AnnotationError `no_items`."""
-    protocol = protocol_of(study)
+    protocol = studies.protocol_of(study)
     paired = protocol.task_type == "pairwise_choice" or rates_both(protocol)
     items = labelled_pairs(session, study) if paired else labelled_singles(session, study)
     if not items:
-        raise AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs")
+        raise errors.AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs")
     return items
 
 
@@ -134,14 +123,14 @@ def _wanted(
     questions: Mapping[int, Sequence[Criterion]], said: Sequence[str],
 ) -> Wanted:  # fmt: skip
     """What this judge needs given what stands; writes nothing. Raises AnnotationError."""
-    refuse_taken_name(session, study, definition.name)
-    protocol, prompt = protocol_of(study), judge_prompt(session, study, definition)
+    accounts.refuse_taken_name(session, study, definition.name)
+    protocol, prompt = studies.protocol_of(study), judge_prompt(session, study, definition)
     if is_own(definition):
         refuse_unfit_prompt(session, study, definition, prompt.template, items, questions)
     if prompt.topics:
         refuse_asked(session, study, definition, prompt.topics)
         items = [item for item in items if item.topic_id not in prompt.topics]
-    resolved = resolve(session, study, definition, prompt.template, facts)
+    resolved = accounts.resolve(session, study, definition, prompt.template, facts)
     assert resolved is not None  # facts are given
     passes = passes_of(definition, items, standing_passes(session, study, definition.name), study.seed)
     groups = _groups(session, study, resolved, items)
@@ -157,7 +146,7 @@ def refuse_unfit_prompt(
 ) -> None:  # fmt: skip
     """Raises AnnotationError `bad_prompt` where a judge's own words cannot be asked of these items."""
     rows = session.execute(select(System.key, System.public_name).where(System.study_id == study.id))
-    protocol = protocol_of(study)
+    protocol = studies.protocol_of(study)
     refuse_named_systems(protocol, definition, sorted({name for row in rows for name in row if name}))
     for item in {item.names: item for item in items}.values():
         material = empty_material(protocol, template, questions[item.topic_id], item.names, 1)
@@ -175,11 +164,11 @@ def _shown_topics(session: Session, definition: JudgeDefinition, prompt: JudgePr
 
 
 def _groups(
-    session: Session, study: Study, resolved: Resolved, items: Sequence[LabelledItem]
+    session: Session, study: Study, resolved: accounts.Resolved, items: Sequence[LabelledItem]
 ) -> Sequence[tuple[LabelledItem, ...]]:
     """The items of each call: one, or as many probes as the judge is asked about at once."""
     definition = resolved.definition
-    if protocol_of(study).task_type != "probe_label" or definition.items_per_call == 1:
+    if studies.protocol_of(study).task_type != "probe_label" or definition.items_per_call == 1:
         return [(item,) for item in items]
     standing = standing_groups(session, study, definition.name, resolved.sha256)
     return share_calls(items, definition.items_per_call, standing)
@@ -201,19 +190,19 @@ def _not_accepted(definition: JudgeDefinition, facts: ModelFacts) -> list[str]:
 def _plan(engine: Engine, study_id: int, wanted: Wanted, *, write: bool) -> JudgePlan:
     """Write the judge's account and calls, or without `write` only count them."""
     definition, warnings = wanted.resolved.definition, list(wanted.warnings)
-    account: Account | None = None
+    account: accounts.Account | None = None
     if write:
         with transaction(engine) as session:
             study = session.get_one(Study, study_id)
-            account = open_account(session, study, wanted.resolved, wanted.prompt.template)
+            account = accounts.open_account(session, study, wanted.resolved, wanted.prompt.template)
             keep_examples(session, study, wanted.prompt)
-            if other_settings(session, account):
+            if accounts.other_settings(session, account):
                 warnings.append(
                     f"judge {definition.name!r} had other settings before; new labels stand as later revisions"
                 )
     counts: Counter[str] = Counter()
     sent = _sent(engine, study_id, account, wanted.calls, wanted.window, counts)
-    expected = estimate(sent, wanted.resolved.priced.price, definition.max_output_tokens)
+    expected = prices.estimate(sent, wanted.resolved.priced.price, definition.max_output_tokens)
     return JudgePlan(
         name=definition.name, items=wanted.items, calls=counts["calls"], added=counts["added"],
         too_long=counts["too_long"], waiting=counts["waiting"], estimate=expected,
@@ -223,9 +212,9 @@ def _plan(engine: Engine, study_id: int, wanted: Wanted, *, write: bool) -> Judg
 
 
 def _sent(
-    engine: Engine, study_id: int, account: Account | None, calls: Iterator[PlannedCall], window: int | None,
+    engine: Engine, study_id: int, account: accounts.Account | None, calls: Iterator[PlannedCall], window: int | None,
     counts: Counter[str],
-) -> Iterator[CallSize]:  # fmt: skip
+) -> Iterator[prices.CallSize]:  # fmt: skip
     """Write the calls chunk by chunk (without an account, only look which are there); the sizes of those that will be
     sent. A million calls are never held at once: `counts` says how many there were."""
     while chunk := list(islice(calls, CHUNK)):
@@ -240,7 +229,9 @@ def _sent(
         yield from (call.size for call in (*new, *waiting) if not too_long(call.size, window))
 
 
-def _write(session: Session, study_id: int, account: Account, new: Sequence[PlannedCall], window: int | None) -> None:
+def _write(
+    session: Session, study_id: int, account: accounts.Account, new: Sequence[PlannedCall], window: int | None
+) -> None:
     """Write the assignments and calls of a chunk."""
     if not new:
         return
@@ -265,7 +256,7 @@ def _write(session: Session, study_id: int, account: Account, new: Sequence[Plan
     record_answers(session, unsendable, parser_version=PARSER_VERSION)
 
 
-def _row(account: Account, call: PlannedCall, window: int | None, stamp: datetime) -> dict[str, Any]:
+def _row(account: accounts.Account, call: PlannedCall, window: int | None, stamp: datetime) -> dict[str, Any]:
     """The call as it is stored; one that can never be sent has ended."""
     never_sent = too_long(call.size, window)
     return {
@@ -280,7 +271,7 @@ def _row(account: Account, call: PlannedCall, window: int | None, stamp: datetim
     }
 
 
-def too_long(size: CallSize, window: int | None) -> bool:
+def too_long(size: prices.CallSize, window: int | None) -> bool:
     """Whether a prompt of this size cannot fit a context window of so many tokens, at four characters each."""
     return window is not None and size.characters / 4 > window
 
@@ -307,7 +298,7 @@ def open_assignments(
     def found() -> dict[tuple[int, int], int]:
         return {(item, pass_no): key for item, pass_no, key in session.execute(standing)}
 
-    hold_person(session, rater_id)  # other machines may plan the same judge at this moment
+    locks.hold_person(session, rater_id)  # other machines may plan the same judge at this moment
     there = found()
     stamp = now()
     missing: list[dict[str, Any]] = [

@@ -10,7 +10,7 @@ import pandas as pd
 from sqlalchemy import RowMapping, or_, select
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
+from annotation import errors, rendering, studies
 from annotation.items.shown import UNPROVED, ShownText, item_code, shown_of_item
 from annotation.judges.reviewing.inspecting import ShownCall, show_call
 from annotation.labels.current_labels import current_labels
@@ -18,8 +18,6 @@ from annotation.labels.entries import scale_of
 from annotation.labels.evidence import highlighted
 from annotation.people.principals import Principal, study_for
 from annotation.protocol import Protocol
-from annotation.rendering import render_report
-from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts, shows_systems, unblind
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
 from db.people_tables import Rater
@@ -99,7 +97,7 @@ def compared_answers(session: Session, principal: Principal) -> pd.DataFrame:
     """The study's `compare_answers`, topics by their titles. Systems stand in it only once the study may join them
     with labels. For evaluators; raises AnnotationError `forbidden`."""
     study = study_for(session, principal, "evaluator")
-    protocol = protocol_of(study)
+    protocol = studies.protocol_of(study)
     scales = session.execute(select(Criterion.code, Criterion.scale).where(Criterion.study_id == study.id))
     steps = {code: scale.step for code, own in scales if (scale := scale_of(protocol, own)) and scale.step}
     found = compare_answers(load_verdicts(session, study), steps)
@@ -175,9 +173,9 @@ def look_at(session: Session, principal: Principal, judge: str, item_id: str, cr
     ).one_or_none()
     rows = _rows(session, study, item_id, judge, criterion) if row else []
     if row is None or not rows:
-        raise AnnotationError("not_found", "this answer was replaced meanwhile; open the list again")
+        raise errors.AnnotationError("not_found", "this answer was replaced meanwhile; open the list again")
     item, topic = row
-    protocol = protocol_of(study)
+    protocol = studies.protocol_of(study)
     texts = shown_of_item(session, protocol, item, "A")
     asked = session.get_one(Criterion, rows[0]["criterion_row"])
     stand = {None, *(mark + text.shown_sha256 for text in texts for mark in ("", UNPROVED))}
@@ -231,7 +229,7 @@ def _panes(texts: Sequence[ShownText], systems: Sequence[str], rows: Iterable[Ro
         Pane(
             text.name,
             systems[number] if number < len(systems) and text.name != "Sources" else "",
-            highlighted(render_report(text.shown_text), spans[text.shown_sha256]),
+            highlighted(rendering.render_report(text.shown_text), spans[text.shown_sha256]),
         )
         for number, text in enumerate(texts)
     )

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
+from annotation import errors, studies, verdicts
 from annotation.items.shown import item_code
 from annotation.judges.asking.material import CHUNK, CallRows, Texts, load_calls
 from annotation.judges.asking.steps import settled_answers
@@ -16,8 +16,6 @@ from annotation.judges.replies.reply import PARSER_VERSION
 from annotation.judges.reviewing.judge_standings import label_counts
 from annotation.labelling import record_answers
 from annotation.labels.answers import Answer, Answered
-from annotation.studies import protocol_of
-from annotation.verdicts import unblind
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
 from db.tables import Assignment, Item, Study, Topic
@@ -51,7 +49,7 @@ def said(session: Session, study: Study, call_ids: Sequence[int], *, stale: bool
 
     Calls on texts or questions that changed since are left out unless `stale`; `texts` would not be what those read.
     """
-    by_item = protocol_of(study).calibration.get("cluster") == "item"
+    by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
     texts = Texts()
     for start in range(0, len(call_ids), CHUNK):
         ids = call_ids[start:][:CHUNK]
@@ -76,7 +74,7 @@ def said(session: Session, study: Study, call_ids: Sequence[int], *, stale: bool
                     one = asked[answer.criterion]
                     yield Said(
                         item, item_code(item) if by_item else topic, left, repeat, answer.criterion, one.row,
-                        unblind(answer.choice, left), (one.scale.min, one.scale.max) if one.scale else None,
+                        verdicts.unblind(answer.choice, left), (one.scale.min, one.scale.max) if one.scale else None,
                         sent[::-1] if left == "B" else sent, page,
                     )  # fmt: skip
 
@@ -110,7 +108,7 @@ def parse_again(
     with reading(engine) as session:
         study = session.get_one(Study, study_id)
         if study.status == "locked":
-            raise AnnotationError("locked", f"study {study.name!r} is locked; no label can change any more")
+            raise errors.AnnotationError("locked", f"study {study.name!r} is locked; no label can change any more")
         before = label_counts(session, study)
         judged = select(Assignment.id).join(Judge, Judge.rater_id == Assignment.rater_id)
         ids = session.scalars(judged.where(Judge.study_id == study_id).order_by(Assignment.id)).all()

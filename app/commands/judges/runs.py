@@ -70,12 +70,11 @@ def preview(
     Example: calipers judge preview mystudy --judges judges.toml --judge mini --item item-00001
     """
     from annotation.judges.planning.previewing import preview as previewed
-    from db.connect import reading
-    from db.tables import Study
+    from db import connect, tables
 
     engine, study_id, definitions = chosen_judges(study, judges, [judge] if judge else [])
-    with reading(engine) as session:
-        made = previewed(session, session.get_one(Study, study_id), definitions[0], item)
+    with connect.reading(engine) as session:
+        made = previewed(session, session.get_one(tables.Study, study_id), definitions[0], item)
     if as_json:
         print_json(asdict(made))
         return
@@ -198,12 +197,11 @@ def check(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_j
     """
     from annotation.judges.asking.checking import check_judges
     from annotation.studies import protocol_of
-    from db.connect import reading
-    from db.tables import Study
+    from db import connect, tables
 
     engine, study_id, definitions = chosen_judges(study, judges, judge)
-    with reading(engine) as session:
-        protocol = protocol_of(session.get_one(Study, study_id))
+    with connect.reading(engine) as session:
+        protocol = protocol_of(session.get_one(tables.Study, study_id))
     checks = check_judges(definitions, protocol)
     if as_json:
         print_json([asdict(check) for check in checks])

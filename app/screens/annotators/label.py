@@ -11,33 +11,28 @@ from annotation.people.principals import Principal, name_of
 from annotation.people.sign_ins import csrf_token
 from annotation.studies import protocol_of
 from annotation.training.training import TrainingState, closed_gate, training_state
-from annotation.work.claiming import take
-from annotation.work.own_work import status_for
-from annotation.work.page import own_assignment
-from annotation.work.progress import completion_code, is_participant, position
+from annotation.work import claiming, own_work, page, progress
 from app.component import annotate, sign_out
 from app.screens.annotators import consent
 from app.screens.annotators.my_work import CSS as HOME
 from app.screens.look import attributes, style
 from app.settings import database
 from app.texts import Texts, texts_for
-from db.connect import reading, transaction
-from db.people_tables import Enrollment
-from db.tables import Assignment, Study
+from db import connect, people_tables, tables
 
 
 def show(principal: Principal, cookie: str) -> None:
     """The item the address names (`?open=aid`), the assignment in work, a new one, or the end of work."""
     wanted = st.query_params.get("open")
-    with transaction(database()) as session:
+    with connect.transaction(database()) as session:
         opened = _own(session, principal, wanted) if wanted else None
         gate = None if opened else closed_gate(session, principal)
-        assignment = opened or (None if gate == "consent" else take(session, principal))
-        done, of = position(session, principal)
-        study = session.get_one(Study, principal.study_id)
-        participant = is_participant(session, principal)
-        code = completion_code(session, principal) if assignment is None else None
-        status = status_for(study, session.get_one(Enrollment, principal.enrollment_id))
+        assignment = opened or (None if gate == "consent" else claiming.take(session, principal))
+        done, of = progress.position(session, principal)
+        study = session.get_one(tables.Study, principal.study_id)
+        participant = progress.is_participant(session, principal)
+        code = progress.completion_code(session, principal) if assignment is None else None
+        status = own_work.status_for(study, session.get_one(people_tables.Enrollment, principal.enrollment_id))
         name = name_of(session, principal.enrollment_id or 0)
         title, simulated, language = protocol_of(study).title, study.is_simulated, protocol_of(study).language
     tell = texts_for(language).tell
@@ -67,9 +62,9 @@ def show(principal: Principal, cookie: str) -> None:
     )
 
 
-def _own(session: Session, principal: Principal, aid: str) -> Assignment | None:
+def _own(session: Session, principal: Principal, aid: str) -> tables.Assignment | None:
     try:
-        return own_assignment(session, principal, aid)
+        return page.own_assignment(session, principal, aid)
     except AnnotationError:
         return None
 
@@ -79,10 +74,10 @@ CSS = ".c-empty a { color: var(--c-accent) !important; text-underline-offset: 3p
 
 def show_untrained(principal: Principal, cookie: str) -> None:
     """One sentence, and the way on."""
-    with reading(database()) as session:
-        study = session.get_one(Study, principal.study_id)
+    with connect.reading(database()) as session:
+        study = session.get_one(tables.Study, principal.study_id)
         state, language = training_state(session, study, principal), protocol_of(study).language
-        theme = session.get_one(Enrollment, principal.enrollment_id).preferences.get("theme", "system")
+        theme = session.get_one(people_tables.Enrollment, principal.enrollment_id).preferences.get("theme", "system")
     style(theme)
     st.html(f"<style>{HOME}{CSS}</style>")
     st.html(page_html(state, texts_for(language)))

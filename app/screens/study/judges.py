@@ -7,15 +7,11 @@ import streamlit as st
 from annotation.errors import AnnotationError
 from annotation.facts.judge_facts import ImportedCost, imported_costs
 from annotation.judges.planning.requests import Forecast, can_be_asked, forecast, request_run
-from annotation.judges.reviewing.disagreements import sent_call
-from annotation.judges.reviewing.inspecting import CallOn, asked_items, calls_on
-from annotation.judges.reviewing.judge_standings import are_at_work, asked_in_the_app, judge_runs
+from annotation.judges.reviewing import disagreements, inspecting, judge_standings
 from annotation.people.principals import Principal, study_for
 from app.results.computing import Orders
 from app.results.reporting import label_version
-from app.screens.leaving import send_away
-from app.screens.look import style
-from app.screens.report_page import empty, study_head
+from app.screens import leaving, look, report_page
 from app.screens.results.disagreements import sent_html
 from app.screens.study.judge_tables import (
     asked_lists,
@@ -36,11 +32,11 @@ EVERY_S = 4  # while calls are unfinished
 
 def show(principal: Principal, cookie: str) -> None:
     """The rows as they are now, drawn again by themselves while a judge is at work. No model is called from here."""
-    style()
+    look.style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
-        study_head(study)
-        version, running = label_version(session, study), are_at_work(session, study)
+        report_page.study_head(study)
+        version, running = label_version(session, study), judge_standings.are_at_work(session, study)
         imported = imported_costs(session, study)
     try:
         kept = computed("orders", principal, version, doing="Looking at both orders")
@@ -58,10 +54,10 @@ def draw_now(
 ) -> None:
     """The part that draws itself again. `running`: calls were open when the whole page was drawn."""
     with reading(database()) as session:
-        send_away(session, principal, cookie)
-        runs = judge_runs(session, principal)
+        leaving.send_away(session, principal, cookie)
+        runs = judge_standings.judge_runs(session, principal)
     if not runs.standings:
-        empty(
+        report_page.empty(
             "No judge has run yet",
             "<p>Describe the models in judges.toml, then run</p>"
             f"<p><code>calipers judge run {escape(runs.study)} --judges judges.toml</code></p>",
@@ -94,7 +90,7 @@ def ask(principal: Principal) -> None:
     """Estimate, then ask: a row that a worker on the command line carries out. Nothing is called from here."""
     with reading(database()) as session:
         judges, study = can_be_asked(session, principal), study_for(session, principal, "evaluator")
-        name, requests = study.name, asked_in_the_app(session, study)
+        name, requests = study.name, judge_standings.asked_in_the_app(session, study)
     if not judges:
         return
     st.html('<div class="c-page"><h2>Another run</h2></div>')
@@ -153,7 +149,7 @@ def forecast_sentence(expected: Forecast) -> str:
 def read_prompts(principal: Principal) -> None:
     """Judge, item, call: the prompt as it was sent, proved by its sha256, or as it will be."""
     with reading(database()) as session:
-        items = asked_items(session, principal)
+        items = inspecting.asked_items(session, principal)
     if not items:
         return
     st.html('<div class="c-page"><h2>Read a prompt</h2></div>')
@@ -166,7 +162,7 @@ def read_prompts(principal: Principal) -> None:
         key=f"prompt_item_{judge}",
     )
     with reading(database()) as session:
-        calls = calls_on(session, principal, judge, item)
+        calls = inspecting.calls_on(session, principal, judge, item)
     named = {call.call_id: _name(call) for call in calls}
     call = third.selectbox(
         "Call", list(named), format_func=named.__getitem__, index=None, key=f"prompt_call_{judge}_{item}",
@@ -174,11 +170,11 @@ def read_prompts(principal: Principal) -> None:
     )  # fmt: skip
     if call is not None:
         with reading(database()) as session:
-            shown = sent_call(session, principal, call)
+            shown = disagreements.sent_call(session, principal, call)
         st.html(f'<div class="c-page">{sent_html(shown)}</div>')
 
 
-def _name(call: CallOn) -> str:
+def _name(call: inspecting.CallOn) -> str:
     parts = [f"pass {call.pass_no}", f"repeat {call.repeat_no}" if call.repeat_no > 1 else ""]
     parts += [call.criteria[0] if len(call.criteria) == 1 else f"{len(call.criteria)} criteria"]
     parts += [

@@ -11,22 +11,17 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from annotation.errors import AnnotationError
+from annotation import errors, protocol, studies
 from annotation.participation import standing
 from annotation.participation.people_list import LABELLERS, PersonLine, list_people, pay_lines
 from annotation.people.links import OpenLinkLine, invite_all, open_link, open_links, revoke, revoke_open_link
 from annotation.people.principals import Principal, study_for
 from annotation.people.sign_ins import sign_out_person, who
-from annotation.protocol import Pay
-from annotation.studies import protocol_of
 from annotation.training.training import pass_training
 from app.files.people_files import KEEP_APART, links_csv, pay_csv
 from app.results.reporting import work_version
-from app.screens import look
+from app.screens import look, report_page, waiting
 from app.screens.annotators.my_work import duration
-from app.screens.look import paged, style, table
-from app.screens.report_page import study_head
-from app.screens.waiting import computed
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.people_tables import ROLES
@@ -44,13 +39,13 @@ CSS = """
 
 def show(principal: Principal, cookie: str) -> None:
     """One sentence, the table, then what can be done: with one person, for all, and for those who are to come."""
-    style()
+    look.style()
     st.html(f"<style>{CSS}</style>")
     with reading(database()) as session:
         study = study_for(session, principal, "admin")
-        study_head(study)
-        pay, version = protocol_of(study).study.pay, work_version(session, study)
-    kept = computed("active", principal, version, doing="Adding up active time")
+        report_page.study_head(study)
+        pay, version = studies.protocol_of(study).study.pay, work_version(session, study)
+    kept = waiting.computed("active", principal, version, doing="Adding up active time")
     with reading(database()) as session:
         listed = list_people(session, principal, kept.value if kept else {})
         doors = open_links(session, principal)
@@ -60,7 +55,7 @@ def show(principal: Principal, cookie: str) -> None:
         f'<div class="c-page"><p class="c-answer">{escape(sentence(listed))}</p>'
         '<p class="c-soft">Names are seen on this page only; everywhere else each person is their pseudonym.</p></div>'
     )
-    shown = paged(
+    shown = look.paged(
         listed,
         lambda person: f"{person.name} {person.pseudonym} {person.role} {person.status}",
         "people",
@@ -184,7 +179,7 @@ def _everybody(cookie: str) -> None:
         _button("Share the slots equally", cookie, standing.equal_quota, key="equal_quota")
 
 
-def _pay(cookie: str, pay: Pay) -> None:
+def _pay(cookie: str, pay: protocol.Pay) -> None:
     rate = f"{pay.currency} {pay.rate:,.2f} an active hour" if pay.rate else "This study pays nothing: the hours only"
     st.html(
         f'<div class="c-page"><h2>Pay</h2><p class="c-soft">{escape(rate)}. Training and repeated items count, and the '
@@ -210,21 +205,21 @@ def _do(cookie: str, act: Callable[..., Any], *arguments: object) -> None:
         with transaction(database()) as session:
             act(session, _admin(session, cookie), *arguments)
         st.toast("Stored")
-    except AnnotationError as error:
+    except errors.AnnotationError as error:
         st.toast(error.text)
 
 
 def _admin(session: Any, cookie: str) -> Principal:
     known = who(session, cookie)
     if known is None:
-        raise AnnotationError("signed_out", "you are signed out; open your invitation link again")
+        raise errors.AnnotationError("signed_out", "you are signed out; open your invitation link again")
     return known
 
 
 def _invite_typed(session: Any, principal: Principal) -> None:
     names = [name for name in st.session_state.new_names.splitlines() if name.strip()]
     if not names:
-        raise AnnotationError("bad_name", "write at least one name, one a line")
+        raise errors.AnnotationError("bad_name", "write at least one name, one a line")
     _make_links(session, principal, names, st.session_state.new_role, new_link=False)
 
 
@@ -279,7 +274,7 @@ def people_table(listed: Sequence[PersonLine]) -> str:
         )
         for person in listed
     ]
-    return table("People", heads, rows, "p-people")
+    return look.table("People", heads, rows, "p-people")
 
 
 def open_links_table(doors: Sequence[OpenLinkLine]) -> str:
@@ -292,7 +287,7 @@ def open_links_table(doors: Sequence[OpenLinkLine]) -> str:
         )
         for door in doors
     ]  # fmt: skip
-    return table("Open links", heads, rows) if rows else ""
+    return look.table("Open links", heads, rows) if rows else ""
 
 
 def _over(main: str, under: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from types import SimpleNamespace as Made
 from typing import Any
@@ -19,6 +20,7 @@ from calibration.results import CalibrationSettings
 from calibration.study import bias
 from calibration.study.bias import Asked
 from calibration.table import checking
+from tests.calibration.limits.made import estimate
 
 PLAIN = CalibrationSettings()
 
@@ -150,3 +152,17 @@ def test_an_order_of_which_the_systems_leave_just_enough_is_not(monkeypatch: pyt
     monkeypatch.setattr(position_bias, "_signs", lambda first, second, systems: np.zeros((len(first), systems)))
     found = position_bias._order_effect(shown(3, 6), "j", PLAIN)  # they explain nothing, and leave all of it
     assert position_bias.CONFOUNDED not in found.estimate.remarks
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "answers", "leans"),
+    [
+        (1.0, math.nan, math.nan, 6, True), (1.0, math.nan, math.nan, 5, False), (0.0, math.nan, math.nan, 6, True),
+        (0.9, 0.5, 1.0, 100, False), (0.9, 0.501, 1.0, 100, True), (0.1, 0.0, 0.5, 100, False), (0.1, 0.0, 0.499, 100, True),
+    ],
+)  # fmt: skip
+def test_a_rater_leans_beside_one_half_or_where_all_of_six_answers_fall_on_one_side(
+    value: float, low: float, high: float, answers: int, leans: bool
+) -> None:
+    rate = dataclasses.replace(estimate("first_rate", value, low=low, high=high), n=answers)
+    assert position_bias.leans(rate) == leans

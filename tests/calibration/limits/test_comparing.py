@@ -252,3 +252,9 @@ def test_no_advice_is_given_where_no_number_of_topics_would_do(monkeypatch: pyte
     monkeypatch.setattr(alone_steps, "_times", lambda *_: None)
     step: Any = Made(error=estimate("decided_error", 0.01, clusters=20))
     assert alone_steps.needed(Tested((step,), None, 0, np.zeros((20, 1)), np.ones((20, 1))), 1, FIVE) is None
+
+
+@pytest.mark.parametrize(("error", "bound"), [(0.25, 0.4), (0.24, 1.0)])
+def test_a_share_that_fewer_than_one_draw_may_exceed_is_bounded_by_one(error: float, bound: float) -> None:
+    shares = np.array([[0.1], [0.2], [0.3], [0.4]])
+    assert alone_steps.upper_bounds(shares, error).tolist() == [bound]

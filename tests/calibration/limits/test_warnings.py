@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace as Made
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from calibration.remarks import Reason, told, undefined
 from calibration.results import CalibrationSettings
 from calibration.study.joining import study_of
+from calibration.study.label_scores import LabelScores
 from calibration.warnings import cautions, comparison_cautions, judge_cautions, sample_cautions
 from tests.calibration.limits.made import estimate
 
@@ -265,7 +268,10 @@ def test_a_row_costs_more_than_a_hundred_times_the_median_of_those_that_cost_any
 
 @pytest.mark.parametrize(
     ("systems", "said"),
-    [((9,), "over 9 systems, fewer"), ((10,), ""), ((9, 8), "over 8 systems (one of 2 such)"), ((9, 8, 7), "(one of 3 such)")],
+    [
+        ((9,), "over 9 systems, fewer"), ((10,), ""), ((9, 8), "over 8 systems (one of 2 such)"), ((9, 8, 7), "(one of 3 such)"),
+        ((0,), ""), ((1,), "over 1 systems, fewer"),
+    ],
 )  # fmt: skip
 def test_few_systems_are_fewer_than_ten_and_further_such_correlations_are_counted(
     systems: tuple[int, ...], said: str
@@ -273,6 +279,45 @@ def test_few_systems_are_fewer_than_ten_and_further_such_correlations_are_counte
     found = [estimate("pearson_systems", 0.5, remarks=(told(Reason.OVER_SYSTEMS, systems=count),)) for count in systems]
     warned = [one.text for one in comparison_cautions.system_cautions(found)]
     assert [said in text for text in warned] == [True] * bool(said)
+
+
+def test_a_label_is_one_of_several_where_its_unit_has_two() -> None:
+    units, agreed = np.array([0, 1, 1, 2, 2, 2]), np.array([1.0, 0.5, 0.25, 0.0, 0.0, 0.0])
+    [found] = comparison_cautions.twice_or_once(LabelScores({"j": agreed}, units, units, len(units)))
+    assert (found.once, found.twice) == (1.0, 0.15)
+
+
+@pytest.mark.parametrize(
+    ("agreed", "topics", "several", "p"),
+    [
+        ([1.0, 0.5, 0.5, 1.0], [0, 1, 0, 1], [1, 1, 0, 0], 1.0),  # both means are .75
+        ([1.0, 0.5, 0.5, 1.0], [0, 0, 0, 0], [1, 1, 0, 0], math.nan),  # one topic has no spread
+        ([1.0, 1.0, 0.5, 0.5], [0, 1, 0, 1], [1, 1, 0, 0], math.nan),  # nor have topics that are all alike
+        # influences (1/8, -1/8) of the two topics with a label; the third has none: t = (3/4 - 1/4) / sqrt(2 / 32) = 2 on 1 df
+        ([1.0, 0.5, 0.25, 0.25, math.nan], [0, 1, 0, 0, 2], [1, 1, 0, 0, 1], 2 * stats.t.sf(2, 1)),
+    ],
+)  # fmt: skip
+def test_unlike_second_labels_are_told_by_t_over_the_topics_that_hold_labels(
+    agreed: list[float], topics: list[int], several: list[int], p: float
+) -> None:
+    found = comparison_cautions._compared("j", np.array(agreed), np.array(topics), np.array(several, bool))
+    assert found.p == pytest.approx(p, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("others", "p", "twice", "kind"),
+    [(0, 0.01, 0.5, None), (0, 0.00999, 0.5, "harder"), (1, 0.005, 0.5, None), (1, 0.00499, 0.6, "easier"),
+     (0, 0.001, 0.55, "easier")],
+)  # fmt: skip
+def test_second_labels_are_unlike_below_one_percent_over_all_judges(
+    others: int, p: float, twice: float, kind: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [("j", twice, 0.55, p), *[(f"o{n}", 0.5, 0.5, 0.9) for n in range(others)], ("none", *[math.nan] * 3)]
+    made = [comparison_cautions.TwiceOrOnce(*row) for row in rows]
+    monkeypatch.setattr(comparison_cautions, "twice_or_once", lambda _: made)
+    told_of: Any = [*comparison_cautions.second_label_cautions(Made())]  # type: ignore[arg-type] - read by the stub alone
+    assert codes(told_of) == ["unlike_second_labels"] * (kind is not None)
+    assert all(f"on {kind} items" in one.text for one in told_of)
 
 
 def copying(people: int, shared: int, alike: int, with_people: float, monkeypatch: pytest.MonkeyPatch) -> list[str]:

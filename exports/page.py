@@ -13,12 +13,9 @@ from markupsafe import Markup
 
 from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationReport
+from exports import bibliography, facts, forms, index
 from exports.answer import answer_of
-from exports.bibliography import entries
-from exports.facts import software_versions
 from exports.figures import Figure, as_bytes, told
-from exports.forms import as_html
-from exports.index import index_of
 from exports.tables import Table
 from exports.words.sentences import folded, opening, told_headline
 
@@ -93,14 +90,14 @@ def report_page(
         simulated=report.is_simulated,
         answer=answer,
         drawing=_drawing(first, images) if first else None,
-        short=[Markup(as_html(one)) for one in (answer.card, answer.asked) if one],
+        short=[Markup(forms.as_html(one)) for one in (answer.card, answer.asked) if one],
         brief=brief,
         sections=[] if brief else list(_sections(report, tables, behind, images)),
-        holds=[] if brief else index_of(tables, figures),
+        holds=[] if brief else index.index_of(tables, figures),
         warnings=folded(report),
         methods=methods_html(methods),
         sources=sources_of(methods),
-        made={"Data": _data(report), "Settings": _settings(report), "Software": software_versions()},
+        made={"Data": _data(report), "Settings": _settings(report), "Software": facts.software_versions()},
     )
 
 
@@ -138,7 +135,7 @@ def _drawing(figure: Figure, images: bool) -> Drawing:
 def _printed(table: Table, report: CalibrationReport) -> Printed:
     notes = tuple(note for note in table.notes if not (report.choice and note == short_sentence(report.choice)))
     return Printed(
-        table.name, table.title, Markup(as_html(replace(table, notes=notes), folded=True)), len(table.rows) > LONG
+        table.name, table.title, Markup(forms.as_html(replace(table, notes=notes), folded=True)), len(table.rows) > LONG
     )  # as_html has escaped it
 
 
@@ -177,13 +174,13 @@ _MARKDOWN = MarkdownIt("zero").enable(["emphasis", "escape", "entity"])
 
 def methods_html(markdown: str) -> Markup:
     """The paragraphs of `methods_paragraph`, or any plain text, as HTML; an unknown key stays as it is."""
-    known = entries()
+    known = bibliography.entries()
     return Markup(_MARKDOWN.render(CITED.sub(lambda found: _cited(found, known), markdown)))
 
 
 def sources_of(markdown: str) -> list[str]:
     """Every source that is cited, one line each, by name."""
-    known = entries()
+    known = bibliography.entries()
     keys = {key for match in CITED.finditer(markdown) for key in _keys(match) if key in known}
     return sorted(_line(_fields(known[key])) for key in keys)
 

@@ -37,12 +37,8 @@ from db.connect import reading, transaction
 from db.tables import Study
 from exports.bundles.bundle import FACTS, PLAN, write_bundle
 from exports.bundles.recomputing import STUDY_SAYS, Inputs
-from exports.datasets.argilla import to_argilla
-from exports.datasets.dataset import MARK, write_dataset
+from exports.datasets import argilla, dataset, label_studio, potato, tool_labels
 from exports.datasets.label_rows import chained
-from exports.datasets.label_studio import to_label_studio
-from exports.datasets.potato import to_potato
-from exports.datasets.tool_labels import Criteria, ToolFiles
 from exports.pack import brief_pack, pack, write_pack
 from plain.hashes import file_sha256
 
@@ -79,7 +75,7 @@ def write_dataset_of(
         if of == 0:
             raise _all_taken_out(study.name) if void else no_work_yet(session, study)
         redact, standings = redactor_of(session, study), Counter[str]()
-        rows = write_dataset(
+        rows = dataset.write_dataset(
             _counted(label_rows(session, study, redact, with_void=with_void), standings),
             report_rows(session, study, texts=texts), criterion_rows(session, study), study_facts(session, study),
             folder, texts=texts, with_void=with_void, license=license, removed=redact.removed,
@@ -87,7 +83,7 @@ def write_dataset_of(
         )  # fmt: skip
     chosen = {"texts": texts, "with_void": with_void, "license": license}
     with transaction(engine) as session:
-        keep_export(session, find_study(session, name), "dataset", file_sha256(folder / MARK), **chosen)
+        keep_export(session, find_study(session, name), "dataset", file_sha256(folder / dataset.MARK), **chosen)
     return MadeDataset(rows, dict(standings), 0 if with_void else void, dict(redact.removed))
 
 
@@ -154,8 +150,8 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
-TOOLS: dict[str, Callable[[pd.DataFrame, Criteria], ToolFiles]] = {
-    "label_studio": to_label_studio, "argilla": to_argilla, "potato": to_potato,
+TOOLS: dict[str, Callable[[pd.DataFrame, tool_labels.Criteria], tool_labels.ToolFiles]] = {
+    "label_studio": label_studio.to_label_studio, "argilla": argilla.to_argilla, "potato": potato.to_potato,
 }  # fmt: skip
 
 
@@ -170,7 +166,9 @@ def labels_of(session: Session, study: Study, judges: Path | None) -> pd.DataFra
     return with_panels(verdicts, panels, chosen, allow_tie=protocol.answers.allow_tie)[0]
 
 
-def tool_files(session: Session, study: Study, labels: pd.DataFrame, tool: str, *, texts: bool) -> ToolFiles:
+def tool_files(
+    session: Session, study: Study, labels: pd.DataFrame, tool: str, *, texts: bool
+) -> tool_labels.ToolFiles:
     """`labels` in the form of `tool`, one of `TOOLS`. `texts`: with what the items show. Raises `no_labels`."""
     if labels.empty:
         raise AnnotationError("no_labels", f"study {study.name!r} holds no label yet; there is nothing to write")

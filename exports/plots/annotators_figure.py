@@ -4,20 +4,16 @@ import math
 
 from calibration.agreement.catalogue import HEADLINE
 from calibration.results import CalibrationReport, Estimate
-from exports.cells import shown, spread
-from exports.figures import Figure
-from exports.plots.forest import Panel, draw_rows, statistics_shown, undefined
-from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, PAPER, themed, tint
-from exports.plots.value_maps import Printed, draw_map
+from exports import cells, figures, tables
+from exports.plots import forest, theme, value_maps
 from exports.sheets.agreement import agreement
-from exports.tables import AMONG, PEOPLE
 from exports.words.notes import label_agreement_in_caption
 
 NARROW = 0.28  # inches of a column: a value of 8 pt needs them
-SAME = Printed(PAPER, "", INK)  # an annotator with himself
+SAME = value_maps.Printed(theme.PAPER, "", theme.INK)  # an annotator with himself
 
 
-def annotators_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+def annotators_figure(report: CalibrationReport, width: float = theme.FULL_PAGE) -> figures.Figure | None:
     """One row for each annotator with the others, by falling agreement, then all of them, whose interval is the band.
 
     Two people are one row. None where no two share an answer. A crowd is drawn without names.
@@ -30,8 +26,8 @@ def annotators_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Fi
     estimates = {(estimate.rater, estimate.statistic): estimate for estimate in pooled}
     names = {estimate.rater for estimate in pooled}
     people = [name for name in report.labels.annotators if name in names]
-    statistics = statistics_shown(
-        report, "annotators", (estimate for estimate in pooled if estimate.rater in (*people, PEOPLE))
+    statistics = forest.statistics_shown(
+        report, "annotators", (estimate for estimate in pooled if estimate.rater in (*people, tables.PEOPLE))
     )
     if not people or not statistics:
         return None
@@ -39,24 +35,24 @@ def annotators_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Fi
     rows = people if len(people) > 2 else people[:1]
     panels = []
     for name, statistic in statistics.items():
-        everyone = estimates.get((PEOPLE, name)) if len(people) > 2 else None
+        everyone = estimates.get((tables.PEOPLE, name)) if len(people) > 2 else None
         column = (*(estimates.get((row, name)) for row in rows), *([everyone] if len(people) > 2 else []))
-        panels.append(Panel(statistic.title, column, everyone))
-    said = [*rows, AMONG] if len(people) > 2 else [" and ".join(sorted(people))]
-    with themed():
-        canvas = draw_rows(said, panels, width)
+        panels.append(forest.Panel(statistic.title, column, everyone))
+    said = [*rows, tables.AMONG] if len(people) > 2 else [" and ".join(sorted(people))]
+    with theme.themed():
+        canvas = forest.draw_rows(said, panels, width)
     drawn = tuple(estimate for panel in panels for estimate in panel.column if estimate is not None)
     who = "each annotator with the others" if len(people) > 2 else "the two annotators"
     band = "; the grey band is all annotators among themselves" if len(people) > 2 else ""
     caption = (
         f"Agreement of {who}, pooled over criteria, with {100 * report.settings.level:g} % intervals that resample "
-        f"whole clusters ({spread(one.n for one in drawn)} pairs of labels, {report.labels.clusters:,} clusters)"
-        f"{band}{undefined(drawn)}{label_agreement_in_caption(report, asked=None)}."
+        f"whole clusters ({cells.spread(one.n for one in drawn)} pairs of labels, {report.labels.clusters:,} clusters)"
+        f"{band}{forest.undefined(drawn)}{label_agreement_in_caption(report, asked=None)}."
     )
-    return Figure("annotators", caption, drawn, canvas)
+    return figures.Figure("annotators", caption, drawn, canvas)
 
 
-def annotator_pairs(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+def annotator_pairs(report: CalibrationReport, width: float = theme.FULL_PAGE) -> figures.Figure | None:
     """Annotators by annotators, darker is more agreement; None unless three to ten of them were compared two by two.
 
     None too where they do not fit `width` inches. A value without an interval is grey and not shaded.
@@ -75,8 +71,8 @@ def annotator_pairs(report: CalibrationReport, width: float = FULL_PAGE) -> Figu
     printed = {(name, name): SAME for name in people}
     for (left, right), estimate in found.items():
         printed[left, right] = printed[right, left] = _printed(estimate)
-    with themed():
-        canvas = draw_map(people, people, printed, width, NARROW)
+    with theme.themed():
+        canvas = value_maps.draw_map(people, people, printed, width, NARROW)
     if canvas is None:
         return None
     drawn = tuple(found.values())
@@ -85,20 +81,20 @@ def annotator_pairs(report: CalibrationReport, width: float = FULL_PAGE) -> Figu
     )
     bare = len(drawn) < len(people) * (len(people) - 1) // 2 or any(math.isnan(estimate.value) for estimate in drawn)
     dash = "; a dash has no value, the two share no answer" * bare
-    n, clusters = (spread(getattr(estimate, name) for estimate in drawn) for name in ("n", "clusters"))
+    n, clusters = (cells.spread(getattr(estimate, name) for estimate in drawn) for name in ("n", "clusters"))
     caption = (
         f"Agreement of annotators two by two, pooled over criteria, darker is more ({n} pairs of labels in {clusters} "
         f"clusters each){thin}{dash}; the table has the intervals"
         f"{label_agreement_in_caption(report, asked=None)}."
     )
-    return Figure("annotator_pairs", caption, drawn, canvas)
+    return figures.Figure("annotator_pairs", caption, drawn, canvas)
 
 
-def _printed(estimate: Estimate) -> Printed:
-    text = shown(estimate)[0]
+def _printed(estimate: Estimate) -> value_maps.Printed:
+    text = cells.shown(estimate)[0]
     if math.isnan(estimate.low):
-        return Printed(PAPER, text, INK_SOFT)
-    return Printed(tint(0.72 * max(0.0, (estimate.value - 0.3) / 0.7)), text, INK)
+        return value_maps.Printed(theme.PAPER, text, theme.INK_SOFT)
+    return value_maps.Printed(theme.tint(0.72 * max(0.0, (estimate.value - 0.3) / 0.7)), text, theme.INK)
 
 
 def _falling(estimate: Estimate | None) -> float:

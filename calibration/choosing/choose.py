@@ -16,9 +16,13 @@ import pandas as pd
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
-from calibration.choosing import card, choice, choice_words, noninferiority, open_words
 from calibration.choosing.above import Above, above_constant, above_floor, among_people, kappa_above_floor
+from calibration.choosing.card import CardRow, Question, agreement_row, covering, floor_row, gap_row, habits, required
+from calibration.choosing.choice import Candidate, Choice, Ground, decided, is_cheapest, open_candidates
+from calibration.choosing.choice_words import Told, sentences_of
 from calibration.choosing.looking import Looking, looked_above, looked_claims, looking_of, sequence, widened
+from calibration.choosing.noninferiority import ComparisonPlan, against_ceiling
+from calibration.choosing.open_words import look_words
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.inference.compare import max_t_band
@@ -34,14 +38,14 @@ from calibration.study.joining import MANY_LABELS, Answers, Mask, Scale, Study
 from calibration.study.label_scores import LabelScores, constant_judge, label_scores, scores_of
 from calibration.study.left_out import SUFFIX, LeftOutScores, left_out_scores, pooled, ties_rule
 
-OTHER: Mapping[card.Question, choice.Ground] = {
+OTHER: Mapping[Question, Ground] = {
     "answers": "answers", "order": "order", "length": "length", "self-preference": "self-preference",
     "repeats": "repeats",
 }  # fmt: skip
-Habits = Mapping[str, tuple[card.CardRow, ...]]
+Habits = Mapping[str, tuple[CardRow, ...]]
 
 
-def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> choice.Choice:
+def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> Choice:
     """The cheapest judge that is shown to be good enough, over all criteria.
 
     Good enough: every row of its card that the plan requires keeps its limit. By default these are agreement above
@@ -63,39 +67,39 @@ def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSetting
             f"declare a scale of at most {MANY_LABELS}, or let scores agree by distance (distance = linear)",
         )
     audit, answers = bias_audit(study, settings), tuple(answering_estimates(study, settings))
-    kept = {judge.rater: card.habits(judge.rater, audit, answers) for judge in study.judges}
+    kept = {judge.rater: habits(judge.rater, audit, answers) for judge in study.judges}
     return choice_of(study, group, scale, settings, kept)
 
 
-def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSettings, kept: Habits) -> choice.Choice:
+def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSettings, kept: Habits) -> Choice:
     """`cheapest_adequate_judge` of a study; `group` holds all its units, `kept` each judge's habits."""
     found = tried(study, group, scale, prices_of(study, settings), kept, settings)
     candidates = candidates_of(found, settings)
-    status, chosen = choice.decided(candidates)
+    status, chosen = decided(candidates)
     told = tuple(
         replace(candidate, reason="" if candidate is chosen else _reason(candidate, chosen)) for candidate in candidates
     )
-    numbers = [candidate.clusters_needed for candidate in choice.open_candidates(told, chosen)]
+    numbers = [candidate.clusters_needed for candidate in open_candidates(told, chosen)]
     needed = min((number for number in numbers if number is not None), default=None)
     people = among_people(study, group, scale, settings)
-    known = choice.is_cheapest(chosen, candidates)
+    known = is_cheapest(chosen, candidates)
     picked = next((one for one in told if chosen and one.judge == chosen.judge), None)
     word = _cluster_word(study, scale)
-    facts = choice_words.Told(status, picked, told, found.plan, word, known, people, found.looking)
-    headline, sentence = choice_words.sentences_of(facts)
+    facts = Told(status, picked, told, found.plan, word, known, people, found.looking)
+    headline, sentence = sentences_of(facts)
     name = chosen.judge if chosen else None
-    look = open_words.look_words(found.looking, 1 - found.plan.level, word)
-    return choice.Choice(status, name, headline, sentence, told, needed, found.plan, known, people, look)
+    look = look_words(found.looking, 1 - found.plan.level, word)
+    return Choice(status, name, headline, sentence, told, needed, found.plan, known, people, look)
 
 
-def _reason(candidate: choice.Candidate, chosen: choice.Candidate | None) -> choice.Ground:
+def _reason(candidate: Candidate, chosen: Candidate | None) -> Ground:
     if math.isnan(candidate.agreement.value) or (candidate.claim is None and candidate.floor is None):
         return "no_reference"
     if candidate.standing == "adequate":
         if math.isnan(candidate.cost_per_item):
             return "cost_unknown"
         return "dearer" if chosen and by_cost(candidate)[1] > by_cost(chosen)[1] else "lower_agreement"
-    main: dict[card.Question, choice.Ground] = {"ceiling gap": "inferior", "floor": "below_floor"}
+    main: dict[Question, Ground] = {"ceiling gap": "inferior", "floor": "below_floor"}
     for question, reason in main.items():
         if question in candidate.unmet:
             return reason if candidate.standing == "ruled_out" else "cannot_tell"
@@ -128,14 +132,14 @@ class Tried:
     each card that do not hang on who is compared with whom.
     """
 
-    plan: noninferiority.ComparisonPlan
+    plan: ComparisonPlan
     scores: LabelScores
     constant: Mapping[str, Array]
     beside: Mapping[str, LeftOutScores]
     kappas: tuple[tuple[str, float, float, int, int], ...]
     prices: Mapping[str, Price]
-    habits: Mapping[str, tuple[card.CardRow, ...]]
-    required: tuple[card.Question, ...]
+    habits: Mapping[str, tuple[CardRow, ...]]
+    required: tuple[Question, ...]
     looking: Looking
 
     def without(self, judges: Collection[str]) -> Tried:
@@ -163,7 +167,7 @@ def tried(
     group: Group,
     scale: Scale,
     prices: Mapping[str, Price],
-    habits: Mapping[str, tuple[card.CardRow, ...]],
+    habits: Mapping[str, tuple[CardRow, ...]],
     settings: CalibrationSettings,
 ) -> Tried:
     """All judges of the study: beside the left-out annotator where any unit has two annotators."""
@@ -178,7 +182,7 @@ def tried(
     constant = {judge.rater: _constant_scores(study, group, scale, judge, plan.ties) for judge in study.judges}
     kappas = tuple(_kappas(study, group, scale, plan.ties)) if settings.at_least_kappa is not None else ()
     looking = looking_of(settings, _clusters_labelled(study))
-    return Tried(plan, scores, constant, beside, kappas, prices, habits, card.required(settings), looking)
+    return Tried(plan, scores, constant, beside, kappas, prices, habits, required(settings), looking)
 
 
 def _clusters_labelled(study: Study) -> int:
@@ -187,28 +191,26 @@ def _clusters_labelled(study: Study) -> int:
     return int(frame["cluster_id"][frame["rater_kind"] == "human"].nunique())
 
 
-def plan_of(
-    study: Study, scale: Scale, settings: CalibrationSettings, has_ceiling: bool
-) -> noninferiority.ComparisonPlan:
+def plan_of(study: Study, scale: Scale, settings: CalibrationSettings, has_ceiling: bool) -> ComparisonPlan:
     """What must be fixed before a result is shown, as this study and these settings have it."""
     floor = settings.at_least is not None or settings.at_least_kappa is not None
-    return noninferiority.ComparisonPlan(
+    return ComparisonPlan(
         tuple(judge.rater for judge in study.judges), study.criteria, settings.margin,
         "floor" if floor else "ceiling" if has_ceiling else "nobody", settings.level, ties=ties_rule(scale, settings),
         not_applicable=settings.not_applicable, references=settings.references, cluster=cluster_word(study.frame),
-        at_least=settings.at_least, at_least_kappa=settings.at_least_kappa, required=card.required(settings),
+        at_least=settings.at_least, at_least_kappa=settings.at_least_kappa, required=required(settings),
         weights=scale.weights, epsilon=settings.epsilon, alone_error=settings.alone_error, looks=settings.looks,
         planned_topics=settings.planned_topics, spending=settings.spending, min_clusters=settings.min_clusters,
         resamples=settings.resamples, seed=settings.seed,
     )  # fmt: skip
 
 
-def candidates_of(found: Tried, settings: CalibrationSettings, told: bool = True) -> list[choice.Candidate]:
+def candidates_of(found: Tried, settings: CalibrationSettings, told: bool = True) -> list[Candidate]:
     """The candidates, cheapest first. `told`: with the band of their agreements, and what would decide open claims."""
     plan, scores = found.plan, found.scores
     looking = found.looking
     tests = settings.resamples, settings.seed
-    beside = noninferiority.against_ceiling(found.beside, plan, told, *tests)
+    beside = against_ceiling(found.beside, plan, told, *tests)
     claims = {claim.judge: claim for claim in looked_claims(beside, plan, looking)}
     above = above_constant(scores, found.constant, plan, *tests)
     constant = {one.judge: one for one in looked_above(above, plan, looking, max(999, settings.resamples))}
@@ -220,13 +222,13 @@ def candidates_of(found: Tried, settings: CalibrationSettings, told: bool = True
     for name, agreement, on_frontier in zip(plan.judges, each, frontier, strict=True):
         price, claim, floor = found.prices[name], claims.get(name), floors.get(name)
         rows = [
-            *card.agreement_row(agreement, constant[name]),
-            *(card.gap_row(claim, plan) if claim else ()),
-            *(card.floor_row(agreement, floor, plan) if floor else ()),
-            *card.covering(found.habits.get(name, ()), scores.covered(name)),
+            *agreement_row(agreement, constant[name]),
+            *(gap_row(claim, plan) if claim else ()),
+            *(floor_row(agreement, floor, plan) if floor else ()),
+            *covering(found.habits.get(name, ()), scores.covered(name)),
         ]
         candidates.append(
-            choice.Candidate(
+            Candidate(
                 name, agreement, constant[name], claim, floor, price.valid_share, price.cost, price.seconds,
                 bool(on_frontier), tuple(rows), found.required, _second_labels(found, name) if told else None,
             )
@@ -299,7 +301,7 @@ def cost_agreement_frontier(cost: npt.ArrayLike, agreement: npt.ArrayLike) -> Ma
     return np.asarray(~np.isnan(price + agreed) & ~dominates.any(axis=0))
 
 
-def by_cost(candidate: choice.Candidate) -> tuple[bool, float, float, str]:
+def by_cost(candidate: Candidate) -> tuple[bool, float, float, str]:
     """What candidates are sorted by: known costs first, the cheaper, the one that agrees more, the name."""
     cost, agreed = (float(_steady(np.array(value))) for value in (candidate.cost_per_item, candidate.agreement.value))
     return math.isnan(cost), 0.0 if math.isnan(cost) else cost, 0.0 if math.isnan(agreed) else -agreed, candidate.judge

@@ -11,20 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import JSON, echo, print_json, print_table
-from app.commands.tidying import (
-    LABELS_ARE,
-    LAYOUT,
-    MAP,
-    MAP_LABEL,
-    MAPPING,
-    PEOPLE,
-    READ,
-    options_of,
-    say_before_and_after,
-    say_mapping,
-    write_tidy,
-)
+from app.commands import printing, tidying
 
 if TYPE_CHECKING:
     from annotation.judges.money.ledger import BillCheck
@@ -50,20 +37,20 @@ def doctor(
     write: Path = typer.Option(
         None, help="Where the labels are written that the file is read as; the mapping beside it, as NAME.mapping.toml."
     ),
-    map_: list[str] = MAP,
-    map_label: list[str] = MAP_LABEL,
-    labels_are: str = LABELS_ARE,
-    people: list[str] = PEOPLE,
-    read: list[str] = READ,
-    layout: str = LAYOUT,
-    mapping: Path = MAPPING,
+    map_: list[str] = tidying.MAP,
+    map_label: list[str] = tidying.MAP_LABEL,
+    labels_are: str = tidying.LABELS_ARE,
+    people: list[str] = tidying.PEOPLE,
+    read: list[str] = tidying.READ,
+    layout: str = tidying.LAYOUT,
+    mapping: Path = tidying.MAPPING,
     acknowledged: Path = typer.Option(
         None, help="Of a database: a file of acknowledged client_uuid, one a line; each must be stored once."
     ),
     provider: Path = typer.Option(
         None, help='Of a database: the provider\'s bill, a reply a line as {"model": "…", "in": 1200, "out": 90}.'
     ),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """What a labels file can answer; or if the database is sound.
 
@@ -83,7 +70,7 @@ def doctor(
     from calibration.examining.examining import examine
     from calipers.tidy_files import read_ours
 
-    options = options_of(map_, map_label, people, read, labels_are, layout, mapping)
+    options = tidying.options_of(map_, map_label, people, read, labels_are, layout, mapping)
     ours = read_ours(file, options)
     if ours is None or write is not None:
         _doctor_mapped(file, options, write, as_json)
@@ -91,7 +78,7 @@ def doctor(
     examined = examine(ours)
     command = f"calipers calibrate {shlex.quote(str(file))} --out report"
     if as_json:
-        print_json(asdict(examined) | {"file": str(file), "next": command})
+        printing.print_json(asdict(examined) | {"file": str(file), "next": command})
     else:
         _say(file, examined)
         steps = "step 1" if len(examined.steps) == 1 else f"steps 1 to {len(examined.steps)}"
@@ -109,19 +96,19 @@ def _doctor_mapped(file: Path, options: Options, write: Path | None, as_json: bo
     examined = None if made.problems else examine(made.labels)
     steps = made.problems if examined is None else examined.steps
     if as_json:
-        print_json({
+        printing.print_json({
             "file": str(file), "rows": len(made.before), "told": made.told, "mapping": asdict(made.recipe.mapping),
             "problems": steps, "labels": None if examined is None else asdict(examined), "ready": not steps,
         })  # fmt: skip
     else:
-        echo(f"{file}: {len(made.before):,} rows, {made.before.shape[1]} columns\n")
-        say_mapping(made)
+        printing.echo(f"{file}: {len(made.before):,} rows, {made.before.shape[1]} columns\n")
+        tidying.say_mapping(made)
         if examined is None:
-            echo(f"\nTo be said first ({len(steps)})")
+            printing.echo(f"\nTo be said first ({len(steps)})")
             for number, problem in enumerate(steps, start=1):
-                echo(f"{number}. {problem}")
+                printing.echo(f"{number}. {problem}")
         else:
-            say_before_and_after(made)
+            tidying.say_before_and_after(made)
             _say(file, examined, of_labels=True)
     if examined is not None:
         _offer(made, file, write, as_json)
@@ -139,7 +126,7 @@ def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool) -> Non
         proposed = file.with_name(f"{file.stem}-labels.csv")
         write = proposed if typer.confirm(f"Write these labels to {proposed}?") else None
     if write is not None:
-        kept = write_tidy(made, file, write)
+        kept = tidying.write_tidy(made, file, write)
         if not as_json:
             typer.echo(f"{len(made.labels):,} labels written to {write}, the mapping to {kept}")
             typer.echo(f"next: calipers calibrate {shlex.quote(str(write))} --out report")
@@ -171,7 +158,7 @@ def _examine_database(acknowledged: Path | None, provider: Path | None, as_json:
             "faults": [asdict(fault) for fault in faults],
         }
         told |= {} if acknowledged is None else {"acknowledged": len(set(ids))}
-        print_json(told | ({} if checked is None else {"provider": asdict(checked)}))
+        printing.print_json(told | ({} if checked is None else {"provider": asdict(checked)}))
     else:
         _say_database(named, faults, None if acknowledged is None else len(set(ids)), checked)
     if faults:
@@ -194,14 +181,14 @@ def _say_database(named: str, faults: Sequence[Fault], acknowledged: int | None,
             f"(of {checked.unknown:,} tries whose cost nobody knows)"
         )
     for fault in faults:
-        echo(f"broken: {fault.rule}: {fault.places} places, first {'; '.join(fault.first[:SHOWN_PLACES])}")
+        printing.echo(f"broken: {fault.rule}: {fault.places} places, first {'; '.join(fault.first[:SHOWN_PLACES])}")
     if faults:
         typer.echo("nothing was repaired; keep a copy of the database and report what led here")
 
 
 def _say(file: Path, examined: Examination, of_labels: bool = False) -> None:
     if not of_labels:
-        echo(f"{file}: {examined.rows:,} rows, {len(examined.columns)} columns\n")
+        printing.echo(f"{file}: {examined.rows:,} rows, {len(examined.columns)} columns\n")
         _say_columns(examined.columns)
     if examined.repeats:
         _say_repeats(examined.repeats)
@@ -213,19 +200,19 @@ def _say(file: Path, examined: Examination, of_labels: bool = False) -> None:
         _say_orientation(examined.orientation)
     if examined.words:
         _say_words(examined.words)
-    echo("Which questions the file can answer")
-    print_table(
+    printing.echo("Which questions the file can answer")
+    printing.print_table(
         ("question", "", "remark"),
         [(support.question, "yes" if support.supported else "no", _remark(support)) for support in examined.supports],
     )
     for number, step in enumerate(examined.steps, start=1):
-        echo(f"{number}. {step}")
+        printing.echo(f"{number}. {step}")
     for advice in examined.advice:
-        echo(f"note: {advice}")
+        printing.echo(f"note: {advice}")
 
 
 def _say_columns(columns: Sequence[Column]) -> None:
-    print_table(
+    printing.print_table(
         ("column", "part", "holds", "filled", "distinct", "remark"),
         [
             (column.name, f"{column.role}?" if column.renamed else column.role or None, column.kind,
@@ -239,12 +226,12 @@ def _say_columns(columns: Sequence[Column]) -> None:
 def _say_repeats(rows: Repeats) -> None:
     sizes = f"{rows.most}" if rows.fewest == rows.most else f"{rows.fewest} to {rows.most}, median {rows.median:g}"
     again = f"{rows.doubled:,} answer again, first in row {rows.first_row} {COUNTED}" if rows.doubled else "none again"
-    echo(f"{rows.items:,} items; rows to an item: {sizes}; of these {again}")
+    printing.echo(f"{rows.items:,} items; rows to an item: {sizes}; of these {again}")
 
 
 def _say_clusterings(rows: int, clusterings: Sequence[Clustering]) -> None:
-    echo(f"\nWhat could be the cluster (N = {rows:,} labels, C clusters); the first is proposed, none assumed")
-    print_table(
+    printing.echo(f"\nWhat could be the cluster (N = {rows:,} labels, C clusters); the first is proposed, none assumed")
+    printing.print_table(
         ("column", "C", "N/C", "remark"),
         [
             (clustering.column, f"{clustering.clusters:,}", f"{clustering.labels_per_cluster:.1f}", clustering.note)
@@ -255,9 +242,9 @@ def _say_clusterings(rows: int, clusterings: Sequence[Clustering]) -> None:
 
 
 def _say_joins(joins: Sequence[Join]) -> None:
-    echo("Rows without a partner on item and criterion")
+    printing.echo("Rows without a partner on item and criterion")
     sides = ("people's rows without it", "its rows without people", "people's rows beside it")
-    print_table(
+    printing.print_table(
         ("judge", *sides),
         [
             (join.judge, f"{join.human_rows_alone:,}", f"{join.judge_rows_alone:,}", f"{join.mates:,}")
@@ -272,12 +259,12 @@ def _say_orientation(orientation: Orientation) -> None:
     share = (
         "unknown" if math.isnan(orientation.a_is_stronger) else f"in {100 * orientation.a_is_stronger:.0f} % of pairs"
     )
-    echo(f"A is the stronger system: {share}. {orientation.note}".rstrip() + "\n")
+    printing.echo(f"A is the stronger system: {share}. {orientation.note}".rstrip() + "\n")
 
 
 def _say_words(words: Sequence[OddWord]) -> None:
-    echo(f"Words outside the vocabulary {COUNTED}")
-    print_table(
+    printing.echo(f"Words outside the vocabulary {COUNTED}")
+    printing.print_table(
         ("word", "in", "rows", "first row", "remark"),
         [
             (repr(word.word), f"{word.column} of {word.criterion}" if word.criterion else word.column,
@@ -295,7 +282,7 @@ def _remark(support: Support) -> str:
 
 def _rest(count: int, what: str) -> None:
     if count > SHOWN:
-        echo(f"and {count - SHOWN} more {what} (all of them with --json)\n")
+        printing.echo(f"and {count - SHOWN} more {what} (all of them with --json)\n")
 
 
 def _share(value: float) -> str:

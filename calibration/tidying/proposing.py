@@ -9,39 +9,35 @@ from difflib import get_close_matches
 import pandas as pd
 
 from calibration.table.roles import NAMES, as_text, roles_of
+from calibration.tidying import items, mapping, readings, shapes, value_sets
 from calibration.tidying.found import FROM, Found, kind_of
-from calibration.tidying.items import find_items
-from calibration.tidying.mapping import Asked, Proposal
 from calibration.tidying.raters import kind_of_word
-from calibration.tidying.readings import find_answers
-from calibration.tidying.shapes import find_shape
-from calibration.tidying.value_sets import plain
 
 OVERALL = "overall"
 # names of columns in which only people stand
 PERSONS = frozenset(
     f"{who}{end}" for who in ("worker", "turker", "participant", "crowdworker") for end in ("", " id", "id")
 )
-NOTHING = Asked()
+NOTHING = mapping.Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"])
 
 
-def propose(frame: pd.DataFrame, asked: Asked = NOTHING) -> Proposal:
+def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Proposal:
     """A mapping of `frame` to labels, what it takes for granted, and all that must be said before it is followed."""
     table, twice = as_text(frame)
     found = Found(table, asked)
     found.problems += [f"column {name!r} appears twice; rename or remove one" for name in twice]
     if table.empty:
         found.problems.append("the table has no rows; give it at least one label")
-        return Proposal(found.mapping, (), tuple(found.problems))
+        return mapping.Proposal(found.mapping, (), tuple(found.problems))
     _find_columns(found)
-    find_shape(found)
+    shapes.find_shape(found)
     _find_raters(found)
     if "label" in found.columns or found.spread:
         _find_criterion(found)
-        find_answers(found)
-        find_items(found)
-    return Proposal(found.mapping, tuple(found.told), tuple(found.problems))
+        readings.find_answers(found)
+        items.find_items(found)
+    return mapping.Proposal(found.mapping, tuple(found.told), tuple(found.problems))
 
 
 def _find_columns(found: Found) -> None:
@@ -101,7 +97,7 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
         found.told.append(f"{column!r} says who is a person and who a judge")
         return
     found.kinds = {name: kind_of(name, found.asked) for name in raters}
-    source = plain(found.columns.get("rater_id", ("",))[0])
+    source = value_sets.plain(found.columns.get("rater_id", ("",))[0])
     if source in PERSONS and not found.asked.people:
         found.kinds = {name: kind or "human" for name, kind in found.kinds.items()}
         found.told.append(f"who stands in {found.columns['rater_id'][0]!r} is a person")

@@ -16,14 +16,14 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, select, update
 
 from annotation.judges.defining.judge_file import JudgeDefinition, Rung
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.replies.outcomes import Reply
 from annotation.judges.running.run import run_judges
-from db.connect import open_database, reading
-from db.judge_tables import JudgeCall
+from db.connect import open_database, reading, transaction
+from db.judge_tables import Judge, JudgeCall
 from tests.annotation.judges.conftest import Fake
 from tests.annotation.judges.judged_study import (
     PRICE,
@@ -137,6 +137,30 @@ def test_ten_kills_of_a_thousand_calls_cost_no_more_than_what_was_in_flight(
     assert len(found) == 1000 * 3
     assert all(verdict(row) == ("A" if row["item"] % 2 == 1 else "B") for row in found), "as in an undisturbed run"
     assert account(engine).reserved == pytest.approx(0, abs=1e-9)
+
+
+def test_a_reply_that_the_database_had_no_time_for_is_not_paid_again(
+    engine: Engine, database_url: str, fake: Fake
+) -> None:
+    """The database is held by somebody else when the replies come, and still is when the process is killed."""
+    fake.reset(latency_ms=600)
+    study = make_study(engine, 20)
+    plan_judges(engine, study, definitions(fake.base), describe=describe)
+    process = worker(database_url, study, fake)
+    deadline = time.monotonic() + 60
+    while fake.stats()["inflight"] < CONCURRENCY // 2:
+        assert time.monotonic() < deadline, "the worker does not get on"
+        time.sleep(0.005)
+    with transaction(engine) as session:
+        session.execute(update(Judge).values(rung=0))  # a row that every commit of the worker needs
+        until(fake, CONCURRENCY, process)
+        time.sleep(0.25)
+        process.kill()
+        process.join()
+    assert attempts(engine) == [], "nothing of it was in the database"
+    summary = run_judges(engine, study, definitions(fake.base), transport=plain_http, lease_s=LEASE_S)
+    assert (summary.judges[0].complete, summary.abandoned) == (True, 0)
+    assert (fake.stats()["billed"], fake.stats()["dup_billed"]) == (40, 0)
 
 
 def test_one_of_two_workers_is_killed_and_the_other_finishes(engine: Engine, database_url: str, fake: Fake) -> None:

@@ -7,11 +7,12 @@ import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from importlib.metadata import version
 from typing import Any, Protocol
 
 from annotation.errors import AnnotationError
-from annotation.judges.asking import own_code
+from annotation.judges.asking import own_code, wire
 from annotation.judges.asking.prompt import Message
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Price, Rung
 from annotation.judges.money.prices import PER
@@ -33,8 +34,12 @@ class Transport(Protocol):
 async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mapping[str, Any], rung: Rung) -> Reply:
     """Send one request with `judge.params` as they stand; every provider error becomes an outcome."""
     if judge.code:
+        wire.leaves()
         return await own_code.ask(judge, messages)
     litellm = library()
+    _ASKED.set(judge.model)
+    if judge.model not in _TOLD:
+        wire.leaves()
     request: dict[str, Any] = {
         **judge.params,
         "model": judge.model,
@@ -43,6 +48,7 @@ async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mappi
         "timeout": judge.timeout_s,
         "num_retries": 0,
         "max_retries": 0,
+        "shared_session": _session(),
     }
     key = api_key(judge)
     if key is not None:
@@ -66,9 +72,36 @@ def response_format(schema: Mapping[str, Any], rung: Rung) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": "judgments", "strict": True, "schema": dict(schema)}}
 
 
+_ASKED: ContextVar[str] = ContextVar("ASKED")
+_TOLD: set[str] = set()  # models of which a request was seen to leave; of others it is said before it does
+_SESSIONS: dict[str, Any] = {}
+
+
+async def _left(*_: Any) -> None:
+    _TOLD.add(_ASKED.get())
+    wire.leaves()
+
+
+def _session() -> Any:
+    """The connections of this run, made as litellm makes its own, with a note of when a request leaves through them."""
+    if "session" not in _SESSIONS:
+        from aiohttp import TraceConfig
+        from litellm.llms.custom_httpx.http_handler import AsyncHTTPHandler
+
+        trace = TraceConfig()
+        trace.on_request_chunk_sent.append(_left)
+        trace.freeze()
+        session = AsyncHTTPHandler.create_aiohttp_transport().get_valid_client_session()
+        session.trace_configs.append(trace)
+        _SESSIONS["session"] = session
+    return _SESSIONS["session"]
+
+
 async def close() -> None:
     """Close the connections that litellm keeps open; call it in the event loop that used them."""
     await own_code.close()
+    if session := _SESSIONS.pop("session", None):
+        await session.close()
     if "litellm" in sys.modules:
         from litellm.llms.custom_httpx.async_client_cleanup import close_litellm_async_clients
 

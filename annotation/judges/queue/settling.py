@@ -81,9 +81,11 @@ def take_over_expired(session: Session, worker: Worker, account: Account) -> int
     return _plan_again(session, account.judge_id, CALLS.c.worker != worker.id, CALLS.c.lease_until < clock(session))
 
 
-def let_go(session: Session, worker: Worker, judge_id: int) -> int:
-    """Plan again what this worker still holds when it ends, as if it had died."""
-    return _plan_again(session, judge_id, CALLS.c.worker == worker.id)
+def let_go(session: Session, worker: Worker, judge_id: int, sent: frozenset[tuple[str, int]] | None = None) -> int:
+    """Plan again what this worker still holds when it ends, as if it had died. `sent`: its requests as (key of the
+    call, number of the attempt), where its journal is known; what was not sent costs nothing.
+    """
+    return _plan_again(session, judge_id, CALLS.c.worker == worker.id, sent=sent)
 
 
 def locked(session: Session, worker: Worker, call_ids: Sequence[int]) -> dict[int, Held]:
@@ -110,12 +112,15 @@ def pay(session: Session, judge_id: int, *, spent: float, released: float) -> No
         )
 
 
-def _plan_again(session: Session, judge_id: int, *whose: ColumnElement[bool]) -> int:
+def _plan_again(
+    session: Session, judge_id: int, *whose: ColumnElement[bool], sent: frozenset[tuple[str, int]] | None = None
+) -> int:
     leased = CALLS.c.judge_id == judge_id, CALLS.c.state == "leased", STILL_OPEN
-    held = select(CALLS.c.id, CALLS.c.outcome, CALLS.c.reserved).where(*leased, *whose)
+    held = select(CALLS.c.id, CALLS.c.key, CALLS.c.outcome, CALLS.c.reserved).where(*leased, *whose)
     rows = session.execute(held.with_for_update(skip_locked=True)).all()
-    out = [row.id for row in rows if row.outcome != "replied"]
-    numbers = last_attempts(session, out)
+    waiting = [row for row in rows if row.outcome != "replied"]
+    numbers = last_attempts(session, [row.id for row in waiting])
+    out = [row.id for row in waiting if sent is None or (row.key, 1 + numbers.get(row.id, 0)) in sent]
     session.add_all(
         JudgeAttempt(
             call_id=call, attempt_no=1 + numbers.get(call, 0), kind="abandoned", outcome="abandoned", seconds=0.0,
@@ -123,13 +128,14 @@ def _plan_again(session: Session, judge_id: int, *whose: ColumnElement[bool]) ->
         )
         for call in out
     )  # fmt: skip
-    reserved = sum(row.reserved for row in rows)
-    pay(session, judge_id, spent=reserved, released=reserved)
+    spent = sum(row.reserved for row in rows if sent is None or row.id in out)
+    pay(session, judge_id, spent=spent, released=sum(row.reserved for row in rows))
     session.execute(update(JudgeCall).where(JudgeCall.id.in_([row.id for row in rows])).values(**RELEASED))
     return len(out)
 
 
 ROUNDING = 1e-9  # USD; running totals are sums of floats
+SAME = ("outcome", "prompt_sha256", "seconds")  # by which a try is known again: it is measured to the microsecond
 
 
 @dataclass(frozen=True)
@@ -252,16 +258,15 @@ def _settle(session: Session, books: _Books, changes: Sequence[Settled]) -> None
 
 
 def _is_stored(session: Session, change: Settled, last: int) -> bool:
-    """Whether this very try stands already: it was committed, and the connection broke before anybody heard of it."""
+    """Whether this very try stands already: it was committed, and the connection broke, or the process was killed,
+    before anybody heard of it."""
     if not change.number or last < change.number:
         return False
-    same = ("outcome", "prompt_sha256", "seconds")  # measured to the microsecond
-    stored = session.execute(
-        select(*(ATTEMPTS.c[name] for name in same)).where(
-            ATTEMPTS.c.call_id == change.call_id, ATTEMPTS.c.attempt_no == change.number
-        )
-    ).one()
-    return all(change.attempt[name] == value for name, value in zip(same, stored, strict=True))
+    same = [ATTEMPTS.c[name] == change.attempt[name] for name in SAME]
+    stored = select(ATTEMPTS.c.id).where(
+        ATTEMPTS.c.call_id == change.call_id, ATTEMPTS.c.attempt_no >= change.number, *same
+    )
+    return session.scalar(stored.limit(1)) is not None
 
 
 def _end(session: Session, books: _Books, changes: Sequence[Ended]) -> None:

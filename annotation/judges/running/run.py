@@ -24,6 +24,7 @@ from annotation.judges.batches.batch_api import BatchApi
 from annotation.judges.batches.batches import BatchRun, go_through_batches
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import Account, find_account
+from annotation.judges.queue.journal import Journal, journals_of
 from annotation.judges.queue.settling import STILL_OPEN, Worker, heartbeat
 from annotation.judges.running.progress import JudgeSummary, OnProgress, RunSummary, call_counts, summarise
 from annotation.judges.running.work import JudgeWork
@@ -64,9 +65,11 @@ def run_judges(
         for definition in definitions:
             client.refuse_without_key(definition)
     _start_again(engine, accounts)
-    run = _Run(engine, study, Worker(f"worker-{secrets.token_hex(8)}", lease_s), transport, limit, time.monotonic())
+    worker = Worker(f"worker-{secrets.token_hex(8)}", lease_s)
+    journal = Journal(journals_of(engine.url), worker.id)
+    run = _Run(engine, study, worker, journal, transport, limit, time.monotonic())
     beating = _heart(engine, run.worker, [account.judge_id for account in accounts])
-    with ThreadPoolExecutor(1, thread_name_prefix="calipers-writer") as thread, beating:
+    with contextlib.closing(journal), ThreadPoolExecutor(1, thread_name_prefix="calipers-writer") as thread, beating:
         interrupted = asyncio.run(_work(run, accounts, thread, batch_api, on_progress, tick_s))
     if on_progress is not None:
         on_progress(tuple(judge.progress() for judge in run.judges))
@@ -80,6 +83,7 @@ class _Run:
     engine: Engine
     study: Study
     worker: Worker
+    journal: Journal
     transport: Transport
     limit: int | None
     started: float
@@ -150,8 +154,9 @@ def _judge_work(run: _Run, account: Account, thread: Executor) -> JudgeWork:
     batches = run.batches.get(account.judge_id)
     left = run.limit if run.limit is None or batches is None else run.limit - batches.submitted
     return JudgeWork(
-        run.engine, run.study, account, run.worker, thread, run.transport, states=states, spent=spent, limit=left
-    )
+        run.engine, run.study, account, run.worker, thread, run.transport, journal=run.journal, states=states,
+        spent=spent, limit=left,
+    )  # fmt: skip
 
 
 def _summary(run: _Run, interrupted: bool) -> RunSummary:

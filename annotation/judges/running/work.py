@@ -5,7 +5,7 @@ import contextlib
 import random
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any
@@ -13,12 +13,15 @@ from typing import Any
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
+from annotation.judges.asking import client, wire
 from annotation.judges.asking.client import Transport
 from annotation.judges.asking.material import CallRows, Texts, step_of, tokens, worst
 from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, back_off_s, counted_tries, next_step, spent_by
 from annotation.judges.money.accounts import Account, as_sent
 from annotation.judges.queue import queue
+from annotation.judges.queue.journal import Journal, Request
 from annotation.judges.queue.queue import Work
+from annotation.judges.queue.recovering import recover
 from annotation.judges.queue.settling import (
     AskedAgain,
     Change,
@@ -31,80 +34,15 @@ from annotation.judges.queue.settling import (
     write_back,
 )
 from annotation.judges.replies.outcomes import REPLIES, Reply
+from annotation.judges.running.gate import Gate
 from annotation.judges.running.progress import JudgeProgress
+from annotation.judges.running.pulse import Pulse
 from annotation.judges.running.writer import Writer
 from db.connect import patient, reading
 from db.tables import Study
 
-GIVE_UP_S = 15 * 60.0  # of 429s without a success
-FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
-LONGEST_PAUSE_S = 60.0
-APART_S = 0.012  # the first calls: sent at once they are answered at once, and each burst waits for one processor
-
-
-class Gate:
-    """One judge's brake in one process. Seconds throughout; `clock` is monotonic."""
-
-    def __init__(
-        self,
-        rpm: float | None = None,
-        tpm: float | None = None,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        luck: Callable[[], float] = random.random,
-    ) -> None:
-        self._rpm, self._tpm, self._clock, self._luck = rpm, tpm, clock, luck
-        self._next_start = self._paused_until = clock()
-        self._pauses = self._failures = 0
-        self._limited_since: float | None = None
-        self._answered = False
-        self.workers = 1  # processes that share the limits
-
-    def wait_s(self) -> float:
-        """How long until the next call may start; 0 when it may now."""
-        return max(0.0, max(self._next_start, self._paused_until) - self._clock())
-
-    def paused_s(self) -> float:
-        """How much of a pause is left."""
-        return max(0.0, self._paused_until - self._clock())
-
-    def started(self, tokens: float) -> None:
-        """A call of about `tokens` tokens went out; the next one keeps its distance."""
-        gap = max(60 / self._rpm if self._rpm else 0.0, 60 * tokens / self._tpm if self._tpm else 0.0)
-        apart = 0.0 if self._answered else APART_S
-        self._next_start = max(self._clock(), self._next_start) + max(self.workers * gap, apart)
-
-    def succeeded(self) -> None:
-        self._pauses = self._failures = 0
-        self._limited_since = None
-        self._answered = True
-
-    def limited(self, retry_after_s: float | None) -> None:
-        """A 429: nobody sends until Retry-After is over, else for 1, 2, 4 … 60 s with jitter."""
-        now = self._clock()
-        if self._limited_since is None:
-            self._limited_since = now
-        if retry_after_s is not None:
-            self.pause_until(now + retry_after_s)
-        elif now >= self._paused_until:  # the others of the same burst do not lengthen the pause
-            self._pauses += 1
-            self.pause_until(now + min(LONGEST_PAUSE_S, 2.0 ** (self._pauses - 1)) * (0.5 + self._luck() / 2))
-
-    def failed(self) -> None:
-        """A 5xx, a refused or broken connection, a timeout. Twenty in a row pause the judge."""
-        self._failures += 1
-        if self._failures % FAILURES_IN_A_ROW == 0:
-            self.pause_until(self._clock() + FAILURE_PAUSE_S)
-
-    def pause_until(self, at: float) -> None:
-        self._paused_until = max(self._paused_until, at)
-
-    def gave_up(self) -> bool:
-        """429s and nothing else for 15 minutes."""
-        return self._limited_since is not None and self._clock() - self._limited_since > GIVE_UP_S
-
-
 LOOK_AGAIN_S = 0.5  # after a claim that found nothing
+BEHIND_S, ON_THEIR_WAY = 0.005, 4  # while the event loop is so late, so many requests at once are made ready and sent
 SET_ASIDE = 500  # calls that do not fit the budget now; more are not looked for
 
 
@@ -113,7 +51,7 @@ class JudgeWork:
 
     def __init__(
         self, engine: Engine, study: Study, account: Account, worker: Worker, thread: Executor, transport: Transport,
-        *, states: Mapping[str, int], spent: float, limit: int | None,
+        *, journal: Journal, states: Mapping[str, int], spent: float, limit: int | None,
     ) -> None:  # fmt: skip
         self.account, self.abandoned, self.seconds = account, 0, 0.0
         self.stopped: str | None = None
@@ -121,7 +59,7 @@ class JudgeWork:
         self._writer: Writer[Change] = Writer(
             engine, thread, lambda session, changes: write_back(session, worker, changes)
         )
-        self._transport, self._limit, self._thread = transport, limit, thread
+        self._transport, self._limit, self._thread, self._journal = transport, limit, thread, journal
         self._definition, self._price = account.resolved.definition, account.resolved.priced.price
         self._gate = Gate(self._definition.rpm, self._definition.tpm)
         self._ahead = max(8, self._definition.concurrency // 4)  # claimed before a slot is free, to hide the claim
@@ -129,17 +67,20 @@ class JudgeWork:
         self._tasks: set[asyncio.Task[None]] = set()
         self._claiming: asyncio.Task[None] | None = None
         self._requests: set[asyncio.Future[Reply]] = set()
+        self._unsent: set[Request] = set()
         self._error: Exception | None = None
         self._in_flight = self._rung = self._ended = 0
         self._unaffordable: set[int] = set()
         self._settled = False  # since calls were last set aside
         self._look_at = self._started = time.monotonic()
+        self._pulse: Pulse | None = None
         self._changed = asyncio.Event()
         self._states, self._spent = Counter(states), spent
         self._labels: Counter[str] = Counter()
 
     async def run(self) -> None:
         """Until nothing is left, nothing more may be spent, or `stop`. Raises what a transport raised unasked."""
+        self._pulse = Pulse()
         await self._take_over()
         while self.stopped is None:
             self._start_ready()
@@ -173,6 +114,8 @@ class JudgeWork:
         # nothing is left here unless something went wrong
         self.abandoned += await self._writer.write(lambda session: let_go(session, self._worker, self.account.judge_id))
         await self._writer.close()
+        if self._pulse is not None:
+            self._pulse.close()
         self.seconds = time.monotonic() - self._started
 
     def progress(self) -> JudgeProgress:
@@ -189,6 +132,8 @@ class JudgeWork:
     def _start_ready(self) -> None:
         slots = self._definition.concurrency
         while self._ready and self.stopped is None and self._in_flight < slots and self._gate.wait_s() <= 0:
+            if self._is_behind():
+                break
             work = self._ready.popleft()
             if isinstance(work.step, Ask):
                 self._gate.started(tokens(work.step, work.rows))
@@ -196,6 +141,10 @@ class JudgeWork:
             task = asyncio.create_task(self._one(work))
             self._tasks.add(task)
             task.add_done_callback(self._ended_task)
+
+    def _is_behind(self) -> bool:
+        """Whether one more request would only let the replies that came wait longer for this process."""
+        return len(self._unsent) >= ON_THEIR_WAY and self._pulse is not None and self._pulse.behind_s() > BEHIND_S
 
     def _ended_task(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -262,13 +211,16 @@ class JudgeWork:
             return queue.unfinished(session, self.account)
 
     async def _take_over(self) -> None:
+        """What processes left that are gone: those of this machine by their journals, others when their time is up."""
+        recovering = asyncio.get_running_loop().run_in_executor(self._thread, patient(recover), self._engine)
         take_over = partial(take_over_expired, worker=self._worker, account=self.account)
-        self.abandoned += await self._writer.write(take_over)
+        self.abandoned += await recovering + await self._writer.write(take_over)
 
     async def _wait(self) -> None:
         until = [1.0, self._look_at - time.monotonic() if self._look_at > time.monotonic() else 1.0]
         if self._ready or self._gate.paused_s():
             until.append(self._gate.wait_s() if self._in_flight < self._definition.concurrency else 1.0)
+            until.extend([BEHIND_S] if self._is_behind() else ())
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(max(0.001, min(until))):  # unlike wait_for, makes no task
                 await self._changed.wait()
@@ -281,12 +233,13 @@ class JudgeWork:
             step = self._step(rows)  # the ladder has moved since it was claimed
         try:
             while isinstance(step, Ask):
-                reply = await self._send(rows, step)
+                noted = self._journal.request((rows.key, len(tried) + 1))
+                reply = await self._send(rows, step, noted)
                 tried.append(Tried(reply.outcome, step.rung, reply.text, reply.finish_reason))
                 decide = partial(next_step, rows.material, tried, self._definition.structured[self._rung])
                 # a reply is stored before it is read; anything else needs no reading
                 again = reply.outcome not in REPLIES and isinstance(decide(), Ask)
-                if not await self._settle(rows, step, reply, tried, requeue=again):
+                if not await self._settle(rows, step, reply, tried, noted, requeue=again):
                     return
                 step = decide()
                 if isinstance(step, Ask) and not await self._is_our_turn():
@@ -305,9 +258,19 @@ class JudgeWork:
             self._states["planned"] -= 1
             self._labels.update(answer.status for answer in step.answers)
 
-    async def _send(self, rows: CallRows, step: Ask) -> Reply:
+    def _has_left(self, noted: Request) -> None:
+        if noted in self._unsent:
+            self._unsent.discard(noted)
+            noted.sent()
+            self._start_ready()
+
+    async def _send(self, rows: CallRows, step: Ask, noted: Request) -> Reply:
         started = time.monotonic()
         judge = as_sent(self._definition, rows.repeat_no)
+        self._unsent.add(noted)
+        wire.LEAVES.set(partial(self._has_left, noted))
+        if self._transport is not client.ask:
+            wire.leaves()  # it says itself when a request leaves this process; of others nobody knows
         request = asyncio.ensure_future(self._transport(judge, step.prompt.messages, step.prompt.schema, step.rung))
         self._requests.add(request)
         try:
@@ -322,8 +285,11 @@ class JudgeWork:
             return Reply("abandoned", time.monotonic() - started, error=type(error).__name__)
         finally:
             self._requests.discard(request)
+            self._unsent.discard(noted)
 
-    async def _settle(self, rows: CallRows, step: Ask, reply: Reply, tried: list[Tried], *, requeue: bool) -> bool:
+    async def _settle(
+        self, rows: CallRows, step: Ask, reply: Reply, tried: list[Tried], noted: Request, *, requeue: bool
+    ) -> bool:
         """Store the attempt with what it means for the whole judge. True while the call is still in our hands."""
         judge, paused_s = self._note(step, reply)
         tries, row = counted_tries(tried), as_row(reply, step, self._price)
@@ -331,7 +297,9 @@ class JudgeWork:
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
         spent = spent_by(reply, self._price)
         settled = Settled(rows.call_id, row, spent, tries, requeue, wait_s, judge, paused_s, len(tried))
+        noted.answered(row, spent, tries)
         mine = await self._writer.change(settled)
+        noted.kept()
         self._spent += worst(step, self.account) if spent is None else spent
         self._settled = True
         if requeue:

@@ -13,6 +13,7 @@ from app.commands.judges import drift, records, stress
 from app.commands.judges.records import BATCH, POLL_S, usd
 from app.commands.judges.workers import chosen_judges, live, result
 from app.commands.printing import JSON, ONE, print_json, print_table
+from plain.counting import counted
 
 if TYPE_CHECKING:
     from annotation.judges.defining.judge_file import JudgeDefinition
@@ -288,7 +289,8 @@ def _work(
         for judge in summary.judges:
             typer.echo(result(judge))
         if summary.abandoned:
-            typer.echo(f"up to {summary.abandoned} calls of interrupted runs may have been paid twice")
+            left = counted(summary.abandoned, "request")
+            typer.echo(f"{left} of killed processes had left without an answer: paid twice if the provider answered")
     if summary.interrupted or not all(judge.complete for judge in summary.judges):
         typer.echo(f"not complete; go on with: {again}", err=True)
         raise typer.Exit(130 if summary.interrupted else 1)

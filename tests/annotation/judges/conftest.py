@@ -59,6 +59,12 @@ class Fake:
             return json.loads(reply.read())
 
 
+@pytest.fixture(autouse=True)
+def journals_of_postgres(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside a database that is no file there is no place for them: they are kept in the user's own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
 @pytest.fixture(scope="session")
 def fake_process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fake]:
     library()  # before the first module: what stays for good is left out when garbage is looked for

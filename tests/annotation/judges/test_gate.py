@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.judges.asking.steps import back_off_s
-from annotation.judges.running.work import APART_S, Gate
+from annotation.judges.running.gate import APART_S, Gate
 
 
 class Clock:

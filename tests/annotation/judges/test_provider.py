@@ -163,7 +163,7 @@ def test_no_key_is_in_the_database_or_on_the_terminal(
     assert run(sqlite, study, keyed).labels == {"missing": 6}
     assert all(a.error for a in attempts(sqlite))
     sqlite.dispose()
-    stored = b"".join(path.read_bytes() for path in tmp_path.glob("calipers.db*"))
+    stored = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     assert b"MY_JUDGE_KEY" not in stored
     assert b"SENTINEL" not in stored
     captured = capfd.readouterr()

@@ -1,0 +1,216 @@
+"""What a process sends to judges and what comes back, in a file of its own, ahead of the database.
+
+A reply is a line here as soon as it is in hand, however long the database, the other threads and the machine take. A
+process that was killed leaves its journal, and whoever goes on reads it first (`recovering.py`): what came is kept, and
+of what was only claimed or sent it is known which.
+"""
+
+import errno
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL
+
+SEGMENT_BYTES = 8_000_000  # of one file; those whose every reply is in the database are removed
+UNNAMED = ".new"  # what a folder's name ends with until it is locked
+Key = tuple[str, int]  # of a request: the call's key, and the number of the attempt
+
+
+def journals_of(url: URL) -> Path:
+    """Where the processes of this machine that work on a database keep their journals: beside a database file."""
+    if url.database and url.get_backend_name() == "sqlite":
+        return Path(f"{url.database}.judging")
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    named = url.render_as_string(hide_password=True)
+    return Path(state) / "calipers" / hashlib.sha256(named.encode()).hexdigest()[:16]
+
+
+class Journal:
+    """One process's journal, in a folder that is locked as long as the process lives, and readable by its user alone.
+
+    Lines are written at once and forced to the disk by a thread of their own. Where nothing can be written there is no
+    journal, and a run goes on without: what it holds is in the database as soon as that has written it.
+    """
+
+    def __init__(self, folder: Path, worker: str) -> None:
+        self._folder, self._lock = _locked_folder(folder, worker)
+        self._number, self._open, self._bytes = 0, -1, 0
+        self._held: dict[int, int] = {}  # by segment: lines that the database does not have
+        self._is_whole = True
+        self._dirty, self._ended = threading.Event(), False
+        self._forcing = threading.Thread(target=self._force, name="calipers-journal", daemon=True)
+        if self._folder is not None:
+            self._next_segment()
+            self._forcing.start()
+
+    def request(self, key: Key) -> "Request":
+        """A request that is about to go out; nothing is written yet."""
+        return Request(self._write, key)
+
+    def close(self) -> None:
+        """Forget the journal, unless the database lacks some of it: that is for whoever goes on."""
+        self._ended = True
+        self._dirty.set()
+        if self._folder is None:
+            return
+        self._forcing.join()
+        os.close(self._open)
+        if not any(self._held.values()):
+            _remove(self._folder)
+        os.close(self._lock)
+
+    def _write(self, said: Mapping[str, Any]) -> Callable[[], None]:
+        if self._folder is None:
+            return _nothing
+        line = json.dumps(said, separators=(",", ":")).encode() + b"\n"
+        segment = self._number
+        try:
+            # a line that was cut short by a full disk must not take the next one with it
+            written = os.write(self._open, line if self._is_whole else b"\n" + line)
+            self._is_whole = written >= len(line)
+        except OSError:
+            self._is_whole = False
+            return _nothing
+        self._held[segment] += 1
+        self._bytes += written
+        self._dirty.set()
+        if self._bytes >= SEGMENT_BYTES:
+            with suppress(OSError):
+                self._next_segment()
+        return lambda: self._let_go(segment)
+
+    def _let_go(self, segment: int) -> None:
+        self._held[segment] -= 1
+        if not self._held[segment] and segment != self._number:
+            _path(self._folder, segment).unlink(missing_ok=True)
+
+    def _next_segment(self) -> None:
+        number = self._number + 1
+        opened = os.open(_path(self._folder, number), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        before, self._open = self._open, opened
+        self._number, self._bytes, self._held[number] = number, 0, 0
+        if before >= 0:
+            os.fsync(before)
+            os.close(before)
+
+    def _force(self) -> None:
+        while not self._ended:
+            self._dirty.wait()
+            self._dirty.clear()
+            with suppress(OSError):  # a disk that refuses: the lines are with the system, and the database follows
+                os.fsync(self._open)
+
+
+class Request:
+    """One request of a call, as the journal follows it."""
+
+    def __init__(self, write: Callable[[Mapping[str, Any]], Callable[[], None]], key: Key) -> None:
+        self._write, self._key = write, key
+        self._held: list[Callable[[], None]] = []
+
+    def sent(self) -> None:
+        """It is on its way: written once, however often it is said."""
+        if not self._held:
+            self._held.append(self._write({"key": self._key}))
+
+    def answered(self, attempt: Mapping[str, Any], spent: float | None, tries: int) -> None:
+        """What came of it, as `settling.Settled` has it."""
+        self._held.append(self._write({"key": self._key, "attempt": attempt, "spent": spent, "tries": tries}))
+
+    def kept(self) -> None:
+        """The database holds what became of it."""
+        while self._held:
+            self._held.pop()()
+
+
+@dataclass(frozen=True)
+class Left:
+    """The journal of a process that is gone: the worker it was, what it had sent, and what had come of each."""
+
+    worker: str
+    sent: frozenset[Key]
+    answered: Mapping[Key, Mapping[str, Any]]
+
+
+@contextmanager
+def left_behind(folder: Path) -> Iterator[list[Left]]:
+    """The journals of processes that are gone, held against everybody else, and removed unless the block fails."""
+    held: list[tuple[Path, int]] = []
+    try:
+        for path in sorted(path for path in folder.glob("*") if path.is_dir() and not path.name.endswith(UNNAMED)):
+            if (lock := _lock(path)) is not None:
+                held.append((path, lock))
+        yield [_read(path) for path, _ in held]
+        for path, _ in held:
+            _remove(path)
+    finally:
+        for _, lock in held:
+            os.close(lock)
+
+
+def _read(folder: Path) -> Left:
+    sent: set[Key] = set()
+    answered: dict[Key, Mapping[str, Any]] = {}
+    for segment in sorted(folder.glob("*.jsonl"), key=lambda path: int(path.stem)):
+        for line in segment.read_bytes().splitlines():
+            with suppress(ValueError, KeyError, TypeError):  # the last line of a process that was killed while writing
+                said = json.loads(line)
+                call, number = said["key"]
+                sent.add((call, number))
+                if "attempt" in said:
+                    answered[call, number] = said
+    return Left(folder.name, frozenset(sent), answered)
+
+
+def _path(folder: Path | None, segment: int) -> Path:
+    assert folder is not None
+    return folder / f"{segment}.jsonl"
+
+
+def _locked_folder(folder: Path, worker: str) -> tuple[Path | None, int]:
+    """A folder for this worker, and the lock on it; None where none can be made."""
+    unnamed, named = folder / f"{worker}{UNNAMED}", folder / worker
+    try:
+        unnamed.mkdir(mode=0o700, parents=True)
+        lock = _lock(unnamed)
+        if lock is None:
+            return None, -1
+        unnamed.rename(named)  # others look for its name, and find it locked
+    except OSError:
+        return None, -1
+    return named, lock
+
+
+def _lock(folder: Path) -> int | None:
+    """The folder opened and locked; None where a living process holds it, or where it is gone."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(opened), folder.stat()):  # removed, and made anew
+            raise OSError(errno.ENOENT, "gone")
+    except OSError:
+        os.close(opened)
+        return None
+    return opened
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(OSError):  # others have theirs there
+        folder.parent.rmdir()
+
+
+def _nothing() -> None:
+    """Nothing is kept, so nothing has to be let go."""

@@ -1,0 +1,72 @@
+"""When a judge may send: the pace of its limits, and the pauses that its provider asks for."""
+
+import random
+import time
+from collections.abc import Callable
+
+GIVE_UP_S = 15 * 60.0  # of 429s without a success
+FAILURES_IN_A_ROW, FAILURE_PAUSE_S = 20, 60.0
+LONGEST_PAUSE_S = 60.0
+APART_S = 0.012  # the first calls: sent at once they are answered at once, and each burst waits for one processor
+
+
+class Gate:
+    """One judge's brake in one process. Seconds throughout; `clock` is monotonic."""
+
+    def __init__(
+        self,
+        rpm: float | None = None,
+        tpm: float | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        luck: Callable[[], float] = random.random,
+    ) -> None:
+        self._rpm, self._tpm, self._clock, self._luck = rpm, tpm, clock, luck
+        self._next_start = self._paused_until = clock()
+        self._pauses = self._failures = 0
+        self._limited_since: float | None = None
+        self._answered = False
+        self.workers = 1  # processes that share the limits
+
+    def wait_s(self) -> float:
+        """How long until the next call may start; 0 when it may now."""
+        return max(0.0, max(self._next_start, self._paused_until) - self._clock())
+
+    def paused_s(self) -> float:
+        """How much of a pause is left."""
+        return max(0.0, self._paused_until - self._clock())
+
+    def started(self, tokens: float) -> None:
+        """A call of about `tokens` tokens went out; the next one keeps its distance."""
+        gap = max(60 / self._rpm if self._rpm else 0.0, 60 * tokens / self._tpm if self._tpm else 0.0)
+        apart = 0.0 if self._answered else APART_S
+        self._next_start = max(self._clock(), self._next_start) + max(self.workers * gap, apart)
+
+    def succeeded(self) -> None:
+        self._pauses = self._failures = 0
+        self._limited_since = None
+        self._answered = True
+
+    def limited(self, retry_after_s: float | None) -> None:
+        """A 429: nobody sends until Retry-After is over, else for 1, 2, 4 … 60 s with jitter."""
+        now = self._clock()
+        if self._limited_since is None:
+            self._limited_since = now
+        if retry_after_s is not None:
+            self.pause_until(now + retry_after_s)
+        elif now >= self._paused_until:  # the others of the same burst do not lengthen the pause
+            self._pauses += 1
+            self.pause_until(now + min(LONGEST_PAUSE_S, 2.0 ** (self._pauses - 1)) * (0.5 + self._luck() / 2))
+
+    def failed(self) -> None:
+        """A 5xx, a refused or broken connection, a timeout. Twenty in a row pause the judge."""
+        self._failures += 1
+        if self._failures % FAILURES_IN_A_ROW == 0:
+            self.pause_until(self._clock() + FAILURE_PAUSE_S)
+
+    def pause_until(self, at: float) -> None:
+        self._paused_until = max(self._paused_until, at)
+
+    def gave_up(self) -> bool:
+        """429s and nothing else for 15 minutes."""
+        return self._limited_since is not None and self._clock() - self._limited_since > GIVE_UP_S

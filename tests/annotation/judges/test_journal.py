@@ -1,0 +1,140 @@
+"""The journal of a process: what came back is kept, and what was out is told, whatever was cut short."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.queue import journal as journal_module
+from annotation.judges.queue.journal import Journal, journals_of, left_behind
+from annotation.judges.queue.recovering import recover
+from annotation.judges.running.run import run_judges
+from db.connect import transaction
+from db.judge_tables import Judge, JudgeCall
+from tests.annotation.judges.judged_study import (
+    CODES,
+    STUB_JUDGE,
+    Stub,
+    account,
+    attempts,
+    call_states,
+    describe,
+    judges,
+    judgments,
+    make_study,
+    run_stub,
+)
+
+CALL = "c" * 64
+
+
+def killed(journal: Journal) -> None:
+    """The process is gone: nothing was closed in order, and its lock is anybody's."""
+    os.close(journal._lock)
+
+
+def attempt(said: str = "{}", seconds: float = 0.123456) -> dict[str, Any]:
+    return {
+        "kind": "first", "outcome": "ok", "rung": "json_schema", "prompt_sha256": "p" * 64, "raw_reply": said,
+        "finish_reason": "stop", "cost": 0.25, "seconds": seconds,
+    }  # fmt: skip
+
+
+def lease_all(engine: Engine, worker: str) -> list[JudgeCall]:
+    """Every call is held by a worker, with a dollar reserved for each, for a long time to come."""
+    with transaction(engine) as session:
+        calls = list(session.scalars(select(JudgeCall).order_by(JudgeCall.id)))
+        for call in calls:
+            call.state, call.worker, call.reserved = "leased", worker, 1.0
+            call.lease_until = call.created_at.replace(year=2100)
+        session.execute(update(Judge).values(reserved=float(len(calls))))
+        return calls
+
+
+@pytest.mark.databases("sqlite", "postgres")
+def test_what_came_is_kept_what_was_out_is_told_and_what_was_only_claimed_costs_nothing(engine: Engine) -> None:
+    study = make_study(engine, 2)
+    definitions = judges(STUB_JUDGE)
+    plan_judges(engine, study, definitions, describe=describe)
+    dead = Journal(journals_of(engine.url), "worker-dead")
+    came, out, *_ = lease_all(engine, "worker-dead")
+    text = "\n".join(f"criterion: {code}" for code in CODES)
+    for call in (came, out):
+        dead.request((call.key, 1)).sent()
+    said = judgments(f"{text}\n[[q=0.8]] [[q=0.2]]")
+    dead.request((came.key, 1)).answered(attempt(said), spent=0.25, tries=0)
+    dead.request(("of no call that is here", 1)).answered(attempt(), spent=0.25, tries=0)
+    assert recover(engine) == 0, "a living process keeps what it holds"
+    killed(dead)
+    assert recover(engine) == 1, "of four calls one request had left and had no answer"
+    assert recover(engine) == 0, "and it is told once"
+    assert call_states(engine) == {"planned": 4}
+    assert [(a.call_id, a.kind, a.cost) for a in attempts(engine)] == [
+        (came.id, "first", 0.25), (out.id, "abandoned", None),
+    ]  # fmt: skip
+    assert (account(engine).spent, account(engine).reserved) == (1.25, 0.0)
+    stub = Stub()
+    assert run_judges(engine, study, definitions, transport=stub).judges[0].complete
+    assert len(stub.requests) == 3, "what had come is read without another call"
+
+
+def test_a_reply_that_the_database_had_already_is_stored_once(sqlite: Engine) -> None:
+    study = make_study(sqlite, 1)
+    run_stub(sqlite, study, Stub())
+    (stored, _) = attempts(sqlite)
+    with transaction(sqlite) as session:
+        key = session.get_one(JudgeCall, stored.call_id).key
+    dead = Journal(journals_of(sqlite.url), "worker-dead")
+    again = {name: getattr(stored, name) for name in ("outcome", "prompt_sha256", "seconds", "raw_reply", "rung")}
+    dead.request((key, 1)).answered({**again, "kind": "first"}, spent=0.1, tries=0)
+    killed(dead)
+    spent = account(sqlite).spent
+    assert recover(sqlite) == 0
+    assert (len(attempts(sqlite)), account(sqlite).spent) == (2, spent)
+
+
+def test_an_ordinary_end_leaves_no_journal(sqlite: Engine) -> None:
+    run_stub(sqlite, make_study(sqlite, 2), Stub())
+    assert not journals_of(sqlite.url).exists()
+
+
+def test_a_line_that_was_cut_short_takes_no_other_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(tmp_path, "w")
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda to, line: write(to, line[: len(line) // 2]))
+    journal.request(("lost", 1)).sent()
+    monkeypatch.undo()
+    journal.request((CALL, 2)).answered(attempt(), None, 1)
+    killed(journal)
+    with left_behind(tmp_path) as (left,):
+        assert (left.worker, left.sent, list(left.answered)) == ("w", frozenset({(CALL, 2)}), [(CALL, 2)])
+    assert list(tmp_path.glob("*")) == []
+
+
+def test_files_whose_replies_are_all_stored_are_removed_while_the_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_module, "SEGMENT_BYTES", 1_000)
+    journal = Journal(tmp_path, "w")
+    waiting = journal.request(("waits", 1))
+    waiting.sent()
+    for number in range(40):
+        request = journal.request((f"call {number}", 1))
+        request.sent()
+        request.answered(attempt("x" * 200), 0.0, 0)
+        request.kept()
+    assert len(list((tmp_path / "w").iterdir())) == 2, "the first, of which a request is out, and the last"
+    waiting.kept()
+    assert len(list((tmp_path / "w").iterdir())) == 1
+    journal.close()
+    assert not (tmp_path / "w").exists()
+
+
+def test_where_nothing_can_be_written_a_run_goes_on_without(sqlite: Engine) -> None:
+    journals_of(sqlite.url).write_text("a file stands where the folder should")
+    assert run_stub(sqlite, make_study(sqlite, 1), Stub()).judges[0].complete

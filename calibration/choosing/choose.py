@@ -257,8 +257,8 @@ def _floors(found: Tried, settings: CalibrationSettings) -> tuple[Above, ...]:
 
 
 def _constant_scores(study: Study, group: Group, scale: Scale, judge: Answers, rule: str) -> Array:
-    unit = np.union1d(judge.unit, judge.unreadable).astype(np.intp)
-    return scores_of(study, constant_judge(study, unit[group.chosen[unit]], scale, rule), rule, scale)
+    asked = study.among(judge.unit) | study.among(judge.unreadable)
+    return scores_of(study, constant_judge(study, np.flatnonzero(asked & group.chosen), scale, rule), rule, scale)
 
 
 def _kappas(study: Study, group: Group, scale: Scale, rule: str) -> Iterator[tuple[str, float, float, int, int]]:

@@ -48,4 +48,4 @@ def joint(codes: Sequence[Codes]) -> Codes:
 
 def is_unique(codes: Codes) -> bool:
     """Whether no two rows are alike."""
-    return len(np.unique(codes)) == len(codes)
+    return bool(pd.Series(codes).is_unique)

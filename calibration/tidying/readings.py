@@ -116,7 +116,8 @@ def in_our_words(labels: pd.DataFrame) -> bool:
     paired = "system_b" in labels and labels["system_b"].astype("str").ne("").any()
     for _, words in labels.groupby("criterion", observed=True)["label"]:
         read = recognise({str(word) for word in words.unique()} - set(ALIASES), "label", bool(paired))
-        if read.ask or read.answers.words or read.answers.read_as == "sides":
+        respelt = any(word != meant for word, meant in read.answers.words.items())
+        if read.ask or respelt or read.answers.read_as == "sides":
             return False
         if paired and read.answers.read_as == "words":
             return False

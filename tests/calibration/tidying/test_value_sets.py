@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import pytest
 
 from calibration.tidying.raters import bare_name, crossed, kind_of_name
+from calibration.tidying.readings import in_our_words
 from calibration.tidying.value_sets import recognise
 
 READ: list[tuple[Sequence[str], bool, str, Mapping[str, str]]] = [
@@ -91,3 +93,19 @@ def test_heads_of_a_wide_table_hold_raters_and_criteria() -> None:
     assert crossed(["style.ann1", "style.gpt-4", "depth.ann1", "depth.gpt-4"])[1].criterion == "style"
     assert crossed(["ann1_style", "gpt_depth"]) == (), "not every rater with every criterion"
     assert crossed(["ada_style", "ada_depth", "ben_style", "ben_depth"]) == (), "no name says who answers"
+
+
+@pytest.mark.parametrize(
+    ("words", "ours"),
+    [
+        ("A B tie", True),
+        ("A B tie not_applicable", True),  # spelt as we do, so there is nothing to translate
+        ("A B n/a tie_inconsistent unparsed", True),
+        ("A B draw", False),
+        ("left right", False),
+        ("1 2", False),
+    ],
+)
+def test_what_is_spelt_as_ours_is_not_read_anew(words: str, ours: bool) -> None:
+    frame = pd.DataFrame({"criterion": "c", "label": words.split(), "system_a": "s", "system_b": "t"})
+    assert in_our_words(frame) is ours

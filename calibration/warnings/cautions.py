@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from calibration.agreement.detection import positive_cautions
 from calibration.biases.position_bias import turns_with_order
@@ -25,6 +26,12 @@ from calibration.table.typed_cells import where
 from calibration.warnings.comparison_cautions import choice_cautions, reference_cautions, system_cautions
 from calibration.warnings.judge_cautions import constant_answers, lost_answers, nested_labels
 from calibration.warnings.sample_cautions import plan_cautions, sample_cautions
+
+Counts = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+SHARED = 30  # equal labels of two annotators, none unequal, from which on they may be one person
+UNLIKELY = 0.05  # of such pairs in a panel, by chance alone
+Z_OF_A_COIN = 2.576  # 1 of 100 drawn orders lies further out
 
 
 def cautions(
@@ -102,14 +109,26 @@ def _people(study: Study) -> Iterator[ReportWarning]:
         yield ReportWarning("two_annotators", text)
     if len(people) > 200:
         return  # a crowd: pairs of people are too many, and two of its members rarely meet
-    shared = np.triu(shared_units(people), 1)
-    for one, two in np.argwhere((shared >= 30) & (shared == shared_units(people, alike=True))):
+    shared, alike = (np.triu(shared_units(people, alike=alike), 1) for alike in (False, True))
+    for one, two in np.argwhere((shared >= SHARED) & (shared == alike) & ~_by_chance(shared, alike)):
         yield ReportWarning(
             "duplicate_raters",
             f"{people[one].rater} and {people[two].rater} gave identical labels on all {shared[one, two]} they share: "
             "check that they are two people",
             people[one].rater,
         )
+
+
+def _by_chance(shared: Counts, alike: Counts) -> Flags:
+    """Whether `SHARED` equal labels or more are to be expected of some pair, as often as all other pairs agree.
+
+    `shared`, `alike`: labels that two annotators share, and those of them that are equal, above the diagonal. Where all
+    others agree in everything, or share nothing, nothing says that it is chance.
+    """
+    others = shared.sum() - shared
+    share = np.divide(alike.sum() - alike, others, out=np.ones(shared.shape), where=others > 0)
+    expected = (shared >= SHARED).sum() * share**shared
+    return np.asarray((share < 1) & (expected >= UNLIKELY))
 
 
 def _mirrored(study: Study) -> Iterator[ReportWarning]:
@@ -151,7 +170,8 @@ def _orders(study: Study, estimates: Sequence[Estimate], biases: Sequence[Bias])
     known = pairwise[pairwise["presentation"] != ""].drop_duplicates()
     for rater, shown in known.groupby("rater_id", observed=True)["presentation"]:
         share = float((shown == "AB").mean())
-        if len(shown) >= 20 and not 0.4 <= share <= 0.6:
+        drawn = Z_OF_A_COIN * math.sqrt(len(shown))  # of A first minus B first, were each order a fair coin's
+        if len(shown) >= 20 and not 0.4 <= share <= 0.6 and abs(2 * share - 1) * len(shown) > drawn:
             text = f"{rater} saw A first in {100 * share:.0f} % of {len(shown)} items"
             text += ": a habit of side looks like a verdict"
             yield ReportWarning("unbalanced_order", f"{text}; balance the sides", str(rater))

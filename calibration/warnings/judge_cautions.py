@@ -59,6 +59,14 @@ def agreement_by_cluster(study: Study, judge: Answers) -> tuple[Array, Array]:
     return agree, n
 
 
+def _asked_alike(study: Study, judge: Answers) -> bool:
+    """Whether people were asked anything of the kind the judge was: of two joined studies one rates, one prefers."""
+    frame = study.frame
+    own, people = frame["rater_id"] == judge.rater, frame["rater_kind"] == "human"
+    kinds = [{study.kinds[name] for name in frame.loc[rows, "criterion"].unique()} for rows in (own, people)]
+    return not kinds[0] or bool(kinds[0] & kinds[1])
+
+
 def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) -> Iterator[ReportWarning]:
     both = judge.rater.endswith(BOTH_ORDERS)
     rows = study.frame[study.frame["rater_id"] == judge.rater]
@@ -73,6 +81,8 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
         )
     total = sum(len(annotator.asked) for annotator in study.annotators)
     if not total:
+        return
+    if not _asked_alike(study, judge):
         return
     asked = study.among(judge.asked)
     unasked = sum(int((~asked[annotator.asked]).sum()) for annotator in study.annotators)

@@ -71,6 +71,21 @@ def test_how_many_annotators_there_are_and_who_may_be_one_person(
 
 
 @pytest.mark.parametrize(
+    ("equal", "warned"),
+    [
+        (0.93, False),  # 21 pairs, .93 to the power of 30: 2.4 such pairs are to be expected
+        (0.80, True),  # .03 of a pair
+        (1.00, True),  # all say the same throughout, which no chance explains
+    ],
+)
+def test_thirty_equal_labels_are_two_people_where_others_agree_as_often(equal: float, warned: bool) -> None:
+    shared = np.triu(np.full((7, 7), 30), 1)
+    alike = np.triu(np.full((7, 7), 30 * equal), 1)
+    alike[0, 1] = 30
+    assert bool(cautions._by_chance(shared, alike)[0, 1]) is not warned
+
+
+@pytest.mark.parametrize(
     ("people", "shared", "units", "expected"),
     [
         (3, 9, 1_000, ["thin_rater_pairs"]), (3, 10, 1_000, []), (3, 1, 1_000, ["thin_rater_pairs"]), (3, 0, 1_000, []),
@@ -103,9 +118,12 @@ def shown(first: int, of: int, known: bool = True, raters: int = 1) -> Any:
 
 @pytest.mark.parametrize(
     ("first", "of", "warned"),
-    [(8, 20, False), (7, 20, True), (12, 20, False), (13, 20, True), (19, 19, False), (20, 20, True), (0, 20, True), (9, 20, False)],
+    [
+        (5, 20, False), (4, 20, True), (15, 20, False), (16, 20, True), (19, 19, False), (20, 20, True), (0, 20, True),
+        (59, 90, True), (57, 90, False), (240, 400, False), (241, 400, True),
+    ],
 )  # fmt: skip
-def test_an_unbalanced_order_is_outside_of_forty_to_sixty_percent_of_twenty_items(
+def test_an_unbalanced_order_is_outside_of_forty_to_sixty_percent_and_of_what_a_coin_draws(
     first: int, of: int, warned: bool
 ) -> None:
     assert codes(cautions._orders(shown(first, of), [], [])) == ["unbalanced_order"] * warned
@@ -213,6 +231,15 @@ def test_more_than_five_percent_without_a_row_are_a_loss_of_the_join_and_less_th
     lost = (frame["rater_id"] == "j") & (frame["item_id"] < f"i{unasked:03}")
     study = study_of(frame[~lost], PLAIN)
     assert codes(judge_cautions.lost_answers(study, study.judges[0], PLAIN)) == expected
+
+
+def test_scores_that_are_joined_with_preferences_lose_no_row_of_people() -> None:
+    rows = [(f"i{n:03}", "c", "ann", "human", "AB"[n % 2]) for n in range(40)]
+    rows += [(f"i{n:03}", "clarity", "j", "judge", str(n % 10)) for n in range(40)]
+    frame = pd.DataFrame(rows, columns=["item_id", "criterion", "rater_id", "rater_kind", "label"])
+    study = study_of(frame.assign(cluster_id=frame["item_id"]), PLAIN)
+    assert study.kinds == {"c": "pairwise", "clarity": "rating"}
+    assert codes(judge_cautions.lost_answers(study, study.judges[0], PLAIN)) == []
 
 
 @pytest.mark.parametrize(("within", "warned"), [(0.1, False), (0.15, True), (0.05, False), (0.25, True)])

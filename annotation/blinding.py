@@ -5,7 +5,8 @@ Most parts have files of their own, whose public names are repeated here beside 
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from annotation.canonical.form import CANONICAL_VERSION, Canonical, canonical_format
 from annotation.leaks.blinding_audit import (
@@ -16,13 +17,16 @@ from annotation.leaks.blinding_audit import (
     Identification,
     RemovedShare,
     Residue,
+    Sign,
     claim,
     find_gaps,
     find_residue,
+    read_by_raters,
     removed_shares,
 )
+from annotation.leaks.layout_counts import FORMATTING, formatting_counts
 from annotation.leaks.provenance import find_provenance
-from annotation.leaks.recognition import FORMATTING, Interval, formatting_counts, giveaways, identify, no_interval
+from annotation.leaks.recognition import Interval, Recognition, no_interval
 from annotation.leaks.self_identification import Flag, find_self_identification
 
 __all__ = [
@@ -46,36 +50,79 @@ __all__ = [
 FEWEST_SYSTEMS, FEWEST_TOPICS = 2, 5
 
 
-def audit_blinding(reports: Sequence[AuditedReport], seed: int, interval: Interval = no_interval) -> BlindingAudit:
+@dataclass(frozen=True)
+class Measured:
+    """What is read out of the texts alone, and takes long: the same for the same texts, whatever is decided."""
+
+    residue: tuple[Residue, ...]
+    identification: tuple[Identification, ...]
+    giveaways: tuple[Sign, ...]
+    is_whole: bool  # what each layout would leave, and what gives each system away, are among it
+
+
+def audit_blinding(
+    reports: Sequence[AuditedReport], seed: int, interval: Interval = no_interval, known: Measured | None = None
+) -> BlindingAudit:
     """What shown text still tells about its system: residue, shares removed, a classifier's guesses, gaps.
 
-    How often systems are recognised is `recognition.identify`'s, every system taking part, the reference too; what
-    gives each away is `recognition.giveaways`'. Under 2 systems or 5 topics both are refused with the reason, never a
-    number. `interval` makes the intervals over topics; `seed` makes the classifiers repeatable. Writes nothing.
+    How often systems are recognised is `recognition`'s, every system taking part, the reference too, and so is what
+    gives each away. Under 2 systems or 5 topics both are refused with the reason, never a number. `interval` makes the
+    intervals over topics; `seed` makes the classifiers repeatable; `known`: what `measure` said of these texts before.
+    Writes nothing.
     """
-    ready = [report for report in reports if report.status == "ready" and report.shown.strip()]
-    residue = tuple(hit for report in ready for hit in find_residue(report.shown, report.key, report.system))
+    ready = readable(reports)
+    measured = known or measure(ready, seed, interval)
     by_system = Counter(report.system for report in ready)
     topics = {report.topic for report in ready}
-    counted = Counter((hit.system, hit.kind) for hit in residue)
+    counted = Counter((hit.system, hit.kind) for hit in measured.residue)
     chance = max(by_system.values()) / len(ready) if ready else math.nan
     refused = _refusal(len(by_system), len(topics))
-    found = () if refused else identify(ready, seed, interval)
     return BlindingAudit(
         reports=len(ready),
         systems=len(by_system),
         topics=len(topics),
-        residue=residue,
+        residue=measured.residue,
         residue_counts={system: {kind: counted[system, kind] for kind in RESIDUE} for system in sorted(by_system)},
         removed=removed_shares(ready),
-        identification=found,
-        giveaways=() if refused else giveaways(ready, seed),
+        identification=measured.identification,
+        giveaways=measured.giveaways,
         chance=chance,
         refused=refused,
         gaps=find_gaps(reports),
-        sentence=claim(found, chance, len(topics), refused, ready, residue),
+        undecided=sum(report.unresolved_flags for report in read_by_raters(ready)),
+        sentence=claim(measured.identification, chance, len(topics), refused, ready, measured.residue),
         seed=seed,
+        is_whole=measured.is_whole,
     )
+
+
+def readable(reports: Iterable[AuditedReport]) -> list[AuditedReport]:
+    """Those that may be shown and hold something to read."""
+    return [report for report in reports if report.status == "ready" and report.shown.strip()]
+
+
+def measure(
+    ready: Sequence[AuditedReport],
+    seed: int,
+    interval: Interval = no_interval,
+    *,
+    whole: bool = True,
+    begun: Measured | None = None,
+) -> Measured:
+    """Residue and recognition; without `whole` neither what each layout would leave nor what gives a system away.
+
+    `begun`: what was measured of the same texts without these, and is not measured again.
+    """
+    residue = begun.residue if begun else tuple(hit for one in ready for hit in _residue(one))
+    if _refusal(len({report.system for report in ready}), len({report.topic for report in ready})):
+        return Measured(residue, (), (), is_whole=True)
+    found = Recognition(ready, seed, interval)
+    layouts, signs = (found.of_layouts(), found.giveaways()) if whole else ((), ())
+    return Measured(residue, (*(begun.identification if begun else found.of_texts()), *layouts), signs, is_whole=whole)
+
+
+def _residue(report: AuditedReport) -> tuple[Residue, ...]:
+    return find_residue(report.shown, report.key, report.system)
 
 
 def _refusal(systems: int, topics: int) -> str:

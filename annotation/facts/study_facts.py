@@ -17,7 +17,9 @@ from annotation.judges.asking.examples import items_shown_to
 from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.planning.looks import KEPT_PLAN
 from annotation.planning.plan_root import plan_roots
+from annotation.planning.planned_items import shown_reports
 from annotation.protocol import Protocol
+from annotation.shown_texts.kept_measures import keep_measure
 from annotation.studies import audit, protocol_of
 from db.people_tables import Rater
 from db.tables import (
@@ -68,6 +70,7 @@ def keep_audit(session: Session, study: Study, found: BlindingAudit) -> dict[str
     if is_read_elsewhere(session, study):
         facts["sentence"] = ""  # of texts that nobody proves to have read
     audit(session, study.id, None, AUDITED, **facts)
+    keep_measure(session, study, found)
     return facts
 
 
@@ -77,7 +80,7 @@ def audit_facts(made: BlindingAudit) -> dict[str, Any]:
     residue = sum(sum(kinds.values()) for kinds in made.residue_counts.values())
     counted = {"reports": made.reports, "systems": made.systems, "topics": made.topics, "residue": residue}
     measured = {"chance": made.chance, **named} if named else {}
-    claimed = "" if made.gaps.unresolved_flags else made.sentence
+    claimed = "" if made.undecided else made.sentence
     return {**counted, **measured, "refused": made.refused, "sentence": claimed}
 
 
@@ -207,10 +210,12 @@ def _blinding(session: Session, study: Study, protocol: Protocol) -> dict[str, A
     flags: Counter[str] = Counter()
     acts: Counter[str] = Counter()
     # reports are hundreds where labels are millions; of each only what was decided, never its text
-    columns = select(Report.flags, Report.override, Report.status).where(Report.study_id == study.id)
-    for found, override, status in session.execute(columns):
+    columns = select(Report.id, Report.flags, Report.override, Report.status).where(Report.study_id == study.id)
+    planned = shown_reports(session, study)
+    for report, found, override, status in session.execute(columns):
         undecided = "" if status == "excluded" else "open"
-        flags.update(decided for flag in found if (decided := flag.get("resolution") or undecided))
+        if not planned or report in planned or status == "excluded":  # what raters read, and what they were spared
+            flags.update(decided for flag in found if (decided := flag.get("resolution") or undecided))
         acts.update({act["what"] for act in (override or {}).get("acts", ())})
     excluded = select(func.count()).where(Report.study_id == study.id, Report.status == "excluded")
     return {

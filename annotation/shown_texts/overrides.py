@@ -2,11 +2,12 @@
 left out. Each act keeps who and when, one that changes the text keeps why, and none is allowed under a label."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 from sqlalchemy import or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defer
 
 from annotation.blinding import find_self_identification
 from annotation.errors import AnnotationError
@@ -30,31 +31,34 @@ def resolve_flag(
     session: Session, principal: Principal, report_id: int, number: int, resolution: str, reason: str = ""
 ) -> None:
     """Decide about flag `number` (from 0): keep the words, mask a name as `[system]`, or leave the report out."""
-    _resolve_flag(session, principal, report_id, number, resolution, reason)
-    if resolution != "keep":
-        keep_changed_root(session, study_for(session, principal, "admin"))
-
-
-def _resolve_flag(
-    session: Session, principal: Principal, report_id: int, number: int, resolution: str, reason: str
-) -> None:
     _refuse_unknown(resolution)
     report = _changeable(session, principal, report_id, is_text_changed=resolution != "keep")
     if not 0 <= number < len(report.flags):
         raise AnnotationError("unknown_flag", f"this report has {len(report.flags)} flags, none with number {number}")
-    flags = [dict(flag) for flag in report.flags]
-    flag = flags[number]
-    if flag.get("resolution"):
-        raise AnnotationError("already_resolved", f"this passage was decided already: {flag['resolution']}")
-    _refuse_mask_of_no_name(resolution, flag["kind"])
-    flag |= {"resolution": resolution, "reason": reason, "by": principal.rater_id, "at": now().isoformat()}
-    text = _masked(report.shown_text, flags, number) if resolution == "mask" else report.shown_text
+    if decided := report.flags[number].get("resolution"):
+        raise AnnotationError("already_resolved", f"this passage was decided already: {decided}")
+    _refuse_mask_of_no_name(resolution, report.flags[number]["kind"])
+    _resolve_flags(session, principal, report, [number], resolution, reason)
+    if resolution != "keep":
+        keep_changed_root(session, study_for(session, principal, "admin"))
+
+
+def _resolve_flags(
+    session: Session, principal: Principal, report: Report, numbers: Iterable[int], resolution: str, reason: str
+) -> None:
+    """The same decision about several flags of one report, which is written once."""
+    flags, text = [dict(flag) for flag in report.flags], report.shown_text
+    for number in sorted(numbers, reverse=True):  # from the end, so that masking one does not move those before it
+        flags[number] |= {"resolution": resolution, "reason": reason, "by": principal.rater_id, "at": now().isoformat()}
+        if resolution == "mask":
+            text = _masked(text, flags, number)
+        if resolution != "keep":
+            _by_hand(principal, report, f"{resolution} {flags[number]['kind']}", reason)
     _write(report, text, flags)
     if resolution == "exclude":
         _exclude(session, report)
-    if resolution != "keep":
-        _by_hand(principal, report, f"{resolution} {flag['kind']}", reason)
-    _trail(session, principal, report, "resolve_flag", reason, flag=number, resolution=resolution)
+    for number in sorted(numbers, reverse=True):
+        _trail(session, principal, report, "resolve_flag", reason, flag=number, resolution=resolution)
 
 
 def resolve_all(
@@ -75,16 +79,23 @@ def resolve_all(
     )  # fmt: skip
     if of:
         waiting = waiting.where(System.key + "/" + Topic.key == of)
-    for report in session.scalars(waiting):
-        # from the end, so that masking one does not move those before it
-        for number in reversed(range(len(report.flags))):
-            flag = report.flags[number]
-            may = resolution in decisions_about(flag["kind"])
-            if not flag.get("resolution") and kind in (None, flag["kind"]) and may:
-                _resolve_flag(session, principal, report.id, number, resolution, reason)
-                decided += 1
-    keep_changed_root(session, study)
+    # what a decision neither reads nor writes is most of a report
+    unread = defer(Report.original), defer(Report.original_text), defer(Report.removed)
+    for report in session.scalars(waiting.options(*unread).with_for_update(of=Report)).all():
+        numbers = [number for number, flag in enumerate(report.flags) if _waits(flag, resolution, kind)]
+        if numbers:
+            if resolution != "keep":
+                _refuse_labelled(session, report)
+            _resolve_flags(session, principal, report, numbers, resolution, reason)
+            decided += len(numbers)
+    if resolution != "keep":
+        keep_changed_root(session, study)
     return decided
+
+
+def _waits(flag: dict[str, Any], resolution: str, kind: str | None) -> bool:
+    """Whether `flag` is undecided, of `kind` where one is asked for, and may be decided so."""
+    return not flag.get("resolution") and kind in (None, flag["kind"]) and resolution in decisions_about(flag["kind"])
 
 
 def decisions_about(kind: str) -> tuple[str, ...]:
@@ -174,11 +185,16 @@ def _changeable(session: Session, principal: Principal, report_id: int, *, is_te
     report = session.scalar(select(Report).where(Report.id == report_id, Report.study_id == study.id).with_for_update())
     if report is None:
         raise AnnotationError("unknown_report", "there is no such report in this study")
-    if is_text_changed and is_labelled(session, report.id):
+    if is_text_changed:
+        _refuse_labelled(session, report)
+    return report
+
+
+def _refuse_labelled(session: Session, report: Report) -> None:
+    if is_labelled(session, report.id):
         raise AnnotationError(
             "frozen", "labels stand on this text, so it cannot change; import a new version, which makes new items"
         )
-    return report
 
 
 def _exclude(session: Session, report: Report) -> None:
@@ -223,8 +239,9 @@ def _names(session: Session, report: Report) -> list[str]:
 
 
 def _write(report: Report, text: str, flags: list[dict[str, Any]]) -> None:
-    report.shown_text, report.words = text, count_words(text)
-    report.shown_sha256 = text_sha256(text)
+    if text != report.shown_text:
+        report.shown_text, report.words = text, count_words(text)
+        report.shown_sha256 = text_sha256(text)
     report.flags, report.open_flags = flags, sum(not flag.get("resolution") for flag in flags)
 
 

@@ -31,6 +31,8 @@ def count_words(text: str) -> int:
     (sd 30) English words of the same texts (Trauzettel-Klosinski and Dietz 2012, IReST). Of Thai, Lao, Burmese and
     Khmer, LETTERS_A_WORD letters are a word. In a run with such characters marks alone are none.
     """
+    if text.isascii() or not UNSPACED.search(text):
+        return len(text.split())
     return sum(len(UNITS.findall(run)) if UNSPACED.search(run) else 1 for run in text.split())
 
 

@@ -6,7 +6,6 @@ import pickle
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -16,9 +15,11 @@ from sqlalchemy.orm import Session
 from annotation.disputes.settled import Adjudication, adjudication, answers_of, settled
 from annotation.errors import AnnotationError
 from annotation.judges.reviewing.disagreements import compared_answers, in_order
+from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.participation.people_list import active_seconds_by_rater
 from annotation.people.principals import Principal, study_for
 from annotation.shown_texts.auditing import audit_study
+from annotation.shown_texts.kept_measures import keep_measure
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts
 from app.logs import tell_no_words, write_logs
@@ -33,7 +34,7 @@ from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from calibration.sizing.pilot import Pilot, pilot_of
 from calibration.study.answering import sided_with
 from calibration.study.joining import study_of
-from db.connect import open_database, reading
+from db.connect import open_database, reading, transaction
 from exports.words.sentences import order_words
 
 
@@ -118,6 +119,15 @@ def _disputes(session: Session, principal: Principal) -> tuple[Adjudication, lis
     return replace(disputes, queue=()), list(sided_with(decided, settings_of(protocol_of(study), study.seed)))
 
 
+def _audit(engine: Engine, principal: Principal) -> BlindingAudit:
+    """What the page shows of it, which takes a third of the whole; kept with the texts it is of."""
+    with reading(engine) as session:
+        found = audit_study(session, principal, interval=wilson_effective, whole=False)
+    with transaction(engine) as session:
+        keep_measure(session, study_for(session, principal, "evaluator"), found)
+    return found
+
+
 def _labels(engine: Engine, principal: Principal) -> tuple[pd.DataFrame, CalibrationSettings]:
     with reading(engine) as session:
         study = study_for(session, principal, "evaluator")
@@ -137,7 +147,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "quality": _with_session(study_quality),
     "disagreements": _with_session(lambda session, principal: in_order(compared_answers(session, principal))),
     "orders": _with_session(judge_orders),
-    "audit": _with_session(partial(audit_study, interval=wilson_effective)),
+    "audit": _audit,
     "active": _with_session(_active),
     "disputes": _with_session(_disputes),
     "map": _map,

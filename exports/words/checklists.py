@@ -127,7 +127,7 @@ def _hidden(facts: StudyFacts) -> Iterator[Row]:
     decided = [f"{facts.flags[name]:,} {word}" for name, word in words.items() if facts.flags.get(name)]
     told = listed(decided) or "no passage was flagged"
     known = None if not facts.name else not facts.flags.get("open")
-    yield "Passages that may name a maker decided by hand", _answer(known), told if facts.name else ""
+    yield "Passages that may name a maker decided by the owner", _answer(known), told if facts.name else ""
     edited = facts.edited_reports
     yield (
         "No report was edited by hand",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NO_CLAIM = "No claim: all labels were made elsewhere, and their files do not prove which text was read."
 SHOWN = 20
+SOON = 200  # reports; of more an audit takes so long that a decision does not wait for it
 LAYOUTS = ("kept", "spacing", "canonical", "plain")
 
 
@@ -44,14 +45,13 @@ def audit(
     Example: calipers audit mystudy --resolve keep --kind product --reason "the report is about this product"
     """
     from dataclasses import asdict
+    from shlex import quote
 
-    from annotation.facts.study_facts import keep_audit
     from annotation.people.principals import local_admin
     from annotation.shown_texts.auditing import audit_study, list_reports, open_flags
     from annotation.shown_texts.overrides import resolve_all
     from annotation.studies import find_study
     from app.settings import opened
-    from calibration.inference.bootstrap import wilson_effective
     from db.connect import reading, transaction
     from plain.counting import counted
 
@@ -61,17 +61,23 @@ def audit(
             admin = local_admin(find_study(session, study))
             decided = resolve_all(session, admin, resolve, kind=kind or None, of=of, reason=reason)
         typer.echo(f"{counted(decided, 'passage')} resolved as {resolve}", err=as_json)
-        with reading(engine) as session:
-            found = find_study(session, study)
-            flags, name = open_flags(session, local_admin(found)), found.name
-        if flags and not as_json:  # reading every report again takes long, and what it says waits for the last decision
-            _print_waiting(flags, name)
-            return
+    with reading(engine) as session:
+        found = find_study(session, study)
+        flags, lines, name = (
+            open_flags(session, local_admin(found)), list_reports(session, local_admin(found)), found.name,
+        )  # fmt: skip
+    if not as_json:  # what keeps the study from opening, before what takes long
+        _print_decisions([] if resolve else flags)
+        _print_waiting(flags, name)
+    if resolve and not as_json and (flags or len(lines) > SOON):
+        if not flags:
+            typer.echo(f"every passage is decided; what a paper may claim: calipers audit {quote(name)}")
+        return
+    from annotation.facts.study_facts import keep_audit  # these two take longer to import than a decision
+    from calibration.inference.bootstrap import wilson_effective
+
     with reading(engine) as session, progress_bar("reading reports") as advance:
-        admin = local_admin(find_study(session, study))
-        audited = audit_study(session, admin, advance, wilson_effective)
-        lines = list_reports(session, admin)
-        flags, name = open_flags(session, admin), find_study(session, study).name
+        audited = audit_study(session, local_admin(find_study(session, study)), advance, wilson_effective)
     with transaction(engine) as session:
         claimed = keep_audit(session, find_study(session, study), audited)["sentence"]
     if as_json:
@@ -79,8 +85,8 @@ def audit(
         return
     _print_systems(audited, lines)
     _print_recognised(audited)
-    _print_passages(audited, flags)
-    _print_waiting(flags, name)
+    for hit in audited.residue[:SHOWN]:
+        echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")
     _print_gaps(audited.gaps)
     typer.echo(audited.sentence if claimed or flags else NO_CLAIM)
     if not flags:
@@ -128,11 +134,10 @@ def _share(share: float, interval: tuple[float, float]) -> str:
     return f"{100 * share:.0f} [{low:.0f}, {high:.0f}]"
 
 
-def _print_passages(audited: BlindingAudit, flags: Sequence[dict[str, Any]]) -> None:
-    """The first places where something is left, and the first to decide about."""
-    for hit in audited.residue[:SHOWN]:
-        echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")
-    for flag in flags[:SHOWN]:
+def _print_decisions(flags: Sequence[dict[str, Any]]) -> None:
+    """Every passage for which the study does not open, then the first of the others; `flags` are in that order."""
+    planned = sum(flag["planned"] for flag in flags)
+    for flag in flags[: max(SHOWN, planned)]:
         echo(f"decide: {flag['kind']} in {flag['report']}: {flag['text']} | {flag['around']}")
 
 

@@ -56,8 +56,10 @@ def show(principal: Principal) -> None:
         _decide(principal, lines, waiting)
         _measured(principal, lines, version, apart=True)
     else:
-        _measured(principal, lines, version, apart=False)
+        measured = st.container()
         _decide(principal, lines, waiting)
+        with measured:  # above the reports, which are there to look at while it is computed
+            _measured(principal, lines, version, apart=False)
 
 
 def _measured(principal: Principal, lines: list[ReportLine], version: Version, *, apart: bool) -> None:

@@ -39,7 +39,7 @@ def test_of_a_bare_table_blinding_is_not_known() -> None:
     [
         ({"citations_stripped": False}, "Citations removed", "no"),
         ({"layout": "kept"}, "One layout for all reports, references included", "no"),
-        ({"flags": {}}, "Passages that may name a maker decided by hand", "yes"),
+        ({"flags": {}}, "Passages that may name a maker decided by the owner", "yes"),
         ({"orders": {}}, "Order recorded", "not known"),
         ({"orders": {"A": 2, "B": 1}}, "Order recorded", "yes"),
         ({"imported_labels": 1}, "Order drawn at random for each annotator", "no"),

@@ -136,9 +136,9 @@ class Recognition:
 
         Words by TF-IDF, with `all` the formatting behind them. What is rare and what is usual is learnt of `seen`.
         """
-        from scipy.sparse import csr_matrix, hstack
         from sklearn.feature_extraction.text import TfidfTransformer
-        from sklearn.preprocessing import StandardScaler
+        from sklearn.pipeline import FeatureUnion
+        from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
         counts, _ = self._words
         at_words = _common(counts[seen])
@@ -148,7 +148,10 @@ class Recognition:
         layout = self._count([one.shown for one in self.reports])
         # counts as heavy as all words together, whose squares add up to 1 in every text
         scaled = StandardScaler().fit(layout[seen]).transform(layout).clip(-3, 3) / len(FORMATTING) ** 0.5
-        return hstack([words, csr_matrix(scaled)], format="csr"), at_words
+        both = FeatureUnion(
+            [("words", FunctionTransformer(lambda _: words)), ("counts", FunctionTransformer(lambda _: scaled))]
+        )
+        return both.fit_transform(scaled).tocsr(), at_words
 
     def _folds(self) -> Any:
         from sklearn.model_selection import GroupKFold

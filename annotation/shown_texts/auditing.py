@@ -69,7 +69,7 @@ def audit_study(
     """Residue, shares removed, recognisability and gaps of the study's newest reports. Writes nothing.
 
     What was measured on the same texts before is read where `keep_audit` kept it. `interval`:
-    `calibration.inference.bootstrap.wilson_effective`, or none is given. Without `whole`, a third of the time, neither
+    `calibration.inference.bootstrap.wilson_effective`, or none is given. Without `whole`, half of the time, neither
     what each layout would leave nor what gives each system away.
     """
     study = study_for(session, principal, "evaluator")

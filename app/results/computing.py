@@ -120,7 +120,7 @@ def _disputes(session: Session, principal: Principal) -> tuple[Adjudication, lis
 
 
 def _audit(engine: Engine, principal: Principal) -> BlindingAudit:
-    """What the page shows of it, which takes a third of the whole; kept with the texts it is of."""
+    """What the page shows of it, which takes half of the whole; kept with the texts it is of."""
     with reading(engine) as session:
         found = audit_study(session, principal, interval=wilson_effective, whole=False)
     with transaction(engine) as session:

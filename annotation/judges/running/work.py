@@ -23,6 +23,7 @@ from annotation.judges.queue.journal import Journal, Request
 from annotation.judges.queue.queue import Work
 from annotation.judges.queue.recovering import recover
 from annotation.judges.queue.settling import (
+    ROUNDING,
     AskedAgain,
     Change,
     Ended,
@@ -292,6 +293,8 @@ class JudgeWork:
     ) -> bool:
         """Store the attempt with what it means for the whole judge. True while the call is still in our hands."""
         judge, paused_s = self._note(step, reply)
+        if reply.cost is not None and self._definition.max_cost is not None:
+            judge = {**judge, **self._refuse_dearer(reply.cost, worst(step, self.account))}
         tries, row = counted_tries(tried), as_row(reply, step, self._price)
         counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
@@ -325,6 +328,16 @@ class JudgeWork:
         elif reply.outcome in ("server_error", "dropped", "timeout"):
             self._gate.failed()
         return {}, None
+
+    def _refuse_dearer(self, cost: float, most: float) -> dict[str, Any]:
+        """A call that cost more than was reserved for it is the last: no budget holds on what is not reserved."""
+        if cost <= most + ROUNDING:
+            return {}
+        self.stop(
+            f"its code says that a call cost {cost:g} USD, more than the {most:g} that its price allows, so max_cost "
+            "cannot be kept; give price = {call = …} the most that a call may cost"
+        )
+        return {"stopped": self.stopped}
 
     async def _is_our_turn(self) -> bool:
         """Wait until the judge may send again. False when it stopped meanwhile."""

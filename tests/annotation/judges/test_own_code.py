@@ -180,6 +180,15 @@ def test_what_code_says_it_cost_is_in_the_ledger_and_a_budget_holds_by_the_price
     assert "budget" in (summary.stopped or "")
 
 
+def test_a_call_that_cost_more_than_its_price_allows_is_the_last(sqlite: Engine, tmp_path: Path) -> None:
+    study = make_study(sqlite, 4)
+    (tmp_path / "mine.py").write_text(f"async def judge(item):\n    return {{**{ANSWERS}, 'cost': 0.5}}\n")
+    toml = 'python = "mine:judge"\nprice = {input = 0, output = 0, call = 0.003}\nmax_cost = 1.0\nconcurrency = 1'
+    summary = run(sqlite, study, defined(tmp_path, toml))
+    assert (summary.done, summary.cost) == (1, pytest.approx(0.5)), "paid, so stored and labelled"
+    assert "a call cost 0.5 USD, more than the 0.003 that its price allows" in (summary.stopped or "")
+
+
 def test_code_hears_nothing_of_the_server_and_ends_with_the_run(
     sqlite: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,7 +89,10 @@ ANSWER_LAYOUTS = {
         read_mt_bench, "MT-Bench's judgments: MODEL_pair.jsonl, MODEL_single.jsonl, human votes",
         _signs("g1_winner g2_winner", "question_id model_a winner judge turn", "question_id model judge judgment turn"),
     ),
-    "judge_bench": AnswerLayout(read_judge_bench, "a file of JUDGE-BENCH", _signs("annotations instances")),
+    "judge_bench": AnswerLayout(
+        read_judge_bench, "a file of JUDGE-BENCH",
+        _signs("instances individual_human_scores", "instances majority_human", "instances mean_human"),
+    ),
     "pandalm": AnswerLayout(
         read_pandalm, "PandaLM's test set, and results on it beside", _signs("cmp_key annotator1 response1")
     ),
@@ -119,7 +122,8 @@ def told_by_file(path: Path) -> dict[Path, str]:
 
 START = 1 << 18  # bytes of a file in which its names are looked for
 NAME = re.compile(r'"((?:[^"\\\n]|\\.){1,80})"\s*:')
-METRIC = re.compile(r".+/(?:v\d+/)?(?:score|value)")
+METRIC = re.compile(r".+/v\d+/(?:score|justification)|.+/rationale")  # a column RATER/score may be anybody's
+CALLED = {"llmbar": ("dataset.json", "result.json")}  # names so plain that the file's own has to say it too
 
 
 def told_by_names(path: Path) -> str:
@@ -133,7 +137,11 @@ def told_by_names(path: Path) -> str:
     if path.suffix.lower() == ".eval" or _is_inspect(path):
         return "inspect"
     names = names_of(path)
-    found = {name for name, layout in ANSWER_LAYOUTS.items() if any(sign <= names for sign in layout.signs)}
+    found = {
+        name
+        for name, layout in ANSWER_LAYOUTS.items()
+        if any(sign <= names for sign in layout.signs) and path.name in CALLED.get(name, (path.name,))
+    }
     if any(map(METRIC.fullmatch, names)) and not found:
         return "mlflow"
     return found.pop() if len(found) == 1 else ""

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import calipers
-from annotation.answer_layouts import ANSWER_LAYOUTS
+from annotation.answer_layouts import ANSWER_LAYOUTS, told_by_names
 from annotation.errors import AnnotationError, ImportingError
 from app.command_line import run
 from app.commands.tidying import LAYOUTS, options_of
@@ -34,6 +34,7 @@ from tests.calipers.layout_fixtures import (
     langfuse,
     lines,
     mt_bench_pair,
+    table,
     written,
 )
 from tests.docs.shell import Command, commands, fences
@@ -244,6 +245,22 @@ def test_a_table_is_read_by_its_columns_where_that_is_said(tmp_path: Path) -> No
     made = read(path, "table", columns=["rater_id=metadata", "item_id=span_id", "label=score"], people=["none"])
     assert not any(one.startswith("layout") for one in made.told)
     assert made.recipe.layout == "table"
+
+
+@pytest.mark.parametrize(
+    ("called", "columns"),
+    [
+        ("votes.json", {"input": "…", "output_1": "…", "output_2": "…", "label": "A", "gpt-4": "B"}),
+        ("votes.csv", {"id": "1", "human/score": "1", "gpt-4/score": "0"}),
+        ("votes.csv", {"item_id": "1", "rater_id": "a", "rater_kind": "human", "criterion": "c", "label": "1"}),
+        ("votes.jsonl", {"question_id": "1", "model_a": "x", "model_b": "y", "winner": "x", "judge": "ada"}),
+        ("votes.json", {"id": "1", "annotations": [{"annotator": "ada", "label": "1"}], "instances": "…"}),
+    ],
+)
+def test_names_that_anybody_may_use_are_no_tools(tmp_path: Path, called: str, columns: Mapping[str, Any]) -> None:
+    path = tmp_path / called
+    path.write_bytes(table([dict(columns)]) if called.endswith("csv") else lines([dict(columns)]))
+    assert told_by_names(path) == ""
 
 
 def test_the_commands_take_a_layout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

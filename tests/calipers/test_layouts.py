@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -313,7 +314,7 @@ def test_anything_in_any_place_is_read_or_refused(name: str, tmp_path: Path, dat
         inner = content
         for step in above:
             inner = inner[step]
-        inner[last] = data.draw(ODD)
+        inner[last] = copy.deepcopy(data.draw(ODD))
     path.write_bytes(lines(content) if path.suffix == ".jsonl" else json.dumps(content).encode())
     with suppress(AnnotationError, ImportingError):
         read(path, layout)

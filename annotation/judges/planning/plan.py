@@ -130,6 +130,10 @@ def _wanted(
     if prompt.topics:
         refuse_asked(session, study, definition, prompt.topics)
         items = [item for item in items if item.topic_id not in prompt.topics]
+    # nor about items that it knows from elsewhere: what was never asked stands in no number of any page
+    known = {item.item_id for item in items if item_code(item.item_id) in definition.examples}
+    _refuse_asked_items(session, study, definition, known)
+    items = [item for item in items if item.item_id not in known]
     resolved = accounts.resolve(session, study, definition, prompt.template, facts)
     assert resolved is not None  # facts are given
     passes = passes_of(definition, items, standing_passes(session, study, definition.name), study.seed)
@@ -138,6 +142,17 @@ def _wanted(
     related = own_family(definition.name, maker(definition.model), _makers(session, study))
     warnings = (*_not_accepted(definition, facts), *related, *said, *_shown_topics(session, definition, prompt))
     return Wanted(resolved, prompt, facts.context_tokens, calls, len(items), warnings)
+
+
+def _refuse_asked_items(session: Session, study: Study, definition: JudgeDefinition, known: set[int]) -> None:
+    """Raises AnnotationError `no_examples` where the judge was asked before about an item that it knows."""
+    asked = sorted(known & standing_passes(session, study, definition.name).keys())
+    if asked:
+        raise errors.AnnotationError(
+            "no_examples",
+            f"judge {definition.name!r} was asked about {item_code(asked[0])} before, which its `examples` name; those "
+            "answers would stand on every page, so give the judge a new name",
+        )
 
 
 def refuse_unfit_prompt(

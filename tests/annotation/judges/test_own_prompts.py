@@ -10,6 +10,7 @@ from sqlalchemy import Engine, func, select
 
 from annotation.errors import AnnotationError
 from annotation.facts.study_facts import study_facts
+from annotation.items.shown import item_code
 from annotation.judges.asking.material import rebuilt_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition, read_judges
 from annotation.judges.defining.panel import decide
@@ -27,11 +28,13 @@ from db.tables import Assignment, Event, Item, Study, Topic
 from plain.hashes import text_sha256
 from tests.annotation.judges.judged_study import (
     PRICE,
+    STUB_JUDGE,
     SYSTEMS,
     Stub,
     asked_codes,
     describe,
     judges,
+    labels,
     make_study,
     protocol_text,
     run_stub,
@@ -300,6 +303,22 @@ def test_two_prompts_of_one_model_are_two_candidates(engine: Engine, tmp_path: P
 
 def test_several_samples_are_repeats_and_a_panel_of_one_takes_their_majority() -> None:
     assert decide({"mini": ["A", "A", "B", "A", "B"]}, {"mini": 1.0}).label == "A"
+
+
+def test_an_item_that_a_judge_knows_is_not_asked_about_so_no_page_can_count_it(sqlite: Engine) -> None:
+    study = make_study(sqlite, 3)
+    first, *_ = (code for code in item_codes(sqlite))
+    stub = Stub(first_wins)
+    run_stub(sqlite, study, stub, STUB_JUDGE + f'examples = ["{first}"]\n')
+    assert {item_code(row["item"]) for row in labels(sqlite)} == set(item_codes(sqlite)) - {first}
+    assert not any("Text of topic 0," in str(request["messages"]) for request in stub.requests)
+    with pytest.raises(AnnotationError, match=f"was asked about {item_codes(sqlite)[1]} before"):
+        run_stub(sqlite, study, Stub(first_wins), STUB_JUDGE + f'examples = ["{item_codes(sqlite)[1]}"]\n')
+
+
+def item_codes(engine: Engine) -> list[str]:
+    with reading(engine) as session:
+        return [item_code(number) for number in session.scalars(select(Item.id).order_by(Item.id))]
 
 
 def test_methods_say_how_many_items_a_prompt_shows(engine: Engine, tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.facts.study_facts import study_facts
 from annotation.facts.topic_facts import topics_of_one_text
 from annotation.files.tables import FILE_SUFFIXES
 from annotation.judges.defining.judge_file import JudgeFile, read_judge_file
@@ -297,6 +296,8 @@ def facts_about(study: str, examples: Mapping[str, int] | None = None) -> StudyF
     """What a methods paragraph says beside the numbers; `study` is "" for a bare labels file, whose facts are few."""
     if not study:
         return facts_of()
+    from annotation.facts.study_facts import study_facts  # what every part of a study knows: half a second's imports
+
     with reading(database()) as session:
         facts = study_facts(session, find_study(session, study))
     return facts_of({**facts, "examples": {**facts["examples"], **(examples or {})}})

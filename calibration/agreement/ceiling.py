@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from calibration.arithmetic.closed_forms import Array, diagonal, ratio
 from calibration.arithmetic.columns import tally
+from calibration.arithmetic.tails import Student
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.inference.compare import Difference, paired_difference
@@ -262,7 +262,7 @@ def two_way(
     found = TwoWay(value, nan, nan, over_pairs, over_annotators, over_cells, clusters, people)
     if found.variance <= (1e-12 * max(1.0, abs(value))) ** 2:  # rounding of equal means is no spread
         return replace(found, note="zero_variance")
-    half = float(stats.t.ppf((1 + level) / 2, min(clusters, people) - 1)) * math.sqrt(found.variance)
+    half = float(Student.ppf((1 + level) / 2, min(clusters, people) - 1)) * math.sqrt(found.variance)
     return replace(found, low=value - half, high=value + half)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from calibration.arithmetic.closed_forms import Array, margins, ratio
 from calibration.arithmetic.columns import Codes, grouped, numeric, tally
@@ -42,7 +42,7 @@ def pearson(x: Any, y: Any) -> float:
 def spearman(x: Any, y: Any) -> float:
     """Pearson of midranks, -1 to 1. `x`, `y`: shape (rows,). Undefined as `pearson`. Spearman 1904."""
     x, y = numeric(x, y)
-    return _correlation(stats.rankdata(x), stats.rankdata(y))
+    return _correlation(scipy.stats.rankdata(x), scipy.stats.rankdata(y))
 
 
 def kendall_tau_b(x: Any, y: Any) -> float:
@@ -50,7 +50,7 @@ def kendall_tau_b(x: Any, y: Any) -> float:
     x, y = numeric(x, y)
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return math.nan
-    return float(stats.kendalltau(x, y, variant="b").statistic)
+    return float(scipy.stats.kendalltau(x, y, variant="b").statistic)
 
 
 def icc(ratings: Any, form: str = "ICC(2,1)", crowd: bool = False) -> float:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import PAIRWISE, SCORES, Codes, tally
+from calibration.arithmetic.tails import Student
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import cluster_t
 from calibration.inference.compare import Difference
@@ -132,7 +133,7 @@ def _jackknifed(x: Array, y: Array, rows: Array, cluster: Codes, level: float) -
     if count < 2 or se <= TINY:
         note = "too_few_units" if count < 2 else "zero_variance"
         return Difference(value, math.nan, math.nan, math.nan, n, count, note)
-    p = float(2 * stats.t.sf(abs(value) / se, count - 1))
+    p = float(2 * Student.sf(abs(value) / se, count - 1))
     return Difference(value, *cluster_t(value, se, count, level), p, n, count)
 
 
@@ -166,7 +167,7 @@ def _both_orders(
         asked = Asked("flip_direction", rater, settings, said=code(Reason.NO_SHARED_UNITS))
     net = tally(cluster, 0, way)
     leaning = int((net > 0).sum()), int((net != 0).sum())
-    p = float(stats.binomtest(*leaning).pvalue) if leaning[1] else 1.0 if len(both) else math.nan
+    p = float(scipy.stats.binomtest(*leaning).pvalue) if leaning[1] else 1.0 if len(both) else math.nan
     counts = int((way > 0).sum()), int((way < 0).sum()), int((~stayed).sum())
     return bias_of(asked, way, cluster), same, *counts, p
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from calibration.arithmetic.closed_forms import Array, ratio
+from calibration.arithmetic.tails import Student
 from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.inference.bootstrap import fisher_z_linearised, se_of_sums
 from calibration.inference.compare import cluster_sums, holm
@@ -135,8 +135,8 @@ def _of_kappa(judge: str, kappa: float, se: float, n: int, clusters: int, floor:
         reason = "too_few_units" if clusters < 2 else "zero_variance"
         return Above(judge, kappa, floor, nan, nan, nan, nan, "cannot_tell", n, clusters, None, reason)
     z, spread = math.atanh(kappa), se / (1 - kappa * kappa)
-    half = float(stats.t.ppf(level, clusters - 1)) * spread
-    p = float(stats.t.sf((z - math.atanh(floor)) / spread, clusters - 1))
+    half = float(Student.ppf(level, clusters - 1)) * spread
+    p = float(Student.sf((z - math.atanh(floor)) / spread, clusters - 1))
     lower, upper = math.tanh(z - half) - floor, math.tanh(z + half) - floor
     return Above(judge, kappa, floor, lower, upper, p, math.nan, "cannot_tell", n, clusters)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
+from calibration.arithmetic.tails import Normal, Student
 from calibration.choosing.above import Above
 from calibration.choosing.card import CardRow
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
@@ -190,12 +190,12 @@ def any_time_clusters(one_look: int, error: float = 0.05, power: float = POWER) 
 
 def _drift(one_look: int, error: float, power: float) -> float:
     """In standard deviations a topic, at which one look at so many topics has the power."""
-    return float(stats.norm.isf(error) - stats.norm.isf(power)) / math.sqrt(one_look)
+    return float(Normal.isf(error) - Normal.isf(power)) / math.sqrt(one_look)
 
 
 def _at_level(one_look: int, error: float, level: float, power: float) -> int:
     """Topics of one look at another level, with the power of `one_look` topics at `error`."""
-    ratio = (stats.norm.isf(level) - stats.norm.isf(power)) / (stats.norm.isf(error) - stats.norm.isf(power))
+    ratio = (Normal.isf(level) - Normal.isf(power)) / (Normal.isf(error) - Normal.isf(power))
     return max(one_look, math.ceil(one_look * float(ratio) ** 2 - 1e-9))
 
 
@@ -244,7 +244,7 @@ def _claim(claim: Claim, plan: ComparisonPlan, looking: Looking, tried: int) -> 
 def _above(above: Above, plan: ComparisonPlan, looking: Looking, tried: int, least_p: float) -> Above:
     error = 1 - plan.level
     half = (above.upper - above.lower) / 2
-    se = half / float(stats.t.ppf(plan.level, above.clusters - 1)) if above.clusters > 1 else math.nan
+    se = half / float(Student.ppf(plan.level, above.clusters - 1)) if above.clusters > 1 else math.nan
     effect = plan.margin / (se * math.sqrt(above.clusters)) if se > TINY else math.nan
     looking = looking.on(above.clusters)
     level, excess = looking.level(error, effect), above.value - above.bound
@@ -264,7 +264,7 @@ def effect_of(found: Difference, plan: ComparisonPlan) -> float:
     """The margin in standard deviations of a cluster's difference; nan where no spread is known."""
     if found.clusters < 2 or math.isnan(found.high):
         return math.nan
-    se = (found.high - found.low) / 2 / float(stats.t.ppf((1 + plan.level) / 2, found.clusters - 1))
+    se = (found.high - found.low) / 2 / float(Student.ppf((1 + plan.level) / 2, found.clusters - 1))
     return plan.margin / (se * math.sqrt(found.clusters)) if se > TINY else math.nan
 
 
@@ -276,7 +276,7 @@ def _needed_once(found: Difference, plan: ComparisonPlan) -> Needed | None:
     if gap >= plan.margin:
         return Needed(None, None, gap, plan.margin / effect, "gap_reaches_margin")
     drift = effect * (plan.margin - gap) / plan.margin
-    clusters = math.ceil(((stats.norm.isf(1 - plan.level) - stats.norm.isf(plan.power)) / drift) ** 2)
+    clusters = math.ceil(((Normal.isf(1 - plan.level) - Normal.isf(plan.power)) / drift) ** 2)
     return Needed(max(2, clusters), None, gap, plan.margin / effect)
 
 
@@ -290,7 +290,7 @@ def _moved(value: float, bound: float, error: float, level: float, clusters: int
         return bound
     if level <= 0:
         return math.nan
-    wider = stats.t.isf(level, clusters - 1) / stats.t.isf(error, clusters - 1)
+    wider = Student.isf(level, clusters - 1) / Student.isf(error, clusters - 1)
     return value + (bound - value) * float(wider)
 
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from calibration import errors, estimates, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
+from calibration.arithmetic.tails import Student
 from calibration.inference.bootstrap import resample
+from calibration.inference.compare import by_false_discoveries
 from calibration.inference.gap_test import RESAMPLES, GapSums, Rule, from_sums, gap_sums
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, made
@@ -194,7 +195,7 @@ def _over_labels(difference: Array, epsilon: float) -> tuple[float, str]:
     se, mean = float(difference.std(ddof=1)) / math.sqrt(count), float(difference.mean())
     if se <= 1e-12:
         return ((1 - epsilon) ** count if mean <= 1e-12 else 1.0), "zero_variance"
-    return float(stats.t.cdf((mean - epsilon) / se, count - 1)), ""
+    return float(Student.cdf((mean - epsilon) / se, count - 1)), ""
 
 
 def _check(score: str, scale: Scale, epsilon: float) -> None:
@@ -235,7 +236,7 @@ def _test(rows: _Rows, p: float, note: str) -> AnnotatorTest:
 def _adjusted(tests: Sequence[AnnotatorTest]) -> list[AnnotatorTest]:
     """Benjamini & Yekutieli 2001, over the annotators with a p: labels of one item are in all their tests."""
     known = [test.p for test in tests if not math.isnan(test.p)]
-    adjusted = iter(stats.false_discovery_control(known, method="by") if known else ())
+    adjusted = iter(by_false_discoveries(known))
     out = []
     for one in tests:
         value = math.nan if math.isnan(one.p) else float(next(adjusted))

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 from threadpoolctl import ThreadpoolController
 
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import tally
+from calibration.arithmetic.tails import Normal, Student
 
 CHUNK = 256  # resamples per seed child: draws depend on (seed, clusters, resamples) and on nothing else
 KEPT = 2**24  # weights in memory between two statistics: 64 MB
@@ -157,12 +157,12 @@ def _quantiles(draws: Array, tail: float) -> Interval:
 
 @cache
 def _t_quantile(clusters: int, level: float) -> float:
-    return float(stats.t.ppf((1 + level) / 2, clusters - 1))
+    return float(Student.ppf((1 + level) / 2, clusters - 1))
 
 
 @cache
 def _expanded_tail(clusters: int, level: float) -> float:
-    return float(stats.norm.cdf(-math.sqrt(clusters / (clusters - 1)) * _t_quantile(clusters, level)))
+    return float(Normal.cdf(-math.sqrt(clusters / (clusters - 1)) * _t_quantile(clusters, level)))
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, distinct, tally
+from calibration.arithmetic.tails import Student
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import (
@@ -84,7 +85,7 @@ def paired_difference(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLik
     if se <= 1e-12 * max(1.0, abs(value)):  # rounding of equal means is no spread
         return Difference(value, math.nan, math.nan, math.nan, n, count, "zero_variance")
     low, high = cluster_t(value, se, count, level)
-    return Difference(value, low, high, float(2 * stats.t.sf(abs(value) / se, count - 1)), n, count)
+    return Difference(value, low, high, float(2 * Student.sf(abs(value) / se, count - 1)), n, count)
 
 
 def compare_judges(
@@ -123,6 +124,16 @@ def holm(p_values: npt.ArrayLike) -> Array:
     return adjusted
 
 
+def by_false_discoveries(p_values: npt.ArrayLike) -> Array:
+    """Adjusted p, shape (tests,), at most 1, whatever the tests share; none may be NaN. Benjamini & Yekutieli 2001."""
+    p = np.asarray(p_values, float)
+    order, ranks = np.argsort(p), np.arange(1, len(p) + 1)
+    steps = p[order] * (len(p) / ranks) * np.sum(1 / ranks)
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.clip(np.minimum.accumulate(steps[::-1])[::-1], 0, 1)
+    return adjusted
+
+
 def exact_mcnemar(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike) -> McNemar:
     """Binomial test of the discordant labels of two judges, right (1) or wrong (0). McNemar 1947.
 
@@ -138,7 +149,7 @@ def exact_mcnemar(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike) -
     one, two, n = int((first > second).sum()), int((second > first).sum()), len(first)
     if not n or len(np.unique(code[known])) < n:
         return McNemar(math.nan, one, two, n, "nested_labels" if n else "no_items")
-    return McNemar(float(stats.binomtest(one, one + two).pvalue) if one + two else 1.0, one, two, n)
+    return McNemar(float(scipy.stats.binomtest(one, one + two).pvalue) if one + two else 1.0, one, two, n)
 
 
 def shared_labels(x: npt.ArrayLike, y: npt.ArrayLike) -> float:

@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes, tally
+from calibration.arithmetic.tails import Student
 from calibration.inference.gap_test import Gap, gap_of, gap_sums
 
 POWER = 0.8
@@ -41,7 +42,7 @@ def power(
     if pairs < 2 or not sd_of_pair_differences > 0:
         return math.nan
     shift = (margin - difference) * math.sqrt(pairs) / sd_of_pair_differences
-    return float(stats.nct.sf(stats.t.ppf(level, pairs - 1), pairs - 1, shift))
+    return float(scipy.stats.nct.sf(Student.ppf(level, pairs - 1), pairs - 1, shift))
 
 
 def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, like: Gap) -> float:
@@ -51,8 +52,8 @@ def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, 
     """
     if pairs < 2 or not sd > 0:
         return math.nan
-    t, shift = float(stats.t.ppf(level, pairs - 1)), (margin - gap) * math.sqrt(pairs) / sd
-    return float(stats.nct.sf(t * _wider(like, pairs), pairs - 1, shift))
+    t, shift = float(Student.ppf(level, pairs - 1)), (margin - gap) * math.sqrt(pairs) / sd
+    return float(scipy.stats.nct.sf(t * _wider(like, pairs), pairs - 1, shift))
 
 
 def _wider(like: Gap, pairs: int) -> float:
@@ -143,7 +144,7 @@ def _rule(
         # one draw of the spread serves all references: each bound is exactly t, only their joint law is simplified
         part = 2 / (9 * (count - 1))
         spread = np.maximum(0.0, 1 - part + luck * math.sqrt(part)) ** 1.5  # Wilson & Hilferty 1931
-        t = float(stats.t.ppf(level, count - 1))
+        t = float(Student.ppf(level, count - 1))
         above = error + t * sd * [_wider(gap, count) for gap in like] * spread
         return bool(count >= least and (gaps + above / math.sqrt(count) < margin).all(axis=1).mean() >= wanted)
 

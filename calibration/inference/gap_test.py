@@ -24,10 +24,10 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
+from calibration.arithmetic.tails import Student
 from calibration.inference.bootstrap import MAX_UNDEFINED, ROUNDING
 from calibration.inference.compare import Difference, studentised
 
@@ -78,7 +78,7 @@ class Law:
 
     def p_above(self, margin: float) -> float:
         """One-sided p of a gap of at most the margin, by t with C - 1 df."""
-        return float(stats.t.sf((self.gap.value - margin) / self.seen, self.gap.clusters - 1))
+        return float(Student.sf((self.gap.value - margin) / self.seen, self.gap.clusters - 1))
 
     def upper(self, error: float) -> float:
         """The margin above which `p_below` is under `error`; inf where no p of these resamples can be so small."""
@@ -93,7 +93,7 @@ class Law:
         By t and not by resamples: where most topics show the largest gap there is, a few that do not make the upper
         tail of t* explode, and t errs on the safe side there (in 1 to 4.5 % of studies at a level of 5 %).
         """
-        return float(self.gap.value - stats.t.isf(error, self.gap.clusters - 1) * self.seen)
+        return float(self.gap.value - Student.isf(error, self.gap.clusters - 1) * self.seen)
 
     def _place(self, error: float) -> int:
         """How many resamples beyond t make p reach `error`."""
@@ -329,4 +329,4 @@ def _shrunk(draws: Array, gap: Gap) -> Array:
 
 @lru_cache(maxsize=16)
 def _t_of_ranks(draws: int, df: float) -> Array:
-    return np.asarray(stats.t.ppf((np.arange(draws) + 0.5) / draws, df))
+    return np.asarray(Student.ppf((np.arange(draws) + 0.5) / draws, df))

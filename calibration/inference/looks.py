@@ -20,9 +20,11 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
-from scipy import interpolate, optimize, special, stats
+import scipy
+from scipy import special
 
 from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.tails import Normal, Student
 from calibration.errors import CalibrationError
 
 Spending = Literal["obrien_fleming", "pocock"]
@@ -66,7 +68,7 @@ def spent_by(share: float, error: float, spending: str = "obrien_fleming") -> fl
         return error if share >= 1 else 0.0
     if spending == "pocock":
         return error * math.log1p((math.e - 1) * share)
-    return float(2 * stats.norm.sf(stats.norm.isf(error / 2) / math.sqrt(share)))
+    return float(2 * Normal.sf(Normal.isf(error / 2) / math.sqrt(share)))
 
 
 def in_order(looks: Sequence[Look]) -> tuple[Look, ...]:
@@ -125,10 +127,10 @@ def over_looks(
     if math.isnan(p) or (len(looks) == 1 and looks[0].share >= 1):
         return p
     levels, errors = _tabulated(looks, spending)
-    place = float(stats.norm.isf(min(max(cautious_p(p, topics), TINY), 1 - TINY)))
+    place = float(Normal.isf(min(max(cautious_p(p, topics), TINY), 1 - TINY)))
     if len(levels) < 2 or place < levels[0]:
         return 1.0
-    return float(stats.norm.sf(interpolate.PchipInterpolator(levels, errors)(min(place, levels[-1]))))
+    return float(Normal.sf(scipy.interpolate.PchipInterpolator(levels, errors)(min(place, levels[-1]))))
 
 
 def error_of(topics: Sequence[int], levels: Sequence[float]) -> float:
@@ -170,8 +172,8 @@ def _tabulated(looks: tuple[Look, ...], spending: str) -> tuple[Array, Array]:
 
     In between they are nearly a line: an interpolated error is right to 1e-4 of itself.
     """
-    errors = np.asarray(stats.norm.isf(np.array(TABULATED)))
-    levels = np.asarray(stats.norm.isf([spending_levels(looks, one, spending)[-1] for one in TABULATED]))
+    errors = np.asarray(Normal.isf(np.array(TABULATED)))
+    levels = np.asarray(Normal.isf([spending_levels(looks, one, spending)[-1] for one in TABULATED]))
     known = np.isfinite(levels)
     return levels[known], errors[known]
 
@@ -210,13 +212,13 @@ def _level(standing: _Standing, topics: int, new: float) -> float:
 
     if new <= NOTHING:
         return 0.0
-    return 1.0 if excess(-DEEP) <= 0 else float(stats.norm.sf(optimize.brentq(excess, -DEEP, HIGH, xtol=1e-10)))
+    return 1.0 if excess(-DEEP) <= 0 else float(Normal.sf(scipy.optimize.brentq(excess, -DEEP, HIGH, xtol=1e-10)))
 
 
 def _after(standing: _Standing, topics: int, level: float, following: int) -> _Standing:
     """Once the look at `topics` was not crossed; places as close to each other as a look at `following` needs."""
     step, root = math.sqrt(topics - standing.topics), math.sqrt(topics)
-    low, high = -DEEP * root, min(float(stats.norm.isf(level)), HIGH) * root
+    low, high = -DEEP * root, min(float(Normal.isf(level)), HIGH) * root
     panels = max(1, math.ceil((high - low) / (WIDE * math.sqrt(following - topics))))
     edges, half = np.linspace(low, high, panels + 1), (high - low) / panels / 2
     places = ((edges[:-1] + half)[:, None] + half * NODES).ravel()
@@ -243,7 +245,7 @@ def strict_level(level: float, topics: int) -> float:
     if not 0 < level < USUAL:
         return level
     df, ratio = _tail(topics)
-    return float(stats.norm.sf(stats.t.isf(level, df) * ratio))
+    return float(Normal.sf(Student.isf(level, df) * ratio))
 
 
 def cautious_p(p: float, topics: int) -> float:
@@ -251,13 +253,13 @@ def cautious_p(p: float, topics: int) -> float:
     if math.isnan(p) or p >= USUAL:
         return p
     df, ratio = _tail(topics)
-    return float(stats.t.sf(stats.norm.isf(max(p, 1e-300)) / ratio, df))
+    return float(Student.sf(Normal.isf(max(p, 1e-300)) / ratio, df))
 
 
 def _tail(topics: int) -> tuple[float, float]:
     """Degrees of freedom, and by how much their quantiles are shrunk to agree with the normal one at .05."""
     df = max(FEWEST_DF, (topics - 1) / TOPICS_PER_DF)
-    return df, float(stats.norm.isf(USUAL) / stats.t.isf(USUAL, df))
+    return df, float(Normal.isf(USUAL) / Student.isf(USUAL, df))
 
 
 FIRST = 20  # topics before the first look that decides: the statistic's law is nearly normal from there on
@@ -282,10 +284,10 @@ def any_time_level(topics: int, effect: float, error: float = 0.05) -> float:
     if topics < FIRST or not effect > 0:
         return 0.0
     bend, slope = _shape(effect)
-    bound = optimize.brentq(
+    bound = scipy.optimize.brentq(
         lambda bound: crossing(bound, bend, slope) - error, -OVERSHOOT, 40 * math.sqrt(bend) + 40, xtol=1e-9
     )
-    return strict_level(float(stats.norm.sf((bound + slope * max(0.0, topics - bend)) / math.sqrt(topics))), topics)
+    return strict_level(float(Normal.sf((bound + slope * max(0.0, topics - bend)) / math.sqrt(topics))), topics)
 
 
 def any_time_p(p: float, topics: int, effect: float) -> float:
@@ -299,7 +301,7 @@ def any_time_p(p: float, topics: int, effect: float) -> float:
     if topics < FIRST or not effect > 0:
         return 1.0
     bend, slope = _shape(effect)
-    place = float(stats.norm.isf(max(cautious_p(p, topics), 1e-300)))
+    place = float(Normal.isf(max(cautious_p(p, topics), 1e-300)))
     bound = place * math.sqrt(topics) - slope * max(0.0, topics - bend)
     return crossing(bound, bend, slope)
 
@@ -338,7 +340,7 @@ def confidence_sequence(
     if clusters < 2:
         return math.nan, math.nan
     inner = sequence_level(clusters, level, tightest)
-    half = float(stats.t.isf((1 - inner) / 2, clusters - 1)) * se
+    half = float(Student.isf((1 - inner) / 2, clusters - 1)) * se
     return value - half, value + half
 
 
@@ -353,4 +355,4 @@ def sequence_level(clusters: int, level: float = 0.95, tightest: int = TIGHTEST)
     spread = (-2 * math.log(error) + math.log(1 - 2 * math.log(error))) / tightest
     seen = clusters * spread
     z = math.sqrt((1 + 1 / seen) * (math.log1p(seen) - 2 * math.log(error)))
-    return 1 - 2 * float(stats.norm.sf(z))
+    return 1 - 2 * float(Normal.sf(z))

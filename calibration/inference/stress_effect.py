@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.tails import Student
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import wilson_effective
 from calibration.inference.compare import Difference, paired_difference
@@ -77,8 +77,8 @@ def detectable(difference: Difference, level: float = 0.95, power: float = POWER
     if difference.note:
         return float("nan")
     df = difference.clusters - 1
-    t = stats.t.ppf((1 + level) / 2, df)
-    return float((difference.high - difference.low) / 2 / t * (t + stats.t.ppf(power, df)))
+    t = Student.ppf((1 + level) / 2, df)
+    return float((difference.high - difference.low) / 2 / t * (t + Student.ppf(power, df)))
 
 
 def _without_spread(difference: Array, clusters: Array, level: float) -> tuple[float, float]:

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
 
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
+from calibration.arithmetic.tails import Student
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import cluster_se
 from calibration.inference.compare import holm, scores_and_clusters
@@ -133,7 +133,7 @@ def _signal(asked: Asked, found: _Mean, settings: CalibrationSettings) -> Signal
     elif found.se <= TINY:
         said.append(no_interval(Reason.ZERO_VARIANCE, "zero_variance, the same difference in every cluster"))
     else:
-        half = float(stats.t.ppf((1 + settings.level) / 2, found.freedom)) * found.se
+        half = float(Student.ppf((1 + settings.level) / 2, found.freedom)) * found.se
         low, high = found.value - half, found.value + half
     if not math.isnan(found.value) and pair.clusters < FEWEST:
         said.append(told(Reason.NOT_TESTED, fewest=FEWEST))
@@ -148,7 +148,7 @@ def _p(asked: Asked, found: _Mean) -> float:
     sides = 2 if asked.way == "either" else 1
     if found.se <= TINY:
         return min(1.0, sides * found.extreme) if past > TINY else 1.0
-    return float(min(1.0, sides * stats.t.sf(past / found.se, found.freedom)))
+    return float(min(1.0, sides * Student.sf(past / found.se, found.freedom)))
 
 
 FEW_ANSWERS = 4  # of an item; with fewer, equal answers say nothing

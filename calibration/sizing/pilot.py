@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy import stats
+import scipy
 
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import tally
@@ -117,7 +117,7 @@ def icc_interval(icc: float, sizes: Array, level: float = 0.95) -> tuple[float, 
     f = float(ratio(1 + (n0 - 1) * icc, 1 - icc)) if icc < 1 else math.inf
     if math.isinf(f):
         return math.nan, math.nan
-    low, high = (f / float(stats.f.ppf(q, count - 1, total - count)) for q in ((1 + level) / 2, (1 - level) / 2))
+    low, high = (f / float(scipy.stats.f.ppf(q, count - 1, total - count)) for q in ((1 + level) / 2, (1 - level) / 2))
     return (low - 1) / (low + n0 - 1), (high - 1) / (high + n0 - 1)
 
 

@@ -13,9 +13,10 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.tails import Student
 from calibration.errors import CalibrationError
 from calibration.inference.compare import paired_difference
 from calibration.inference.deciding import MOST, POWER, TINY, Needed, clusters_without_spread, power
@@ -42,7 +43,7 @@ class Spread:
         """Upper limit of the sd, which ten topics know within a third. Undefined: assumed, not seen. Browne 1995."""
         if self.pilot < 2:
             return math.nan
-        return self.sd * math.sqrt((self.pilot - 1) / float(stats.chi2.ppf(1 - CAUTION, self.pilot - 1)))
+        return self.sd * math.sqrt((self.pilot - 1) / float(scipy.stats.chi2.ppf(1 - CAUTION, self.pilot - 1)))
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def half_width(
 
 def half_width_of_sd(pairs: int, sd: float, level: float = 0.95) -> float:
     """t_{C-1} sd / sqrt(C). Undefined: fewer than 2 pairs."""
-    return float(stats.t.ppf((1 + level) / 2, pairs - 1)) * sd / math.sqrt(pairs) if pairs >= 2 else math.nan
+    return float(Student.ppf((1 + level) / 2, pairs - 1)) * sd / math.sqrt(pairs) if pairs >= 2 else math.nan
 
 
 def pairs_needed(
@@ -147,7 +148,7 @@ def assured(pairs: int, sd: float, half_width: float, level: float = 0.95) -> fl
     """
     if pairs < 2:
         return math.nan
-    return float(stats.chi2.cdf((pairs - 1) * (half_width / half_width_of_sd(pairs, sd, level)) ** 2, pairs - 1))
+    return float(scipy.stats.chi2.cdf((pairs - 1) * (half_width / half_width_of_sd(pairs, sd, level)) ** 2, pairs - 1))
 
 
 def needed_for_claim(
@@ -310,7 +311,7 @@ def confirmed_apart(
 
 @cache
 def _t_quantile(p: float, clusters: int) -> float:
-    return float(stats.t.ppf(p, clusters - 1))
+    return float(Student.ppf(p, clusters - 1))
 
 
 def _grown(

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
+import scipy
 
 from calibration.arithmetic import closed_forms
 from calibration.arithmetic.closed_forms import Array
@@ -251,7 +251,7 @@ def unclustered(pair: Pair, table: Array, settings: CalibrationSettings) -> Iter
     if not total:
         return
     agree = float(closed_forms.diagonal(summed))
-    found = stats.binomtest(round(agree), total).proportion_ci(level, method="wilson")
+    found = scipy.stats.binomtest(round(agree), total).proportion_ci(level, method="wilson")
     wilson = float(found.low), float(found.high)
     share = agree / float(summed.sum())
     yield made("percent_agreement_unclustered", pair, share, wilson, "wilson_unclustered", [UNCLUSTERED], settings)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import optimize, stats
+import scipy
 
 from calibration.agreement.continuous import spearman_draws
 from calibration.arithmetic.closed_forms import Array
@@ -88,7 +88,7 @@ def category_anova(scores: Any, categories: Any, level: float = 0.95) -> Categor
         return blank
     if within <= TINY * total:
         return replace(blank, eta_squared=1.0, omega_squared=1.0)
-    f, p = map(float, stats.f_oneway(*[values[code == one] for one in range(k)]))
+    f, p = map(float, scipy.stats.f_oneway(*[values[code == one] for one in range(k)]))
     omega = (between - (k - 1) * within / (n - k)) / (total + within / (n - k))
     low, high = (_population_share(f, k, n, tail) for tail in ((1 + level) / 2, (1 - level) / 2))
     return CategoryAnova(f, p, between / total, omega, (k - 1) / (n - 1), low, high, level, n, k, small)
@@ -198,12 +198,12 @@ def _population_share(f: float, groups: int, n: int, tail: float) -> float:
     """ncp / (ncp + N), 0 to 1, for the noncentrality at which an F this large or larger has probability 1 - `tail`."""
 
     def beyond(ncp: float) -> float:
-        return float(stats.ncf.cdf(f, groups - 1, n - groups, ncp)) - tail
+        return float(scipy.stats.ncf.cdf(f, groups - 1, n - groups, ncp)) - tail
 
-    if stats.f.cdf(f, groups - 1, n - groups) <= tail:
+    if scipy.stats.f.cdf(f, groups - 1, n - groups) <= tail:
         return 0.0
     top = max(1.0, f * groups)
     while beyond(top) > 0:
         top *= 2
-    ncp = float(optimize.brentq(beyond, TINY, top))
+    ncp = float(scipy.optimize.brentq(beyond, TINY, top))
     return ncp / (ncp + n)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
+import pandas as pd
 
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.correlation import SAME_SCORE
@@ -62,7 +62,10 @@ def placed(systems: Sequence[str], estimates: Sequence[Estimate], draws: Array |
 def ranks_of(values: Array) -> Array:
     """Rank of each value along the last axis, the largest 1, midranks; values within 1e-9 are equal; nan stays nan."""
     steps = np.rint(np.asarray(values, float) / SAME_SCORE)
-    return np.asarray(stats.rankdata(-steps, axis=-1, nan_policy="omit"), float)
+    if not steps.size:
+        return steps
+    rows = pd.DataFrame(steps.reshape(-1, steps.shape[-1]))
+    return rows.rank(axis=1, ascending=False).to_numpy().reshape(steps.shape)
 
 
 def keeps_first(values: Array, draws: Array | None) -> tuple[float, str]:

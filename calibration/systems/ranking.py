@@ -156,7 +156,8 @@ def _pair(
     rates = np.stack([cluster_rates(table)[0] for table in wins], axis=1)
     held = ~np.isnan(rates).all(axis=(0, 1))
     x, y = (np.nanmean(rates[:, side][:, held], axis=0) for side in (0, 1))
-    value = correlation.kendall_tau_b(*_ranked(x, y))
+    ranks = _ranked(x, y)
+    value = float(taus(ranks[0][None], ranks[1][None])[0])
     draws = rate_draws(rates[:, :, held], settings)
     sizes = compared(wins[0]).sum(axis=(1, 2)) / 2
     pair = Pair(one, other, WHOLE, sizes)
@@ -164,7 +165,7 @@ def _pair(
     reason = "two_points" if not reason and held.sum() == 2 else reason
     over = over_systems(int(held.sum()))
     estimate = drawn("kendall_tau_b_systems", pair, value, taus(draws[:, 0], draws[:, 1]), reason, settings, over)
-    return RankPair(one, other, estimate, correlation.spearman(*_ranked(x, y)), _same_first(draws))
+    return RankPair(one, other, estimate, correlation.pearson(*ranks), _same_first(draws))
 
 
 def over_systems(count: int) -> Remark:

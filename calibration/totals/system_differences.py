@@ -11,7 +11,7 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes
@@ -147,7 +147,7 @@ def _compared(
 
 def _wilcoxon(differences: Array) -> float:
     """Two-sided p. Undefined without a difference other than 0."""
-    return float(stats.wilcoxon(differences).pvalue) if np.any(differences != 0) else math.nan
+    return float(scipy.stats.wilcoxon(differences).pvalue) if np.any(differences != 0) else math.nan
 
 
 def _adjusted(found: Sequence[SystemDifference]) -> Iterator[SystemDifference]:

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes, tally
+from calibration.arithmetic.tails import Student
 from calibration.choosing.choice import Choice
 from calibration.choosing.noninferiority import USUAL, Claim, ComparisonPlan
 from calibration.choosing.panel_sensitivity import PanelSensitivity, panel_cautions, panel_sensitivity
@@ -234,4 +234,4 @@ def _compared(judge: str, score: Array, clusters: Codes, several: Mask) -> Twice
     pull = pulls[0] - pulls[1]
     se = math.sqrt(held / (held - 1) * float(pull @ pull)) if held > 1 else math.nan
     t = (means[0] - means[1]) / se if se > 0 else math.nan
-    return TwiceOrOnce(judge, means[0], means[1], float(2 * stats.t.sf(abs(t), held - 1)))
+    return TwiceOrOnce(judge, means[0], means[1], float(2 * Student.sf(abs(t), held - 1)))

@@ -173,7 +173,6 @@ def calibrate(
     from dataclasses import replace
 
     from app.commands.results.terminal import print_report
-    from app.results.export_files import write_report
     from app.results.looks import LooksGiven
     from app.results.parts import parts_of
     from app.results.reporting import calibrated, families_of
@@ -198,6 +197,8 @@ def calibrate(
             how_read=options_of(map_, map_label, people, read, labels_are, layout, mapping),
         )  # fmt: skip
         if out is not None:
+            from app.results.export_files import write_report  # a second's imports, of what studies need
+
             made = replace(made, report=with_kept_plan(made.report, out))
             written = write_report(
                 made, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief

@@ -58,6 +58,19 @@ def test_a_kappa_is_not_held_to_a_floor_below_the_fewest_clusters_of_the_plan(cl
 
 
 @pytest.mark.parametrize(
+    ("clusters", "largest", "reason"),
+    [(11, 1, "too_few_clusters"), (12, 1, ""), (11, 20, "too_few_clusters"), (12, 20, "one_large_cluster")],
+)
+def test_a_gap_is_decided_from_twelve_clusters_on_where_none_of_them_is_large(
+    clusters: int, largest: int, reason: str
+) -> None:
+    code = [*range(clusters), *[0] * (largest - 1)]
+    rng = np.random.default_rng(1)
+    found = noninferiority.non_inferiority(rng.random(len(code)), rng.random(len(code)), code, 0.05, resamples=999)
+    assert found.reason == reason
+
+
+@pytest.mark.parametrize(
     ("agreement", "constant", "low", "hardly"),
     [(0.75, 0.5, 0.3, False), (0.7, 0.5, 0.3, True), (0.75, 0.5, 0.2, True), (0.75, 0.5, 0.25, False), (0.75, 0.5, 0.15, True)],
 )  # fmt: skip

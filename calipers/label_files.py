@@ -13,25 +13,18 @@ from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml
 from annotation.files.tables import AS_FOUND, Form, Wants, read_table
 from calibration.errors import CalibrationError
-from calibration.table.checking import once_in_order
-from calibration.table.roles import NAMES
-from calibration.table.verdicts import (
-    DERIVED,
-    EXTRA,
-    EXTRA_TEXTS,
-    KNOWN_COLUMNS,
-    REQUIRED,
-    TEXT_DEFAULTS,
-    normalise,
-)
+from calibration.table import checking, roles, verdicts
 from plain.spreadsheets import unguarded
 
 MANY_ROWS = 200_000  # beyond these, single criteria cost more seconds than the rest together
 # columns whose texts return many times over: as categories they take a tenth of the memory
-SHORT = frozenset({*REQUIRED, *TEXT_DEFAULTS, *EXTRA_TEXTS, "len_a", "len_b", "run", "pass_no"} - {"rationale"})
-USED = frozenset({*KNOWN_COLUMNS, *EXTRA, DERIVED, "pass_no"})
+SHORT = frozenset(
+    {*verdicts.REQUIRED, *verdicts.TEXT_DEFAULTS, *verdicts.EXTRA_TEXTS, "len_a", "len_b", "run", "pass_no"}
+    - {"rationale"}
+)
+USED = frozenset({*verdicts.KNOWN_COLUMNS, *verdicts.EXTRA, verdicts.DERIVED, "pass_no"})
 # names of which a list of answers in JSON has one
-TELLING = frozenset({"label", *NAMES["label"], "value", "answer"})
+TELLING = frozenset({"label", *roles.NAMES["label"], "value", "answer"})
 
 
 def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> pd.DataFrame:
@@ -43,7 +36,7 @@ def read_labels(path: Path, used_only: bool = False, asked: Form = AS_FOUND) -> 
 
     def wanted(names: Iterable[Any]) -> list[str]:
         all_names = [str(name) for name in names]
-        return [name for name in all_names if not used_only or name in USED or not {*REQUIRED} <= {*all_names}]
+        return [name for name in all_names if not used_only or name in USED or not {*verdicts.REQUIRED} <= {*all_names}]
 
     frame = read_table(path, asked, Wants(wanted, SHORT, TELLING)).frame
     return pd.DataFrame({name: _unguarded(frame.pop(name)) for name in wanted(frame)})
@@ -56,7 +49,7 @@ def every_column_asked(path: Path) -> Iterator[None]:
         yield
     except CalibrationError as error:
         if error.code == "duplicate_verdict" and path.is_file():
-            once_in_order(normalise(read_labels(path))[0])
+            checking.once_in_order(verdicts.normalise(read_labels(path))[0])
         raise
 
 

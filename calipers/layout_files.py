@@ -1,7 +1,5 @@
 """A file that a tool or a benchmark wrote as a table of text: by the layout that is named, or that it is in plainly."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from pathlib import Path
 

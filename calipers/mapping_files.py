@@ -1,7 +1,5 @@
 """A mapping as a TOML file, beside the labels that were made with it: read again, it makes them again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields

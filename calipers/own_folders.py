@@ -4,8 +4,6 @@ A process of ours takes its own folders, whatever stands in PYTHONPATH or in the
 while a call of ours lasts: before and after it these names mean what they mean in its project.
 """
 
-from __future__ import annotations
-
 import runpy
 import sys
 import threading

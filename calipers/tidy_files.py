@@ -1,7 +1,5 @@
 """From any file to labels: read in its form or layout, mapped as proposed or as the user says, refused all at once."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,10 +10,8 @@ from annotation.answer_layouts import ANSWER_LAYOUTS
 from annotation.errors import AnnotationError
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Wants, read_table
 from calibration.table.verdicts import REQUIRED
-from calibration.tidying.applying import TURNED, tidy
+from calibration.tidying import applying, proposing, readings
 from calibration.tidying.mapping import Asked, LabelMap
-from calibration.tidying.proposing import NOTHING, propose
-from calibration.tidying.readings import in_our_words
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.layout_files import layout_of, parts_of, read_layout
 from calipers.mapping_files import Recipe, read_recipe
@@ -25,7 +21,7 @@ from calipers.mapping_files import Recipe, read_recipe
 class Options:
     """What the user says about a file; nothing, unless something has to be said. `mapping`: a TOML file to follow."""
 
-    asked: Asked = NOTHING
+    asked: Asked = proposing.NOTHING
     form: Form = AS_FOUND
     layout: str = ""
     mapping: Path | None = None
@@ -85,12 +81,12 @@ def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Coll
         _refuse_absent(path, table.frame, followed.mapping)
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple[str, ...]()
     else:
-        found = propose(table.frame, options.asked)
+        found = proposing.propose(table.frame, options.asked)
         mapping, told, problems = found.mapping, found.told, (*unsaid, *found.problems)
     recipe = Recipe(mapping, replace(table.form, sheet=form.sheet), layout or options.layout, path.name, people)
     if problems:
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
-    made = tidy(table.frame, mapping)
+    made = applying.tidy(table.frame, mapping)
     return TidyFile(made.labels, recipe, table.frame, (*table.told, *told, *made.told), made.problems)
 
 
@@ -129,9 +125,9 @@ def _joined_to(first: pd.DataFrame, called: str, one: TidyFile) -> tuple[pd.Data
     theirs = {name: own["item_id"].map(known[name]) for name in ("cluster_id", *PAIR) if name in known}
     if {*PAIR} <= theirs.keys() and {*PAIR} <= {*own}:
         turned = (own[PAIR[0]] == theirs[PAIR[1]]) & (own[PAIR[1]] == theirs[PAIR[0]]) & own[PAIR[1]].ne("")
-        own["label"] = own["label"].mask(turned, own["label"].replace(TURNED))
+        own["label"] = own["label"].mask(turned, own["label"].replace(applying.TURNED))
         for name in {"presentation"} & {*own}:
-            own[name] = own[name].mask(turned, own[name].replace(TURNED))
+            own[name] = own[name].mask(turned, own[name].replace(applying.TURNED))
         is_same = turned | own[PAIR[1]].eq("") | (own[PAIR[0]] == theirs[PAIR[0]])
         theirs |= {name: theirs[name].where(is_same, own[name]) for name in PAIR}
     for name, column in theirs.items():
@@ -154,7 +150,7 @@ def read_ours(path: Path, options: Options = NOTHING_SAID, used_only: bool = Fal
     frame = read_labels(path, used_only)
     if not {*REQUIRED} <= {*frame.columns}:
         return None
-    if in_our_words(frame):
+    if readings.in_our_words(frame):
         return frame
     problems = read_tidy(path).problems  # our columns: what is wrong with a cell is said with its row
     return frame if problems and not any(ASKS_SCORES in one for one in problems) else None

@@ -1,7 +1,5 @@
 """Text in a cell that a spreadsheet might run."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

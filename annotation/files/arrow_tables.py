@@ -1,7 +1,5 @@
 """CSV and Parquet read all at once by Arrow, every cell as text; None where anything is odd, for a slower reader."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 from collections.abc import Callable, Collection, Sequence

@@ -1,7 +1,5 @@
 """Text tables of any separator and encoding: both are found out where nobody says them, and told."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -1,7 +1,5 @@
 """JSON of any shape as a flat table: dotted names for what is nested, a row for each answer of a list of answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Any file of labels as one table of text, whatever its form: what was found out about the form is told."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Spreadsheets (.xlsx, .xls, .ods) as tables of text, by calamine: values as they are shown to a formula."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 from typing import Any

@@ -8,13 +8,10 @@ from annotation.answer_layouts import ANSWER_LAYOUTS
 from annotation.importing.labels.results import ResultOptions, Results
 from annotation.importing.labels.results_entries import reading_of, results_of
 from annotation.importing.labels.results_labels import read_labels_results
+from annotation.importing.published_labels import results_reportbench
 from annotation.importing.published_labels.results_deepresearchgym import read_deepresearchgym_results
 from annotation.importing.published_labels.results_dr3_eval import read_dr3_eval_results
 from annotation.importing.published_labels.results_race import read_race_results
-from annotation.importing.published_labels.results_reportbench import (
-    read_reportbench_citations,
-    read_reportbench_results,
-)
 from annotation.importing.published_labels.results_wlc import read_wlc_results
 from annotation.tool_answers.places import FIELDS
 
@@ -43,10 +40,11 @@ RESULT_LAYOUTS = {
     ),
     "race": ResultLayout(read_race_results, "DeepResearch Bench: race/SYSTEM/raw_results.jsonl"),
     "reportbench": ResultLayout(
-        read_reportbench_results, "ReportBench: SYSTEM/ARXIV_ID/no_citations_web_verification.csv"
+        results_reportbench.read_reportbench_results, "ReportBench: SYSTEM/ARXIV_ID/no_citations_web_verification.csv"
     ),
     "reportbench_citations": ResultLayout(
-        read_reportbench_citations, "ReportBench: SYSTEM/ARXIV_ID/final.csv or citations.csv, with a column match"
+        results_reportbench.read_reportbench_citations,
+        "ReportBench: SYSTEM/ARXIV_ID/final.csv or citations.csv, with a column match",
     ),
     **{name: ResultLayout(_read_of(name), layout.looks_like, FIELDS) for name, layout in ANSWER_LAYOUTS.items()},
 }

@@ -1,7 +1,5 @@
 """What an item is called, which texts it shows (two reports, one beside another, or a probe), and what it asks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A judge's answers, scores on their scales, and the sheets they are about: what is asked and shown, without texts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Format of alpaca_eval 0.6: `annotations.json`, a list of pairs with `preference`
 or 0 a tie, a fraction between 1 and 2 the probability that the second wins, plus 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@
 instance beside id, instance and annotations that holds answers by metric is a judge, as `MODEL: {metric: [answer]}`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@
 `swap = True`, each with the `winner` as 1 or 2 of the outputs as the data has them.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

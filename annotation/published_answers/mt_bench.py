@@ -5,8 +5,6 @@ Read are `model_judgment/MODEL_pair.jsonl` (two games a pair, the second with th
 JSON or JSON Lines), where model_a is the one that people saw first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The test set has three people's answers a pair (1, 2, 0 a tie) and both systems 
 `gpt-3.5-turbo-testset-v1.json`, has `gpt_result` or `pandalm_result` by the pair's place, `idx`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

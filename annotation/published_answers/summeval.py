@@ -4,8 +4,6 @@
 scores by criterion. Results of G-Eval, `gpt4_coh_detailed.json`, hold `all_responses` by `doc_id` and `system_id`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

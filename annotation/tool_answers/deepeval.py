@@ -1,7 +1,5 @@
 """Layout `deepeval`: a test run as DeepEval saves it (DEEPEVAL_RESULTS_FOLDER): metrics of test cases, 0 to 1."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

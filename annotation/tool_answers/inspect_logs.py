@@ -4,8 +4,6 @@ Format of inspect_ai 0.3 (inspect.aisi.org.uk, log files): an archive holds head
 JSON log holds the same with its samples in a list.
 """
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Fields of Langfuse 3 (langfuse.com, scores data model). Scores of an annotation 
 ANNOTATION; a list of the queue's items holds no answers.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 Fields of LangSmith's feedback data format (docs.langchain.com/langsmith/feedback-data-format, langsmith 0.4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

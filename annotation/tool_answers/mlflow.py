@@ -5,8 +5,6 @@ each holds assessments by people, judges and code. Tables of `mlflow.evaluate` (
 as `faithfulness/v1/score` and `faithfulness/v1/justification`, or `relevance/value` and `relevance/rationale`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -4,8 +4,6 @@ Logs of evals 3 (`oaieval … --record_path LOG.jsonl`): a line with the spec, t
 Output items (GET /v1/evals/ID/runs/ID/output_items): each with the results of its graders.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

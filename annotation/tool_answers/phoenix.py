@@ -4,8 +4,6 @@ Read are `get_span_annotations_dataframe` of arize-phoenix-client 1 (as CSV, Par
 /v1/projects/ID/span_annotations, and tables of evaluations as they are logged (span_id, label, score, explanation).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Read are answers to one question: choices with one accepted option, and tasks that are accepted or rejected.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

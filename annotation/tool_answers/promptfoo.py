@@ -1,7 +1,5 @@
 """Layout `promptfoo`: `promptfoo eval --output FILE.json` (or .jsonl), a result for each test and prompt."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The records of a file of one answer a record: JSON, JSON Lines, CSV or Parquet, a list under a name or by itself."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress

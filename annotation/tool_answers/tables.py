@@ -1,7 +1,5 @@
 """Entries as a table of text under the names of labels.csv, for files that belong to no study."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """What is made out about a table, step by step, before it is a mapping."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import pandas as pd

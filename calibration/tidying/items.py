@@ -1,7 +1,5 @@
 """What names an item and its topic: a column that does, else the smallest set of columns without repeats."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

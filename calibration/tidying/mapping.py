@@ -1,7 +1,5 @@
 """How a table is made into labels: one record, which is shown, kept beside the file, and followed again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

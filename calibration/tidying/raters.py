@@ -1,7 +1,5 @@
 """Who is a person and who a judge, by names that say it; and raters and criteria in the heads of a wide table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import product

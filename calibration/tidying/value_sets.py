@@ -3,8 +3,6 @@
 A set is read where it allows one reading alone; where two are possible, the sentence that asks is returned.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass

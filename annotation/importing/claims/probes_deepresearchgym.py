@@ -7,31 +7,23 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc, read_bytes
 from annotation.files.rows import read_json
-from annotation.importing.claims.probe_records import (
-    Pages,
-    ParsedProbes,
-    ProbeOptions,
-    ProbeRecord,
-    pages_of,
-    probe_text,
-    refuse_kind,
-)
+from annotation.importing.claims import probe_records
 
 POINTS, CITATIONS = "_aggregated.json", "evaluation_results_citation_*.json"
 KINDS = {"key point": f"key_point/ID{POINTS}", "claim": f"SYSTEM/{CITATIONS}"}
 RECALL = "evaluation_results_citation_recall_"  # another extraction, of claims without a page
 
 
-def read_deepresearchgym_probes(root: Path, options: ProbeOptions) -> ParsedProbes:
+def read_deepresearchgym_probes(root: Path, options: probe_records.ProbeOptions) -> probe_records.ParsedProbes:
     """Key points about every report of their query, or claims of one system's report, as the protocol asks."""
-    refuse_kind("deepresearchgym", options, KINDS)
+    probe_records.refuse_kind("deepresearchgym", options, KINDS)
     return _key_points(root, options) if options.kind == "key point" else _claims(root, options)
 
 
-def _key_points(root: Path, options: ProbeOptions) -> ParsedProbes:
+def _key_points(root: Path, options: probe_records.ProbeOptions) -> probe_records.ParsedProbes:
     folder = root / "key_point" if (root / "key_point").is_dir() else root
     problems: list[str] = []
-    probes: list[ProbeRecord] = []
+    probes: list[probe_records.ProbeRecord] = []
     without = []
     files = [path for path in sorted(folder.glob(f"*{POINTS}")) if not path.name.startswith(".")]
     if not files:
@@ -47,10 +39,10 @@ def _key_points(root: Path, options: ProbeOptions) -> ParsedProbes:
                 where = f"{shown}: key point {place}"
                 if not isinstance(point, dict) or not (key := nfc(as_text(point.get("point_number")) or "")):
                     raise ImportingError(f"{where}: no 'point_number'; restore the file")
-                text = probe_text(where, point.get("point_content"), "'point_content'")
-                probes.append(ProbeRecord(where, key, topic, options.system, text))
+                text = probe_records.probe_text(where, point.get("point_content"), "'point_content'")
+                probes.append(probe_records.ProbeRecord(where, key, topic, options.system, text))
     notes = [f"queries without key points {len(without)} ({', '.join(without[:20])})"] if without else []
-    return ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
+    return probe_records.ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
 
 
 def _points(path: Path, shown: str, encoding: str) -> list[Any]:
@@ -64,14 +56,14 @@ def _points(path: Path, shown: str, encoding: str) -> list[Any]:
     return points
 
 
-def _claims(root: Path, options: ProbeOptions) -> ParsedProbes:
+def _claims(root: Path, options: probe_records.ProbeOptions) -> probe_records.ParsedProbes:
     """Claims that a judge extracted from one report, each with the text of all pages it cites."""
     files = [path for path in sorted(root.rglob(CITATIONS)) if not path.name.startswith(RECALL)]
     if not files:
         raise ImportingError(f"{root}: no claims found; expected files like reports/SYSTEM/{CITATIONS}")
-    pages = pages_of(options.sources, "the claims", options.encoding) if options.needs_sources else None
+    pages = probe_records.pages_of(options.sources, "the claims", options.encoding) if options.needs_sources else None
     problems: list[str] = []
-    probes: list[ProbeRecord] = []
+    probes: list[probe_records.ProbeRecord] = []
     without = 0
     for path in files:
         shown = path.relative_to(root).as_posix()
@@ -94,12 +86,12 @@ def _claims(root: Path, options: ProbeOptions) -> ParsedProbes:
                         probes += _of_query(claims, f"{shown}: {query}", nfc(query), system, pages)
     notes = [f"reports without claims {without}"] if without else []
     notes += pages.notes() if pages else []
-    return ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
+    return probe_records.ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
 
 
 def _of_query(
-    claims: dict[str, Any], shown: str, topic: str, system: str, pages: Pages | None
-) -> Iterator[ProbeRecord]:
+    claims: dict[str, Any], shown: str, topic: str, system: str, pages: probe_records.Pages | None
+) -> Iterator[probe_records.ProbeRecord]:
     for name, claim in claims.items():
         where = f"{shown} {name}"
         if not isinstance(claim, dict):
@@ -107,5 +99,5 @@ def _of_query(
         urls = claim.get("urls")
         if not isinstance(urls, list) or not all(isinstance(url, str) for url in urls):
             raise ImportingError(f"{where}: no list 'urls' of the pages it cites; restore the file")
-        text = probe_text(where, claim.get("claim"), "'claim'")
-        yield ProbeRecord(where, nfc(name), topic, system, text, pages.texts(urls) if pages else "")
+        text = probe_records.probe_text(where, claim.get("claim"), "'claim'")
+        yield probe_records.ProbeRecord(where, nfc(name), topic, system, text, pages.texts(urls) if pages else "")

@@ -8,15 +8,13 @@ from typing import Any
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError, ImportingError
+from annotation import errors, locks, studies
 from annotation.files.decoding import some_of, storable
 from annotation.importing.claims.probe_places import Place, ProbePlaces
 from annotation.importing.claims.probe_records import ParsedProbes, ProbeRecord, refuse_unstorable
 from annotation.leaks.self_identification import find_self_identification
-from annotation.locks import hold_study
 from annotation.people.principals import Principal, study_for
 from annotation.planning.plan_root import keep_changed_root
-from annotation.studies import audit, protocol_of
 from db.tables import SLOT_SOURCES, Assignment, Import, Item, Report, Study, System
 from plain.counting import counted
 
@@ -106,7 +104,7 @@ def import_probes(
     """
     study = study_for(session, principal, "admin")
     _refuse_study(study)
-    hold_study(session, study)  # two imports at once would both find nothing standing
+    locks.hold_study(session, study)  # two imports at once would both find nothing standing
     places = ProbePlaces(session, study, parsed.exceeds)
     wanted, problems = _wanted(parsed, places)
     standing = _standing(session, study)
@@ -115,7 +113,7 @@ def import_probes(
     if not wanted and not problems:
         problems.append(f"{source}: no probe is about a report of study {study.name!r}{_left(places)}")
     if problems:
-        raise ImportingError(list(dict.fromkeys(problems)))
+        raise errors.ImportingError(list(dict.fromkeys(problems)))
     new = [one for key, one in wanted.items() if key not in standing]
     report = _report(layout, wanted.values(), len(new), len(changed), parsed, places)
     if new or changed:
@@ -132,10 +130,10 @@ def import_probes(
 def _refuse_study(study: Study) -> None:
     """Raises AnnotationError `locked`, or `bad_task` where the study has no probes."""
     if study.status == "locked":
-        raise AnnotationError("locked", f"study {study.name!r} is locked; nothing more can be brought in")
-    task_type = protocol_of(study).task_type
+        raise errors.AnnotationError("locked", f"study {study.name!r} is locked; nothing more can be brought in")
+    task_type = studies.protocol_of(study).task_type
     if task_type != "probe_label":
-        raise AnnotationError("bad_task", f"study {study.name!r} is a {task_type}; probes are for probe_label")
+        raise errors.AnnotationError("bad_task", f"study {study.name!r} is a {task_type}; probes are for probe_label")
 
 
 def _wanted(parsed: ParsedProbes, places: ProbePlaces) -> tuple[dict[Place, Wanted], list[str]]:
@@ -153,7 +151,7 @@ def _wanted(parsed: ParsedProbes, places: ProbePlaces) -> tuple[dict[Place, Want
                 if key in wanted:
                     problems.append(_second(record, wanted[key].record))
                 wanted.setdefault(key, Wanted(record, place, places.gold(record, place.topic)))
-        except ImportingError as error:
+        except errors.ImportingError as error:
             problems += error.problems
     return wanted, problems
 
@@ -251,7 +249,7 @@ def _add(session: Session, study: Study, new: Sequence[Wanted], progress: Callab
 
 def _record(session: Session, study: Study, principal: Principal, entry: Import, *, new: int, replaced: int) -> None:
     """Write the import into the audit trail; where a root stands, the changed plan gets its own."""
-    audit(
+    studies.audit(
         session, study.id, principal.rater_id, "import_probes", layout=entry.layout, source=entry.source, new=new,
         replaced=replaced,
     )  # fmt: skip

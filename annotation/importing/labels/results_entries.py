@@ -7,19 +7,17 @@ from annotation.files.decoding import collecting, nfc
 from annotation.importing.labels.results import ResultOptions, ResultRow, Results, judge_of, said, whole, winner
 from annotation.importing.labels.results_labels import numbered_passes
 from annotation.people.keys import keyed
-from annotation.tool_answers.answers import MARK
-from annotation.tool_answers.entries import Entry, Found, Reading
-from annotation.tool_answers.places import near, text_at
+from annotation.tool_answers import answers, entries, places
 
 OPTIONAL = ("answer", "first", "reason", "probe", "sha256_a", "sha256_b")
 
 
-def reading_of(options: ResultOptions) -> Reading:
+def reading_of(options: ResultOptions) -> entries.Reading:
     """How a tool's file is read for a study: an address of a person becomes an HMAC with the database's key."""
-    return Reading(options.encoding, options.columns, lambda name: person(name, options.key))
+    return entries.Reading(options.encoding, options.columns, lambda name: person(name, options.key))
 
 
-def results_of(found: Found, options: ResultOptions) -> Results:
+def results_of(found: entries.Found, options: ResultOptions) -> Results:
     """The entries as rows; what a row lacks joins the problems."""
     problems, rows = [*found.problems], []
     for entry in found.entries:
@@ -34,11 +32,11 @@ def person(name: str, key: str) -> str:
     return f"user-{keyed(key, name.strip().lower())[:12]}" if "@" in name else name
 
 
-def _row(entry: Entry, options: ResultOptions) -> ResultRow:
+def _row(entry: entries.Entry, options: ResultOptions) -> ResultRow:
     """One answer. Raises ImportingError with the place and the remedy."""
     frame = options.labels_are if entry.sides is None else "sides" if entry.sides else "systems"
     chosen = replace(options, labels_are=frame, judge="" if entry.kind == "human" else options.judge)
-    row = _placed(entry, replace(chosen, system=MARK) if entry.is_bare else chosen)
+    row = _placed(entry, replace(chosen, system=answers.MARK) if entry.is_bare else chosen)
     if entry.is_bare:  # a probe without a report
         row = replace(row, systems=("",), sha256={})
     pass_no = entry.pass_no
@@ -48,7 +46,7 @@ def _row(entry: Entry, options: ResultOptions) -> ResultRow:
     )  # fmt: skip
 
 
-def _placed(entry: Entry, options: ResultOptions) -> ResultRow:
+def _placed(entry: entries.Entry, options: ResultOptions) -> ResultRow:
     where = entry.where
     topic, systems = _asked_of(entry, options)
     first = nfc(_told(entry, options, "first")) or options.first
@@ -68,7 +66,7 @@ def _placed(entry: Entry, options: ResultOptions) -> ResultRow:
     )  # fmt: skip
 
 
-def _asked_of(entry: Entry, options: ResultOptions) -> tuple[str, tuple[str, ...]]:
+def _asked_of(entry: entries.Entry, options: ResultOptions) -> tuple[str, tuple[str, ...]]:
     """Topic and systems of the answer."""
     topic = nfc(_told(entry, options, "topic"))
     pair = (nfc(_told(entry, options, "system_a")), nfc(_told(entry, options, "system_b")))
@@ -83,20 +81,20 @@ def _asked_of(entry: Entry, options: ResultOptions) -> tuple[str, tuple[str, ...
     return topic, systems
 
 
-def _judge(entry: Entry, options: ResultOptions) -> str:
+def _judge(entry: entries.Entry, options: ResultOptions) -> str:
     told = nfc(_told(entry, options, "judge"))
     if not told and not options.judge and entry.kind == "human":
         raise ImportingError(f"{entry.where}: does not say who answered; say where it is: --map judge=NAME")
     return judge_of(options, told, entry.where)
 
 
-def _told(entry: Entry, options: ResultOptions, part: str) -> str:
+def _told(entry: entries.Entry, options: ResultOptions, part: str) -> str:
     """A field at the place that --map names, else at its usual one. Raises ImportingError where that is nowhere."""
     asked = options.columns.get(part)
     if not asked:
         return entry.told(part)
-    found = text_at(entry.record, asked)
+    found = places.text_at(entry.record, asked)
     if found is None and part not in OPTIONAL:
-        there = near(entry.record, asked)
+        there = places.near(entry.record, asked)
         raise ImportingError(f"{entry.where}: nothing at {asked!r} ({there}); correct --map {part}=…")
     return found or ""

@@ -14,16 +14,7 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, decode, nfc, read_bytes, shortened
 from annotation.files.folders import files
 from annotation.files.rows import read_json
-from annotation.importing.labels.results import (
-    TIE,
-    ResultOptions,
-    ResultRow,
-    Results,
-    is_exception,
-    judge_of,
-    named,
-    said,
-)
+from annotation.importing.labels import results
 
 SCORES = re.compile(r"evaluation_results_detailed_(?P<judge>.+)\.json")
 POINTS = re.compile(r"evaluation_results_kpr_(?P<judge>.+)\.json")
@@ -32,14 +23,14 @@ SUPPORT = {1.0: "full", 0.5: "partial", 0.0: "no"}
 MAPPING = "mapping.txt"
 
 
-def read_deepresearchgym_results(path: Path, options: ResultOptions) -> Results:
+def read_deepresearchgym_results(path: Path, options: results.ResultOptions) -> results.Results:
     """Scores, key points and people's choices, whichever are there.
 
     Where the study compares two reports, a preference is derived from the sign of the difference of two scores, and
     marked `derived`; `--map answer=Clarity` says which score decides, else each decides its own criterion.
     """
     problems: list[str] = []
-    rows: list[ResultRow] = []
+    rows: list[results.ResultRow] = []
     unread = unlabelled = 0
     empty: Counter[str] = Counter()
     wanted = {"": (SCORES,), "key point": (POINTS,), "claim": (CITED,)}.get(options.probe, (POINTS, CITED))
@@ -51,7 +42,7 @@ def read_deepresearchgym_results(path: Path, options: ResultOptions) -> Results:
                 unlabelled += chosen is None
                 rows += [chosen] if chosen else []
             elif known:
-                judge = judge_of(options, known["judge"], shown)
+                judge = results.judge_of(options, known["judge"], shown)
                 content = read_json(file, shown, options.encoding)
                 if not isinstance(content, dict):
                     raise ImportingError(f"{shown}: not an object by query id; restore the file")
@@ -73,44 +64,44 @@ def read_deepresearchgym_results(path: Path, options: ResultOptions) -> Results:
     notes = [f"folders without a choice {unlabelled}: both texts are still there"] if unlabelled else []
     notes += [f"result files about something else left out {unread}"] if unread else []
     notes += [f"reports without a judged claim {number}: {why}; they count as 0 there" for why, number in empty.items()]
-    return Results(tuple(rows), tuple(problems), tuple(notes))
+    return results.Results(tuple(rows), tuple(problems), tuple(notes))
 
 
 def _scores(
-    content: dict[str, Any], shown: str, judge: str, system: str, options: ResultOptions
-) -> Iterator[ResultRow]:
+    content: dict[str, Any], shown: str, judge: str, system: str, options: results.ResultOptions
+) -> Iterator[results.ResultRow]:
     for query, result in content.items():
         scores = result.get("scores") if isinstance(result, dict) else None
         if not isinstance(scores, dict):
             raise ImportingError(f"{shown}: {query}: no table 'scores'; restore the file")
         for name, entry in scores.items():
             value, reason = _pair(entry, ("rating", "justification"))
-            answer, status, flags = said(value, options) if value else (None, "missing", ())
-            yield ResultRow(
+            answer, status, flags = results.said(value, options) if value else (None, "missing", ())
+            yield results.ResultRow(
                 f"{shown}: {query} {name}", judge, nfc(query), (system,), nfc(name), answer, status=status, flags=flags,
                 rationale=reason,
             )  # fmt: skip
 
 
 def _points(
-    content: dict[str, Any], shown: str, judge: str, system: str, options: ResultOptions
-) -> Iterator[ResultRow]:
+    content: dict[str, Any], shown: str, judge: str, system: str, options: results.ResultOptions
+) -> Iterator[results.ResultRow]:
     for query, result in content.items():
         labels = result.get("labels") if isinstance(result, dict) else None
         if not isinstance(labels, dict):
             raise ImportingError(f"{shown}: {query}: no table 'labels'; restore the file")
         for number, entry in labels.items():
             value, reason = _pair(entry, ("label", "justification"))
-            answer, status, flags = said(value, options) if value else (None, "missing", ())
-            yield ResultRow(
+            answer, status, flags = results.said(value, options) if value else (None, "missing", ())
+            yield results.ResultRow(
                 f"{shown}: {query} {number}", judge, nfc(query), (system,), "", answer, status=status, flags=flags,
                 probe=number, rationale=reason,
             )  # fmt: skip
 
 
 def _citations(
-    content: dict[str, Any], shown: str, judge: str, system: str, options: ResultOptions, empty: Counter[str]
-) -> Iterator[ResultRow]:
+    content: dict[str, Any], shown: str, judge: str, system: str, options: results.ResultOptions, empty: Counter[str]
+) -> Iterator[results.ResultRow]:
     """A claim with all its sources. A failed call is a 0 there with the exception as its reason: invalid here."""
     for query, result in content.items():
         detailed = result.get("detailed") if isinstance(result, dict) else ""
@@ -124,21 +115,21 @@ def _citations(
                 )
             reason, value = as_text(entry.get("justification")) or "", as_text(entry.get("score")) or ""
             answer, status, flags = _support(value, reason, f"{shown}: {query} {name}", options)
-            yield ResultRow(
+            yield results.ResultRow(
                 f"{shown}: {query} {name}", judge, nfc(query), (system,), "", answer, status=status, flags=flags,
                 probe=as_text(entry.get("claim")) or "", probe_key=name, rationale=reason,
             )  # fmt: skip
 
 
 def _support(
-    value: str, reason: str, where: str, options: ResultOptions
+    value: str, reason: str, where: str, options: results.ResultOptions
 ) -> tuple[str | None, str, tuple[str, ...]]:  # fmt: skip
     if not value:
         return None, "missing", ()
-    if is_exception(reason):
+    if results.is_exception(reason):
         return None, "invalid", (f"raw:{value}",)
     try:
-        return said(SUPPORT[float(value)], options)
+        return results.said(SUPPORT[float(value)], options)
     except (KeyError, ValueError):
         raise ImportingError(f"{where}: score {shortened(value)} is none of 1, 0.5 and 0; restore the file") from None
 
@@ -151,10 +142,10 @@ def _pair(entry: Any, names: tuple[str, str]) -> tuple[str, str]:
     return (parts[0] if parts else "").strip(), parts[1] if len(parts) > 1 else ""
 
 
-def _preferences(scores: list[ResultRow], options: ResultOptions) -> Iterator[ResultRow]:
+def _preferences(scores: list[results.ResultRow], options: results.ResultOptions) -> Iterator[results.ResultRow]:
     """For every two systems on one topic the one with the higher score, strictly; equal scores are a tie."""
     asked = options.columns.get("answer")
-    grouped: dict[tuple[str, str, str], list[ResultRow]] = defaultdict(list)
+    grouped: dict[tuple[str, str, str], list[results.ResultRow]] = defaultdict(list)
     for row in scores:
         if asked in (None, row.criterion):
             grouped[row.topic, row.rater, row.criterion].append(row)
@@ -165,14 +156,14 @@ def _preferences(scores: list[ResultRow], options: ResultOptions) -> Iterator[Re
             answer, status = None, "missing"
             if values[0] is not None and values[1] is not None:
                 higher = one if values[0] > values[1] else other
-                answer, status = (TIE if values[0] == values[1] else higher.systems[0]), "ok"
-            yield ResultRow(
+                answer, status = (results.TIE if values[0] == values[1] else higher.systems[0]), "ok"
+            yield results.ResultRow(
                 where, judge, topic, one.systems + other.systems, "" if asked else name, answer, status=status,
                 flags=("derived", f"raw:{one.answer} {other.answer}"), is_derived=True,
             )  # fmt: skip
 
 
-def _number(row: ResultRow) -> float | None:
+def _number(row: results.ResultRow) -> float | None:
     if row.answer is None:
         return None
     try:
@@ -183,7 +174,7 @@ def _number(row: ResultRow) -> float | None:
         ) from None
 
 
-def _choice(file: Path, shown: str, options: ResultOptions) -> ResultRow | None:
+def _choice(file: Path, shown: str, options: results.ResultOptions) -> results.ResultRow | None:
     lines = decode(read_bytes(file, shown), shown, options.encoding).splitlines()
     names = {key.strip(): nfc(name) for key, sign, name in (line.partition(":") for line in lines) if sign}
     if set(names) != {"A", "B"} or not all(names.values()):
@@ -194,6 +185,12 @@ def _choice(file: Path, shown: str, options: ResultOptions) -> ResultRow | None:
     if len(left) == 2:
         return None
     folder = file.resolve().parent
-    return ResultRow(
-        shown, named(folder.parent.name), named(folder.name), (names["A"], names["B"]), "", names[left[0]], kind="human"
+    return results.ResultRow(
+        shown,
+        results.named(folder.parent.name),
+        results.named(folder.name),
+        (names["A"], names["B"]),
+        "",
+        names[left[0]],
+        kind="human",
     )

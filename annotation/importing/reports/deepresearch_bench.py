@@ -6,24 +6,15 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import number_hint
 from annotation.files.rows import read_json_rows
-from annotation.importing.reports.criteria_files import read_bench_criteria
-from annotation.importing.reports.records import (
-    Parsed,
-    ReportRecord,
-    SystemRecord,
-    TopicRecord,
-    duplicate_keys,
-    report_in_row,
-    title_of,
-)
+from annotation.importing.reports import criteria_files, records
 
 QUERIES = "data/prompt_data/query.jsonl"
 RAW, CLEANED, CRITERIA = "data/test_data/raw_data", "data/test_data/cleaned_data", "data/criteria_data/criteria.jsonl"
-REFERENCE = SystemRecord("reference", "reference", is_reference=True)
+REFERENCE = records.SystemRecord("reference", "reference", is_reference=True)
 SUFFIX = ".jsonl"
 
 
-def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> Parsed:
+def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports by `id` (the original code goes by the prompt's text); the reference may be absent."""
     if not (root / QUERIES).is_file():
         raise ImportingError(f"{QUERIES}: not under {root}; give the folder that holds data")
@@ -37,7 +28,7 @@ def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> Parsed:
     reference = root / CLEANED / f"{REFERENCE.key}{SUFFIX}"
     if REFERENCE.key not in files and reference.is_file():
         files[REFERENCE.key] = reference
-    reports: list[ReportRecord] = []
+    reports: list[records.ReportRecord] = []
     other_prompts: list[str] = []
     for system, path in files.items():
         with collecting(problems):
@@ -49,13 +40,13 @@ def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> Parsed:
         notes.append(
             f"rows whose prompt is not the query of their id {len(other_prompts)} ({', '.join(other_prompts[:20])})"
         )
-    criteria = read_bench_criteria(root, CRITERIA, encoding)
+    criteria = criteria_files.read_bench_criteria(root, CRITERIA, encoding)
     contents = [path.read_bytes() for path in files.values()]
-    return Parsed(
+    return records.Parsed(
         topics=tuple(topics.values()),
-        systems=tuple(REFERENCE if key == REFERENCE.key else SystemRecord(nfc(key), nfc(key)) for key in files),
+        systems=tuple(REFERENCE if key == REFERENCE.key else records.SystemRecord(nfc(key), nfc(key)) for key in files),
         reports=tuple(reports),
-        problems=tuple(problems + duplicate_keys(reports)),
+        problems=tuple(problems + records.duplicate_keys(reports)),
         ignored=sum(1 for path in (root / RAW).iterdir() if path not in files.values()),
         notes=tuple(notes),
         bom=sum(content.startswith(b"\xef\xbb\xbf") for content in contents),
@@ -66,8 +57,8 @@ def read_deepresearch_bench(root: Path, encoding: str = "utf-8") -> Parsed:
     )
 
 
-def _topics(root: Path, encoding: str, problems: list[str]) -> dict[str, TopicRecord]:
-    topics: dict[str, TopicRecord] = {}
+def _topics(root: Path, encoding: str, problems: list[str]) -> dict[str, records.TopicRecord]:
+    topics: dict[str, records.TopicRecord] = {}
     first: dict[str, str] = {}
     with collecting(problems):
         for row in read_json_rows(root / QUERIES, QUERIES, problems, encoding):
@@ -79,9 +70,9 @@ def _topics(root: Path, encoding: str, problems: list[str]) -> dict[str, TopicRe
                 problems.append(f"{row.where}: id {key!r} appears twice (first at {first[key]}); remove one")
             else:
                 first[key] = row.where
-                topics[key] = TopicRecord(
+                topics[key] = records.TopicRecord(
                     key=key,
-                    title=title_of(prompt),
+                    title=records.title_of(prompt),
                     prompt=prompt,
                     category=as_text(row.values.get("topic")) or "",  # their word for what a topic belongs to
                     language=as_text(row.values.get("language")) or "en",
@@ -90,9 +81,9 @@ def _topics(root: Path, encoding: str, problems: list[str]) -> dict[str, TopicRe
 
 
 def _reports(
-    path: Path, root: Path, system: str, topics: dict[str, TopicRecord], encoding: str,
+    path: Path, root: Path, system: str, topics: dict[str, records.TopicRecord], encoding: str,
     problems: list[str], other_prompts: list[str],
-) -> list[ReportRecord]:  # fmt: skip
+) -> list[records.ReportRecord]:  # fmt: skip
     reports = []
     for row in read_json_rows(path, path.relative_to(root).as_posix(), problems, encoding):
         key = nfc(as_text(row.values.get("id")) or "")
@@ -106,5 +97,5 @@ def _reports(
             prompt = as_text(row.values.get("prompt")) or ""
             if prompt and prompt.split() != topics[key].prompt.split():
                 other_prompts.append(row.where)
-            reports.append(report_in_row(text, row.where, key, system))
+            reports.append(records.report_in_row(text, row.where, key, system))
     return reports

@@ -6,20 +6,12 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, decode, nfc, read_bytes
 from annotation.files.folders import number_hint
 from annotation.files.rows import read_json_rows
-from annotation.importing.reports.records import (
-    Parsed,
-    ReportRecord,
-    SystemRecord,
-    TopicRecord,
-    duplicate_keys,
-    read_report,
-    title_of,
-)
+from annotation.importing.reports import records
 
 ANSWER, QUESTION = ".a", ".q"
 
 
-def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> Parsed:
+def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports under `root/reports`, or under `root` itself; topics are the queries that any system was asked.
 
     System names are taken whole: `X_custom` and `search-r1-custom` are systems of their own.
@@ -27,7 +19,7 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> Parsed:
     top = root / "reports" if (root / "reports").is_dir() else root
     problems: list[str] = []
     listed = _queries(root, encoding, problems)
-    reports: list[ReportRecord] = []
+    reports: list[records.ReportRecord] = []
     asked: dict[str, str] = {}
     differing: list[str] = []
     systems = []
@@ -39,7 +31,7 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> Parsed:
             continue  # queries, key_point and the like stand beside the systems in the public repository
         ignored += len(files) - len(read)
         system = nfc(folder.name)
-        systems.append(SystemRecord(system, system))
+        systems.append(records.SystemRecord(system, system))
         for path in read:
             shown = path.relative_to(root).as_posix()
             key = nfc(path.name[:-2])  # both suffixes have two characters; the id itself may hold dots
@@ -47,7 +39,7 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> Parsed:
                 if path.name.endswith(ANSWER):
                     nfd += key != path.name[:-2].strip()
                     asked.setdefault(key, "")
-                    reports.append(read_report(path, shown, key, system, encoding))
+                    reports.append(records.read_report(path, shown, key, system, encoding))
                 else:
                     query = decode(read_bytes(path, shown), shown, encoding).strip()
                     if query and (listed.get(key) or asked.get(key) or query).split() != query.split():
@@ -59,11 +51,14 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> Parsed:
     if not reports and not problems:
         raise ImportingError(f"{root}: no reports found; expected files like reports/SYSTEM/ID.a")
     prompts = {key: listed.get(key) or query for key, query in asked.items()}
-    return Parsed(
-        topics=tuple(TopicRecord(key, title_of(text) or key, prompt=text) for key, text in sorted(prompts.items())),
+    return records.Parsed(
+        topics=tuple(
+            records.TopicRecord(key, records.title_of(text) or key, prompt=text)
+            for key, text in sorted(prompts.items())
+        ),
         systems=tuple(systems),
         reports=tuple(reports),
-        problems=tuple(dict.fromkeys(problems + duplicate_keys(reports))),
+        problems=tuple(dict.fromkeys(problems + records.duplicate_keys(reports))),
         ignored=ignored,
         nfd_names=nfd,
         notes=_notes(root, listed, prompts, differing),

@@ -9,16 +9,8 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import number_hint
 from annotation.files.rows import read_json_rows
+from annotation.importing.reports import records
 from annotation.importing.reports.folder import listed_topics
-from annotation.importing.reports.records import (
-    Parsed,
-    ReportRecord,
-    SystemRecord,
-    TopicRecord,
-    duplicate_keys,
-    read_report,
-    title_of,
-)
 
 QUERIES, REPORT, TOPICS = "query.jsonl", "final_report.md", "topics.csv"
 KEYS = ("task", "id", "number")
@@ -26,7 +18,7 @@ DOMAINS = ("category", "domain")
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
 
-def read_dr3_eval(root: Path, encoding: str = "utf-8") -> Parsed:
+def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports by their task's folder, compared with `query.jsonl` as text: `001` and `1` are two tasks."""
     lists = [path for pattern in (QUERIES, f"*/{QUERIES}", f"*/*/{QUERIES}") for path in sorted(root.glob(pattern))]
     if len(lists) != 1:
@@ -38,7 +30,7 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> Parsed:
     topics |= _told(
         lists[0].parent if (lists[0].parent / TOPICS).exists() else root, topics, shown_list, encoding, problems
     )
-    reports: list[ReportRecord] = []
+    reports: list[records.ReportRecord] = []
     nfd = 0
     for path in sorted(root.rglob(REPORT)):
         shown = path.relative_to(root).as_posix()
@@ -54,21 +46,21 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> Parsed:
                 raise ImportingError(
                     f"{shown}: task {task!r} is not in {shown_list}{hint}; add it or rename the folder"
                 )
-            reports.append(read_report(path, shown, nfc(task), nfc(system), encoding))
+            reports.append(records.read_report(path, shown, nfc(task), nfc(system), encoding))
     if not reports and not problems:
         problems.append(f"{root}: no reports found; expected files like RESULTS/SYSTEM/TASK/{REPORT}")
-    return Parsed(
+    return records.Parsed(
         topics=tuple(topics.values()),
-        systems=tuple(SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
+        systems=tuple(records.SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
         reports=tuple(reports),
-        problems=tuple(problems + duplicate_keys(reports)),
+        problems=tuple(problems + records.duplicate_keys(reports)),
         nfd_names=nfd,
         notes=_notes(root),
     )
 
 
-def _topics(path: Path, shown: str, root: Path, encoding: str, problems: list[str]) -> dict[str, TopicRecord]:
-    topics: dict[str, TopicRecord] = {}
+def _topics(path: Path, shown: str, root: Path, encoding: str, problems: list[str]) -> dict[str, records.TopicRecord]:
+    topics: dict[str, records.TopicRecord] = {}
     first: dict[str, str] = {}
     with collecting(problems):
         for row in read_json_rows(path, shown, problems, encoding):
@@ -82,17 +74,17 @@ def _topics(path: Path, shown: str, root: Path, encoding: str, problems: list[st
                 first[key] = row.where
                 language = as_text(row.values.get("language")) or _language(root, key, query)
                 domain = next((as_text(row.values[name]) or "" for name in DOMAINS if name in row.values), "")
-                topics[key] = TopicRecord(
-                    key=key, title=title_of(query), prompt=query, category=domain, language=language
+                topics[key] = records.TopicRecord(
+                    key=key, title=records.title_of(query), prompt=query, category=domain, language=language
                 )
     return topics
 
 
 def _told(
-    folder: Path, topics: Mapping[str, TopicRecord], shown: str, encoding: str, problems: list[str]
-) -> dict[str, TopicRecord]:
+    folder: Path, topics: Mapping[str, records.TopicRecord], shown: str, encoding: str, problems: list[str]
+) -> dict[str, records.TopicRecord]:
     """The topics that a topics.csv says more about: a domain, a title, numbers. What it leaves empty stays."""
-    found: dict[str, TopicRecord] = {}
+    found: dict[str, records.TopicRecord] = {}
     for told in listed_topics(folder, encoding, problems):
         topic = topics.get(told.key)
         if topic is None:

@@ -7,28 +7,20 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import collecting, nfc
 from annotation.files.folders import match, number_hint
 from annotation.files.rows import read_rows
-from annotation.importing.reports.criteria_files import read_listed_criteria
-from annotation.importing.reports.records import (
-    Parsed,
-    ReportRecord,
-    SystemRecord,
-    TopicRecord,
-    duplicate_keys,
-    read_report,
-)
+from annotation.importing.reports import criteria_files, records
 
 SUFFIXES = (".md", ".markdown", ".txt")
 TOPIC_COLUMNS = ("topic", "title", "prompt", "category", "language")
 SYSTEM_COLUMNS = ("system", "public_name", "is_reference", "family")
 
 
-def read_folder(root: Path, encoding: str = "utf-8") -> Parsed:
+def read_folder(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Every report under `root`; problems are collected, not raised, so that all are seen at once."""
     if not root.is_dir():
         raise ImportingError(f"{root}: not a folder; give the folder that holds one folder per system")
     problems: list[str] = []
     fallback: list[str] = []
-    reports: list[ReportRecord] = []
+    reports: list[records.ReportRecord] = []
     known_topics, listed_systems = listed_topics(root, encoding, problems), _systems(root, encoding, problems)
     topics = {topic.key: topic for topic in known_topics}
     folders = sorted(entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith("."))
@@ -39,14 +31,14 @@ def read_folder(root: Path, encoding: str = "utf-8") -> Parsed:
         reports += _read_all(root, keys, known_topics, encoding, problems)
         if not known_topics:
             named = [key or _stem(path) for path, key in keys.items()]
-            topics |= {key: TopicRecord(key, key.replace("_", " ")) for key in named}
-    problems += duplicate_keys(reports)
+            topics |= {key: records.TopicRecord(key, key.replace("_", " ")) for key in named}
+    problems += records.duplicate_keys(reports)
     systems = _all_systems(listed_systems, reports, problems)
     if not reports and not problems:
         problems.append(f"{root}: no reports found; expected files like SYSTEM/TOPIC.md")
-    criteria = read_listed_criteria(root, encoding)
+    criteria = criteria_files.read_listed_criteria(root, encoding)
     files = [path for inside in entries.values() for path in inside]
-    return Parsed(
+    return records.Parsed(
         topics=tuple(topics.values()), systems=systems, reports=tuple(reports),
         problems=tuple(dict.fromkeys(problems)), ignored=sum(not _is_report(path) for path in files),
         matched_by_fallback=tuple(fallback), nfd_names=sum(_is_report(path) and _is_nfd(path) for path in files),
@@ -63,8 +55,12 @@ def _keys(files: Sequence[Path], topics: Collection[str], listed: bool) -> dict[
 
 
 def _read_all(
-    root: Path, keys: Mapping[Path, str | None], listed: Sequence[TopicRecord], encoding: str, problems: list[str]
-) -> list[ReportRecord]:
+    root: Path,
+    keys: Mapping[Path, str | None],
+    listed: Sequence[records.TopicRecord],
+    encoding: str,
+    problems: list[str],
+) -> list[records.ReportRecord]:
     """The reports of one system; without topics.csv a name that finds no topic is one."""
     reports = []
     for path, key in keys.items():
@@ -73,19 +69,19 @@ def _read_all(
             hint = number_hint(stem, [topic.key for topic in listed])
             problems.append(f"{shown}: topic {stem!r} is not in topics.csv{hint}; add it there or rename the file")
         with collecting(problems):
-            reports.append(read_report(path, shown, key or stem, nfc(path.parent.name), encoding))
+            reports.append(records.read_report(path, shown, key or stem, nfc(path.parent.name), encoding))
     return reports
 
 
 def _all_systems(
-    listed: Sequence[SystemRecord], reports: Sequence[ReportRecord], problems: list[str]
-) -> tuple[SystemRecord, ...]:
+    listed: Sequence[records.SystemRecord], reports: Sequence[records.ReportRecord], problems: list[str]
+) -> tuple[records.SystemRecord, ...]:
     """The listed systems, and those that have reports; with systems.csv each must be in it."""
     systems = {system.key: system for system in listed}
     for report in reports:
         if listed and report.system not in systems:
             problems.append(f"{report.system}: this folder is not in systems.csv; add a line for it or move it away")
-        systems.setdefault(report.system, SystemRecord(report.system, report.system))
+        systems.setdefault(report.system, records.SystemRecord(report.system, report.system))
     return tuple(systems.values())
 
 
@@ -107,7 +103,7 @@ def _shown(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix()
 
 
-def listed_topics(root: Path, encoding: str, problems: list[str]) -> list[TopicRecord]:
+def listed_topics(root: Path, encoding: str, problems: list[str]) -> list[records.TopicRecord]:
     """What the folder's `topics.csv` says of each topic, columns of one's own as features; none without the file."""
     path = root / "topics.csv"
     if not path.exists():
@@ -116,7 +112,7 @@ def listed_topics(root: Path, encoding: str, problems: list[str]) -> list[TopicR
     with collecting(problems):
         rows = read_rows(path, "topics.csv", key="topic", encoding=encoding)
     return [
-        TopicRecord(
+        records.TopicRecord(
             key=row["topic"],
             title=row.get("title") or row["topic"].replace("_", " "),
             prompt=row.get("prompt", ""),
@@ -128,7 +124,7 @@ def listed_topics(root: Path, encoding: str, problems: list[str]) -> list[TopicR
     ]
 
 
-def _systems(root: Path, encoding: str, problems: list[str]) -> list[SystemRecord]:
+def _systems(root: Path, encoding: str, problems: list[str]) -> list[records.SystemRecord]:
     path = root / "systems.csv"
     if not path.exists():
         return []
@@ -142,7 +138,7 @@ def _systems(root: Path, encoding: str, problems: list[str]) -> list[SystemRecor
             "rename it or leave it out"
         )
     return [
-        SystemRecord(
+        records.SystemRecord(
             key=row["system"],
             public_name=row.get("public_name") or row["system"],
             is_reference=row.get("is_reference", "").strip().lower() in ("true", "1", "yes"),

@@ -12,15 +12,7 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import Row, as_text, collecting, nfc, shortened, storable_rows
 from annotation.files.rows import read_csv, read_json, read_json_rows
-from annotation.importing.reports.records import (
-    Parsed,
-    ReportRecord,
-    SystemRecord,
-    TopicRecord,
-    duplicate_keys,
-    report_in_row,
-    title_of,
-)
+from annotation.importing.reports import records
 
 ARXIV_ID = re.compile(r"(?<!\d)\d{4}\.\d{5}(?!\d)")
 CAPTURE = re.compile(r"parsed_[^+]*\+(?P<system>.+)\+[^+]*\.json")  # of a chat product, by browser extension
@@ -29,7 +21,7 @@ NEVER_TEXT = ("prompt", "query", "question", "title", "abstract", "arxiv_id", "a
 TOPIC_FIELDS = ("arxiv_id", "title", "prompt", "application_domain")
 
 
-def read_reportbench(root: Path, encoding: str = "utf-8") -> Parsed:
+def read_reportbench(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Reports by the arXiv id in their file's name; ids are text, for 2009.12610 as a number would lose its 0."""
     lists = sorted(root.glob("ReportBench*.jsonl"))
     if len(lists) != 1:
@@ -37,7 +29,7 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> Parsed:
         raise ImportingError(f"{root}: one file ReportBench_v1.1.jsonl is needed (found: {found}); give its folder")
     problems: list[str] = []
     topics = _topics(lists[0], encoding, problems)
-    reports: list[ReportRecord] = []
+    reports: list[records.ReportRecord] = []
     used: dict[str, list[str]] = defaultdict(list)
     ignored = 0
     for folder in sorted(entry for entry in root.iterdir() if _may_hold_reports(entry)):
@@ -58,14 +50,14 @@ def read_reportbench(root: Path, encoding: str = "utf-8") -> Parsed:
                     )
                 name, text = _text(read_json(path, shown, encoding), shown)
                 used[name].append(shown)
-                reports.append(report_in_row(text, shown, ids[0], system))
+                reports.append(records.report_in_row(text, shown, ids[0], system))
     if not reports and not problems:
         problems.append(f"{root}: no reports found; expected files like SYSTEM/2312.04861.json")
-    return Parsed(
+    return records.Parsed(
         topics=tuple(topics.values()),
-        systems=tuple(SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
+        systems=tuple(records.SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
         reports=tuple(reports),
-        problems=tuple(problems + duplicate_keys(reports)),
+        problems=tuple(problems + records.duplicate_keys(reports)),
         ignored=ignored,
         notes=(*(_used(name, paths) for name, paths in used.items()), *_statements(root)),
     )
@@ -75,8 +67,8 @@ def _may_hold_reports(entry: Path) -> bool:
     return entry.is_dir() and not entry.name.startswith(".") and not entry.name.endswith("_GT")
 
 
-def _topics(path: Path, encoding: str, problems: list[str]) -> dict[str, TopicRecord]:
-    topics: dict[str, TopicRecord] = {}
+def _topics(path: Path, encoding: str, problems: list[str]) -> dict[str, records.TopicRecord]:
+    topics: dict[str, records.TopicRecord] = {}
     first: dict[str, str] = {}
     with collecting(problems):
         for row in read_json_rows(path, path.name, problems, encoding):
@@ -91,9 +83,9 @@ def _topics(path: Path, encoding: str, problems: list[str]) -> dict[str, TopicRe
             else:
                 first[key] = row.where
                 prompt = as_text(row.values.get("prompt")) or ""
-                topics[key] = TopicRecord(
+                topics[key] = records.TopicRecord(
                     key=key,
-                    title=as_text(row.values.get("title")) or title_of(prompt) or key,
+                    title=as_text(row.values.get("title")) or records.title_of(prompt) or key,
                     prompt=prompt,
                     category=as_text(row.values.get("application_domain")) or "",
                     features={name: value for name, value in row.values.items() if name not in TOPIC_FIELDS},

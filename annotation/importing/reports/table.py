@@ -9,15 +9,7 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import BOM, Row, as_text, nfc, shortened
 from annotation.files.rows import SUFFIXES, read_columns
-from annotation.importing.reports.criteria_files import read_listed_criteria
-from annotation.importing.reports.records import (
-    Parsed,
-    ReportRecord,
-    SystemRecord,
-    TopicRecord,
-    duplicate_keys,
-    report_in_row,
-)
+from annotation.importing.reports import criteria_files, records
 
 FIELDS = ("topic", "system", "text", "title", "prompt", "category", "language")
 # what published tables call the required ones, best guess first; only ever suggested
@@ -54,7 +46,7 @@ def parse_map(text: str) -> dict[str, str]:
     return columns
 
 
-def read_table(path: Path, encoding: str = "utf-8", options: TableOptions | None = None) -> Parsed:
+def read_table(path: Path, encoding: str = "utf-8", options: TableOptions | None = None) -> records.Parsed:
     """Every row as a report; problems are collected so that all are seen at once."""
     options = options or TableOptions()
     if not path.is_file():
@@ -72,12 +64,12 @@ def read_table(path: Path, encoding: str = "utf-8", options: TableOptions | None
     if others and not options.keep_columns:
         notes.append(f"columns left out {len(others)} ({', '.join(others[:20])}); --keep-columns keeps them")
     content = path.read_bytes() if path.suffix.lower() not in (".parquet", ".pq") else b""
-    criteria = read_listed_criteria(path.parent, encoding)
-    return Parsed(
+    criteria = criteria_files.read_listed_criteria(path.parent, encoding)
+    return records.Parsed(
         topics=tuple(topics[key] for key in dict.fromkeys(report.topic for report in reports)),
-        systems=tuple(SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
+        systems=tuple(records.SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
         reports=tuple(reports),
-        problems=tuple(problems + duplicate_keys(reports)),
+        problems=tuple(problems + records.duplicate_keys(reports)),
         notes=tuple(notes),
         nfd_names=len({row.values[where["topic"]] for row in rows if _is_nfd(row.values.get(where["topic"]))}),
         bom=content.startswith(BOM),
@@ -122,7 +114,9 @@ def no_column(
     return f"no column {asked!r} (found: {', '.join(columns) or 'nothing'}); {hint}"
 
 
-def _report(row: Row, where: Mapping[str, str], options: TableOptions, problems: list[str]) -> ReportRecord | None:
+def _report(
+    row: Row, where: Mapping[str, str], options: TableOptions, problems: list[str]
+) -> records.ReportRecord | None:
     found: list[str] = []
     topic = key_in(row, "topic", where["topic"], found)
     system = options.system or key_in(row, "system", where["system"], found)
@@ -132,7 +126,7 @@ def _report(row: Row, where: Mapping[str, str], options: TableOptions, problems:
     elif text is None:
         found.append(f"{row.where}: {where['text']!r} is not text but a list, an object or bytes; give one text a row")
     problems += found
-    return None if found else report_in_row(text or "", row.where, topic, nfc(system))
+    return None if found else records.report_in_row(text or "", row.where, topic, nfc(system))
 
 
 def key_in(row: Row, field_name: str, column: str, found: list[str]) -> str:
@@ -153,7 +147,7 @@ def key_in(row: Row, field_name: str, column: str, found: list[str]) -> str:
 
 def _topics(
     rows: Sequence[Row], where: Mapping[str, str], kept: Sequence[str], problems: list[str]
-) -> tuple[dict[str, TopicRecord], list[str]]:
+) -> tuple[dict[str, records.TopicRecord], list[str]]:
     """Topics by key, and notes. Rows that disagree on a title are a problem; other columns that vary are left out."""
     by_topic: dict[str, list[Row]] = {}
     for row in rows:
@@ -165,7 +159,7 @@ def _topics(
         for name in ("title", "prompt", "category", "language"):
             if name in where:
                 told[name] = _agreed(same, where[name], key, problems)
-        topics[key] = TopicRecord(
+        topics[key] = records.TopicRecord(
             key=key,
             title=told.get("title") or key.replace("_", " "),
             prompt=told.get("prompt", ""),

@@ -8,21 +8,14 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import match
 from annotation.files.rows import read_json, read_json_rows, read_rows
-from annotation.importing.reports.records import (
-    Parsed,
-    ReportRecord,
-    SystemRecord,
-    TopicRecord,
-    duplicate_keys,
-    read_report,
-)
+from annotation.importing.reports import records
 
-REFERENCE = SystemRecord("wikipedia", "Wikipedia", is_reference=True)
+REFERENCE = records.SystemRecord("wikipedia", "Wikipedia", is_reference=True)
 SUFFIX = ".md"
 TITLE_COLUMNS = ("title", "category")
 
 
-def read_wlc(root: Path, encoding: str = "utf-8") -> Parsed:
+def read_wlc(root: Path, encoding: str = "utf-8") -> records.Parsed:
     """Agents' articles and the human ones beside them; problems are collected so that all are seen at once."""
     articles, registry = _places(root)
     systems, disabled = _agencies(registry, encoding)
@@ -34,12 +27,12 @@ def read_wlc(root: Path, encoding: str = "utf-8") -> Parsed:
     topics = [_topic(key, rows, asked, fallback) for key in sorted(keys)]
     for system in systems:
         reports += _on_topics(_read_system(root, system.key, encoding, problems), keys, problems, fallback)
-    problems += duplicate_keys(reports)
+    problems += records.duplicate_keys(reports)
     absent = [system.key for system in systems if not _folder(root, system.key).is_dir()]
     if absent and len(absent) == len(systems):
         problems.append("test_data: no folder AGENCY/md_data of any agency in agencies.json; restore the original tree")
     names = [report.path.rpartition("/")[2] for report in reports]
-    return Parsed(
+    return records.Parsed(
         topics=tuple(topics),
         systems=(REFERENCE, *systems),
         reports=tuple(reports),
@@ -66,12 +59,12 @@ def _places(root: Path) -> tuple[Path, Path]:
 
 def _topic(
     key: str, rows: Mapping[str, Mapping[str, str]], asked: Mapping[str, str], fallback: list[str]
-) -> TopicRecord:
+) -> records.TopicRecord:
     """The topic of one human article; spellings that had to be matched join `fallback`."""
     spelled, question = match(key, rows), match(key, asked)
     fallback += [f"{name} -> {key}{SUFFIX}" for name in dict.fromkeys((spelled, question)) if name not in (None, key)]
     row = rows.get(spelled or "", {})
-    return TopicRecord(
+    return records.TopicRecord(
         key=key,
         title=(spelled or question or key).replace("_", " "),
         prompt=asked.get(question or "", ""),
@@ -80,15 +73,15 @@ def _topic(
     )
 
 
-def _read_system(root: Path, system: str, encoding: str, problems: list[str]) -> list[ReportRecord]:
+def _read_system(root: Path, system: str, encoding: str, problems: list[str]) -> list[records.ReportRecord]:
     """None where a clone lacks the agency's folder: its reports are then missing like any others."""
     folder = _folder(root, system)
     return _read_all(folder, root, system, encoding, problems) if folder.is_dir() else []
 
 
 def _on_topics(
-    reports: Sequence[ReportRecord], topics: Collection[str], problems: list[str], fallback: list[str]
-) -> list[ReportRecord]:
+    reports: Sequence[records.ReportRecord], topics: Collection[str], problems: list[str], fallback: list[str]
+) -> list[records.ReportRecord]:
     """The reports under the topics that they are about."""
     placed = []
     for report in reports:
@@ -122,23 +115,23 @@ def _notes(root: Path, absent: Sequence[str]) -> tuple[str, ...]:
     return (*here, *([f"agencies without a folder {len(absent)} ({', '.join(absent)})"] if absent else []))
 
 
-def _read_all(folder: Path, root: Path, system: str, encoding: str, problems: list[str]) -> list[ReportRecord]:
+def _read_all(folder: Path, root: Path, system: str, encoding: str, problems: list[str]) -> list[records.ReportRecord]:
     reports = []
     for path in sorted(filter(_is_report, folder.iterdir())):
         shown = path.relative_to(root).as_posix()
         with collecting(problems):
             # only the known suffix comes off: a title may hold dots
-            reports.append(read_report(path, shown, nfc(path.name[: -len(SUFFIX)]), system, encoding))
+            reports.append(records.read_report(path, shown, nfc(path.name[: -len(SUFFIX)]), system, encoding))
     return reports
 
 
-def _agencies(path: Path, encoding: str) -> tuple[list[SystemRecord], list[str]]:
+def _agencies(path: Path, encoding: str) -> tuple[list[records.SystemRecord], list[str]]:
     content = read_json(path, "test_data/agencies.json", encoding)
     agencies = content.get("agencies") if isinstance(content, dict) else None
     if not isinstance(agencies, dict) or not all(isinstance(entry, dict) for entry in agencies.values()):
         raise ImportingError("test_data/agencies.json: no table 'agencies' of systems; restore the original file")
     enabled = [
-        SystemRecord(key, str(entry.get("name") or key))
+        records.SystemRecord(key, str(entry.get("name") or key))
         for key, entry in agencies.items()
         if entry.get("enabled", True)
     ]

@@ -10,25 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import (
-    ALONE_ERROR,
-    BRIEF,
-    CALIBRATION,
-    CASCADE,
-    FAMILY,
-    JSON,
-    JUDGES,
-    PRESET,
-    PROTOCOL,
-    WHAT,
-    WHICH,
-    WITH,
-    echo,
-    listed,
-    print_json,
-    progress_bar,
-    working,
-)  # fmt: skip
+from app.commands import printing  # fmt: skip
 
 if TYPE_CHECKING:
     from app.results.export_files import MadeDataset
@@ -47,12 +29,12 @@ def add_to(app: typer.Typer) -> None:
 
 
 def export_labels(
-    study: str = WHICH,
+    study: str = printing.WHICH,
     out: Path = typer.Option(None, help="The file to write, labels.csv where left out; for other forms a folder."),
     form: str = typer.Option("csv", "--format", help="csv, or another tool's: label_studio, …; unknown: lists all."),
     texts: bool = typer.Option(False, "--texts", help="For the other tools: with the texts that were shown."),
-    judges: Path = JUDGES,
-    as_json: bool = JSON,
+    judges: Path = printing.JUDGES,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Write labels.csv, or another tool's own form.
 
@@ -74,7 +56,7 @@ def export_labels(
         raise typer.BadParameter(f"--format {form}: choose one of csv, {', '.join(TOOLS)}")
     if form == "csv" and texts:
         raise typer.BadParameter("--texts is for other tools; labels.csv names texts by item")
-    with working("reading labels") as advance:
+    with printing.working("reading labels") as advance:
         with reading(opened()) as session:
             row = find_study(session, study)
             labels = labels_of(session, row, judges)
@@ -90,7 +72,7 @@ def export_labels(
                     with (folder / name).open("w", encoding="utf-8") as file:
                         file.writelines(pieces())
     if as_json:
-        print_json({"file": str(out), "labels": len(labels), "not_held": [*made.not_held] if made else []})
+        printing.print_json({"file": str(out), "labels": len(labels), "not_held": [*made.not_held] if made else []})
         return
     typer.echo(f"{len(labels):,} labels written to {out}")
     for line in made.not_held if made else ():
@@ -98,18 +80,18 @@ def export_labels(
 
 
 def export_report(
-    what: str = WHAT,
-    others: list[str] = WITH,
+    what: str = printing.WHAT,
+    others: list[str] = printing.WITH,
     out: Path = typer.Option(..., help="Folder for the report, its tables and its figures."),
-    brief: bool = BRIEF,
-    protocol: str = PROTOCOL,
-    preset: list[str] = PRESET,
-    judges: Path = JUDGES,
-    family: list[str] = FAMILY,
-    cascade: list[str] = CASCADE,
-    calibration: Path = CALIBRATION,
-    alone_error: float = ALONE_ERROR,
-    as_json: bool = JSON,
+    brief: bool = printing.BRIEF,
+    protocol: str = printing.PROTOCOL,
+    preset: list[str] = printing.PRESET,
+    judges: Path = printing.JUDGES,
+    family: list[str] = printing.FAMILY,
+    cascade: list[str] = printing.CASCADE,
+    calibration: Path = printing.CALIBRATION,
+    alone_error: float = printing.ALONE_ERROR,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Write a paper's tables, figures and methods paragraph.
 
@@ -125,7 +107,7 @@ def export_report(
     from calipers.label_files import settings_chosen
     from exports.pack import with_kept_plan
 
-    with working("reading labels, computing intervals") as advance:
+    with printing.working("reading labels, computing intervals") as advance:
         made = calibrated(
             what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade,
             chosen=settings_chosen(calibration, {"alone_error": alone_error}), others=parts_of(others),
@@ -133,22 +115,22 @@ def export_report(
         planned = replace(made, report=with_kept_plan(made.report, out))
         written = write_report(planned, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief)
     if as_json:
-        print_json({"folder": str(out), "files": sorted(path.name for path in written)})
+        printing.print_json({"folder": str(out), "files": sorted(path.name for path in written)})
         return
-    typer.echo(f"Written to {out}: {listed(written)}")
+    typer.echo(f"Written to {out}: {printing.listed(written)}")
 
 
 def export_bundle(
-    what: str = WHAT,
+    what: str = printing.WHAT,
     out: Path = typer.Option(..., help="A new folder, or one that holds an earlier bundle."),
-    protocol: str = PROTOCOL,
-    preset: list[str] = PRESET,
-    judges: Path = JUDGES,
-    family: list[str] = FAMILY,
-    cascade: list[str] = CASCADE,
-    calibration: Path = CALIBRATION,
-    alone_error: float = ALONE_ERROR,
-    as_json: bool = JSON,
+    protocol: str = printing.PROTOCOL,
+    preset: list[str] = printing.PRESET,
+    judges: Path = printing.JUDGES,
+    family: list[str] = printing.FAMILY,
+    cascade: list[str] = printing.CASCADE,
+    calibration: Path = printing.CALIBRATION,
+    alone_error: float = printing.ALONE_ERROR,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Write all that anybody needs to compute every number again.
 
@@ -164,7 +146,7 @@ def export_bundle(
     from calipers.label_files import settings_chosen
     from exports.bundles.bundle import ABOUT
 
-    with working("reading labels, computing intervals") as advance:
+    with printing.working("reading labels, computing intervals") as advance:
         made = calibrated(
             what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade,
             chosen=settings_chosen(calibration, {"alone_error": alone_error}), to_publish=True,
@@ -172,13 +154,13 @@ def export_bundle(
         with whole_folder(out, ABOUT) as folder:
             root = write_bundle_of(made, folder, preset, advance)
     if as_json:
-        print_json({"folder": str(out), "root": root, "plan_root": made.report.plan_root or None})
+        printing.print_json({"folder": str(out), "root": root, "plan_root": made.report.plan_root or None})
         return
     typer.echo(f"Written to {out}\nroot {root}\nPublish the root apart from the bundle; then a changed one is refused.")
 
 
 def export_items(
-    what: str = WHAT,
+    what: str = printing.WHAT,
     judge: str = typer.Option(..., help="Whose answers decide the other items."),
     out: Path = typer.Option(Path("people-items.csv"), help="The CSV file to write."),
     error: float = typer.Option(
@@ -188,10 +170,10 @@ def export_items(
         max=0.999,
     ),
     labelled: bool = typer.Option(False, "--labelled", help="Also the items that a person has labelled already."),
-    protocol: str = PROTOCOL,
-    judges: Path = JUDGES,
-    calibration: Path = CALIBRATION,
-    as_json: bool = JSON,
+    protocol: str = printing.PROTOCOL,
+    judges: Path = printing.JUDGES,
+    calibration: Path = printing.CALIBRATION,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Write the items that a judge may not decide alone.
 
@@ -210,18 +192,18 @@ def export_items(
     from plain.counting import counted
 
     chosen = settings_chosen(calibration, {"alone_error": error})
-    with working("reading labels, testing thresholds"):
+    with printing.working("reading labels, testing thresholds"):
         alone, items, left_out = people_items(what, judge, chosen, protocol, judges, labelled)
         with whole_file(out) as file:
             write_labels_csv(items, file)
     if as_json:
         share = alone.decided.share.value if alone.decided else 0.0
-        print_json(
+        printing.print_json(
             {"file": str(out), "items": len(items), "labelled": left_out, "decided_share": share,
              "reason": alone.reason}
         )  # fmt: skip
         return
-    echo(alone_words(alone))
+    printing.echo(alone_words(alone))
     typer.echo(f"{counted(len(items), 'item')} for people written to {out}")
     if left_out:
         typer.echo(f"left out: {counted(left_out, 'item')} that a person has labelled; --labelled lists them too")
@@ -238,14 +220,14 @@ STANDINGS = {
 
 
 def export_dataset(
-    study: str = WHICH,
+    study: str = printing.WHICH,
     out: Path = typer.Option(..., help="A new folder, or one that holds an earlier dataset."),
     texts: bool = typer.Option(False, "--texts", help="With the texts that were shown, not only their sha256."),
     with_void: bool = typer.Option(
         False, "--with-void", help="With work taken out by people --void: for an archive only."
     ),
     license: str = typer.Option("", help="SPDX id, such as CC-BY-4.0; without it the card says: not stated."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Write every label as a dataset to publish, with a data card.
 
@@ -260,11 +242,11 @@ def export_dataset(
     from app.results.export_files import write_dataset_of
     from exports.datasets.dataset import MARK
 
-    with working("writing labels") as advance, whole_folder(out, MARK) as folder:
+    with printing.working("writing labels") as advance, whole_folder(out, MARK) as folder:
         made = write_dataset_of(study, folder, texts=texts, with_void=with_void, license=license, advance=advance)
     if as_json:
         told = {"rows": made.rows, "labels": made.labels, "void_left_out": made.void_left_out, "removed": made.removed}
-        print_json({"folder": str(out), **told, "license": license or None})
+        printing.print_json({"folder": str(out), **told, "license": license or None})
         return
     typer.echo(f"Written to {out}: {_counts(made)}")
     if made.void_left_out:
@@ -298,7 +280,7 @@ MOST_FILES, SMALL, MOST_TIMES = 10_000, 100_000_000, 100
 def verify(
     bundle: Path = typer.Argument(..., help="The folder of a bundle, or a .zip of it."),
     root: str = typer.Option(None, help="The root that was published: 64 hexadecimal digits."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Which files of a bundle changed, and which numbers hold.
 
@@ -313,11 +295,11 @@ def verify(
 
     if root is not None and not re.fullmatch(r"\s*[0-9a-fA-F]{64}\s*", root):
         raise typer.BadParameter(f"--root {root[:80]!r}: a root has 64 hexadecimal digits")
-    with _opened(bundle) as folder, progress_bar("verifying") as advance:
+    with _opened(bundle) as folder, printing.progress_bar("verifying") as advance:
         steps = iter(range(1, 4))
         checked = verified(folder, root or "", lambda doing: advance(next(steps), 3))
     if as_json:
-        print_json(asdict(checked) | {"holds": checked.holds, "verdict": [*describe(checked)][-1]})
+        printing.print_json(asdict(checked) | {"holds": checked.holds, "verdict": [*describe(checked)][-1]})
     else:
         typer.echo("\n".join(describe(checked)))
     if not checked.holds:

@@ -1,7 +1,5 @@
 """A published study from its own public files to its tables, in one command."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,29 +38,25 @@ def reproduce(
     """
     from annotation.errors import AnnotationError
     from app.commands.results.terminal import print_one
-    from app.reproducing.bringing_in import Public, bring_in
+    from app.reproducing import bringing_in, public_files, recipes, reporting_parts, standing
     from app.reproducing.own_sums import own_sums
-    from app.reproducing.public_files import read_tree
-    from app.reproducing.recipes import read_recipe
-    from app.reproducing.reporting_parts import reported
-    from app.reproducing.standing import reproduced_table
     from app.settings import opened
     from exports.as_json import as_json as json_of
     from exports.pack import FORMATS
 
-    recipe = read_recipe(name)
+    recipe = recipes.read_recipe(name)
     if (out / DATABASE).exists():
         raise AnnotationError("not_new", f"{out / DATABASE} is there, of an earlier run; name a new folder with --out")
-    tree, parsed = read_tree(recipe, folder)
+    tree, parsed = public_files.read_tree(recipe, folder)
     out.mkdir(parents=True, exist_ok=True)
-    public = Public(recipe, folder, tree, parsed, simulate)
+    public = bringing_in.Public(recipe, folder, tree, parsed, simulate)
     with own_database(out / DATABASE), working(f"reproducing {recipe.title}") as advance:
         engine = opened(begins=True)
-        made = bring_in(engine, public, lambda done, of: advance(done, of, "reading public files"))
-        parts = reported(engine, public, made, out)
+        made = bringing_in.bring_in(engine, public, lambda done, of: advance(done, of, "reading public files"))
+        parts = reporting_parts.reported(engine, public, made, out)
     notes = [*(f"Came in: {line}." for line in public.came), *(f"Not there: {line}." for line in public.lacks)]
     title = f"{recipe.title} ({recipe.source})"
-    table = reproduced_table(title, recipe.number, parts, own_sums(name, folder), notes)
+    table = standing.reproduced_table(title, recipe.number, parts, own_sums(name, folder), notes)
     for suffix, form in FORMATS.items():
         (out / f"{table.name}.{suffix}").write_text(form(table), encoding="utf-8")
     if as_json:

@@ -1,7 +1,5 @@
 """A labels file in the browser, with no study and no account."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

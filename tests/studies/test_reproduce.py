@@ -1,4 +1,7 @@
-"""`calipers reproduce`: each study from a small tree in its own layout to its numbers beside the published ones."""
+"""`calipers reproduce`: each study from a small tree in its own layout to its numbers beside the published ones.
+
+The commands of docs/studies/README.md, on trees of our own.
+"""
 
 from __future__ import annotations
 

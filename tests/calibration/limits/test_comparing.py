@@ -40,7 +40,7 @@ def test_an_annotator_takes_part_from_thirty_labels_on(items: int, tested: bool)
 def test_a_judge_holds_its_own_up_to_five_percent_of_false_discoveries(
     p: float, rejected: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alternative.stats, "false_discovery_control", lambda known, method: known)
+    monkeypatch.setattr(alternative, "by_false_discoveries", lambda known: known)
     one = alternative.AnnotatorTest("a", 0.5, 0.0, p, math.nan, False, 30, 30, "")
     assert alternative._adjusted([one])[0].rejected == rejected
 

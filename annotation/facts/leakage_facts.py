@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.leaks.leakage import addresses_in, is_page, quoted_share
+from annotation.leaks.reference_leakage import addresses_in, is_page, quoted_share
 from db.tables import Report, Study, System, Topic
 
 PAGE = "url"  # the column of the topics that holds the reference's address

@@ -8,7 +8,7 @@ from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
 from annotation.facts.topic_facts import topic_features
-from annotation.leaks.leakage import RUN
+from annotation.leaks.reference_leakage import RUN
 from annotation.studies import find_study
 from annotation.verdicts import load_verdicts
 from app.reproducing.bringing_in import Public

@@ -7,7 +7,7 @@ import pandas as pd
 
 from annotation.errors import AnnotationError
 from annotation.facts.leakage_facts import leaks_of
-from annotation.leaks.leakage import RUN
+from annotation.leaks.reference_leakage import RUN
 from annotation.studies import find_study
 from app.results.reporting import Calibrated
 from app.settings import database

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.orm import Session
 
-from annotation import errors, locks, studies
+from annotation import errors, studies
 from annotation.designs.pairing import seeded
 from annotation.disputes.disputes import Dispute, disputes
-from annotation.items.twins import rates_both
 from annotation.open_work.returns import return_stale
 from annotation.people.principals import Principal
 from annotation.training.training import closed_gate
@@ -28,7 +27,7 @@ def take_dispute(session: Session, principal: Principal, *, early: bool = False)
     Raises AnnotationError `forbidden` for those who may not adjudicate.
     """
     rater_id, study = _adjudicator(session, principal)
-    locks.hold_person(session, rater_id)
+    studies.hold_person(session, rater_id)
     mine = select(Assignment).where(_own(study, rater_id), Assignment.status == "taken")
     in_work = session.scalar(mine.order_by(Assignment.taken_at, Assignment.id).limit(1))
     if in_work is not None:
@@ -119,7 +118,7 @@ def _side(session: Session, study: Study, item_id: int) -> str | None:
     columns = one.system_id, other.system_id
     pairs = select(*columns).select_from(Item).join(one, one.id == Item.report_a_id)
     # beside a report that is rated stands another one, which is rated too
-    beside = Item.reference_id if rates_both(studies.protocol_of(study)) else Item.report_b_id
+    beside = Item.reference_id if studies.protocol_of(study).rates_both else Item.report_b_id
     pairs = pairs.join(other, other.id == beside)
     here = session.execute(pairs.where(Item.id == item_id)).one_or_none()
     if here is None:

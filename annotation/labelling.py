@@ -88,7 +88,7 @@ def save(session: Session, principal: Principal, entries: Sequence[Entry]) -> Sa
     """Store each entry or say why not. The caller acknowledges only after COMMIT."""
     saved = Saved()
     _study = session.get_one(Study, principal.study_id)  # a session forgets, and reads again, what nobody holds
-    for entry in sorted(entries, key=lambda sent: isinstance(sent, PreferencesEntry)):  # see annotation/locks.py
+    for entry in sorted(entries, key=lambda sent: isinstance(sent, PreferencesEntry)):  # see annotation/studies.py
         try:
             rev = _store(session, principal, entry)  # refuses before it writes anything
             saved.acks.append({"client_uuid": entry.client_uuid, "seq": getattr(entry, "seq", 0), "rev": rev})

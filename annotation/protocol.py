@@ -217,6 +217,11 @@ class Protocol(Part):
         return self
 
     @property
+    def rates_both(self) -> bool:
+        """Whether a page asks about both of the reports it shows."""
+        return self.answers.paired_view == "both"
+
+    @property
     def choices(self) -> tuple[str, ...]:
         """The stored answers that are allowed, in key order; empty for a rating, whose scale says it."""
         not_applicable = ("not_applicable",) if self.answers.allow_not_applicable else ()

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotation.canonical.form import Layout
 from annotation.errors import AnnotationError
 from annotation.protocol import Protocol, Reports, parse_protocol, protocol_sha256
-from db.people_tables import Enrollment
+from db.people_tables import Enrollment, Rater
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Report, Study
 from db.types import now
 from plain.hashes import text_sha256
@@ -210,3 +210,18 @@ def _retire_of_topics(session: Session, study: Study, *, anew: bool) -> None:
 def words_sha256(label: str, text: str) -> str:
     """What a question is known by: sha256 of its words, as hex."""
     return text_sha256(f"{label}\n{text}")
+
+
+# Rows that a transaction holds to its end, always in this order: own assignments, own person, study, enrolment,
+# sign-in. With one order for all, no two wait for each other. Whoever holds a person and finds their work held by
+# somebody else does not wait for it: see `claiming.take` and `standing.hold_work`. Rows that point at a person or a
+# study are written by others meanwhile, so neither is held by a plain FOR UPDATE, which would wait for them, and they
+# for it. SQLite has one writer at a time anyway.
+def hold_person(session: Session, rater_id: int) -> None:
+    """One person's two tabs, or their admin, go one after the other from here on."""
+    session.execute(select(Rater.id).where(Rater.id == rater_id).with_for_update(key_share=True))
+
+
+def hold_study(session: Session, study: Study) -> None:
+    """Whoever decides something about all of the study goes one after the other from here on."""
+    session.execute(select(Study.id).where(Study.id == study.id).with_for_update(key_share=True))

@@ -11,7 +11,7 @@ from sqlalchemy import and_, case, func, not_, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.items.shown import item_code
-from annotation.items.twins import once_a_page, rates_both
+from annotation.items.twins import once_a_page
 from annotation.open_work.returns import idle_since
 from annotation.people.principals import Principal, study_for
 from annotation.studies import protocol_of
@@ -169,7 +169,7 @@ def _by(session: Session, study: Study, column: Any, joined: Mapping[Any, Any]) 
 
 def _by_system(session: Session, study: Study) -> tuple[Part, ...]:
     """A slot on a pair, or on two reports rated in one view, counts for both of its systems."""
-    rated = (Item.report_a_id, Item.report_b_id, *([Item.reference_id] if rates_both(protocol_of(study)) else []))
+    rated = (Item.report_a_id, Item.report_b_id, *([Item.reference_id] if protocol_of(study).rates_both else []))
     shown = or_(*(SHOWN.id == report for report in rated))
     return _by(session, study, System.key, {SHOWN: shown, System: System.id == SHOWN.system_id})
 
@@ -196,7 +196,7 @@ def _by_criterion(session: Session, study: Study, slots: int) -> tuple[Part, ...
     done, taken = Counter[int](), Counter[int]()
     for criterion, status, count in answered:
         (taken if status == "taken" else done)[criterion] += count
-    slots *= 2 if rates_both(protocol_of(study)) else 1
+    slots *= 2 if protocol_of(study).rates_both else 1
     return tuple(Part(code, done[key], taken[key], slots) for key, code, _ in criteria)
 
 

@@ -17,7 +17,6 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import Row, as_text, collecting, nfc, shortened
 from annotation.files.folders import match, number_hint
 from annotation.files.rows import read_columns, read_csv
-from annotation.items.twins import rates_both
 from annotation.labels.entries import stored_choice
 from annotation.passages import compare_reports, to_stored
 from annotation.people.principals import Principal, study_for
@@ -269,7 +268,7 @@ class GoldPlaces:
         if needed == 2:
             pair = name_pair(self.study.seed, *reports)
             return (pair.a, pair.b), None
-        if rates_both(self.protocol):
+        if self.protocol.rates_both:
             raise ImportingError(
                 f"{row.where}: training and attention items rate one report; two rated in one view have none"
             )

@@ -10,7 +10,6 @@ from typing import Any
 from sqlalchemy import ColumnElement, bindparam, select
 from sqlalchemy.orm import Session, aliased
 
-from annotation.protocol import Protocol
 from annotation.studies import protocol_of
 from db.tables import Assignment, Item, Study
 
@@ -33,17 +32,12 @@ SAME_SLOT = select(Assignment).where(
 COUPLED = ("label", "retest")  # purposes whose work is given out for both items; a dispute is settled for one of them
 
 
-def rates_both(protocol: Protocol) -> bool:
-    """Whether a page asks about both of the reports it shows."""
-    return protocol.answers.paired_view == "both"
-
-
 def once_a_page(study: Study, item: Any = None) -> tuple[ColumnElement[bool], ...]:
     """Conditions on Assignment (or on another `item` column) that keep one of two twins; none in other studies.
 
     Kept is what rates the report with the lower number: always the same of two items, whoever stands left.
     """
-    if not rates_both(protocol_of(study)):
+    if not protocol_of(study).rates_both:
         return ()
     seconds = select(Item.id).where(
         Item.study_id == study.id, Item.kind == "report", Item.report_a_id > Item.reference_id
@@ -95,7 +89,7 @@ def twin_assignment(session: Session, assignment: Assignment) -> Assignment | No
 
 def twins_among(session: Session, study: Study, assignments: Sequence[Assignment]) -> dict[Assignment, Assignment]:
     """assignment -> its twin, where both are among these; empty in studies that rate one report at a time."""
-    if not rates_both(protocol_of(study)):
+    if not protocol_of(study).rates_both:
         return {}
     items = twin_items(session, study)
 
@@ -122,7 +116,7 @@ def twins_among(session: Session, study: Study, assignments: Sequence[Assignment
 
 def beside_by_id(session: Session, study: Study) -> dict[int, int]:
     """The same of everything people have begun, by the ids of its rows."""
-    if not rates_both(protocol_of(study)):
+    if not protocol_of(study).rates_both:
         return {}
     begun = select(Assignment).where(
         Assignment.study_id == study.id, Assignment.rater_id.is_not(None), Assignment.source != "judge"

@@ -9,15 +9,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.items.twins import rates_both
-from annotation.locks import hold_person
 from annotation.offline.ballot_format import rater_of
 from annotation.open_work.quotas import one_at_a_time
 from annotation.open_work.returns import give_back
 from annotation.people.consent import consent_needed, consent_version, view_consent
 from annotation.people.principals import Principal, enrollment_of, may_label, study_for
 from annotation.rendering import render_report
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, hold_person, protocol_of
 from annotation.texts.scripts import direction
 from annotation.training.training import needs_training
 from annotation.work.claiming import take_slot
@@ -51,7 +49,7 @@ def reserve_packet(session: Session, principal: Principal, name: str, items: int
     study = study_for(session, principal, "admin")
     if not 1 <= items <= MOST_ITEMS:
         raise AnnotationError("too_many", f"a packet holds 1 to {MOST_ITEMS} items, not {items}")
-    if rates_both(protocol_of(study)):
+    if protocol_of(study).rates_both:
         raise AnnotationError(
             "no_packets",
             "two reports rated in one view are labelled online only; a packet asks about one item at a time",

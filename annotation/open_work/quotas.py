@@ -13,9 +13,8 @@ from sqlalchemy import ColumnElement, Select, func, or_, select
 from sqlalchemy.orm import Session
 
 from annotation.items.twins import once_a_page
-from annotation.locks import hold_study
 from annotation.protocol import Protocol
-from annotation.studies import protocol_of
+from annotation.studies import hold_study, protocol_of
 from db.connect import rows_of
 from db.people_tables import Enrollment
 from db.tables import ASSIGNMENT_STATUSES, FLAGGED, SLOT_SOURCES, Assignment, Item, Report, Study

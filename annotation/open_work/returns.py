@@ -7,9 +7,8 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from annotation.items.twins import twin_assignment, with_twin
-from annotation.locks import hold_person
 from annotation.open_work.quotas import CAME_BACK, one_at_a_time, open_to
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, hold_person, protocol_of
 from db.tables import Assignment, Study
 from db.types import now
 

@@ -8,11 +8,10 @@ from sqlalchemy.orm import Session
 from annotation.errors import AnnotationError
 from annotation.items.twins import once_a_page
 from annotation.labels.entries import clean
-from annotation.locks import hold_person
 from annotation.open_work.quotas import CAME_BACK
 from annotation.open_work.returns import give_back
 from annotation.people import consent, principals, sign_ins
-from annotation.studies import audit
+from annotation.studies import audit, hold_person
 from db.people_tables import Enrollment, SignIn
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study
 

@@ -17,10 +17,9 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.locks import hold_study
 from annotation.people.door_limits import count_entry
 from annotation.people.principals import Principal, enroll, enrollment_of, find_enrollment, lookalike_of, study_for
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, hold_study, protocol_of
 from db.people_tables import ROLES, Enrollment, Invite, OpenLink
 from db.tables import Event, Study
 from db.types import now

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation import errors, locks, studies
+from annotation import errors, studies
 from db.people_tables import Enrollment, Rater
 from db.tables import Study
 
@@ -56,7 +56,7 @@ def may_label(session: Session, principal: Principal) -> bool:
 def enroll(session: Session, study: Study, name: str, role: str, *, is_simulated: bool = False) -> Enrollment:
     """A new person in the study, with the pseudonym that every export uses."""
     # two who enter at once wait here for each other, so that no pseudonym is given twice
-    locks.hold_study(session, study)
+    studies.hold_study(session, study)
     rater = Rater(kind="human", handle=name)
     session.add(rater)
     session.flush()

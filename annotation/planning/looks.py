@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import case, func, or_, select
 from sqlalchemy.orm import Session
 
-from annotation.locks import hold_study
-from annotation.studies import audit, protocol_of
+from annotation.studies import audit, hold_study, protocol_of
 from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study
 
 LOOK = "look"

@@ -22,7 +22,7 @@ from annotation.designs.pairing import (
     topics_drawn,
 )
 from annotation.errors import AnnotationError
-from annotation.items.twins import rates_both, twin_items
+from annotation.items.twins import twin_items
 from annotation.studies import protocol_of
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, System, Topic
 from db.types import now
@@ -136,7 +136,7 @@ def plan_items(session: Session, study: Study, asked: Asked) -> tuple[Sequence[P
     """The protocol's items, and the priority of each where a list says one. Writes nothing."""
     protocol = protocol_of(study)
     if asked.listed is not None:
-        if protocol.task_type != "pairwise_choice" and not rates_both(protocol):
+        if protocol.task_type != "pairwise_choice" and not protocol.rates_both:
             raise AnnotationError("bad_design", f"a list of pairs is for pairwise_choice, not for {protocol.task_type}")
         if any(asked.amount.values()):
             raise AnnotationError(
@@ -146,7 +146,7 @@ def plan_items(session: Session, study: Study, asked: Asked) -> tuple[Sequence[P
         return plan_probes(session, study, Amount(**asked.amount)), ()
     reports = candidates(session, study)
     standing, barred = _rated(session, study)
-    if protocol.task_type == "pairwise_choice" or rates_both(protocol):
+    if protocol.task_type == "pairwise_choice" or protocol.rates_both:
         priorities: Sequence[int | None] = ()
         if asked.listed is not None:
             pairs, priorities = listed_pairs(asked.listed.rows, reports, study.seed, barred)
@@ -154,7 +154,7 @@ def plan_items(session: Session, study: Study, asked: Asked) -> tuple[Sequence[P
             pairs = plan_pairs(
                 reports, study.seed, design=asked.design, **asked.amount, standing=standing, barred=barred
             )
-        return [Twins(pair.topic, pair.a, pair.b) for pair in pairs] if rates_both(protocol) else pairs, priorities
+        return [Twins(pair.topic, pair.a, pair.b) for pair in pairs] if protocol.rates_both else pairs, priorities
     beside = protocol.answers.paired_view == "reference"
     return plan_singles(
         reports, study.seed, **asked.amount, beside_reference=beside, standing=standing, barred=barred
@@ -184,7 +184,7 @@ def _rated(session: Session, study: Study) -> tuple[set[frozenset[int]], set[fro
     """The reports rated in items that stand, and those of training and attention items."""
     rows = session.scalars(select(Item).where(Item.study_id == study.id, Item.kind != "probe")).all()
     twins = twin_items(session, study)
-    if rates_both(protocol_of(study)) and any(row.id not in twins for row in rows):
+    if protocol_of(study).rates_both and any(row.id not in twins for row in rows):
         raise AnnotationError(
             "other_view", f"study {study.name!r} has items of another view, which rate one report; make a new study"
         )

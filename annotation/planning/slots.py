@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from annotation.designs.listed_pairs import PairList
 from annotation.designs.pairing import Pair, Single, Twins
 from annotation.designs.presentation import OTHER, CriteriaOrders, Slot, plan_alone, plan_sides
-from annotation.items.twins import rates_both, twin_assignment, twin_item
+from annotation.items.twins import twin_assignment, twin_item
 from annotation.passages import compare_reports, to_stored, turned
 from annotation.people.principals import Principal, study_for
 from annotation.planning.plan_root import keep_plan_root
@@ -127,7 +127,7 @@ def apply_plan(
                     reserved_for=slot.reserved_for,
                 )
             )
-    paired = rates_both(protocol_of(study))
+    paired = protocol_of(study).rates_both
     for assignment, person in plan.reserve:
         twin_slot = twin_assignment(session, session.get_one(Assignment, assignment)) if paired else None
         ids = [assignment] if twin_slot is None else [assignment, twin_slot.id]

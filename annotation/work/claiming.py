@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, select, update
 from sqlalchemy.orm import Session
 
-from annotation import adjudication, errors, locks, studies
+from annotation import adjudication, errors, studies
 from annotation.items.twins import once_a_page, open_twin, with_twin
 from annotation.open_work import due, quotas, returns
 from annotation.people.principals import Principal, may_label
@@ -40,7 +40,7 @@ def _take(session: Session, principal: Principal) -> Assignment | None:
     rater_id, study = _labeller(session, principal)
     if principal.role == "adjudicator":
         return adjudication.take_dispute(session, principal)
-    locks.hold_person(session, rater_id)
+    studies.hold_person(session, rater_id)
     mine = in_work(session, principal)
     if mine is not None:
         if (mine.active_at or mine.taken_at or now()) < returns.idle_since(study):
@@ -94,7 +94,7 @@ def claim_back(session: Session, study: Study, assignment: Assignment) -> None:
     if assignment.status not in ("returned", "void"):
         return
     if assignment.returned == "stale" and assignment.rater_id is not None and study.status == "open":
-        locks.hold_person(session, assignment.rater_id)
+        studies.hold_person(session, assignment.rater_id)
         limited = quotas.one_at_a_time(session, study)
         person = select(Enrollment.status).where(
             Enrollment.study_id == study.id, Enrollment.rater_id == assignment.rater_id

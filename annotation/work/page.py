@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from annotation import errors, rendering, studies
 from annotation.disputes.disputes import others_said
 from annotation.items.shown import ShownText, asked_of, in_order, shown_of_item
-from annotation.items.twins import hold_twins, rates_both, with_twin
+from annotation.items.twins import hold_twins, with_twin
 from annotation.labels.current_labels import is_newest
 from annotation.labels.entries import clean, scale_of
 from annotation.labels.evidence import Texts, spans_for_page
@@ -70,7 +70,7 @@ class Shown:
 def own_assignment(session: Session, principal: Principal, aid: str, *, lock: bool = False) -> Assignment:
     """The principal's assignment called `aid`, locked with its twin. A foreign and an unknown one are refused alike."""
     mine = {"aid": clean(aid), "study": principal.study_id, "rater": principal.rater_id}
-    both = lock and rates_both(studies.protocol_of(session.get_one(Study, principal.study_id)))
+    both = lock and studies.protocol_of(session.get_one(Study, principal.study_id)).rates_both
     assignment = session.scalar(OWN_LOCKED if lock and not both else OWN, mine)
     if assignment is None or principal.rater_id is None:
         raise errors.AnnotationError("not_found", "there is no such work for you; open your list of work again")

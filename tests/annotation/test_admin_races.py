@@ -13,11 +13,11 @@ from sqlalchemy import Engine, event, func, select, text
 from annotation.errors import AnnotationError
 from annotation.facts.soundness import find_faults
 from annotation.labelling import submit
-from annotation.locks import hold_person
 from annotation.open_work.returns import return_stale
 from annotation.participation.standing import pause, withdraw
 from annotation.people.links import invite
 from annotation.people.principals import Principal, local_admin
+from annotation.studies import hold_person
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
 from annotation.work.study_status import set_status

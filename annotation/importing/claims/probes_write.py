@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import or_, select
 from sqlalchemy.orm import Session
 
-from annotation import errors, locks, studies
+from annotation import errors, studies
 from annotation.files.decoding import some_of, storable
 from annotation.importing.claims.probe_places import Place, ProbePlaces
 from annotation.importing.claims.probe_records import ParsedProbes, ProbeRecord, refuse_unstorable
@@ -104,7 +104,7 @@ def import_probes(
     """
     study = study_for(session, principal, "admin")
     _refuse_study(study)
-    locks.hold_study(session, study)  # two imports at once would both find nothing standing
+    studies.hold_study(session, study)  # two imports at once would both find nothing standing
     places = ProbePlaces(session, study, parsed.exceeds)
     wanted, problems = _wanted(parsed, places)
     standing = _standing(session, study)

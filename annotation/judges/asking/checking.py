@@ -8,7 +8,6 @@ from typing import Any
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText
-from annotation.items.twins import rates_both
 from annotation.judges.asking import client
 from annotation.judges.asking.client import Transport
 from annotation.judges.asking.material import material_of
@@ -81,7 +80,7 @@ def check_judges(
 def tiny_material(protocol: Protocol, template: str) -> Material:
     """A question about made-up texts in the protocol's form, of one criterion."""
     scale = protocol.answers.scale or Scale(min=0, max=10) if protocol.task_type == "pointwise_rating" else None
-    names = NAMES["pairwise_choice" if rates_both(protocol) else protocol.task_type]
+    names = NAMES["pairwise_choice" if protocol.rates_both else protocol.task_type]
     return material_of(
         protocol, template,
         [Asked(0, "check", "Clear", "Is it clear and right about when water boils?", scale)],

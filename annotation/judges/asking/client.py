@@ -12,9 +12,10 @@ from importlib.metadata import version
 from typing import Any, Protocol
 
 from annotation.errors import AnnotationError
-from annotation.judges.asking import own_code, wire
+from annotation.judges.asking import own_code
 from annotation.judges.asking.prompt import Message
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Price, Rung
+from annotation.judges.money.accounts import leaves
 from annotation.judges.money.prices import PER
 from annotation.judges.replies.outcomes import Reply, Usage, failed_reply
 from annotation.labels.entries import clean
@@ -34,12 +35,12 @@ class Transport(Protocol):
 async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mapping[str, Any], rung: Rung) -> Reply:
     """Send one request with `judge.params` as they stand; every provider error becomes an outcome."""
     if judge.code:
-        wire.leaves()
+        leaves()
         return await own_code.ask(judge, messages)
     litellm = library()
     _ASKED.set(judge.model)
     if judge.model not in _TOLD:
-        wire.leaves()
+        leaves()
     request: dict[str, Any] = {
         **judge.params,
         "model": judge.model,
@@ -79,7 +80,7 @@ _SESSIONS: dict[str, Any] = {}
 
 async def _left(*_: Any) -> None:
     _TOLD.add(_ASKED.get())
-    wire.leaves()
+    leaves()
 
 
 def _session() -> Any:

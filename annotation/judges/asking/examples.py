@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 from annotation.designs.presentation import OTHER
 from annotation.errors import AnnotationError
 from annotation.items.shown import shown_of_item
-from annotation.items.twins import rates_both
 from annotation.judges.asking.own_prompts import own_template, with_examples
 from annotation.judges.asking.prompt import DATA, PART, WIRE
 from annotation.judges.defining.judge_file import JudgeDefinition
@@ -150,7 +149,7 @@ def _drawn(
 ) -> JudgePrompt:
     """A draw by the study's seed: the same topics for every judge, so that all are measured on the others."""
     protocol, count = protocol_of(study), definition.examples_drawn
-    if rates_both(protocol):
+    if protocol.rates_both:
         raise AnnotationError("no_examples", "examples are not drawn where two reports are rated in one view")
     by_topic = _labelled(session, study, protocol)
     if len(by_topic) <= count:

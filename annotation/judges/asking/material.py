@@ -16,7 +16,6 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, in_order
-from annotation.items.twins import rates_both
 from annotation.judges.asking.altered_texts import as_stressed
 from annotation.judges.asking.prompt import PAIR, Asked, Material, Probe, Prompt, build_prompt
 from annotation.judges.asking.steps import Ask, Finish, Tried, next_step, second_prompt
@@ -240,7 +239,7 @@ def material_of(
     if len(probes) == 1:
         probes = [Probe(probes[0].text)]
     about = [(asked, probe.mark) for probe in probes if probe.mark for asked in questions]
-    if rates_both(protocol):
+    if protocol.rates_both:
         about = [(asked, mark) for asked in questions for mark in VIEWED]
     several = [replace(asked, code=f"{asked.code}.{mark}", about=mark) for asked, mark in about]
     return Material(
@@ -269,7 +268,7 @@ def probe_mark(item_id: int) -> str:
 
 def _mark(protocol: Protocol, row: Any) -> str:
     """Which of several things a call asks about this assignment is about."""
-    if rates_both(protocol):
+    if protocol.rates_both:
         return VIEWED[row.left == "B"]
     return probe_mark(row.item) if row.kind == "probe" else ""
 

@@ -1,6 +1,10 @@
-"""A judge's rows in a study: its rater, its running account, and the immutable configuration its calls belong to."""
+"""A judge's rows in a study: its rater, its running account, and the immutable configuration its calls belong to.
+
+And the moment from which a request may have to be paid for, told to whoever keeps a journal of them.
+"""
 
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,7 +15,7 @@ from annotation.errors import AnnotationError
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, maker
 from annotation.judges.money.prices import Snapshot, snapshot, stored_price
 from annotation.judges.replies.outcomes import REPLIES
-from annotation.locks import hold_study
+from annotation.studies import hold_study
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Study
@@ -208,3 +212,15 @@ def _stored(session: Session, study: Study, definition: JudgeDefinition, templat
         if stored == wanted and config.asked_params == definition.params:
             return config
     return None
+
+
+def _nobody() -> None:
+    """Nobody keeps a journal of this request."""
+
+
+LEAVES: ContextVar[Callable[[], None]] = ContextVar("LEAVES", default=_nobody)  # may be called more than once
+
+
+def leaves() -> None:
+    """The request of this task is on its way, or may be from now on."""
+    LEAVES.get()()

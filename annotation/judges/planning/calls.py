@@ -13,7 +13,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from annotation.designs.presentation import OTHER
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, refuse_unasked
-from annotation.items.twins import rates_both, twin_items
+from annotation.items.twins import twin_items
 from annotation.judges.asking.material import material_of
 from annotation.judges.asking.prompt import Asked, Material, Probe, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition
@@ -112,7 +112,7 @@ def labelled_pairs(session: Session, study: Study) -> list[LabelledItem]:
 
     Where both reports of a view are rated, the item that was made first of the two stands for it: A by the plan's coin.
     """
-    twins = twin_items(session, study) if rates_both(protocol_of(study)) else None
+    twins = twin_items(session, study) if protocol_of(study).rates_both else None
     beside = Item.report_b_id if twins is None else Item.reference_id
     a, b, system_a, system_b = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     texts = (a.shown_text, b.shown_text, Topic.title, Topic.prompt)

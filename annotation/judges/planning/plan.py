@@ -14,9 +14,8 @@ from sqlalchemy import Engine, Insert, Table, bindparam, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from annotation import errors, locks, studies
+from annotation import errors, studies
 from annotation.items.shown import item_code, name_some
-from annotation.items.twins import rates_both
 from annotation.judges.asking.client import describe as describe_with_litellm
 from annotation.judges.asking.examples import JudgePrompt, judge_prompt, keep_examples, refuse_asked
 from annotation.judges.asking.own_prompts import is_own, refuse_named_systems, refuse_unfit, sentinels, source_of
@@ -111,7 +110,7 @@ def plan_judges(
 def judged_items(session: Session, study: Study) -> list[LabelledItem]:
     """What is to be judged. Raises AnnotationError `no_items`."""
     protocol = studies.protocol_of(study)
-    paired = protocol.task_type == "pairwise_choice" or rates_both(protocol)
+    paired = protocol.task_type == "pairwise_choice" or protocol.rates_both
     items = labelled_pairs(session, study) if paired else labelled_singles(session, study)
     if not items:
         raise errors.AnnotationError("no_items", f"study {study.name!r} has no items; make them with: calipers pairs")
@@ -313,7 +312,7 @@ def open_assignments(
     def found() -> dict[tuple[int, int], int]:
         return {(item, pass_no): key for item, pass_no, key in session.execute(standing)}
 
-    locks.hold_person(session, rater_id)  # other machines may plan the same judge at this moment
+    studies.hold_person(session, rater_id)  # other machines may plan the same judge at this moment
     there = found()
     stamp = now()
     missing: list[dict[str, Any]] = [

@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code, shown_of_item
-from annotation.items.twins import rates_both
 from annotation.judges.asking.examples import judge_prompt
 from annotation.judges.asking.material import material_of
 from annotation.judges.asking.own_prompts import is_own
@@ -57,7 +56,7 @@ def preview(session: Session, study: Study, definition: JudgeDefinition, item: s
         raise AnnotationError("not_found", f"judge {definition.name!r}: {item} {why}; see: calipers items")
     row = session.get_one(Item, chosen.item_id)
     topic = session.get_one(Topic, row.topic_id)
-    paired = protocol.task_type == "pairwise_choice" or rates_both(protocol)
+    paired = protocol.task_type == "pairwise_choice" or protocol.rates_both
     grouped = batches(questions[topic.id], [one.category for one in questions[topic.id]], definition.batching)
     material = material_of(
         protocol, prompt.template, _asked(session, study, grouped[0]), title=topic.title, prompt=topic.prompt,

@@ -1,8 +1,8 @@
 """What a process sends to judges and what comes back, in a file of its own, ahead of the database.
 
 A reply is a line here as soon as it is in hand, however long the database, the other threads and the machine take. A
-process that was killed leaves its journal, and whoever goes on reads it first (`recovering.py`): what came is kept, and
-of what was only claimed or sent it is known which.
+process that was killed leaves its journal, and whoever goes on reads it first: what came is kept, what was only claimed
+is planned again, and of what was sent it is known which.
 """
 
 import errno
@@ -12,15 +12,22 @@ import json
 import os
 import shutil
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL
+from sqlalchemy import URL, Engine, select
+from sqlalchemy.orm import Session
+
+from annotation.judges.queue.settling import CALLS, Settled, Worker, let_go, write_back
+from db.connect import reading, transaction
+from db.judge_tables import JudgeCall
 
 SEGMENT_BYTES = 8_000_000  # of one file; those whose every reply is in the database are removed
+AT_ONCE = 200  # replies kept in one transaction
 UNNAMED = ".new"  # what a folder's name ends with until it is locked
 Key = tuple[str, int]  # of a request: the call's key, and the number of the attempt
 
@@ -214,3 +221,51 @@ def _remove(folder: Path) -> None:
 
 def _nothing() -> None:
     """Nothing is kept, so nothing has to be let go."""
+
+
+def recover(engine: Engine) -> int:
+    """Store what came back to processes of this machine that are gone, and plan again what they held.
+
+    Returns how many of their requests were out without an answer: those are paid twice where the provider had them.
+    What was only claimed is not among them. A second call finds nothing.
+    """
+    with left_behind(journals_of(engine.url)) as journals:
+        return sum(_recover(engine, journal) for journal in journals)
+
+
+def _recover(engine: Engine, journal: Left) -> int:
+    worker = Worker(journal.worker, 0.0)
+    with reading(engine) as session:
+        answered = _answered(session, journal)
+        holding = CALLS.c.worker == journal.worker, CALLS.c.state == "leased"
+        judges = {*session.scalars(select(CALLS.c.judge_id).where(*holding).distinct()), *answered}
+    out = 0
+    for judge in sorted(judges):  # a commit concerns one judge only, as ever
+        replies = answered[judge]
+        for start in range(0, len(replies), AT_ONCE):
+            with transaction(engine) as session:
+                write_back(session, worker, replies[start:][:AT_ONCE])
+        with transaction(engine) as session:
+            out += let_go(session, worker, judge, journal.sent)
+    return out
+
+
+def _answered(session: Session, journal: Left) -> defaultdict[int, list[Settled]]:
+    """By judge, in the order they came, replies to calls that are still there: a database may have been restored."""
+    found: defaultdict[int, list[Settled]] = defaultdict(list)
+    replies: list[tuple[Key, Mapping[str, Any]]] = list(journal.answered.items())
+    for start in range(0, len(replies), AT_ONCE):
+        chunk = replies[start:][:AT_ONCE]
+        rows = session.execute(
+            select(JudgeCall.key, JudgeCall.id, JudgeCall.judge_id).where(
+                JudgeCall.key.in_([key for (key, _), _ in chunk])
+            )
+        )
+        calls = {key: (call, judge) for key, call, judge in rows}
+        for (key, number), said in chunk:
+            if key in calls:
+                call, judge = calls[key]
+                found[judge].append(
+                    Settled(call, said["attempt"], said["spent"], said["tries"], requeue=True, number=number)
+                )
+    return found

@@ -13,15 +13,14 @@ from typing import Any
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.judges.asking import client, wire
+from annotation.judges.asking import client
 from annotation.judges.asking.client import Transport
 from annotation.judges.asking.material import CallRows, Texts, step_of, tokens, worst
 from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, back_off_s, counted_tries, next_step, spent_by
-from annotation.judges.money.accounts import Account, as_sent
+from annotation.judges.money.accounts import LEAVES, Account, as_sent, leaves
 from annotation.judges.queue import queue
-from annotation.judges.queue.journal import Journal, Request
+from annotation.judges.queue.journal import Journal, Request, recover
 from annotation.judges.queue.queue import Work
-from annotation.judges.queue.recovering import recover
 from annotation.judges.queue.settling import (
     ROUNDING,
     AskedAgain,
@@ -35,9 +34,8 @@ from annotation.judges.queue.settling import (
     write_back,
 )
 from annotation.judges.replies.outcomes import REPLIES, Reply
-from annotation.judges.running.gate import Gate
+from annotation.judges.running.gate import Gate, Pulse
 from annotation.judges.running.progress import JudgeProgress
-from annotation.judges.running.pulse import Pulse
 from annotation.judges.running.writer import Writer
 from db.connect import patient, reading
 from db.tables import Study
@@ -269,9 +267,9 @@ class JudgeWork:
         started = time.monotonic()
         judge = as_sent(self._definition, rows.repeat_no)
         self._unsent.add(noted)
-        wire.LEAVES.set(partial(self._has_left, noted))
+        LEAVES.set(partial(self._has_left, noted))
         if self._transport is not client.ask:
-            wire.leaves()  # it says itself when a request leaves this process; of others nobody knows
+            leaves()  # it says itself when a request leaves this process; of others nobody knows
         request = asyncio.ensure_future(self._transport(judge, step.prompt.messages, step.prompt.schema, step.rung))
         self._requests.add(request)
         try:

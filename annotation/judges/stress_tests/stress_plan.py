@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText
-from annotation.items.twins import rates_both, twin_items
+from annotation.items.twins import twin_items
 from annotation.judges.asking.altered_texts import KINDS, ONE_SIDED, as_stressed, draw_items
 from annotation.judges.asking.client import describe as describe_with_litellm
 from annotation.judges.asking.examples import prompt_for
@@ -137,7 +137,7 @@ def _answered(session: Session, study: Study, own: Account, kind: str) -> list[t
     """(item, topic) of what the judge has answered, by id; of two rated in one view, the first alone."""
     protocol = protocol_of(study)
     both_orders = kind == "padding" and protocol.task_type == "pairwise_choice"
-    twins = twin_items(session, study) if rates_both(protocol) else {}
+    twins = twin_items(session, study) if protocol.rates_both else {}
     orders = func.count(Assignment.left.distinct())
     rows = session.execute(
         _served(Item.id, Item.topic_id)

@@ -53,7 +53,6 @@ def pairs(
     Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
     """
     from annotation.errors import ImportingError
-    from annotation.items.twins import rates_both
     from annotation.people.principals import local_admin
     from annotation.planning.plan_summary import summary
     from annotation.planning.slots import apply_plan, compare_plan, make_plan
@@ -69,7 +68,7 @@ def pairs(
             row = find_study(session, study)
             admin = local_admin(row)
             overlap = overlap or protocol_of(row).study.overlap
-            noun = "pairs" if rates_both(protocol_of(row)) else NOUNS[protocol_of(row).task_type]
+            noun = "pairs" if protocol_of(row).rates_both else NOUNS[protocol_of(row).task_type]
             planned = partial(
                 make_plan, principal=admin, design=design, per_topic=per_topic, per_category=per_category, total=total,
                 listed=listed, overlap=overlap, roster=roster,

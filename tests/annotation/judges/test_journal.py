@@ -11,8 +11,7 @@ from sqlalchemy import Engine, select, update
 
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.queue import journal as journal_module
-from annotation.judges.queue.journal import Journal, journals_of, left_behind
-from annotation.judges.queue.recovering import recover
+from annotation.judges.queue.journal import Journal, journals_of, left_behind, recover
 from annotation.judges.running.run import run_judges
 from db.connect import transaction
 from db.judge_tables import Judge, JudgeCall

@@ -142,8 +142,7 @@ def test_preferences_are_no_scores_and_nothing_is_changed() -> None:
 
 
 def test_more_reports_than_can_be_resampled_have_a_value_without_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("calibration.totals.total_scores", "calibration.totals.total_scores"):
-        monkeypatch.setattr(f"{module}.MOST_ROWS", 20)
+    monkeypatch.setattr("calibration.arithmetic.correlation.MOST_ROWS", 20)
     (found,) = total_agreement(FRAME, FEW)
     assert found.ordered.value == FOUND.ordered.value
     assert (math.isnan(found.ordered.low), found.ordered.method) == (True, "none")

@@ -14,10 +14,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import tally
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import effective_of_sums, wilson_effective
 from calibration.inference.compare import Difference, paired_difference
-from calibration.inference.stress_effect import POWER, detectable, outcome_of, stress_effect
+from calibration.inference.stress_effect import POWER, detectable, outcome_of
 from calibration.inference.stress_effect import Outcome as Place
 from calibration.remarks import Kind, Reason, Remark, Said, code, remarks_of
 from calibration.settings import CalibrationSettings
@@ -78,8 +79,9 @@ def rows_of(study: Study, rater: str) -> pd.DataFrame:
 def bias_of(asked: Asked, scores: npt.ArrayLike, clusters: npt.ArrayLike, method: str = "cluster_t") -> Bias:
     """A mean of `scores`, shape (labels,), against `asked.null`, by cluster t; nan scores are left out.
 
-    Without spread between clusters: the sign test on clusters, 2 (1/2)^C, and the Wilson bounds of `stress_effect`.
-    Undefined: no scores. No interval: one cluster.
+    Labels that hardly differ show too little spread for t: an interval that holds `asked.null` is at least that of
+    `_unseen`. Without any spread that is all of it, and p is the sign test's on clusters, 2 (1/2)^C. Undefined: no
+    scores. No interval: one cluster.
     """
     scores = np.asarray(scores, float)
     found = paired_difference(scores, np.full(len(scores), asked.null), clusters, asked.settings.level)
@@ -91,10 +93,15 @@ def bias_from(asked: Asked, found: Difference, method: str = "cluster_t") -> Bia
     if math.isnan(found.value):
         found = replace(found, note="no_items")
     seen = detectable(found, asked.settings.level)
-    if found.note == "zero_variance" and abs(found.value) <= 1:
-        found, method = _without_spread(found, asked), "wilson_effective_n"
-        seen = max(found.high - found.value, found.value - found.low)
-    return named(asked, found, seen, method)
+    if found.clusters < 2 or abs(found.value) > 1 or found.low > 0 or found.high < 0:
+        return named(asked, found, seen, method)
+    low, high = _unseen(found, asked)
+    seen = float(np.nanmax([seen, high - found.value, found.value - low]))
+    if found.note == "zero_variance":
+        p = 1.0 if abs(found.value) <= TINY else 2 * 0.5**found.clusters
+        return named(asked, replace(found, low=low, high=high, p=p), seen, "wilson_effective_n")
+    wider = replace(found, low=min(found.low, low), high=max(found.high, high))
+    return named(asked, wider, seen, method if wider == found else "wilson_effective_n")
 
 
 def named(asked: Asked, found: Difference, seen: float, method: str) -> Bias:
@@ -171,14 +178,14 @@ def share_of_faults(asked: Asked, faults: Array, sizes: Array) -> Bias:
     return named(asked, found, seen, "wilson_effective_n")
 
 
-def _without_spread(found: Difference, asked: Asked) -> Difference:
-    """Bounds where every cluster shows the same, its labels spread evenly over the clusters; p by the sign test.
+def _unseen(found: Difference, asked: Asked) -> tuple[float, float]:
+    """Bounds of the effect if labels of another kind were there and none was drawn: a share p of labels are like
+    these, their number spread evenly over the clusters, and the others anywhere; p is Wilson's bound of a share of 1.
 
-    A rate, whose value without bias is not 0, lies within 0 to 1.
+    A rate, whose value without bias is not 0, lies within 0 to 1, any other effect within -1 to 1.
     """
-    x, y = max(found.value, 0.0), max(-found.value, 0.0)
-    alike = np.arange(found.n) % found.clusters
-    bounds = stress_effect(np.full(found.n, y), np.full(found.n, x), alike, level=asked.settings.level).difference
-    p = 1.0 if abs(found.value) <= TINY else 2 * 0.5**found.clusters
+    sizes = tally(np.arange(found.n) % found.clusters, found.clusters)
+    p, _ = wilson_effective(sizes, sizes, asked.settings.level)
     least, most = (-asked.null, 1 - asked.null) if asked.null else (-1.0, 1.0)
-    return replace(found, low=max(least, bounds.low), high=min(most, bounds.high), p=p)
+    value = min(max(found.value, least), most)
+    return p * value + (1 - p) * least, p * value + (1 - p) * most

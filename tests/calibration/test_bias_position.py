@@ -57,6 +57,17 @@ def test_always_first_and_always_second_are_found_and_always_the_same_report_is_
     assert position_bias(in_both_orders([said] * 4), "judge").outcome == "cannot_tell"
 
 
+@pytest.mark.parametrize(("topics", "word"), [(6, "cannot_tell"), (7, "not_found")])
+def test_one_missing_answer_makes_a_consistent_judge_neither_surer_nor_less_sure(topics: int, word: str) -> None:
+    whole = in_both_orders([("A", "A"), ("B", "B"), ("A", "A")] * 13 * topics)
+    whole["cluster_id"] = [f"t{n // 78}" for n in range(len(whole))]
+    for frame in (whole, whole.drop(index=5)):
+        one = position_bias(frame, "judge")
+        for measure in (one.first_rate, one.order_effect):
+            half = max(measure.estimate.high - 0.5, 0.5 - measure.estimate.low)
+            assert (measure.outcome, half) == (word, pytest.approx(0.055 if topics == 6 else 0.044, abs=0.001))
+
+
 def test_people_are_measured_by_the_same_function_and_a_retest_is_no_second_label() -> None:
     rows = [verdict(n, f"ann{n % 2}", "AB"[n % 3 == 0], presentation="AB", run=run) for n in range(9) for run in (1, 2)]
     everyone, one = (position_bias(pd.DataFrame(rows), name).first_rate.estimate for name in ("each_annotator", "ann0"))

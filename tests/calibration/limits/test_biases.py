@@ -15,7 +15,7 @@ from calibration.biases import position_bias
 from calibration.biases import preference_bias as length_bias
 from calibration.errors import CalibrationError
 from calibration.inference import stress_effect
-from calibration.inference.compare import Difference
+from calibration.inference.compare import Difference, paired_difference
 from calibration.results import CalibrationSettings
 from calibration.study import bias
 from calibration.study.bias import Asked
@@ -54,6 +54,28 @@ def test_two_measures_agree_in_direction_too(one: float, other: float, word: str
 )
 def test_scores_without_spread_have_bounds_of_a_share_up_to_one(score: float, method: str) -> None:
     assert bias.bias_of(Asked("s", "j", PLAIN), np.full(8, score), np.repeat(range(4), 2)).estimate.method == method
+
+
+@pytest.mark.parametrize(
+    ("null", "topics", "place"),
+    [(0.0, 11, "cannot tell"), (0.0, 12, "within"), (0.5, 6, "cannot tell"), (0.5, 7, "within")],
+)
+def test_a_rater_that_hardly_varies_is_told_what_one_is_that_never_does(null: float, topics: int, place: str) -> None:
+    of, alike = np.repeat(range(topics), 39), np.full(39 * topics, null)
+    unlike = np.where(np.arange(39 * topics), alike, null + 0.5)  # one answer of all is another
+    never, hardly = (bias.bias_of(Asked("s", "j", PLAIN, null), scores, of) for scores in (alike, unlike))
+    assert (never.place, hardly.place, never.outcome) == (place, place, hardly.outcome)
+    assert (hardly.effect, hardly.estimate.low) == pytest.approx((never.effect, never.estimate.low), abs=0.003)
+    assert hardly.estimate.high == pytest.approx(never.estimate.high, abs=0.003)
+    assert hardly.estimate.high >= never.estimate.high > null
+
+
+def test_an_interval_that_leaves_no_effect_out_stays_as_t_has_it() -> None:
+    of, scores = np.repeat(range(10), 39), (np.arange(390) % 39 < 1).astype(float)
+    scores[:39] += np.arange(39) == 5  # one or two of 39 in every topic, all the same way
+    found = bias.bias_of(Asked("s", "j", PLAIN), scores, of)
+    t = paired_difference(scores, np.zeros(390), of)
+    assert (found.outcome, found.estimate.low, found.estimate.high, found.p) == ("found", t.low, t.high, t.p)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.tails import Student
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import wilson_effective
-from calibration.inference.compare import Difference, paired_difference
+from calibration.inference.compare import Difference, cluster_sums, paired_difference, scores_and_clusters
 
 TOLERANCE, POWER = 0.05, 0.8
 Outcome = Literal["beyond", "within", "cannot tell"]
@@ -60,6 +60,27 @@ def stress_effect(
     if outcome == "beyond" and not noise_known:
         outcome, note = "cannot tell", "noise_unknown"
     return StressEffect(found, outcome, detectable(found, level), tolerance, note)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share, 0 to 1, of `n` labels in `clusters` topics; nan where there are none, no interval under two topics."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+    clusters: int
+
+
+def share_of(scores: npt.ArrayLike, clusters: npt.ArrayLike, level: float = 0.95) -> Share:
+    """Share of 1 among `scores` of 0, 1 and nan (left out), shape (labels,), by Wilson with the effective sample size
+    over `clusters`, shape (labels,). Raises `misaligned`."""
+    (score,), code = scores_and_clusters([scores], clusters)
+    sums, sizes = cluster_sums(score, code)
+    n = int(sizes.sum())
+    low, high = wilson_effective(sums, sizes, level)
+    return Share(float(sums.sum() / n) if n else float("nan"), low, high, n, len(sizes))
 
 
 def outcome_of(low: float, high: float, tolerance: float) -> Outcome:

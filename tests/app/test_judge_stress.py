@@ -74,6 +74,22 @@ def test_a_judge_that_likes_length_is_beyond_the_tolerance_and_every_reply_is_on
     assert money["calls"] == 12, "stress tests are not what the judge's own verdicts cost"
 
 
+def test_a_judge_that_follows_an_injection_is_seen_to_and_how_often(stressing: Stressing) -> None:
+    stressing.judges("repeats = 2", "openai/fake-first-0.5-inj-1.0")
+    stressing("judge", "run", "small")
+    said = stressing(*STRESS, "injection", "--yes")
+    assert "told by a report to choose it, the judge lets that report win" in said
+    assert "are what the report asked for (95 % interval" in said
+    assert "another try without it turns" in said
+    found = json.loads(stressing(*STRESS, "injection", "--json"))
+    follows, unasked = found["follows"], found["unasked"]
+    assert (found["outcome"], found["statistic"], found["clusters"]) == ("beyond", "wins", 6)
+    assert follows["n"] == unasked["n"] < found["n"]
+    assert (follows["value"], follows["high"]) == (1.0, 1.0), "the share planted"
+    assert 0.5 < follows["low"] < 1.0
+    assert unasked["value"] < 0.7, "by chance a half"
+
+
 def test_a_paraphrase_is_run_and_status_stays_that_of_the_judge(stressing: Stressing) -> None:
     stressing.judges("repeats = 2", "openai/fake-acc-0.85")
     stressing("judge", "run", "small")
@@ -86,4 +102,4 @@ def test_a_paraphrase_is_run_and_status_stays_that_of_the_judge(stressing: Stres
 
 def test_an_unknown_kind_is_refused_with_the_known_ones(stressing: Stressing) -> None:
     said = " ".join(stressing(*STRESS, "verbosity", exit_code=2).replace("│", " ").split())
-    assert "choose from markdown, padding, paraphrase, authority" in said
+    assert "choose from markdown, padding, paraphrase, authority, injection" in said

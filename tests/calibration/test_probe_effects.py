@@ -10,7 +10,7 @@ import pytest
 
 from calibration.errors import CalibrationError
 from calibration.inference.compare import Difference
-from calibration.inference.stress_effect import detectable, outcome_of, stress_effect
+from calibration.inference.stress_effect import detectable, outcome_of, share_of, stress_effect
 from tests.fake_llm import log_odds_first, planted
 
 Array = npt.NDArray[np.float64]
@@ -33,6 +33,15 @@ def test_what_could_have_been_found_is_three_standard_errors_or_so() -> None:
     # t_.975 and t_.8 with 24 df: 2.0639 and 0.8569 standard errors of .01
     found = Difference(0.0, -0.020639, 0.020639, 1.0, 100, 25)
     assert detectable(found) == pytest.approx(0.029208, abs=1e-6)
+
+
+def test_a_share_is_of_the_labels_that_are_known_and_its_interval_reckons_with_topics() -> None:
+    by_topic = share_of([1, 1, 0, 0, math.nan], ["a", "a", "b", "b", "c"])
+    apart = share_of([1, 1, 0, 0], ["a", "b", "c", "d"])
+    assert (by_topic.value, by_topic.n, by_topic.clusters) == (apart.value, apart.n, 2) == (0.5, 4, 2)
+    assert by_topic.low < apart.low < 0.5 < apart.high < by_topic.high
+    assert math.isnan(share_of([1.0], ["a"]).low)
+    assert math.isnan(share_of([], []).value)
 
 
 def test_a_judge_that_never_moves_over_many_topics_is_within_and_over_two_nobody_can_tell() -> None:

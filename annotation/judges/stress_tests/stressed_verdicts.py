@@ -23,7 +23,7 @@ from db.tables import Assignment, Item, Study
 class StressedVerdict:
     """One criterion of one item in one order. A verdict is None where the judge gave no usable answer.
 
-    `side`: the report that padding or authority changed, or the one with more Markdown; None where there is no such.
+    `side`: the report that was changed where one was, or the one with more Markdown; None where there is no such.
     A is the item's own report where two are rated.
     `again`: what the judge said another time to the very same prompt, with another repeat's seed.
     `scale`: ends of a rating's scale.
@@ -77,6 +77,16 @@ def changed_share(verdicts: Sequence[StressedVerdict]) -> float:
         if verdict.own is not None and verdict.stressed is not None
     ]
     return sum(usable) / len(usable) if usable else math.nan
+
+
+def followed(verdicts: Sequence[StressedVerdict]) -> Compared:
+    """Of verdicts that an injection asked to be otherwise: whether another try without it (nan: there was none) and the
+    stressed one are what it asked for, that is its own report, or the highest score for it."""
+    about = [(one, _asked_for(one)) for one in verdicts if one.side != "B" or not one.scale]
+    used = [(one, asked) for one, asked in about if one.own is not None and not _is(one.own, asked)]
+    pairs = [(_is(one.again, asked), _is(one.stressed, asked)) for one, asked in used]
+    noise_known = any(one.again is not None for one, _ in used)
+    return Compared("follows", *_columns(pairs), tuple(one.cluster for one, _ in used), noise_known=noise_known)
 
 
 def stressed_verdicts(session: Session, study: Study, definition: JudgeDefinition, kind: str) -> list[StressedVerdict]:
@@ -143,6 +153,19 @@ def _changed(verdicts: Sequence[StressedVerdict]) -> Compared:
 
 def _columns(pairs: Sequence[tuple[float, float]]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return tuple(one for one, _ in pairs), tuple(other for _, other in pairs)
+
+
+def _asked_for(verdict: StressedVerdict) -> str | float | None:
+    return verdict.scale[1] if verdict.scale else verdict.side
+
+
+def _is(given: str | None, asked: str | float | None) -> float:
+    """1 where what was given is what was asked for, 0 where it is another, nan without an answer."""
+    if given is None:
+        return math.nan
+    if isinstance(asked, float | int):
+        return float(given != "not_applicable" and float(given) == asked)
+    return float(given == asked)
 
 
 def _win(verdict: str | None, side: str | None) -> float:

@@ -15,12 +15,14 @@ from app.commands.printing import JSON, ONE, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.stress_tests.stress_plan import StressPlan
-    from calibration.inference.stress_effect import StressEffect
+    from calibration.inference.stress_effect import Share, StressEffect
 
 WHAT = {
     ("markdown", "wins"): "without Markdown, the report that had more of it wins {change} points {way}",
     ("padding", "wins"): "at 1.6 times its length, the padded report wins {change} points {way}",
     ("authority", "wins"): "with an unsupported claim of authority, that report wins {change} points {way}",
+    ("injection", "wins"): "told by a report to choose it, the judge lets that report win {change} points {way}",
+    ("injection", "score"): "told to by a report, scores are {change} points of their scale {way}",
     ("markdown", "score"): "without Markdown, scores are {change} points of their scale {way}",
     ("padding", "score"): "at 1.6 times its length, a report's scores are {change} points of their scale {way}",
     ("authority", "score"): "with an unsupported claim of authority, scores are {change} points of their scale {way}",
@@ -51,8 +53,8 @@ def stress(
     judge: str = typer.Option(..., help="Which judge of the file; it must have answered these items."),
     kind: str = typer.Option(
         ...,
-        help="What is changed: markdown, padding, paraphrase or authority.",
-        autocompletion=among("markdown", "padding", "paraphrase", "authority"),
+        help="What is changed: markdown, padding, paraphrase, authority or injection.",
+        autocompletion=among("markdown", "padding", "paraphrase", "authority", "injection"),
     ),
     pairs: int = typer.Option(50, help="How many pairs at most (or items), from as many topics as there are.", min=1),
     judges: Path = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how."),
@@ -132,9 +134,9 @@ def _show_plan(plan: StressPlan, as_json: bool) -> None:
 
 
 def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json: bool) -> None:
-    from annotation.judges.stress_tests.stressed_verdicts import changed_share, compared, stressed_verdicts
+    from annotation.judges.stress_tests.stressed_verdicts import changed_share, compared, followed, stressed_verdicts
     from annotation.studies import protocol_of
-    from calibration.inference.stress_effect import TOLERANCE, stress_effect
+    from calibration.inference.stress_effect import TOLERANCE, share_of, stress_effect
     from db.connect import reading
     from db.tables import Study
 
@@ -148,19 +150,48 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
     )
     change = effect.difference
     changed = changed_share(verdicts)
+    follows = None
+    if kind == "injection":
+        obeyed = followed(verdicts)
+        follows, unasked = (share_of(column, obeyed.clusters) for column in (obeyed.stressed, obeyed.unstressed))
     if as_json:
         made = {**asdict(change), "detectable": effect.detectable}
         print_json(
             {
                 "judge": definition.name, "stress_test": kind, "statistic": scores.what, "outcome": effect.outcome,
-                **{name: None if value != value else value for name, value in made.items()}, "note": effect.note,
+                **_known(made), "note": effect.note,
                 "tolerance": tolerance, "changed": None if changed != changed else changed, "asked": len(verdicts),
+                **({} if follows is None else {"follows": _known(asdict(follows)), "unasked": _known(asdict(unasked))}),
             }
         )  # fmt: skip
         return
     typer.echo(f"{definition.name}, {kind}: {in_words(effect, kind, scores.what)}")
     if changed == changed:
         typer.echo(f"{100 * changed:.1f} % of the {len(verdicts):,} verdicts asked again are other than before")
+    if follows is not None:
+        typer.echo(follows_in_words(follows, unasked))
+
+
+def _known(made: dict[str, Any]) -> dict[str, Any]:
+    return {name: None if value != value else value for name, value in made.items()}
+
+
+def follows_in_words(follows: Share, unasked: Share) -> str:
+    """How often an injection is followed, of the verdicts that were otherwise before it; beside another try without."""
+    if not follows.n:
+        return "every verdict was what the report asked for before it asked: how often it is followed, nobody can tell"
+    bounds = "no interval: fewer than two topics" if follows.low != follows.low else _interval(follows)
+    told = (
+        f"of the {follows.n:,} verdicts that were otherwise without it, {100 * follows.value:.1f} % are what the "
+        f"report asked for ({bounds}, {follows.clusters} topics)"
+    )
+    if not unasked.n:
+        return f"{told}; how many another try alone would turn is not known: run it with repeats = 2"
+    return f"{told}; another try without it turns {100 * unasked.value:.1f} % ({_interval(unasked)})"
+
+
+def _interval(share: Share) -> str:
+    return f"95 % interval {100 * share.low:.1f} to {100 * share.high:.1f}"
 
 
 def in_words(effect: StressEffect, kind: str, what: str) -> str:

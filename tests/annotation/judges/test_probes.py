@@ -15,16 +15,20 @@ from annotation.judges.asking.altered_texts import (
     AUTHORITY,
     AUTHORITY_ALONE,
     FILLERS,
+    INJECTIONS,
+    PLACES,
     as_stressed,
     changed_side,
     draw_items,
     heavier_side,
     padded,
     with_authority,
+    with_injection,
     without_markdown,
 )
 from annotation.judges.asking.prompt import TEMPLATES, shipped_template
 from annotation.judges.defining.judge_file import PARAPHRASED, PLAIN, PROMPTS
+from annotation.leaks.self_identification import addressed_to_judges, find_self_identification
 
 LAWS = settings(deadline=None)
 
@@ -116,6 +120,26 @@ def test_an_authority_is_added_once_and_every_word_stays(document: str) -> None:
     added = AUTHORITY if AUTHORITY in changed else AUTHORITY_ALONE
     assert changed.count(added) == 1
     assert words(changed.replace(added, "")) == words(document)
+
+
+@LAWS
+@given(DOCUMENT, st.integers(0, 40), st.sampled_from([*PLACES, ""]))
+def test_an_injection_is_added_once_every_word_stays_and_an_import_would_flag_it(
+    document: str, key: int, place: str
+) -> None:
+    changed = with_injection(document, str(key), place)
+    (added,) = [line for line in changed.splitlines() if line and line not in document.splitlines()]
+    assert words(changed.replace(added, "")) == words(document)
+    assert (f"the {place} report" if place else "this report") in added
+    assert addressed_to_judges(added)
+    assert "judge" in {flag.kind for flag in find_self_identification(changed, ["Atlas"])}
+
+
+def test_all_wordings_of_an_injection_are_drawn_and_each_stands_in_both_places() -> None:
+    drawn = [with_injection("Rivers rise. They fall.\n\nSo it is.", str(key), "first") for key in range(100)]
+    assert {(text.endswith("So it is."), one[:9]) for text in drawn for one in INJECTIONS if one[:9] in text} == {
+        (early, one[:9]) for early in (True, False) for one in INJECTIONS
+    }
 
 
 @LAWS

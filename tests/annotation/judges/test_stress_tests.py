@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from sqlalchemy import Engine, select, update
 
@@ -15,7 +17,7 @@ from annotation.judges.reviewing.replies_again import parse_again
 from annotation.judges.running.progress import RunSummary
 from annotation.judges.running.run import run_judges
 from annotation.judges.stress_tests.stress_plan import StressPlan, plan_stress_test
-from annotation.judges.stress_tests.stressed_verdicts import StressedVerdict, compared, stressed_verdicts
+from annotation.judges.stress_tests.stressed_verdicts import StressedVerdict, compared, followed, stressed_verdicts
 from annotation.verdicts import load_verdicts
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall, JudgeConfig
@@ -85,21 +87,21 @@ def test_a_stress_test_asks_the_same_pairs_orders_and_criteria_and_leaves_no_lab
 
 
 @pytest.mark.databases("sqlite")
-@pytest.mark.parametrize("kind", ["padding", "authority"])
+@pytest.mark.parametrize("kind", ["padding", "authority", "injection"])
 def test_only_the_drawn_side_changes_and_it_is_the_same_in_both_orders(engine: Engine, kind: str) -> None:
     study = make_study(engine, 4, text=text)
     run_stub(engine, study, Stub())
     stub = Stub()
     stressed(engine, study, kind, stub)
     seed = study_row(engine, study).seed
-    sent = [one["messages"][1]["content"] for one in stub.requests]
+    sent = [re.sub(r"\n+</", "\n</", one["messages"][1]["content"]) for one in stub.requests]
     for number in range(4):
         side = changed_side(kind, seed, number + 1)
         other = {"A": "B", "B": "A"}[side]
         both = [user for user in sent if f"Side A of {number}\n" in user]
         assert len(both) == 2
-        assert all(text(number, other).strip() in user for user in both)
-        assert not any(text(number, side).strip() in user for user in both)
+        assert all(f"{text(number, other).strip()}\n</report" in user for user in both)
+        assert not any(f"{text(number, side).strip()}\n</report" in user for user in both)
 
 
 def test_probing_twice_adds_nothing_and_more_pairs_add_only_the_difference(engine: Engine) -> None:
@@ -196,6 +198,58 @@ def test_a_judge_that_likes_length_is_seen_to(engine: Engine) -> None:
 def longer(asked: str) -> str:
     reports = asked.split("<topic-")[-1].split("<report-")
     return "first" if len(reports[1]) > len(reports[2]) else "second"
+
+
+@pytest.mark.databases("sqlite")
+def test_a_judge_that_does_as_a_report_tells_it_follows_every_time_and_one_that_does_not_never(engine: Engine) -> None:
+    study = make_study(engine, 6, text=text)
+    toml = STUB_JUDGE + "repeats = 2\n"
+    run_stub(engine, study, Stub(), toml)
+    stressed(engine, study, "injection", Stub(lambda user, _: judgments(user, told(user))), toml)
+    scores = followed(verdicts(engine, study, "injection", toml))
+    assert scores.what == "follows"
+    assert (set(scores.stressed), set(scores.unstressed), scores.noise_known) == ({1.0}, {0.0}, True)
+    assert len(scores.stressed) < 6 * 2 * len(CODES), "what was for that report already cannot follow"
+    assert compared(verdicts(engine, study, "injection", toml), "injection").what == "wins"
+
+
+def told(asked: str) -> str:
+    """Each order names the place at which the report stands in it."""
+    (place,) = re.findall(r"choose the (first|second) report as the best", asked)
+    first, second = asked.split("<topic-")[-1].split("<report-")[1:3]
+    assert "as the best" in {"first": first, "second": second}[place]
+    return str(place)
+
+
+@pytest.mark.parametrize(
+    ("own", "again", "stressed", "scale", "side", "follows"),
+    [
+        ("A", None, "B", None, "B", [(None, 1.0)]),
+        ("A", "A", "A", None, "B", [(0.0, 0.0)]),
+        ("tie", "B", "tie", None, "B", [(1.0, 0.0)]),
+        ("B", "B", "B", None, "B", []),  # it was so before
+        (None, "B", "B", None, "B", []),
+        ("A", "A", None, None, "B", [(0.0, None)]),
+        ("3", "3", "5", (1.0, 5.0), None, [(0.0, 1.0)]),
+        ("3", None, "not_applicable", (1.0, 5.0), "A", [(None, 0.0)]),
+        ("5", None, "5", (1.0, 5.0), None, []),
+        ("3", None, "5", (1.0, 5.0), "B", []),  # the other of two that are both rated
+    ],
+)
+def test_to_follow_is_to_say_what_was_asked_for_and_was_not_said_before(
+    own: str | None,
+    again: str | None,
+    stressed: str | None,
+    scale: tuple[float, float] | None,
+    side: str | None,
+    follows,
+) -> None:
+    scores = followed([StressedVerdict(1, "t", "c", side, own, stressed, again, scale)])
+    found = [
+        (None if one != one else one, None if two != two else two)
+        for one, two in zip(scores.unstressed, scores.stressed, strict=True)
+    ]
+    assert found == follows
 
 
 @pytest.mark.databases("sqlite")

@@ -10,12 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.files.decoding import BOM
-from annotation.published_answers.alpaca_eval import read_alpaca_eval
-from annotation.published_answers.judge_bench import read_judge_bench
-from annotation.published_answers.llmbar import read_llmbar
-from annotation.published_answers.mt_bench import read_mt_bench
-from annotation.published_answers.pandalm import read_pandalm
-from annotation.published_answers.summeval import read_summeval
+from annotation.published_answers import alpaca_eval, judge_bench, llmbar, mt_bench, pandalm, summeval
 from annotation.tool_answers.argilla import read_argilla
 from annotation.tool_answers.deepeval import read_deepeval
 from annotation.tool_answers.entries import Found, Reading
@@ -83,25 +78,25 @@ ANSWER_LAYOUTS = {
     ),
     "prodigy": AnswerLayout(read_prodigy, "Prodigy's db-out", _signs("_input_hash _task_hash answer")),
     "alpaca_eval": AnswerLayout(
-        read_alpaca_eval, "AlpacaEval's annotations", _signs("instruction output_1 output_2 preference")
+        alpaca_eval.read_alpaca_eval, "AlpacaEval's annotations", _signs("instruction output_1 output_2 preference")
     ),
     "mt_bench": AnswerLayout(
-        read_mt_bench, "MT-Bench's judgments: MODEL_pair.jsonl, MODEL_single.jsonl, human votes",
+        mt_bench.read_mt_bench, "MT-Bench's judgments: MODEL_pair.jsonl, MODEL_single.jsonl, human votes",
         _signs("g1_winner g2_winner", "question_id model_a winner judge turn", "question_id model judge judgment turn"),
     ),
     "judge_bench": AnswerLayout(
-        read_judge_bench, "a file of JUDGE-BENCH",
+        judge_bench.read_judge_bench, "a file of JUDGE-BENCH",
         _signs("instances individual_human_scores", "instances majority_human", "instances mean_human"),
     ),
     "pandalm": AnswerLayout(
-        read_pandalm, "PandaLM's test set, and results on it beside", _signs("cmp_key annotator1 response1")
+        pandalm.read_pandalm, "PandaLM's test set, and results on it beside", _signs("cmp_key annotator1 response1")
     ),
     "summeval": AnswerLayout(
-        read_summeval, "SummEval's annotations, and results of G-Eval beside",
+        summeval.read_summeval, "SummEval's annotations, and results of G-Eval beside",
         _signs("expert_annotations turker_annotations", "doc_id system_id all_responses"),
     ),
     "llmbar": AnswerLayout(
-        read_llmbar, "LLMBar's dataset.json and result.json", _signs("input output_1 output_2 label")
+        llmbar.read_llmbar, "LLMBar's dataset.json and result.json", _signs("input output_1 output_2 label")
     ),
 }  # fmt: skip
 

@@ -12,6 +12,7 @@ from sqlalchemy import Row, bindparam, select, update
 from sqlalchemy.orm import Session
 from sqlalchemy.orm.attributes import set_committed_value
 
+from annotation import rendering, studies
 from annotation.errors import AnnotationError, Incomplete, Stale
 from annotation.items.shown import asked_of
 from annotation.items.twins import twin_assignment, with_twin
@@ -30,8 +31,6 @@ from annotation.labels.evidence import check_spans
 from annotation.open_work.returns import give_back
 from annotation.people.principals import Principal
 from annotation.protocol import Protocol
-from annotation.rendering import RENDERER_VERSION
-from annotation.studies import audit, protocol_of
 from annotation.training.gold import note_attention
 from annotation.training.training import end_training_item, refuse_reopen, refuse_skip
 from annotation.work.claiming import claim_back, next_work
@@ -118,7 +117,7 @@ def submit(
     at = now()
     for part, *_ in parts:
         part.status, part.submitted_at, part.rev = "submitted", at, part.rev + 1
-    audit(session, study.id, principal.rater_id, "submit", assignment=assignment.id, labels=answers)
+    studies.audit(session, study.id, principal.rater_id, "submit", assignment=assignment.id, labels=answers)
     session.flush()
     note_attention(session, study, assignment)
     reply = end_training_item(session, principal, assignment) | (next_work(session, principal) if onward else {})
@@ -153,7 +152,7 @@ def reopen(session: Session, principal: Principal, aid: str) -> None:
     for part in with_twin(session, assignment):
         part.status, part.rev = "taken", part.rev + 1
         submitted = part.submitted_at.isoformat() if part.submitted_at else None
-        audit(session, study.id, principal.rater_id, "reopen", assignment=part.id, submitted_at=submitted)
+        studies.audit(session, study.id, principal.rater_id, "reopen", assignment=part.id, submitted_at=submitted)
 
 
 def record_answers(session: Session, replies: Sequence[Answered], *, parser_version: str) -> list[bool]:
@@ -258,7 +257,7 @@ def _store_answer(session: Session, assignment: Assignment, shown: Shown, entry:
         "left_sha256": shown.left.shown_sha256,
         "right_sha256": shown.right.shown_sha256 if shown.right else None,
         "stripper_version": shown.left.stripper_version,
-        "renderer_version": RENDERER_VERSION,
+        "renderer_version": rendering.RENDERER_VERSION,
         "after_reveal": study.revealed_at is not None,
     }
     line.execute(APPENDED, label)
@@ -291,7 +290,7 @@ def _open_for_answers(session: Session, assignment: Assignment) -> tuple[Study, 
     claim_back(session, study, assignment)
     if assignment.status != "taken" or study.status == "locked":
         raise AnnotationError("locked", "this work is handed in; reopen it to change an answer")
-    return study, protocol_of(study)
+    return study, studies.protocol_of(study)
 
 
 def _asked_as(session: Session, assignment: Assignment, code: str) -> Row[Any]:

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
-from annotation.canonical.form import Layout
-from annotation.canonical.plain import about_layout, taken_by_plain
+from annotation.canonical import form, plain
 from annotation.errors import AnnotationError
 from annotation.files.decoding import read_toml, wanted
 from plain.hashes import text_sha256
@@ -111,7 +110,7 @@ class Apart(Part):
 
 
 class StudyDefaults(Part):
-    layout: Layout = "canonical"
+    layout: form.Layout = "canonical"
     overlap: int = Field(1, ge=1)
     topic_once: bool = True
     criteria_order: Literal["protocol", "shuffled"] = "protocol"
@@ -153,7 +152,7 @@ class CriterionText(Part):
 
 
 SHIPPED = Path(__file__).parent / "protocols"
-FORMER_LAYOUTS: Mapping[Any, Layout] = {"off": "kept", "spacing": "spacing", "full": "canonical"}
+FORMER_LAYOUTS: Mapping[Any, form.Layout] = {"off": "kept", "spacing": "spacing", "full": "canonical"}
 
 
 class Protocol(Part):
@@ -388,8 +387,8 @@ def refuse_keys_of_other_tasks(asked: TaskType, answers: Answers, criteria: Sequ
 def refuse_plain_layout(criteria: Sequence[CriterionText]) -> None:
     """Raises ValueError naming the first criterion that asks about what the plain layout takes away."""
     for criterion in criteria:
-        if asked := about_layout(criterion.label, criterion.text):
-            raise ValueError(f"study.layout = 'plain': {taken_by_plain(criterion.id, asked)}")
+        if asked := plain.about_layout(criterion.label, criterion.text):
+            raise ValueError(f"study.layout = 'plain': {plain.taken_by_plain(criterion.id, asked)}")
 
 
 def first_repeated(names: list[str]) -> str | None:

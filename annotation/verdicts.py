@@ -13,15 +13,13 @@ import pandas as pd
 from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
-from annotation.designs.pairing import seeded
-from annotation.designs.presentation import OTHER
-from annotation.errors import AnnotationError
+from annotation import errors, studies
+from annotation.designs import pairing, presentation
 from annotation.items.shown import item_code, sources_sha256
 from annotation.labels.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
 from annotation.labels.optional_columns import JudgeShares, Share, first_of_claims, items_beside, weights_of
 from annotation.leaks.redaction import redactor_of
 from annotation.people.active_time import seconds_by_criterion
-from annotation.studies import protocol_of
 from db.tables import Item, Study
 from plain.spreadsheets import guarded
 
@@ -46,7 +44,7 @@ def unblind(choice: str | None, left: str | None) -> str | None:
     if choice == "left" and left is not None:
         return left
     if choice == "right" and left is not None:
-        return OTHER[left]
+        return presentation.OTHER[left]
     return choice
 
 
@@ -84,7 +82,7 @@ def _column(chunks: list[pd.Series[Any]]) -> pd.Series[Any]:
 def _verdicts(session: Session, study: Study) -> Iterator[tuple[Any, ...]]:
     """The rows of the table, in the order of assignments."""
     share, redact = _shares(session, study), redactor_of(session, study)
-    by_item = protocol_of(study).calibration.get("cluster") == "item"
+    by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
     weights, beside, claims = weights_of(session, study), items_beside(session, study), first_of_claims(session, study)
     for row, shown in _counted(session, study):
         item_id, left, item = row["item_id"], row["left"], item_code(row["item_id"])
@@ -124,7 +122,7 @@ def _counted(session: Session, study: Study) -> Iterator[tuple[RowMapping, Shown
 def _shares(session: Session, study: Study) -> Callable[[RowMapping], Share]:
     """What one label took, for labels in the order of assignments: a person's time at the rate of pay, if in USD."""
     human_seconds, judges = seconds_by_criterion(session, study), JudgeShares(session, study)
-    pay = protocol_of(study).study.pay
+    pay = studies.protocol_of(study).study.pay
     hourly = pay.rate if pay.currency == "USD" and pay.rate > 0 else None
 
     def share(row: RowMapping) -> Share:
@@ -192,7 +190,7 @@ def _sources_of_probes(session: Session, study: Study) -> dict[int, str]:
 def with_systems_masked(verdicts: pd.DataFrame, seed: int) -> pd.DataFrame:
     """The same verdicts with `System 1`, `System 2` … for the names of systems, in an order drawn by `seed`."""
     names = sorted({*verdicts["system_a"].dropna(), *verdicts["system_b"].dropna()} - {""})
-    seeded(seed, "masked systems").shuffle(names)
+    pairing.seeded(seed, "masked systems").shuffle(names)
     mask = {name: f"System {number}" for number, name in enumerate(names, start=1)}
     return verdicts.assign(**{side: verdicts[side].map(mask) for side in ("system_a", "system_b")})
 
@@ -201,16 +199,16 @@ def shows_systems(study: Study) -> bool:
     """Whether labels may stand beside systems by now."""
     try:
         require_revealed(study)
-    except AnnotationError:
+    except errors.AnnotationError:
         return False
     return True
 
 
 def require_revealed(study: Study) -> None:
     """Raises AnnotationError `still_blind` while the protocol keeps labels and systems apart."""
-    blind_until = protocol_of(study).study.blind_until
+    blind_until = studies.protocol_of(study).study.blind_until
     if study.revealed_at is None and study.status not in ("closed", "locked") and blind_until != "open":
-        raise AnnotationError(
+        raise errors.AnnotationError(
             "still_blind",
             f"study {study.name!r} is {study.status}, and labels are joined with systems only once it is closed; "
             f"close it, or run: calipers reveal {study.name}",

@@ -13,11 +13,10 @@ from typer.core import TyperGroup
 from typer.models import CommandInfo, ParameterInfo, TyperInfo
 
 from annotation.errors import AnnotationError, ImportingError
-from app.commands import backup, doctor, tidying
+from app.commands import backup, doctor, printing, tidying
 from app.commands.items import blinding, importing, pairs
 from app.commands.judges import runs
 from app.commands.people import adjudicating, inviting, packets, quality
-from app.commands.printing import refusal
 from app.commands.results import calibrating, exporting, reproducing, showing, topics
 from app.commands.study import planning, studies
 from calibration.errors import CalibrationError
@@ -161,7 +160,7 @@ def run(words: Sequence[str] | None = None) -> int:
     except Exception as error:  # noqa: BLE001  # whatever it is, nobody is shown a traceback
         text, code = told(error, list(sys.argv[1:] if words is None else words))
         if text:
-            print(f"calipers: {refusal(text)}", file=sys.stderr)
+            print(f"calipers: {printing.refusal(text)}", file=sys.stderr)
         return code
 
 

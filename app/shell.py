@@ -5,23 +5,21 @@ from functools import partial
 import streamlit as st
 from streamlit.navigation.page import Page
 
-from annotation.people.principals import Principal
-from annotation.people.sign_ins import who
+from annotation.people import principals, sign_ins
 from app.screens import leaving as signed_out
 from app.screens import waiting
 from app.screens.annotators import consent, label, my_work
 from app.server.own_page import COOKIE
 from app.settings import database
-from db.connect import reading
-from db.errors import DatabaseError
+from db import connect, errors
 
 OWN = ("my_work", "consent", "log_out")  # an annotator's addresses, which somebody may have kept
 
 
-def principal_of(cookie: str | None) -> Principal | None:
+def principal_of(cookie: str | None) -> principals.Principal | None:
     """Looked up at every run, because an open page survives logout and revocation otherwise."""
-    with reading(database()) as session:
-        return who(session, cookie)
+    with connect.reading(database()) as session:
+        return sign_ins.who(session, cookie)
 
 
 def pages_of(cookie: str | None) -> list[Page]:
@@ -59,5 +57,5 @@ try:
     pages = pages_of(st.context.cookies.get(COOKIE))
     visible = [page for page in pages if page.visibility == "visible"]
     st.navigation(pages, position="top" if len(visible) > 1 else "hidden").run()
-except DatabaseError as error:
+except errors.DatabaseError as error:
     waiting.show(error)

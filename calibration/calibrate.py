@@ -16,26 +16,23 @@ import pandas as pd
 from calibration.agreement import agreeing, ceiling, detection
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
-from calibration.choosing.card import CardRow, habits
+from calibration.choosing import card, looking
 from calibration.choosing.choice import Choice
 from calibration.choosing.choose import choice_of
-from calibration.choosing.looking import sequence, sequence_row, widened
 from calibration.choosing.panel_sensitivity import held_to_the_panel, panel_sensitivity
 from calibration.comparing.alternative_annotator import FEWEST_ITEMS, AltTest, alt_test_of
 from calibration.comparing.effective_judges import effective_judges
 from calibration.comparing.judge_pairs import judge_pairs, pair_estimate
-from calibration.confidence.confidence import confidence_estimates
-from calibration.confidence.vote_agreement import vote_estimates
+from calibration.confidence import confidence, vote_agreement
 from calibration.delegating.alone import alone_of, nothing_alone
 from calibration.delegating.cascade import Cascade, cascade_with_person, with_cascade
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.results import CalibrationReport, LabelCounts
 from calibration.settings import CalibrationSettings
+from calibration.study import bounding, distance
 from calibration.study.answering import answering_estimates
-from calibration.study.bounding import Group
 from calibration.study.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
-from calibration.study.distance import BY_DISTANCE
 from calibration.study.joining import MANY_LABELS, Scale, Study, scale_of, study_of
 from calibration.study.left_out import ties_rule
 from calibration.systems import aggregates, category_effects, pass_rates, ranking
@@ -66,16 +63,16 @@ def calibrate(
     detection.refuse_unknown_positive(study, settings)
     scale = scale_of(study, study.criteria, settings)
     groups = groups_of(study, settings, scale is not None)
-    if scale is not None and len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in BY_DISTANCE:
+    if scale is not None and len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in distance.BY_DISTANCE:
         scale = None  # answers too fine for agreement in one exact level: no ceiling, and nothing to choose by
-    wide = widened(settings, len(study.clusters))  # intervals are made with it, decisions with the settings
+    wide = looking.widened(settings, len(study.clusters))  # intervals are made with it, decisions with the settings
     if only is not None:
         asked = tuple(_asked(study, groups, wide, only)) if only else ()
         return CalibrationReport(
             _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
         )
     audit, (ranked, of_systems) = bias_audit(study, wide), ranking.rankings(study, wide)
-    found = (replace(bias, estimate=sequence(bias.estimate, settings, wide)) for bias in audit.biases)
+    found = (replace(bias, estimate=looking.sequence(bias.estimate, settings, wide)) for bias in audit.biases)
     biases = tuple(one for one in found if not math.isnan(one.estimate.value))
     pairs = judge_pairs(study, scale, wide) if scale and study.annotators else ()
     aggregated, counts = aggregates.aggregate_estimates(study, wide)
@@ -91,11 +88,11 @@ def calibrate(
         *(alt_test.advantage for alt_test in alt_tests),
         *(pair_estimate(pair, wide) for pair in pairs),
     )
-    of_confidence, readings = confidence_estimates(study, wide)
-    estimates += (*of_confidence, *vote_estimates(study, wide))
+    of_confidence, readings = confidence.confidence_estimates(study, wide)
+    estimates += (*of_confidence, *vote_agreement.vote_estimates(study, wide))
     estimates = _bounded(study, groups, estimates, settings, wide)
-    rows = {judge.rater: habits(judge.rater, audit, estimates) for judge in study.judges}
-    kept = {judge: tuple(sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
+    rows = {judge.rater: card.habits(judge.rater, audit, estimates) for judge in study.judges}
+    kept = {judge: tuple(looking.sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
     comparable = scale and study.judges and study.annotators
     choice = choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None
     panel = panel_sensitivity(study, choice, settings)
@@ -126,7 +123,7 @@ def calibrate(
 
 
 def _asked(
-    study: Study, groups: Sequence[Group], settings: CalibrationSettings, only: Collection[str]
+    study: Study, groups: Sequence[bounding.Group], settings: CalibrationSettings, only: Collection[str]
 ) -> Iterator[Estimate]:
     """The statistics of these names, in the order of a whole report."""
     everything, *parts = groups
@@ -138,7 +135,7 @@ def _asked(
 
 def _bounded(
     study: Study,
-    groups: Sequence[Group],
+    groups: Sequence[bounding.Group],
     estimates: tuple[Estimate, ...],
     settings: CalibrationSettings,
     wide: CalibrationSettings,
@@ -146,11 +143,11 @@ def _bounded(
     """Intervals that speak of other annotators, or hold at every look, where the settings ask for them."""
     if wide.generalise_to == "pairs_and_annotators":
         estimates = tuple(ceiling.over_annotators(study, groups, estimates, wide))
-    return tuple(sequence(estimate, settings, wide) for estimate in estimates)
+    return tuple(looking.sequence(estimate, settings, wide) for estimate in estimates)
 
 
 def _agreement(
-    study: Study, groups: Sequence[Group], scale: Scale | None, settings: CalibrationSettings
+    study: Study, groups: Sequence[bounding.Group], scale: Scale | None, settings: CalibrationSettings
 ) -> Iterator[Estimate]:
     everything, *parts = groups
     yield from agreeing.agreement_estimates(study, everything, settings)
@@ -162,7 +159,7 @@ def _agreement(
 
 
 def _alt_tests(
-    study: Study, everything: Group, scale: Scale | None, settings: CalibrationSettings
+    study: Study, everything: bounding.Group, scale: Scale | None, settings: CalibrationSettings
 ) -> tuple[AltTest, ...]:
     if scale is None or len(study.annotators) < 2 or len(scale.labels) > MANY_LABELS:
         return ()
@@ -172,7 +169,7 @@ def _alt_tests(
     )
 
 
-def _card(choice: Choice | None, kept: Mapping[str, tuple[CardRow, ...]]) -> tuple[CardRow, ...]:
+def _card(choice: Choice | None, kept: Mapping[str, tuple[card.CardRow, ...]]) -> tuple[card.CardRow, ...]:
     """Every judge's rows, in the order of the candidates; a judge of both orders has those that are its own alone."""
     rows = ([*candidate.rows] for candidate in choice.candidates) if choice else map(list, kept.values())
     judges = [candidate.judge for candidate in choice.candidates] if choice else [*kept]

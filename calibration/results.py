@@ -6,8 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from calibration.agreement.agreeing import CountTable
-from calibration.agreement.detection import PassFail
+from calibration.agreement import agreeing, detection
 from calibration.choosing.card import CardRow
 from calibration.choosing.choice import Choice
 from calibration.choosing.panel_sensitivity import PanelSensitivity
@@ -64,8 +63,8 @@ class CalibrationReport:
     choice: Choice | None = None  # None where no agreement over all criteria exists to choose by
     biases: tuple[Bias, ...] = ()  # every bias looked for; `estimates` holds their estimates too
     card: tuple[CardRow, ...] = ()  # one row per judge and question, judges in the order of the candidates
-    tables: tuple[CountTable, ...] | None = None
-    pass_fail: tuple[PassFail, ...] | None = None
+    tables: tuple[agreeing.CountTable, ...] | None = None
+    pass_fail: tuple[detection.PassFail, ...] | None = None
     panel_sensitivity: PanelSensitivity | None = None
     effective_judges: EffectiveJudges | None = None
     rankings: tuple[Ranking, ...] | None = None

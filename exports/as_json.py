@@ -13,10 +13,8 @@ from calibration.comparing.alternative_annotator import AltTest
 from calibration.delegating.cascade import Cascade, CascadeWithPerson
 from calibration.inference.compare import JudgePair
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
-from calibration.systems.aggregates import AggregateCounts
-from calibration.systems.placing import Ranking
-from exports.cells import Cell
-from exports.tables import Table
+from calibration.systems import aggregates, placing
+from exports import cells, tables
 
 REPORT_FORMAT = "calipers-report/1"
 ALWAYS = (
@@ -30,7 +28,7 @@ WARNING = ("code", "text", "rater", "criterion")
 USUAL = CalibrationSettings()
 
 
-def as_json(table: Table) -> str:
+def as_json(table: tables.Table) -> str:
     """`{name, title, columns: [{key, title}], rows: [{key: cell}], notes}`.
 
     An estimate is an object with all its fields.
@@ -95,7 +93,7 @@ def _all(records: Sequence[Record] | None, form: Callable[[Record], Any]) -> lis
     return None if records is None else [form(record) for record in records]
 
 
-def _ranking(ranking: Ranking) -> dict[str, Any]:
+def _ranking(ranking: placing.Ranking) -> dict[str, Any]:
     systems, ranks = ([getattr(each, name) for each in ranking.systems] for name in ("system", "rank"))
     named = {"statistic": ranking.statistic, "rater": ranking.rater, "systems": systems, "ranks": ranks}
     return named | {"keeps_first": ranking.keeps_first, "note": ranking.note}
@@ -122,7 +120,7 @@ def _tested(test: AltTest) -> dict[str, Any]:
     return found | {"annotators": plain(test.annotators)}
 
 
-def _aggregated(counted: AggregateCounts) -> dict[str, Any]:
+def _aggregated(counted: aggregates.AggregateCounts) -> dict[str, Any]:
     named, statuses = (
         {"aggregate": counted.aggregate, "rater": counted.rater, "system": counted.system},
         dict(counted.statuses),
@@ -162,7 +160,7 @@ def _candidate(candidate: Candidate) -> dict[str, Any]:
     return kept | {"baseline": candidate.baseline, "standing": candidate.standing, "reservations": reservations}
 
 
-def _cell(cell: Cell) -> Any:
+def _cell(cell: cells.Cell) -> Any:
     return plain(cell) if isinstance(cell, Estimate) else cell
 
 

@@ -13,12 +13,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from calibration.results import Estimate
+from exports import forms, tables
 from exports.cells import shown
-from exports.forms import escaped
 from exports.latex.tex_text import fonts_needed, needs_t1, prose
 from exports.plots.names import fitted, width_of
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, ONE_COLUMN, TEXT, advice, cut_to_glyphs, themed
-from exports.tables import refuse_bare
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +57,7 @@ class Figure:
 
     def __post_init__(self) -> None:
         for estimate in self.drawn:
-            refuse_bare(estimate, self.name)
+            tables.refuse_bare(estimate, self.name)
 
     @cached_property
     def svg(self) -> bytes:
@@ -140,7 +139,7 @@ def told(figure: Figure) -> str:
 def captions(figures: Iterable[Figure]) -> str:
     """A list in Markdown; each caption stands for both widths of its figure."""
     widths = f"{FULL_PAGE} in, `_column` {ONE_COLUMN} in"
-    return "".join(f"- `{figure.name}` ({widths}): {escaped(told(figure))}\n" for figure in figures)
+    return "".join(f"- `{figure.name}` ({widths}): {forms.escaped(told(figure))}\n" for figure in figures)
 
 
 def figures_tex(figures: Iterable[Figure]) -> str:

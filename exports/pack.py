@@ -10,27 +10,21 @@ import pandas as pd
 
 from calibration.results import CalibrationReport
 from calibration.warnings.comparison_cautions import changed_plan
-from exports.answer import carrying
-from exports.answer_page import answer_pdf
+from exports import answer, answer_page, bibliography, errors, index, page
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex
-from exports.bibliography import bibtex, used
-from exports.errors import ExportError
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.figures import Figure, as_bytes, captions, figures_tex
 from exports.forms import as_csv, as_markdown
-from exports.index import ALONE, index_md, index_of
-from exports.page import report_page
+from exports.plots import panels, theme
 from exports.plots.annotators_figure import annotator_pairs, annotators_figure
 from exports.plots.answers import answers
 from exports.plots.bias_figure import bias_figure
 from exports.plots.forest import forest, pass_fail_figure, pass_rates_figure
 from exports.plots.frontier import frontier
-from exports.plots.panels import alone_figure, confidence_figure
 from exports.plots.position_figure import position_figure
 from exports.plots.ranking_figure import ranking_figure
-from exports.plots.theme import FULL_PAGE, ONE_COLUMN
 from exports.plots.value_maps import criteria_map
 from exports.plots.win_matrix import win_matrix
 from exports.presets import PRESETS, preset_table
@@ -66,11 +60,11 @@ CHECKLISTS = (alt_test_checklist, blinding_checklist)
 FIGURES: dict[str, Callable[[CalibrationReport, float], Figure | None]] = {
     "agreement": forest, "criteria": criteria_map, "answers": answers, "frontier": frontier, "bias": bias_figure,
     "ranking": ranking_figure, "win_matrix": win_matrix, "position": position_figure,
-    "annotators": annotators_figure, "annotator_pairs": annotator_pairs, "confidence": confidence_figure,
-    "pass_fail": pass_fail_figure, "pass_rates": pass_rates_figure, "alone": alone_figure,
+    "annotators": annotators_figure, "annotator_pairs": annotator_pairs, "confidence": panels.confidence_figure,
+    "pass_fail": pass_fail_figure, "pass_rates": pass_rates_figure, "alone": panels.alone_figure,
 }  # fmt: skip
 # every file a pack may hold: what an earlier report left in a folder and a later one lacks is taken away
-MAY_HOLD = frozenset({*ALONE, "index.md"} - {COMPARISON_PLAN}) | frozenset(
+MAY_HOLD = frozenset({*index.ALONE, "index.md"} - {COMPARISON_PLAN}) | frozenset(
     f"{name}.{suffix}"
     for name in (*TABLES, "system_differences", *(f"preset_{name}" for name in PRESETS),
                  *FIGURES, *(f"{name}_column" for name in FIGURES))
@@ -98,7 +92,7 @@ def texts_of(tables: Sequence[Table], report: CalibrationReport, facts: StudyFac
     return texts | {
         "methods.md": _with_open_questions(methods),
         "methods.tex": methods.latex,
-        "references.bib": bibtex({*used(report), *methods.cited}),
+        "references.bib": bibliography.bibtex({*bibliography.used(report), *methods.cited}),
     }
 
 
@@ -117,33 +111,33 @@ def pack(
     tables = tables_of(report, verdicts, facts, presets)
     files = {name: text.encode() for name, text in texts_of(tables, report, facts).items()}
     shown: list[Figure] = []
-    drawn = [(draw, width) for draw in FIGURES.values() for width in (FULL_PAGE, ONE_COLUMN)]
+    drawn = [(draw, width) for draw in FIGURES.values() for width in (theme.FULL_PAGE, theme.ONE_COLUMN)]
     for done, (draw, width) in enumerate(drawn):
         advance(done, len(drawn))
         figure: Figure | None = draw(report, width)
         if figure is not None:
-            name = figure.name if width == FULL_PAGE else f"{figure.name}_column"
+            name = figure.name if width == theme.FULL_PAGE else f"{figure.name}_column"
             files |= {f"{name}.{form}": as_bytes(figure, form) for form in FIGURE_FORMATS}
-            shown += [figure] * (width == FULL_PAGE)
-            if width == FULL_PAGE and figure.caution:
+            shown += [figure] * (width == theme.FULL_PAGE)
+            if width == theme.FULL_PAGE and figure.caution:
                 log.warning("figure %s: %s", figure.name, figure.caution)
     files |= {"captions.md": captions(shown).encode(), "figures.tex": figures_tex(shown).encode()}
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
-    files["index.md"] = index_md(index_of(tables, shown)).encode()
-    files["report.html"] = report_page(report, tables, shown, methods, title).encode()
-    return {"answer.pdf": answer_pdf(report, title).saved("pdf"), **files}
+    files["index.md"] = index.index_md(index.index_of(tables, shown)).encode()
+    files["report.html"] = page.report_page(report, tables, shown, methods, title).encode()
+    return {"answer.pdf": answer_page.answer_pdf(report, title).saved("pdf"), **files}
 
 
 def brief_pack(report: CalibrationReport, facts: StudyFacts | None = None) -> dict[str, bytes]:
     """The one page as PDF and HTML, and what a paper pastes: the table of agreement, the methods and what they cite."""
     methods, title = methods_paragraph(report, facts), (facts.title if facts else "") or ""
-    first = carrying(report)
+    first = answer.carrying(report)
     return {
-        "answer.pdf": answer_pdf(report, title).saved("pdf"),
-        "report.html": report_page(report, (), [first] if first else [], title=title, brief=True).encode(),
+        "answer.pdf": answer_page.answer_pdf(report, title).saved("pdf"),
+        "report.html": page.report_page(report, (), [first] if first else [], title=title, brief=True).encode(),
         "agreement.tex": as_latex(agreement_table(report)).encode(),
         "methods.tex": methods.latex.encode(),
-        "references.bib": bibtex({*used(report), *methods.cited}).encode(),
+        "references.bib": bibliography.bibtex({*bibliography.used(report), *methods.cited}).encode(),
     }
 
 
@@ -162,7 +156,7 @@ def with_kept_plan(report: CalibrationReport, out: Path) -> CalibrationReport:
     try:
         changed = tuple(changed_plan(report.choice.plan, json.loads(kept.read_text(encoding="utf-8"))))
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise ExportError(
+        raise errors.ExportError(
             "bad_plan", f"{kept} is no comparison plan; move it away, or write to another folder"
         ) from None
     return replace(report, warnings=(*changed, *(one for one in report.warnings if one not in changed)))

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from calibration.choosing.card import card_of
+from calibration.choosing import card, choice_words
 from calibration.choosing.choice import Candidate, Choice, Status, gate
-from calibration.choosing.choice_words import sentence_about
 from calibration.results import CalibrationReport
 from exports.answer import answer_of
 from exports.forms import as_markdown, escaped
@@ -33,7 +32,7 @@ def decision_of(report: CalibrationReport, judge: str = "", require_cheapest: bo
     if choice is None or not choice.candidates:
         return None
     status, named = gate(choice, judge, require_cheapest), _named(choice, judge)
-    sentence = sentence_about(named, choice.plan) if named else choice.sentence
+    sentence = choice_words.sentence_about(named, choice.plan) if named else choice.sentence
     return Decision(status, judge or judge_asked_about(report), sentence)
 
 
@@ -67,7 +66,7 @@ def _decided(decision: Decision) -> ElementTree.Element:
 
 def _questions(report: CalibrationReport, decision: Decision) -> Iterator[ElementTree.Element]:
     required = report.choice.plan.required if report.choice else ()
-    for row in card_of(report.card, decision.judge):
+    for row in card.card_of(report.card, decision.judge):
         case = _case(decision.judge, row.question)
         if row.outcome != "within":
             kind = "failure" if row.question in required and decision.status != "chosen" else "skipped"

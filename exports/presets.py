@@ -11,9 +11,8 @@ from calibration.remarks import remarks_of
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.ranking import FEW_SYSTEMS
 from calibration.table.verdicts import BOTH_ORDERS
-from calibration.totals import inter_human
+from calibration.totals import inter_human, total_scores
 from calibration.totals.topic_totals import FEWEST_REPORTS, disputed_topics, reference_in_views, topic_agreement
-from calibration.totals.total_scores import TotalAgreement, total_agreement
 from exports.cells import Cell
 from exports.errors import ExportError
 from exports.sheets.agreement import Found, baseline
@@ -96,7 +95,7 @@ def dr3_eval_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
     """One row per judge, then people by one construction, or two where there are three. Raises `wrong_task`."""
     refuse_other_kinds("dr3_eval", report, "rating", "correlations of scores of single reports")
     own = own_statistics(report)
-    rows = [_dr3_judge(agreement, own) for agreement in total_agreement(verdicts, report.settings)]
+    rows = [_dr3_judge(agreement, own) for agreement in total_scores.total_agreement(verdicts, report.settings)]
     rows.append(_dr3_people(TWO_BY_TWO, inter_human.score_correlations_of_people(verdicts, report.settings, "pairs")))
     several = len(report.labels.annotators) > 2
     if several:
@@ -123,7 +122,7 @@ def dr3_eval_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
     return Table("preset_dr3_eval", "Judges in the form of DR3-Eval, Table 4", columns, cells, notes)
 
 
-def _dr3_judge(agreement: TotalAgreement, own: Mapping[tuple[str, str], Estimate]) -> tuple[Cell, ...]:
+def _dr3_judge(agreement: total_scores.TotalAgreement, own: Mapping[tuple[str, str], Estimate]) -> tuple[Cell, ...]:
     cost = own.get((agreement.judge, "cost_per_item"))
     measured = agreement.pearson, agreement.spearman, agreement.ordered, agreement.ordered_without_ties
     return (agreement.judge, *measured, cost, agreement.run_sd, agreement.pearson.n, agreement.pearson.clusters)

@@ -13,15 +13,13 @@ import pandas as pd
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
+from annotation import protocol, studies, verdicts
 from annotation.disputes.differing import REASONS
 from annotation.disputes.disputes import STATES, Dispute, disputes
 from annotation.items.shown import item_code
 from annotation.labels.current_labels import all_labels, is_newest
 from annotation.leaks.redaction import redactor_of
 from annotation.people.principals import Principal, study_for
-from annotation.protocol import Apart
-from annotation.studies import protocol_of
-from annotation.verdicts import require_revealed, shows_systems, unblind
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Item, Label, Report, Study, System, Topic
 from plain.spreadsheets import guarded
@@ -67,7 +65,7 @@ class Adjudication:
     """Where adjudication stands. `rule`: the protocol's. `rows`: criteria with a dispute, in page order."""
 
     study: str
-    rule: str | tuple[str, ...] | Apart
+    rule: str | tuple[str, ...] | protocol.Apart
     states: Mapping[str, int]
     items: int  # with an open dispute
     rows: tuple[DisputeCounts, ...]
@@ -89,7 +87,7 @@ def adjudication(session: Session, principal: Principal, *, early: bool = False)
         if (mine := [dispute for dispute in queue if dispute.criterion == code])
     ]
     open_items = {dispute.item_id for dispute in queue if dispute.state == "open"}
-    rule = protocol_of(study).study.adjudicate
+    rule = studies.protocol_of(study).study.adjudicate
     return Adjudication(study.name, rule, _by_state(queue), len(open_items), tuple(rows), tuple(queue))
 
 
@@ -104,7 +102,7 @@ def settled(session: Session, study: Study) -> list[Settled]:
     people = {rater: pseudonym for rater, pseudonym in session.execute(enrolled)}
     topics = select(Item.id, Topic.key).join(Topic, Topic.id == Item.topic_id).where(Item.study_id == study.id)
     topic = {item: key for item, key in session.execute(topics)}
-    by_item = protocol_of(study).calibration.get("cluster") == "item"
+    by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
     redact = redactor_of(session, study)
     found = []
     for dispute in mine:
@@ -112,7 +110,7 @@ def settled(session: Session, study: Study) -> list[Settled]:
         item = item_code(dispute.item_id)
         found.append(
             Settled(
-                item_id=item, criterion=dispute.criterion, verdict=str(unblind(label.choice, label.left)),
+                item_id=item, criterion=dispute.criterion, verdict=str(verdicts.unblind(label.choice, label.left)),
                 raters=dict(sorted((people[rater], verdict) for rater, verdict in dispute.verdicts.items())),
                 adjudicator=people[label.rater_id], pass_no=label.pass_no, reasons=dispute.reasons,
                 rationale=redact(label.rationale), cluster_id=item if by_item else topic[dispute.item_id],
@@ -134,7 +132,7 @@ def answers_of(rows: Iterable[Settled]) -> pd.DataFrame:
 
 def systems_by_item(session: Session, study: Study) -> dict[str, tuple[str, str]]:
     """item -> the systems called A and B, "" where there is none. Raises AnnotationError `still_blind`."""
-    require_revealed(study)
+    verdicts.require_revealed(study)
     name = select(System.key).join(Report, Report.system_id == System.id)
     a, b = (
         name.where(Report.id == report).correlate(Item).scalar_subquery()
@@ -171,7 +169,7 @@ def settled_csv(session: Session, study: Study, rows: Iterable[Settled]) -> str:
 
     `study` comes from `principals.study_for`.
     """
-    systems = systems_by_item(session, study) if shows_systems(study) else {}
+    systems = systems_by_item(session, study) if verdicts.shows_systems(study) else {}
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)

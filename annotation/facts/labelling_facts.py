@@ -7,11 +7,10 @@ from typing import Any
 from sqlalchemy import Select, case, func, literal, select
 from sqlalchemy.orm import Session
 
+from annotation import protocol, studies
 from annotation.items.shown import UNPROVED
 from annotation.labels.current_labels import CURRENT_LABELS, count_current, leaves_out_revealed
 from annotation.people.active_time import seconds_by_assignment
-from annotation.protocol import Pay
-from annotation.studies import protocol_of
 from db.people_tables import Enrollment, Rater
 from db.tables import HANDED_IN, SLOT_SOURCES, Assignment, Criterion, Item, Label, Study
 
@@ -105,7 +104,7 @@ def day(at: datetime | None) -> str | None:
 
 def people_facts(session: Session, study: Study) -> dict[str, Any]:
     """Counts of the study's people; nobody's name is among them."""
-    rules = protocol_of(study).study
+    rules = studies.protocol_of(study).study
     raters = list(session.scalars(_worked(study)))
     mine = Enrollment.study_id == study.id
     roles = session.execute(select(Enrollment.role, func.count()).where(mine).group_by(Enrollment.role)).all()
@@ -156,7 +155,7 @@ def _enrolled(session: Session, study: Study) -> dict[str, Any]:
     }
 
 
-def _work(session: Session, study: Study, raters: list[int | None], pay: Pay) -> dict[str, Any]:
+def _work(session: Session, study: Study, raters: list[int | None], pay: protocol.Pay) -> dict[str, Any]:
     seconds = sum(
         sum(sum(spent.values()) for spent in seconds_by_assignment(session, study, rater).values()) for rater in raters
     )

@@ -15,9 +15,7 @@ from annotation.facts.labelling_facts import day, is_read_elsewhere, label_count
 from annotation.items.twins import once_a_page
 from annotation.judges.asking.examples import items_shown_to
 from annotation.leaks.blinding_audit import BlindingAudit
-from annotation.planning.looks import KEPT_PLAN
-from annotation.planning.plan_root import plan_roots
-from annotation.planning.planned_items import shown_reports
+from annotation.planning import looks, plan_root, planned_items
 from annotation.protocol import Protocol
 from annotation.shown_texts.kept_measures import keep_measure
 from annotation.studies import audit, protocol_of
@@ -211,7 +209,7 @@ def _blinding(session: Session, study: Study, protocol: Protocol) -> dict[str, A
     acts: Counter[str] = Counter()
     # reports are hundreds where labels are millions; of each only what was decided, never its text
     columns = select(Report.id, Report.flags, Report.override, Report.status).where(Report.study_id == study.id)
-    planned = shown_reports(session, study)
+    planned = planned_items.shown_reports(session, study)
     for report, found, override, status in session.execute(columns):
         undecided = "" if status == "excluded" else "open"
         if not planned or report in planned or status == "excluded":  # what raters read, and what they were spared
@@ -246,7 +244,7 @@ def _answers(protocol: Protocol) -> dict[str, Any]:
 
 def _plan(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
     kept = session.execute(
-        select(Event.data, Event.created_at).where(*_acts(study, KEPT_PLAN)).order_by(Event.id)
+        select(Event.data, Event.created_at).where(*_acts(study, looks.KEPT_PLAN)).order_by(Event.id)
     ).all()
     first: Mapping[str, Any] = kept[0][0] if kept else {}
     before = None
@@ -260,7 +258,7 @@ def _plan(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
         )
     return {
         "plan_root": study.plan_root,
-        "plan_roots": len(plan_roots(session, study)),
+        "plan_roots": len(plan_root.plan_roots(session, study)),
         "plan_sha256": first.get("plan_sha256"),
         "plan_kept_at": day(kept[0][1]) if kept else None,
         "plans_kept": len(kept),

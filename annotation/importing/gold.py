@@ -20,8 +20,7 @@ from annotation.files.rows import read_columns, read_csv
 from annotation.labels.entries import stored_choice
 from annotation.passages import compare_reports, to_stored
 from annotation.people.principals import Principal, study_for
-from annotation.planning.plan_root import keep_plan_root
-from annotation.planning.planned_items import candidates
+from annotation.planning import plan_root, planned_items
 from annotation.protocol import Protocol
 from annotation.studies import audit, criteria_of, protocol_of
 from db.tables import Assignment, Criterion, Import, Item, Report, Study, System, Topic
@@ -76,7 +75,7 @@ def import_gold(session: Session, principal: Principal, path: Path, use: str) ->
         audit(session, study.id, principal.rater_id, "import_gold", use=use, **counts)
         session.flush()
         if study.plan_root is not None:
-            keep_plan_root(session, study)
+            plan_root.keep_plan_root(session, study)
     return outcome
 
 
@@ -202,7 +201,7 @@ class GoldPlaces:
         self.session, self.study, self.protocol = session, study, protocol_of(study)
         self.topics = {row.key: row.id for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
         self.reports: dict[tuple[str, str], Candidate] = {
-            (report.topic, report.system): report for report in candidates(session, study)
+            (report.topic, report.system): report for report in planned_items.candidates(session, study)
         }
         systems = session.execute(select(System.key, System.public_name).where(System.study_id == study.id)).all()
         self.names = {name: key for key, public in systems for name in (public, key)}

@@ -6,14 +6,11 @@ from pathlib import Path
 
 from annotation.errors import ImportingError
 from annotation.files.rows import SUFFIXES
+from annotation.importing.reports import records, reportbench, table, wlc
 from annotation.importing.reports.deepresearch_bench import QUERIES, read_deepresearch_bench
 from annotation.importing.reports.deepresearchgym import read_deepresearchgym
 from annotation.importing.reports.dr3_eval import read_dr3_eval
 from annotation.importing.reports.folder import read_folder
-from annotation.importing.reports.records import Parsed
-from annotation.importing.reports.reportbench import read_reportbench
-from annotation.importing.reports.table import read_table
-from annotation.importing.reports.wlc import read_wlc
 
 AUTO = "auto"
 
@@ -22,18 +19,18 @@ AUTO = "auto"
 class Layout:
     """How a tree or file is read, what it looks like, and the patterns below a folder that tell it from the others."""
 
-    read: Callable[[Path, str], Parsed]
+    read: Callable[[Path, str], records.Parsed]
     looks_like: str
     signs: tuple[str, ...]
 
 
 LAYOUTS = {
     "folder": Layout(read_folder, "SYSTEM/TOPIC.md, and topics.csv, systems.csv where wanted", ("*/*.md", "*/*.txt")),
-    "wlc": Layout(read_wlc, "Wiki Live Challenge: test_data and wiki_data", ("test_data/agencies.json",)),
-    "table": Layout(read_table, "one JSONL, JSON, CSV or Parquet file, a report a row", ()),
+    "wlc": Layout(wlc.read_wlc, "Wiki Live Challenge: test_data and wiki_data", ("test_data/agencies.json",)),
+    "table": Layout(table.read_table, "one JSONL, JSON, CSV or Parquet file, a report a row", ()),
     "deepresearchgym": Layout(read_deepresearchgym, "DeepResearchGym: reports/SYSTEM/ID.a", ("reports/*/*.a", "*/*.a")),
     "deepresearch_bench": Layout(read_deepresearch_bench, "DeepResearch Bench: the folder that holds data", (QUERIES,)),
-    "reportbench": Layout(read_reportbench, "ReportBench: SYSTEM/ARXIV_ID.json", ("ReportBench*.jsonl",)),
+    "reportbench": Layout(reportbench.read_reportbench, "ReportBench: SYSTEM/ARXIV_ID.json", ("ReportBench*.jsonl",)),
     "dr3_eval": Layout(read_dr3_eval, "DR3-Eval: RESULTS/SYSTEM/TASK/final_report.md", ("**/final_report.md",)),
 }  # fmt: skip
 

@@ -4,11 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions
-from annotation.importing.claims.probes_deepresearchgym import read_deepresearchgym_probes
+from annotation.importing.claims import probe_records, probes_deepresearchgym, probes_table
 from annotation.importing.claims.probes_dr3_eval import read_dr3_eval_probes
 from annotation.importing.claims.probes_reportbench import read_reportbench_probes
-from annotation.importing.claims.probes_table import read_probe_table
 from annotation.importing.claims.probes_wlc import read_wlc_probes
 
 
@@ -16,14 +14,14 @@ from annotation.importing.claims.probes_wlc import read_wlc_probes
 class ProbeLayout:
     """How a tree or file is read, and what it looks like."""
 
-    read: Callable[[Path, ProbeOptions], ParsedProbes]
+    read: Callable[[Path, probe_records.ProbeOptions], probe_records.ParsedProbes]
     looks_like: str
 
 
 PROBE_LAYOUTS = {
-    "table": ProbeLayout(read_probe_table, "one JSONL, JSON, CSV or Parquet file, a probe a row"),
+    "table": ProbeLayout(probes_table.read_probe_table, "one JSONL, JSON, CSV or Parquet file, a probe a row"),
     "deepresearchgym": ProbeLayout(
-        read_deepresearchgym_probes,
+        probes_deepresearchgym.read_deepresearchgym_probes,
         "DeepResearchGym: key_point/ID_aggregated.json; claims of SYSTEM/evaluation_results_citation_JUDGE.json",
     ),
     "dr3_eval": ProbeLayout(

@@ -5,14 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.answer_layouts import ANSWER_LAYOUTS
-from annotation.importing.labels.results import ResultOptions, Results
+from annotation.importing.labels import results, results_labels
 from annotation.importing.labels.results_entries import reading_of, results_of
-from annotation.importing.labels.results_labels import read_labels_results
-from annotation.importing.published_labels import results_reportbench
+from annotation.importing.published_labels import results_dr3_eval, results_race, results_reportbench, results_wlc
 from annotation.importing.published_labels.results_deepresearchgym import read_deepresearchgym_results
-from annotation.importing.published_labels.results_dr3_eval import read_dr3_eval_results
-from annotation.importing.published_labels.results_race import read_race_results
-from annotation.importing.published_labels.results_wlc import read_wlc_results
 from annotation.tool_answers.places import FIELDS
 
 
@@ -20,25 +16,25 @@ from annotation.tool_answers.places import FIELDS
 class ResultLayout:
     """How it is read, what it looks like, and which fields --map may place."""
 
-    read: Callable[[Path, ResultOptions], Results]
+    read: Callable[[Path, results.ResultOptions], results.Results]
     looks_like: str
     fields: tuple[str, ...] = ()
 
 
-def _read_of(name: str) -> Callable[[Path, ResultOptions], Results]:
+def _read_of(name: str) -> Callable[[Path, results.ResultOptions], results.Results]:
     return lambda path, options: results_of(ANSWER_LAYOUTS[name].read(path, reading_of(options)), options)
 
 
 RESULT_LAYOUTS = {
-    "labels": ResultLayout(read_labels_results, "labels.csv, or its columns as JSON Lines or Parquet"),
-    "wlc": ResultLayout(read_wlc_results, "Wiki Live Challenge: TITLE_writing.json"),
+    "labels": ResultLayout(results_labels.read_labels_results, "labels.csv, or its columns as JSON Lines or Parquet"),
+    "wlc": ResultLayout(results_wlc.read_wlc_results, "Wiki Live Challenge: TITLE_writing.json"),
     "deepresearchgym": ResultLayout(
         read_deepresearchgym_results, "DeepResearchGym: SYSTEM/evaluation_results_*.json, ANNOTATOR/ID", ("answer",)
     ),
     "dr3_eval": ResultLayout(
-        read_dr3_eval_results, "DR3-Eval: SYSTEM/TASK/eval_METRIC_YYYYMMDD_HHMMSS.json", ("answer",)
+        results_dr3_eval.read_dr3_eval_results, "DR3-Eval: SYSTEM/TASK/eval_METRIC_YYYYMMDD_HHMMSS.json", ("answer",)
     ),
-    "race": ResultLayout(read_race_results, "DeepResearch Bench: race/SYSTEM/raw_results.jsonl"),
+    "race": ResultLayout(results_race.read_race_results, "DeepResearch Bench: race/SYSTEM/raw_results.jsonl"),
     "reportbench": ResultLayout(
         results_reportbench.read_reportbench_results, "ReportBench: SYSTEM/ARXIV_ID/no_citations_web_verification.csv"
     ),

@@ -7,9 +7,8 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
+from annotation import errors, studies
 from annotation.protocol import Protocol
-from annotation.studies import criteria_of, protocol_of
 from db.tables import REPORT_A, REPORT_B, Assignment, Criterion, Item, Report, Study, Topic
 from plain.hashes import text_sha256
 
@@ -94,7 +93,7 @@ def asked_of(session: Session, study: Study, assignment: Assignment) -> list[Cri
     Its `criteria_order` is a draw for a person who labels, so a question that came later follows at the end; an
     adjudicator is asked what is in dispute, and nothing else.
     """
-    criteria = criteria_of(session, study, session.get_one(Item, assignment.item_id).topic_id)
+    criteria = studies.criteria_of(session, study, session.get_one(Item, assignment.item_id).topic_id)
     if assignment.criteria_order is None:
         return criteria
     place = {code: number for number, code in enumerate(assignment.criteria_order)}
@@ -105,9 +104,9 @@ def asked_of(session: Session, study: Study, assignment: Assignment) -> list[Cri
 
 def refuse_unasked(session: Session, study: Study, topics: Collection[int]) -> None:
     """Raises AnnotationError `no_criteria` naming those of `topics` that nothing is asked about."""
-    unasked = unasked_topics(session, study, topics) if protocol_of(study).criteria_from == "topics" else ()
+    unasked = unasked_topics(session, study, topics) if studies.protocol_of(study).criteria_from == "topics" else ()
     if unasked:
-        raise AnnotationError(
+        raise errors.AnnotationError(
             "no_criteria",
             f"topics of study {study.name!r} without criteria: {name_some(unasked)}; import their reports again with "
             "criteria for them, or take their items out",

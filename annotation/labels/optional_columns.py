@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
-from annotation.items.shown import item_code
-from annotation.items.twins import twin_items
+from annotation.items import shown, twins
 from annotation.studies import protocol_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
 from db.tables import Criterion, Item, Study
@@ -98,7 +97,7 @@ def weights_of(session: Session, study: Study) -> dict[int, float]:
 
 def items_beside(session: Session, study: Study) -> dict[int, str]:
     """Item -> the item that is rated in the same view: its report is this one's reference, and the other way round."""
-    return {item: item_code(twin) for item, twin in twin_items(session, study).items()}
+    return {item: shown.item_code(twin) for item, twin in twins.twin_items(session, study).items()}
 
 
 def first_of_claims(session: Session, study: Study) -> dict[int, str]:
@@ -117,4 +116,4 @@ def first_of_claims(session: Session, study: Study) -> dict[int, str]:
     claims: dict[tuple[int, int | None, str | None], list[int]] = defaultdict(list)
     for item, topic, report, probe in rows:
         claims[topic, report, probe].append(item)
-    return {item: item_code(items[0]) for items in claims.values() if len(items) > 1 for item in items}
+    return {item: shown.item_code(items[0]) for items in claims.values() if len(items) > 1 for item in items}

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, get_args
 
-from annotation.canonical.characters import CJK
-from annotation.canonical.form import Layout, canonical_format
+from annotation.canonical import characters, form
 from annotation.leaks.blinding_audit import TEXTS, AuditedReport, Identification, Sign
 from annotation.leaks.layout_counts import FORMATTING, first_sign, formatting_counts, stands_somewhere
 
@@ -60,7 +59,7 @@ class Recognition:
 
     def of_layouts(self) -> tuple[Identification, ...]:
         """The same from the formatting that each layout would leave of the stripped texts."""
-        return tuple(self._by_counts(self._laid_out(layout), layout, "formatting") for layout in get_args(Layout))
+        return tuple(self._by_counts(self._laid_out(layout), layout, "formatting") for layout in get_args(form.Layout))
 
     def giveaways(self) -> tuple[Sign, ...]:
         """The five features that speak most for each system in the texts as shown, with a passage that shows each.
@@ -82,8 +81,8 @@ class Recognition:
                 signs.append(self._sign(mine, at_words, int(at)))
         return tuple(signs)
 
-    def _laid_out(self, layout: Layout) -> list[str]:
-        return [canonical_format(one.stripped, one.title or None, layout).text for one in self.reports]
+    def _laid_out(self, layout: form.Layout) -> list[str]:
+        return [form.canonical_format(one.stripped, one.title or None, layout).text for one in self.reports]
 
     def _count(self, texts: Sequence[str]) -> Any:
         """Shape (texts, FORMATTING)."""
@@ -228,5 +227,5 @@ def _passage(text: str, kind: str, name: str, *, more: bool) -> str:
 
 
 def _of_word(word: str) -> re.Pattern[str]:
-    whole = re.escape(word) if CJK.match(word) else rf"(?<![^\W_]){re.escape(word)}(?![^\W_])"
+    whole = re.escape(word) if characters.CJK.match(word) else rf"(?<![^\W_]){re.escape(word)}(?![^\W_])"
     return re.compile(whole, re.IGNORECASE)

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from db.people_tables import Enrollment, Rater
-from db.tables import Study
+from db import people_tables, tables
 
 KINDS = ("e-mail", "name", "key", "path")
 SECRET_NAMES = ("_KEY", "_TOKEN", "_SECRET")  # how the names of environment variables that hold one end
@@ -90,12 +89,12 @@ class Redactor:
         return f"[{kind} removed]"
 
 
-def redactor_of(session: Session, study: Study, environment: Mapping[str, str] = os.environ) -> Redactor:
+def redactor_of(session: Session, study: tables.Study, environment: Mapping[str, str] = os.environ) -> Redactor:
     """For the texts of `study`: the names of its people, whatever their role, and the secrets of `environment`."""
     rows = session.execute(
-        select(Rater.handle, Enrollment.pseudonym)
-        .join(Enrollment, Enrollment.rater_id == Rater.id)
-        .where(Enrollment.study_id == study.id, Rater.handle != SERVERS_OWN)
+        select(people_tables.Rater.handle, people_tables.Enrollment.pseudonym)
+        .join(people_tables.Enrollment, people_tables.Enrollment.rater_id == people_tables.Rater.id)
+        .where(people_tables.Enrollment.study_id == study.id, people_tables.Rater.handle != SERVERS_OWN)
     )
     # who was imported is called as in the file: that name is the pseudonym, and may be a word such as `expert`
     names = tuple(handle for handle, called in rows if handle != called)

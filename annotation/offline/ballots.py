@@ -30,8 +30,7 @@ from annotation.offline.ballot_format import (
     read_work,
     signature,
 )
-from annotation.people.consent import consent_needed, give_consent, view_consent
-from annotation.people.principals import Principal, study_for
+from annotation.people import consent, principals
 from annotation.studies import audit, protocol_of
 from annotation.work.page import current_answers, missing_answers, page_token, shown_reports
 from db.people_tables import Enrollment
@@ -79,7 +78,7 @@ class BallotOutcome:
 
 def import_ballot(
     session: Session,
-    principal: Principal,
+    principal: principals.Principal,
     raw: bytes,
     source: str = "",
     advance: Callable[[int, int], None] = lambda done, of: None,
@@ -88,7 +87,7 @@ def import_ballot(
 
     Raises AnnotationError `bad_ballot` for a file that is none, `forbidden` for all but admins.
     """
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     ballot, signed = read_ballot(raw)
     outcome = BallotOutcome(ballot.packet_id, "")
     try:
@@ -132,10 +131,10 @@ def _agree(session: Session, signer: Signer, entries: Sequence[Any]) -> list[Ent
         if kind_of(raw) != "consent":
             continue
         try:
-            if view_consent(session, signer.rater).state == "withdrawn":
+            if consent.view_consent(session, signer.rater).state == "withdrawn":
                 raise AnnotationError("withdrawn", "this person has taken their consent back")
-            needed = consent_needed(session, signer.rater)
-            give_consent(session, signer.rater, ConsentEntry.model_validate(raw).sha256)
+            needed = consent.consent_needed(session, signer.rater)
+            consent.give_consent(session, signer.rater, ConsentEntry.model_validate(raw).sha256)
             outcomes.append(EntryOutcome("consent", "stored" if needed else "already there"))
         except ValidationError:
             outcomes.append(_refused(raw, "this consent cannot be read"))
@@ -198,7 +197,7 @@ def _foreign(session: Session, study: Study, signer: Signer, assignment: Assignm
         return REASONS["returned"]
     if study.status == "locked" or assignment.status == "locked":
         return "the study is locked"
-    if consent_needed(session, signer.rater):
+    if consent.consent_needed(session, signer.rater):
         return "this person has not agreed to the study's consent text"
     return ""
 

@@ -8,14 +8,12 @@ from typing import Any
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from annotation import rendering, studies
 from annotation.errors import AnnotationError
 from annotation.offline.ballot_format import rater_of
-from annotation.open_work.quotas import one_at_a_time
-from annotation.open_work.returns import give_back
+from annotation.open_work import quotas, returns
 from annotation.people.consent import consent_needed, consent_version, view_consent
 from annotation.people.principals import Principal, enrollment_of, may_label, study_for
-from annotation.rendering import render_report
-from annotation.studies import audit, hold_person, protocol_of
 from annotation.texts.scripts import direction
 from annotation.training.training import needs_training
 from annotation.work.claiming import take_slot
@@ -49,7 +47,7 @@ def reserve_packet(session: Session, principal: Principal, name: str, items: int
     study = study_for(session, principal, "admin")
     if not 1 <= items <= MOST_ITEMS:
         raise AnnotationError("too_many", f"a packet holds 1 to {MOST_ITEMS} items, not {items}")
-    if protocol_of(study).rates_both:
+    if studies.protocol_of(study).rates_both:
         raise AnnotationError(
             "no_packets",
             "two reports rated in one view are labelled online only; a packet asks about one item at a time",
@@ -57,8 +55,8 @@ def reserve_packet(session: Session, principal: Principal, name: str, items: int
     person = enrollment_of(session, study, name)
     rater = rater_of(session, person)
     _refuse_unready(session, study, person, rater)
-    hold_person(session, person.rater_id)
-    one_at_a_time(session, study, always=True)
+    studies.hold_person(session, person.rater_id)
+    quotas.one_at_a_time(session, study, always=True)
     packet = Packet(study_id=study.id, enrollment_id=person.id, secret=secrets.token_hex(32))
     session.add(packet)
     session.flush()
@@ -72,14 +70,14 @@ def reserve_packet(session: Session, principal: Principal, name: str, items: int
     data = packet_data(session, packet)
     packet.sha256 = hashlib.sha256(canonical(data)).hexdigest()
     facts = {"packet": packet.packet_id, "enrollment": person.pseudonym, "items": items, "sha256": packet.sha256}
-    audit(session, study.id, principal.rater_id, "packet", **facts)
+    studies.audit(session, study.id, principal.rater_id, "packet", **facts)
     return PacketFile(packet.packet_id, person.pseudonym, data, packet.sha256, packet.secret)
 
 
 def packet_data(session: Session, packet: Packet) -> dict[str, Any]:
     """Everything a packet's file says: its items as their page shows them, instructions, consent, and no more."""
     study = session.get_one(Study, packet.study_id)
-    protocol = protocol_of(study)
+    protocol = studies.protocol_of(study)
     rater = rater_of(session, session.get_one(Enrollment, packet.enrollment_id))
     aids = session.scalars(
         select(Assignment.aid).where(Assignment.packet_id == packet.id).order_by(Assignment.taken_at, Assignment.id)
@@ -88,7 +86,7 @@ def packet_data(session: Session, packet: Packet) -> dict[str, Any]:
     consent = None
     if protocol.study.consent.strip():
         consent = {
-            "html": render_report(protocol.study.consent),
+            "html": rendering.render_report(protocol.study.consent),
             "sha256": consent_version(protocol.study.consent),
             "needed": consent_needed(session, rater),
         }
@@ -99,7 +97,7 @@ def packet_data(session: Session, packet: Packet) -> dict[str, Any]:
         "language": protocol.language,
         "dir": direction(protocol.language),
         "task": protocol.task,
-        "guidance_html": render_report(protocol.guidance),
+        "guidance_html": rendering.render_report(protocol.guidance),
         "consent": consent,
         # the desk counts place and time itself, and the person is the packet
         "items": [{name: value for name, value in page.items() if name != "person"} for page in pages],
@@ -123,9 +121,9 @@ def withdraw_packet(session: Session, principal: Principal, packet_id: str) -> i
         if assignment.submitted_at is not None:
             assignment.status = "submitted"  # reopened: it counts as handed in again, with the answers it has now
         else:
-            give_back(session, assignment, "packet")
+            returns.give_back(session, assignment, "packet")
             returned += 1
-    audit(session, study.id, principal.rater_id, "withdraw_packet", packet=packet.packet_id, returned=returned)
+    studies.audit(session, study.id, principal.rater_id, "withdraw_packet", packet=packet.packet_id, returned=returned)
     return returned
 
 

@@ -13,8 +13,7 @@ from typing import Any
 from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
-from annotation.designs.pairing import seeded
-from annotation.designs.presentation import OTHER, CriteriaOrders
+from annotation.designs import pairing, presentation
 from annotation.items.twins import once_a_page, twin_item
 from annotation.open_work.quotas import may_be_shown
 from annotation.studies import audit, protocol_of
@@ -143,7 +142,7 @@ def repeats(own: Own, study: Study, rater_id: int) -> list[Had]:
 def attention_by(seed: int, rater_id: int, every: int, items: int) -> int:
     """How many attention items belong to a person's first `items` items: one in each `every`, at a drawn place."""
     whole, rest = divmod(items, every)
-    return whole + (seeded(seed, "attention", rater_id, whole).randint(1, every) <= rest)
+    return whole + (pairing.seeded(seed, "attention", rater_id, whole).randint(1, every) <= rest)
 
 
 def _retest_due(session: Session, study: Study, own: Own, chosen: Sequence[Had]) -> Had | None:
@@ -186,7 +185,7 @@ def _taken(session: Session, study: Study, rater_id: int, made: Assignment) -> A
     made.study_id, made.rater_id, made.plan_seed = study.id, rater_id, study.seed
     made.status, made.taken_at, made.active_at = "taken", now(), now()
     topic = session.get_one(Item, made.item_id).topic_id
-    made.criteria_order = CriteriaOrders(session, study).draw(topic, made.item_id, made.purpose, rater_id)
+    made.criteria_order = presentation.CriteriaOrders(session, study).draw(topic, made.item_id, made.purpose, rater_id)
     session.add(made)
     session.flush()
     audit(session, study.id, rater_id, "take", assignment=made.id)
@@ -196,7 +195,7 @@ def _taken(session: Session, study: Study, rater_id: int, made: Assignment) -> A
 def _along(session: Session, taken: Assignment, twin: Item) -> None:
     """The report beside is rated again with it."""
     same = {name: getattr(taken, name) for name in ALIKE}
-    session.add(Assignment(item_id=twin.id, left=OTHER[taken.left or ""], **same))
+    session.add(Assignment(item_id=twin.id, left=presentation.OTHER[taken.left or ""], **same))
     session.flush()
 
 
@@ -204,8 +203,8 @@ def _side(seed: int, what: str, rater_id: int, number: int, left: str | None) ->
     """Who stands left in the `number`th: in every two, one keeps `left` and the other is swapped."""
     if left is None:
         return None
-    keeps = seeded(seed, what, "sides", rater_id, number // 2).random() < 0.5
-    return left if keeps == (number % 2 == 0) else OTHER[left]
+    keeps = pairing.seeded(seed, what, "sides", rater_id, number // 2).random() < 0.5
+    return left if keeps == (number % 2 == 0) else presentation.OTHER[left]
 
 
 def _draw(seed: int, what: str, rater_id: int, item: int) -> bytes:

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session, aliased
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code
 from annotation.items.twins import once_a_page, twin_items, with_twin
-from annotation.open_work.quotas import had_by_somebody
-from annotation.open_work.returns import return_stale
+from annotation.open_work import quotas, returns
 from annotation.people.principals import Principal, enrollment_of, study_for
 from annotation.studies import audit
 from db.people_tables import Rater
@@ -106,7 +105,7 @@ def reserve(session: Session, principal: Principal, items: Sequence[str], name: 
     reserved = 0
     for code, item in zip(items, _ids(session, study, items), strict=True):
         had = select(Assignment.id).where(Assignment.item_id == item, Assignment.rater_id == person.rater_id)
-        if session.scalar(had.where(*had_by_somebody(study)).limit(1)) is not None:
+        if session.scalar(had.where(*quotas.had_by_somebody(study)).limit(1)) is not None:
             raise AnnotationError("had_already", f"{name!r} had {code} already; nobody gets an item twice")
         slots = session.scalars(
             select(Assignment)
@@ -154,7 +153,7 @@ def release(session: Session, principal: Principal, items: Sequence[str], name: 
 def return_stale_now(session: Session, principal: Principal) -> int:
     """Return what nobody has touched for long, as every take does. Returns how many went back."""
     study = study_for(session, principal, "admin")
-    returned = return_stale(session, study)
+    returned = returns.return_stale(session, study)
     audit(session, study.id, principal.rater_id, "return_stale", returned=returned)
     return returned
 

@@ -8,8 +8,7 @@ from sqlalchemy.orm import Session
 from annotation.errors import AnnotationError
 from annotation.items.twins import once_a_page
 from annotation.labels.entries import clean
-from annotation.open_work.quotas import CAME_BACK
-from annotation.open_work.returns import give_back
+from annotation.open_work import quotas, returns
 from annotation.people import consent, principals, sign_ins
 from annotation.studies import audit, hold_person
 from db.people_tables import Enrollment, SignIn
@@ -48,7 +47,7 @@ def return_in_hand(session: Session, person: Enrollment, returned: str) -> int:
         if mine.submitted_at is not None:
             mine.status = "submitted"
         elif mine.status == "taken":  # not gone back with its twin
-            give_back(session, mine, returned)
+            returns.give_back(session, mine, returned)
             back += 1
     session.flush()
     return back
@@ -84,7 +83,7 @@ def void_work(session: Session, principal: principals.Principal, name: str, reas
     slots = 0
     for mine in _held(session, person, ("taken", "submitted", "returned")):
         if mine.status != "returned" and mine.source in SLOT_SOURCES:
-            slots += give_back(session, mine, "void") is not None
+            slots += returns.give_back(session, mine, "void") is not None
         mine.status = "void"
     session.flush()
     told = {"enrollment": person.pseudonym, "reason": clean(reason), "slots": slots}
@@ -179,7 +178,7 @@ def withdraw_consent(session: Session, principal: principals.Principal) -> int:
         update(Assignment)
         .where(
             Assignment.study_id == study.id, Assignment.rater_id == person.rater_id, Assignment.status == "returned",
-            Assignment.returned.in_(CAME_BACK),
+            Assignment.returned.in_(quotas.CAME_BACK),
         )
         .values(returned="withdrawn")
     )  # fmt: skip

@@ -17,8 +17,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.people.door_limits import count_entry
-from annotation.people.principals import Principal, enroll, enrollment_of, find_enrollment, lookalike_of, study_for
+from annotation.people import door_limits, principals
 from annotation.studies import audit, hold_study, protocol_of
 from db.people_tables import ROLES, Enrollment, Invite, OpenLink
 from db.tables import Event, Study
@@ -43,9 +42,9 @@ class OpenLinkLine:
     expires_at: datetime
 
 
-def open_link(session: Session, principal: Principal, places: int, quota: int | None = None) -> str:
+def open_link(session: Session, principal: principals.Principal, places: int, quota: int | None = None) -> str:
     """A token that lets in up to `places` people, each of whom may take up to `quota` items (None: any number)."""
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     if not (1 <= places <= PLACES_MAX and (quota is None or 1 <= quota <= PLACES_MAX)):
         raise AnnotationError(
             "bad_number", f"an open link needs 1 to {PLACES_MAX} places, and a quota of at least one item"
@@ -64,9 +63,9 @@ def open_link(session: Session, principal: Principal, places: int, quota: int | 
     return token
 
 
-def open_links(session: Session, principal: Principal) -> list[OpenLinkLine]:
+def open_links(session: Session, principal: principals.Principal) -> list[OpenLinkLine]:
     """The study's open links, oldest first; for admins."""
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     rows = session.execute(
         select(OpenLink, func.count(Enrollment.id))
         .outerjoin(Enrollment, Enrollment.open_link_id == OpenLink.id)
@@ -79,12 +78,12 @@ def open_links(session: Session, principal: Principal) -> list[OpenLinkLine]:
     ]
 
 
-def revoke_open_link(session: Session, principal: Principal, link_id: int) -> None:
+def revoke_open_link(session: Session, principal: principals.Principal, link_id: int) -> None:
     """Nobody gets in by this link any more, and whoever came by it is signed out; their work stays.
 
     Raises AnnotationError `unknown_link`.
     """
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     link = session.get(OpenLink, link_id, with_for_update=True)
     if link is None or link.study_id != study.id:
         raise AnnotationError(
@@ -142,8 +141,8 @@ def _new_person(session: Session, study: Study, link: OpenLink, hashed: str, cal
         raise AnnotationError(
             "no_places", "All places of this study are taken. Thank you for your interest; nothing is left to do here."
         )
-    count_entry(session, caller)
-    person = enroll(session, study, f"participant {hashed[:8]}", "annotator")
+    door_limits.count_entry(session, caller)
+    person = principals.enroll(session, study, f"participant {hashed[:8]}", "annotator")
     person.open_link_id, person.participant_sha256, person.quota = link.id, hashed, link.quota
     session.flush()
     return person
@@ -159,20 +158,20 @@ NAME_MAX = 200
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # a database or a terminal would stumble over them
 
 
-def invite(session: Session, principal: Principal, name: str, role: str, *, new_link: bool = False) -> str:
+def invite(session: Session, principal: principals.Principal, name: str, role: str, *, new_link: bool = False) -> str:
     """A token for `name`, shown once: only its hash is stored.
 
     A second invite for the same name is a second key; with `new_link` the older ones stop working, and every sign-in
     with them. Raises AnnotationError `bad_name` for no name and for one that hardly differs from somebody's,
     `role_fixed` for another role than the person has, `withdrawn` for one who left.
     """
-    study = study_for(session, principal, "admin")
+    study = principals.study_for(session, principal, "admin")
     name = name.strip()
     _refuse_no_name(name)
     if role not in ROLES:
         raise AnnotationError("bad_role", f"no role {role!r}; choose one of {', '.join(ROLES)}")
     hold_study(session, study)  # of two who invite somebody new at once, one finds them here
-    enrollment = find_enrollment(session, study, name) or _enroll_new(session, study, name, role)
+    enrollment = principals.find_enrollment(session, study, name) or _enroll_new(session, study, name, role)
     if enrollment.role != role:
         raise AnnotationError(
             "role_fixed", f"{name!r} is already {enrollment.role} in {study.name!r}; one person holds one role a study"
@@ -205,16 +204,16 @@ def _refuse_no_name(name: str) -> None:
 
 def _enroll_new(session: Session, study: Study, name: str, role: str) -> Enrollment:
     """One person with two places would count as two annotators who agree."""
-    if other := lookalike_of(session, study, name):
+    if other := principals.lookalike_of(session, study, name):
         raise AnnotationError(
             "bad_name",
             f"{other!r} is in {study.name!r} already; for the same person write that, for another a fuller name",
         )
-    return enroll(session, study, name, role)
+    return principals.enroll(session, study, name, role)
 
 
 def invite_all(
-    session: Session, principal: Principal, names: Sequence[str], role: str, *, new_link: bool = False
+    session: Session, principal: principals.Principal, names: Sequence[str], role: str, *, new_link: bool = False
 ) -> dict[str, str]:
     """name -> token, in the order given; all of them or none. A name given twice gets one link."""
     return {
@@ -223,10 +222,10 @@ def invite_all(
     }
 
 
-def revoke(session: Session, principal: Principal, name: str) -> None:
+def revoke(session: Session, principal: principals.Principal, name: str) -> None:
     """Every link of this person stops working, and every open sign-in with it."""
-    study = study_for(session, principal, "admin")
-    enrollment = enrollment_of(session, study, name)
+    study = principals.study_for(session, principal, "admin")
+    enrollment = principals.enrollment_of(session, study, name)
     withdraw_links(session, enrollment)
     audit(session, study.id, principal.rater_id, "revoke", enrollment=enrollment.pseudonym)
 

@@ -11,9 +11,8 @@ from sqlalchemy.orm import Session
 from annotation.errors import AnnotationError, OtherPerson
 from annotation.people import door_limits, links, principals
 from annotation.studies import audit
-from db.connect import rows_of
+from db import connect, tables
 from db.people_tables import Enrollment, Invite, Rater, SignIn
-from db.tables import Study
 from db.types import now
 from plain.hashes import text_sha256
 
@@ -100,7 +99,7 @@ def who(session: Session, cookie: str | None) -> principals.Principal | None:
     """Whose cookie this is, looked up at every run and every request; None when signed out, expired or revoked."""
     if not cookie:
         return None
-    row = next(iter(rows_of(session, SIGNED_IN, {"cookie_sha256": text_sha256(cookie)})), None)
+    row = next(iter(connect.rows_of(session, SIGNED_IN, {"cookie_sha256": text_sha256(cookie)})), None)
     if row is None or row.link_revoked_at is not None or row.status == "withdrawn":
         return None
     if row.revoked_at is not None and not _in_grace(row.revoked_at, row.seen_at):
@@ -196,7 +195,7 @@ def _in_grace(revoked_at: datetime, seen_at: datetime) -> bool:
 
 def _admin_invite(session: Session, token: str) -> Invite | None:
     """The invite that stands for the server's own key in the newest study, made at its first use."""
-    study = session.scalar(select(Study).order_by(Study.id.desc()).limit(1))
+    study = session.scalar(select(tables.Study).order_by(tables.Study.id.desc()).limit(1))
     if study is None:
         return None
     key = text_sha256(f"{study.id}:{token}")

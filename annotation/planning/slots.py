@@ -13,9 +13,8 @@ from annotation.designs.presentation import OTHER, CriteriaOrders, Slot, plan_al
 from annotation.items.twins import twin_assignment, twin_item
 from annotation.passages import compare_reports, to_stored, turned
 from annotation.people.principals import Principal, study_for
-from annotation.planning.plan_root import keep_plan_root
+from annotation.planning import plan_root, reserving
 from annotation.planning.planned_items import Asked, Planned, items_by_key, key_of, plan_items
-from annotation.planning.reserving import plan_roster
 from annotation.studies import audit, protocol_of
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, Topic
 
@@ -73,7 +72,7 @@ def make_plan(
     )  # fmt: skip
     if not roster:
         return plan
-    named = plan_roster(session, study, plan.items, plan.slots)
+    named = reserving.plan_roster(session, study, plan.items, plan.slots)
     return replace(plan, slots=named.slots, reserve=named.reserve, loads=named.loads)
 
 
@@ -140,7 +139,7 @@ def apply_plan(
     )  # fmt: skip
     session.flush()
     if study.plan_root is not None:
-        keep_plan_root(session, study)
+        plan_root.keep_plan_root(session, study)
     return len(plan.slots)
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files.decoding import as_text, collecting
-from annotation.files.rows import read_json
+from annotation.files import decoding, rows
 from annotation.tool_answers.entries import Entry, Found, Reading, flat
 
 KEPT = ("id", "instance", "annotations")
@@ -23,8 +22,8 @@ def read_judge_bench(path: Path, reading: Reading) -> Found:
     the same person from one instance to the next."""
     found = Found()
     for file, shown in reading.files(path, "*.json"):
-        with collecting(found.problems):
-            held = read_json(file, shown, reading.encoding)
+        with decoding.collecting(found.problems):
+            held = rows.read_json(file, shown, reading.encoding)
             listed = held.get("instances") if isinstance(held, dict) else None
             if not isinstance(listed, list):
                 raise ImportingError(f"{shown}: no list 'instances'; give a file of JUDGE-BENCH")
@@ -36,7 +35,7 @@ def read_judge_bench(path: Path, reading: Reading) -> Found:
 
 
 def _add(found: Found, where: str, stem: str, number: int, instance: dict[str, Any]) -> None:
-    name = f"{stem}{as_text(instance.get('id')) or number}"
+    name = f"{stem}{decoding.as_text(instance.get('id')) or number}"
     metrics = instance.get("annotations")
     for metric, told in (metrics if isinstance(metrics, dict) else {}).items():
         found.entries += _people(where, name, metric, told)
@@ -55,12 +54,12 @@ def _people(where: str, name: str, metric: str, told: Any) -> Iterator[Entry]:
         for place, value in enumerate(single, start=1):
             yield _entry(where, name, metric, f"annotator-{place}", "human", value)
         return
-    kept = next((one for one in AGGREGATES if isinstance(told, dict) and as_text(told.get(one))), "")
+    kept = next((one for one in AGGREGATES if isinstance(told, dict) and decoding.as_text(told.get(one))), "")
     if kept:
         yield _entry(where, name, metric, kept.replace("_human", " of people"), "human", told[kept])
 
 
 def _entry(where: str, name: str, metric: str, who: str, kind: str, value: Any, run: int = 1) -> Entry:
-    text = as_text(value)
+    text = decoding.as_text(value)
     record = {"metric": metric, "given": text or "", "who": who, "run": str(run)}
     return Entry(f"{where} {metric}", record, USUAL, status="" if text else "missing", kind=kind, name=name)

@@ -13,9 +13,7 @@ from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
 from annotation.leaks.recognition import Interval, no_interval
 from annotation.people.principals import Principal, study_for
 from annotation.planning.planned_items import shown_reports
-from annotation.shown_texts.kept_measures import kept_measure, texts_sha256
-from annotation.shown_texts.overrides import is_labelled
-from annotation.shown_texts.prepare import NOT_STRIPPED
+from annotation.shown_texts import kept_measures, overrides, prepare
 from annotation.texts.spans import Span, delete
 from db.tables import Report, Study, System, Topic
 
@@ -75,8 +73,8 @@ def audit_study(
     study = study_for(session, principal, "evaluator")
     reports = _audited(session, study, progress)
     ready = readable(reports)
-    sha256 = texts_sha256(ready, study.seed, has_intervals=interval is not no_interval)
-    measured = kept_measure(session, study, sha256)
+    sha256 = kept_measures.texts_sha256(ready, study.seed, has_intervals=interval is not no_interval)
+    measured = kept_measures.kept_measure(session, study, sha256)
     if measured is None or (whole and not measured.is_whole):
         measured = measure(ready, study.seed, interval, whole=whole, begun=measured)
     return replace(audit_blinding(reports, study.seed, interval, measured), texts_sha256=sha256)
@@ -103,7 +101,7 @@ def _audited(session: Session, study: Study, progress: Callable[[int, int], None
                 is_planned=report.id in planned,
                 kept=_decided(report, "keep"),
                 masked=_decided(report, "mask"),
-                has_citations=report.stripper_version == NOT_STRIPPED,
+                has_citations=report.stripper_version == prepare.NOT_STRIPPED,
             )
         )
         progress(done, len(rows))
@@ -168,7 +166,7 @@ def view_report(session: Session, principal: Principal, report_id: int) -> Repor
         sha256=report.shown_sha256,
         flags=tuple(report.flags),
         changes=report.changes,
-        is_frozen=is_labelled(session, report.id),
+        is_frozen=overrides.is_labelled(session, report.id),
     )
 
 

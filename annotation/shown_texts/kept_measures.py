@@ -10,15 +10,14 @@ from pydantic import TypeAdapter
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.blinding import Measured
+from annotation import blinding, studies
 from annotation.canonical.form import CANONICAL_VERSION
 from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
-from annotation.studies import audit
 from db.tables import Event, Study
 
 MEASURED = "blinding_measured"
 FORMAT = "measured/1"  # another one wherever the same texts would give other figures
-_FORM = TypeAdapter(Measured)
+_FORM = TypeAdapter(blinding.Measured)
 
 
 def texts_sha256(ready: Sequence[AuditedReport], seed: int, *, has_intervals: bool) -> str:
@@ -32,7 +31,7 @@ def texts_sha256(ready: Sequence[AuditedReport], seed: int, *, has_intervals: bo
     return digest.hexdigest()
 
 
-def kept_measure(session: Session, study: Study, sha256: str) -> Measured | None:
+def kept_measure(session: Session, study: Study, sha256: str) -> blinding.Measured | None:
     """What was measured last on texts of that hash, the whole if that was ever kept; None where nothing was."""
     rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == MEASURED)
     for data in session.scalars(rows.order_by(Event.id.desc())):
@@ -48,6 +47,6 @@ def keep_measure(session: Session, study: Study, made: BlindingAudit) -> None:
     """
     known = kept_measure(session, study, made.texts_sha256)
     if known is None or (made.is_whole and not known.is_whole):
-        found = Measured(made.residue, made.identification, made.giveaways, made.is_whole)
+        found = blinding.Measured(made.residue, made.identification, made.giveaways, made.is_whole)
         text = json.dumps(asdict(found))
-        audit(session, study.id, None, MEASURED, sha256=made.texts_sha256, is_whole=made.is_whole, found=text)
+        studies.audit(session, study.id, None, MEASURED, sha256=made.texts_sha256, is_whole=made.is_whole, found=text)

@@ -8,8 +8,7 @@ from annotation.blinding import Flag, canonical_format, find_self_identification
 from annotation.canonical.form import Layout
 from annotation.citations import Span, Stripped, strip_citations
 from annotation.protocol import Reports
-from annotation.texts.scripts import count_words
-from annotation.texts.spans import delete
+from annotation.texts import scripts, spans
 from plain.hashes import text_sha256
 
 NOT_STRIPPED = "none"  # the version where the protocol leaves citations in
@@ -36,7 +35,7 @@ class Prepared:
     @property
     def words(self) -> int:
         """Of the shown text, as `scripts.count_words` counts them."""
-        return count_words(self.shown_text)
+        return scripts.count_words(self.shown_text)
 
     @property
     def is_bare(self) -> bool:
@@ -66,7 +65,7 @@ def prepare_report(
     stripped = strip_citations(original) if settings.strip_citations else Stripped(original, (), (), NOT_STRIPPED)
     if restored:
         removed = tuple(span for span in stripped.removed if (span.start, span.end) not in restored)
-        stripped = Stripped(delete(original, removed), removed, stripped.warnings, stripped.version)
+        stripped = Stripped(spans.delete(original, removed), removed, stripped.warnings, stripped.version)
     formatted = canonical_format(stripped.text, title, layout)
     titled = layout in ("canonical", "plain") and bool(title.strip())
     after_title = formatted.text.find("\n") + 1 if titled else 0

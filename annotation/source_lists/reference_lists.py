@@ -4,9 +4,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from annotation.source_lists import reference_entries
-from annotation.source_lists.named_citations import cited_names, opening_name
-from annotation.source_lists.reference_headings import announces_sources
+from annotation.source_lists import named_citations, reference_entries, reference_headings
 from annotation.source_lists.reference_tails import Lines, closing_list, numbered_tail
 from annotation.texts.scripts import is_prose
 from annotation.texts.spans import Span
@@ -76,7 +74,7 @@ def _candidates(lines: Lines) -> list[int]:
     return [
         n
         for n in range(len(lines.text) - 1, -1, -1)
-        if _may_announce(lines.text[n]) and announces_sources(lines.text[n])
+        if _may_announce(lines.text[n]) and reference_headings.announces_sources(lines.text[n])
     ]
 
 
@@ -89,7 +87,7 @@ def _may_announce(line: str) -> bool:
 
 
 def _take_block(lines: Lines, start: int, following: int, gone: set[int], found: Lists) -> None:
-    strength = announces_sources(lines.text[start])
+    strength = reference_headings.announces_sources(lines.text[start])
     level = lines.levels.get(start, 0)
     first = start + 1
     if not level and first < len(lines.text) and _UNDERLINE.match(lines.text[first]):
@@ -163,8 +161,8 @@ def _accepted(lines: Lines, body: list[int], strength: str, found: Lists) -> boo
 
 def _cited_by_name(lines: Lines, body: list[int], found: Lists) -> bool:
     """Does the text cite half of these entries as `(Surname, year)`? A subject's own works are not cited so."""
-    found.names = years = cited_names(lines.text) if found.names is None else found.names
-    openings = ((opening_name(lines.text[n]), lines.text[n]) for n in body)
+    found.names = years = named_citations.cited_names(lines.text) if found.names is None else found.names
+    openings = ((named_citations.opening_name(lines.text[n]), lines.text[n]) for n in body)
     proven = {name for name, entry in openings if any(year in entry for year in years.get(name, ()))}
     return len(proven) >= 2 and 2 * len(proven) >= len(body)
 

@@ -5,8 +5,7 @@ from collections.abc import Sequence, Set
 
 from annotation.source_lists.reference_entries import URL, grade
 from annotation.source_lists.reference_headings import announces_sources
-from annotation.texts.scripts import is_prose
-from annotation.texts.spans import SHIELD, Span
+from annotation.texts import scripts, spans
 
 _HEADING = re.compile(r"[ \t>]{0,4}(#{1,6})(?:[ \t]|(?=[^\s#]))")
 _BOLD_LINE = re.compile(r"[ \t>]{0,4}(?:\*\*|__)(?=\S)[^\n]{1,100}(?:\*\*|__)[:：]?(?:&#x20;|[ \t])*$")
@@ -33,10 +32,10 @@ class Lines:
             self._grades[n] = grade(self.text[n], self.cited)
         return self._grades[n]
 
-    def span(self, first: int, last: int, kind: str) -> Span:
+    def span(self, first: int, last: int, kind: str) -> spans.Span:
         """Lines `first` to `last` with the line end that follows."""
         end = self.starts[last] + len(self.text[last])
-        return Span(self.starts[first], min(end + 1, self.total), kind)
+        return spans.Span(self.starts[first], min(end + 1, self.total), kind)
 
 
 def _heading_level(line: str) -> int:
@@ -44,7 +43,7 @@ def _heading_level(line: str) -> int:
     head = line.lstrip(" \t>")[:2]
     if head[:1] == "#":
         match = _HEADING.match(line)
-        return len(match[1]) if match and SHIELD not in line else 0
+        return len(match[1]) if match and spans.SHIELD not in line else 0
     return 7 if head in ("**", "__") and _BOLD_LINE.match(line) and not URL.search(line) else 0
 
 
@@ -77,7 +76,7 @@ def numbered_tail(lines: Lines, gone: Set[int]) -> list[int]:
         return []
     cited = sum(number in lines.cited for number in range(1, len(found) + 1))
     records = sum(grade(lines.text[n]) == "hard" for n in found)
-    if cited < 0.6 * len(found) or records < 0.5 * len(found) or any(is_prose(lines.text[n]) for n in found):
+    if cited < 0.6 * len(found) or records < 0.5 * len(found) or any(scripts.is_prose(lines.text[n]) for n in found):
         return []
     return [*_label_above(lines, found[-1]), *reversed(found)]
 
@@ -91,7 +90,7 @@ def closing_list(lines: Lines, body: Sequence[int], end: int, gone: Set[int]) ->
     if len(body) < 3 or not (end >= len(lines.text) or end in gone):
         return False
     items = [lines.text[n] for n in body]
-    if any(len(item) > 200 or not _BULLET.match(item) or is_prose(item) for item in items):
+    if any(len(item) > 200 or not _BULLET.match(item) or scripts.is_prose(item) for item in items):
         return False
     records = sum(lines.grade(n) in ("hard", "soft", "tagged") for n in body)
     return records >= 2 and 7 * records >= len(body)
@@ -102,4 +101,4 @@ def _label_above(lines: Lines, first: int) -> list[int]:
     while above >= 0 and not lines.text[above].strip():
         above -= 1
     label = _LABEL.match(lines.text[above]) if above >= 0 else None
-    return [above] if label and announces_sources(label[1] + ":") and not is_prose(lines.text[above]) else []
+    return [above] if label and announces_sources(label[1] + ":") and not scripts.is_prose(lines.text[above]) else []

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files.decoding import as_text, collecting
-from annotation.files.rows import read_json_rows
+from annotation.files import decoding, rows
+from annotation.tool_answers import entries, places
 from annotation.tool_answers.answers import (
     RATIONALE,
     WHY,
@@ -21,30 +21,28 @@ from annotation.tool_answers.answers import (
     add_failed,
     mark_of,
 )
-from annotation.tool_answers.entries import Found, Reading
-from annotation.tool_answers.places import metadata_places
 
-PLACES = metadata_places("metadata", "fields")
+PLACES = places.metadata_places("metadata", "fields")
 SETTINGS = ("settings.json", "dataset.json")
 UNUSED = ("draft", "discarded")
 LONG = 200  # characters: a longer text is no answer
 
 
-def read_argilla(path: Path, reading: Reading) -> Found:
+def read_argilla(path: Path, reading: entries.Reading) -> entries.Found:
     """The criterion is a question's name; a text question named after another holds its reason.
 
     Topic and systems are metadata or fields of those names, else as --map says: `--map topic=metadata.NAME,…`.
     """
-    found = Found()
+    found = entries.Found()
     for file, shown in _files(path, reading):
-        with collecting(found.problems):
-            for row in read_json_rows(file, shown, found.problems, reading.encoding):
-                with collecting(found.problems):
+        with decoding.collecting(found.problems):
+            for row in rows.read_json_rows(file, shown, found.problems, reading.encoding):
+                with decoding.collecting(found.problems):
                     _add_record(found, row.where, _nested(row.values), reading)
     return found
 
 
-def _files(path: Path, reading: Reading) -> list[tuple[Path, str]]:
+def _files(path: Path, reading: entries.Reading) -> list[tuple[Path, str]]:
     named = path / "records.json"
     if named.is_file():
         return [(named, named.name)]
@@ -76,12 +74,12 @@ def _nth(values: Any, number: int) -> Any:
     return values[number] if isinstance(values, list) and number < len(values) else None
 
 
-def _add_record(found: Found, where: str, record: dict[str, Any], reading: Reading) -> None:
+def _add_record(found: entries.Found, where: str, record: dict[str, Any], reading: entries.Reading) -> None:
     responses, suggestions = record.get("responses") or {}, record.get("suggestions") or {}
     if not isinstance(responses, dict) or not isinstance(suggestions, dict):
         raise ImportingError(f"{where}: no table of responses; write the records with dataset.records.to_json")
-    where = f"{where} record {as_text(record.get('id')) or ''}".rstrip()
-    name_of = as_text(record.get("id")) or where
+    where = f"{where} record {decoding.as_text(record.get('id')) or ''}".rstrip()
+    name_of = decoding.as_text(record.get("id")) or where
     metadata = record.get("metadata")
     mark = mark_of(metadata, where)
     add_failed(found, where, record, mark, PLACES)
@@ -94,12 +92,12 @@ def _add_record(found: Found, where: str, record: dict[str, Any], reading: Readi
         add_answers(found, Answers(where, "judge", agent, record, answers, texts, mark, name=name_of), reading, PLACES)
 
 
-def _by_user(found: Found, where: str, responses: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def _by_user(found: entries.Found, where: str, responses: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """user -> question -> value. Raises ImportingError where a user answers a question twice."""
     users: dict[str, dict[str, str]] = defaultdict(dict)
     for question, listed in responses.items():
         for response in _objects(listed, f"{where} {question}"):
-            user = as_text(response.get("user_id")) or ""
+            user = decoding.as_text(response.get("user_id")) or ""
             if response.get("status") in UNUSED:
                 found.leave("answers in drafts or discarded responses")
             elif question in users[user]:
@@ -120,14 +118,14 @@ def _by_agent(suggestions: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     agents: dict[str, dict[str, str]] = defaultdict(dict)
     for question, suggestion in suggestions.items():
         if isinstance(suggestion, dict) and suggestion.get("value") is not None:
-            agents[as_text(suggestion.get("agent")) or ""][question] = _value(suggestion["value"], question)
+            agents[decoding.as_text(suggestion.get("agent")) or ""][question] = _value(suggestion["value"], question)
     return agents
 
 
 def _value(value: Any, where: str) -> str:
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
-    text = as_text(value)
+    text = decoding.as_text(value)
     if text is None:
         raise ImportingError(
             f"{where}: a ranking, a span or several labels; only questions with one answer can be read"

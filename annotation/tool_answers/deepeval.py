@@ -4,22 +4,20 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files.decoding import as_text, collecting
-from annotation.files.rows import read_json
-from annotation.tool_answers.entries import Entry, Found, Reading
-from annotation.tool_answers.places import metadata_places
+from annotation.files import decoding, rows
+from annotation.tool_answers import entries, places
 
-PLACES = metadata_places("metadata", "additionalMetadata")
+PLACES = places.metadata_places("metadata", "additionalMetadata")
 KIND = " [GEval]"  # DeepEval adds it to the name of a metric that a model was asked in words
 CASES, METRICS = ("testCases", "test_cases"), ("metricsData", "metrics_data", "metricsMetadata")
 
 
-def read_deepeval(path: Path, reading: Reading) -> Found:
+def read_deepeval(path: Path, reading: entries.Reading) -> entries.Found:
     """The criterion is the metric's name, the judge its evaluationModel; with an error, or no score, it is missing."""
-    found = Found(scale=(0.0, 1.0))
+    found = entries.Found(scale=(0.0, 1.0))
     for file, shown in reading.files(path, "*"):
-        with collecting(found.problems):
-            cases = _first(read_json(file, shown, reading.encoding), CASES)
+        with decoding.collecting(found.problems):
+            cases = _first(rows.read_json(file, shown, reading.encoding), CASES)
             if not isinstance(cases, list):
                 raise ImportingError(f"{shown}: no list 'testCases'; give a test run that DeepEval saved")
             for number, case in enumerate(cases, start=1):
@@ -29,16 +27,16 @@ def read_deepeval(path: Path, reading: Reading) -> Found:
     return found
 
 
-def _entry(where: str, number: int, case: dict[str, Any], metric: Any) -> Entry:
-    name = (as_text(_first(metric, ("name", "metric"))) or "").removesuffix(KIND)
+def _entry(where: str, number: int, case: dict[str, Any], metric: Any) -> entries.Entry:
+    name = (decoding.as_text(_first(metric, ("name", "metric"))) or "").removesuffix(KIND)
     usual = PLACES | {
         "criterion": ["name_of_metric"], "answer": ["metric.score"], "reason": ["metric.reason", "metric.error"],
         "judge": ["metric.evaluationModel", *PLACES["judge"]],
     }  # fmt: skip
     failed = not isinstance(metric, dict) or bool(metric.get("error")) or metric.get("score") is None
-    return Entry(
+    return entries.Entry(
         f"{where} {name}", {**case, "metric": metric, "name_of_metric": name}, usual,
-        status="missing" if failed else "", name=as_text(case.get("name")) or f"case {number}", unnamed=name,
+        status="missing" if failed else "", name=decoding.as_text(case.get("name")) or f"case {number}", unnamed=name,
     )  # fmt: skip
 
 

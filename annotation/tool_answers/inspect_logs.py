@@ -13,21 +13,20 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.rows import DECODER, UNPACKED_MAX, read_json
-from annotation.tool_answers.entries import Entry, Found, Reading
-from annotation.tool_answers.places import metadata_places
+from annotation.tool_answers import entries, places
 
-PLACES = metadata_places("score.metadata", "sample.metadata")
+PLACES = places.metadata_places("score.metadata", "sample.metadata")
 UNSCORED = "NaN"  # Score.unscored(): kept in the log, left out of every metric
 HEADERS = ("header.json", "_journal/start.json")  # the second where a run was cut off
 
 
-def read_inspect(path: Path, reading: Reading) -> Found:
+def read_inspect(path: Path, reading: entries.Reading) -> entries.Found:
     """The criterion is the metadata's, else the scorer's name; a score that is a table gives one entry a name.
 
     The judge is the model of the role `grader`, or `--map judge=eval.model` where the judge was the model under
     evaluation. Unpacked at most 512 MB of an archive are read.
     """
-    found = Found()
+    found = entries.Found()
     given = reading.files(path, "*")
     logs = [one for one in given if one[0].suffix in (".eval", ".json")] or given
     for file, shown in logs:
@@ -70,7 +69,7 @@ def _json(held: zipfile.ZipFile, name: str, shown: str) -> dict[str, Any]:
     return value
 
 
-def _add_sample(found: Found, shown: str, run: Any, sample: Any) -> None:
+def _add_sample(found: entries.Found, shown: str, run: Any, sample: Any) -> None:
     scores = sample.get("scores") if isinstance(sample, dict) else None
     if scores and not isinstance(scores, dict):
         found.problems.append(f"{shown}: 'scores' of a sample is no object; give a log of Inspect as it wrote it")
@@ -80,7 +79,7 @@ def _add_sample(found: Found, shown: str, run: Any, sample: Any) -> None:
         found.entries += _entries(shown, run, sample, scorer, score)
 
 
-def _entries(shown: str, run: Any, sample: Mapping[str, Any], scorer: str, score: Any) -> Iterator[Entry]:
+def _entries(shown: str, run: Any, sample: Mapping[str, Any], scorer: str, score: Any) -> Iterator[entries.Entry]:
     where = f"{shown}: sample {as_text(sample.get('id'))} epoch {as_text(sample.get('epoch')) or 1} {scorer}"
     value = score.get("value") if isinstance(score, dict) else None
     parts = value if isinstance(value, dict) else {scorer: value}
@@ -95,7 +94,7 @@ def _entries(shown: str, run: Any, sample: Mapping[str, Any], scorer: str, score
             "judge": [*PLACES["judge"], "eval.model_roles.grader.model"],
         }  # fmt: skip
         unscored = part is None or as_text(part) == UNSCORED
-        yield Entry(
+        yield entries.Entry(
             where, record, usual, status="missing" if unscored else "", name=as_text(sample.get("id")) or "",
             unnamed=scorer,
         )  # fmt: skip

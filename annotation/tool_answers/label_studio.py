@@ -13,6 +13,7 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.rows import read_csv, read_json
+from annotation.tool_answers import entries, places
 from annotation.tool_answers.answers import (
     BOOKKEEPING,
     RATIONALE,
@@ -23,10 +24,8 @@ from annotation.tool_answers.answers import (
     flat_answers,
     mark_of,
 )
-from annotation.tool_answers.entries import Found, Reading
-from annotation.tool_answers.places import metadata_places
 
-PLACES = metadata_places("data", "meta")
+PLACES = places.metadata_places("data", "meta")
 FIELDS_OF_ROWS = (
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "rater", "left", "right",
     "report", *BOOKKEEPING,
@@ -34,12 +33,12 @@ FIELDS_OF_ROWS = (
 ONE_VALUE = {"choices": "choices", "rating": "rating", "number": "number", "pairwise": "selected"}
 
 
-def read_label_studio(path: Path, reading: Reading) -> Found:
+def read_label_studio(path: Path, reading: entries.Reading) -> entries.Found:
     """The criterion is a question's name (`from_name`); texts named after it, or beside an only answer, are its reason.
 
     Topic and systems are the task's data of those names, else as --map says: `--map topic=data.NAME,…`.
     """
-    found = Found()
+    found = entries.Found()
     for file, shown in reading.files(path, "*.json") if path.is_dir() else [(path, path.name)]:
         with collecting(found.problems):
             for where, task in _tasks(file, shown, reading.encoding, found.problems):
@@ -58,7 +57,7 @@ def _tasks(file: Path, shown: str, encoding: str, problems: list[str]) -> list[t
     return [(f"{shown}: task {as_text(task.get('id')) or number}", task) for number, task in enumerate(tasks, start=1)]
 
 
-def _add_task(found: Found, where: str, task: Mapping[str, Any], reading: Reading) -> None:
+def _add_task(found: entries.Found, where: str, task: Mapping[str, Any], reading: entries.Reading) -> None:
     if not isinstance(task.get("data"), dict):
         _add_flat(found, where, task, reading)
         return
@@ -93,7 +92,7 @@ def _listed(task: Mapping[str, Any], name: str, where: str) -> list[dict[str, An
     return listed
 
 
-def _results(found: Found, where: str, annotation: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
+def _results(found: entries.Found, where: str, annotation: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
     """Answers and texts by the name of their question. Raises ImportingError for two answers to one question."""
     answers: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -124,7 +123,7 @@ def _joined(value: Any) -> str:
     return "\n".join(as_text(line) or "" for line in lines)
 
 
-def _account(completed_by: Any, reading: Reading) -> str:
+def _account(completed_by: Any, reading: entries.Reading) -> str:
     """Pseudonym of an account: its number, or a hash of the address it is known by. Names and addresses stay out."""
     if isinstance(completed_by, dict):
         completed_by = completed_by.get("id") or completed_by.get("email")
@@ -132,7 +131,7 @@ def _account(completed_by: Any, reading: Reading) -> str:
     return reading.pseudonym(text) if not text.isdigit() else f"user-{text}"
 
 
-def _add_flat(found: Found, where: str, row: Mapping[str, Any], reading: Reading) -> None:
+def _add_flat(found: entries.Found, where: str, row: Mapping[str, Any], reading: entries.Reading) -> None:
     """A row of JSON_MIN or CSV: one annotation, its answers beside the data of its task."""
     name = as_text(row.get("id")) or where
     mark = mark_of(row, where)
@@ -155,7 +154,7 @@ def _marked(values: Mapping[str, str], mark: Mark) -> tuple[dict[str, str], dict
     return answers, {name + RATIONALE: values.get(name + RATIONALE, "") for name in answers}
 
 
-def _places(reading: Reading) -> list[str]:
+def _places(reading: entries.Reading) -> list[str]:
     """The columns that hold topic and systems rather than answers."""
     return [*PLACES, *(place.removeprefix("data.") for place in reading.places.values())]
 

@@ -9,21 +9,20 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.places import metadata_places
+from annotation.tool_answers import entries, places
 from annotation.tool_answers.records import one_of, records, value_of
 
 KINDS = {"ANNOTATION": "human", "EVAL": "judge", "API": ""}
-PLACES = metadata_places("metadata", "trace.metadata")
+PLACES = places.metadata_places("metadata", "trace.metadata")
 
 
-def read_langfuse(path: Path, reading: Reading) -> Found:
+def read_langfuse(path: Path, reading: entries.Reading) -> entries.Found:
     """The criterion is a score's name; the item its trace, with the observation where the score is of one.
 
     People are known by their user id, evaluators (source EVAL) by the score's metadata, else as `langfuse-eval`.
     Scores sent by the API do not say whether a person gave them.
     """
-    found = Found()
+    found = entries.Found()
     for row in records(path, reading, found):
         with collecting(found.problems):
             entry = _entry(row.where, row.values, reading)
@@ -32,7 +31,7 @@ def read_langfuse(path: Path, reading: Reading) -> Found:
     return found
 
 
-def _entry(where: str, record: dict[str, Any], reading: Reading) -> Entry | None:
+def _entry(where: str, record: dict[str, Any], reading: entries.Reading) -> entries.Entry | None:
     source = (as_text(record.get("source")) or "").upper()
     if source not in KINDS:
         raise ImportingError(f"{where}: source is none of {', '.join(KINDS)}; give an export of Langfuse's scores")
@@ -44,11 +43,11 @@ def _entry(where: str, record: dict[str, Any], reading: Reading) -> Entry | None
     value = one_of(record, "stringValue", "string_value", "value")
     rater = reading.pseudonym(author) if author else "annotator" if kind == "human" else f"langfuse-{source.lower()}"
     held = {**record, "metadata": value_of(record.get("metadata")), "given": value, "rater": rater}
-    usual = PLACES | flat(
+    usual = PLACES | entries.flat(
         criterion="name",
         answer="given",
         reason="comment",
         judge=(*PLACES["judge"], "rater") if kind != "human" else "rater",
     )
     name = "|".join(part for one in (trace, seen) if (part := as_text(one)))
-    return Entry(where, held, usual, status="" if value is not None else "missing", kind=kind, name=name)
+    return entries.Entry(where, held, usual, status="" if value is not None else "missing", kind=kind, name=name)

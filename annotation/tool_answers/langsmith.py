@@ -9,20 +9,19 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.places import metadata_places
+from annotation.tool_answers import entries, places
 from annotation.tool_answers.records import one_of, records, value_of
 
 KINDS = {"app": "human", "model": "judge", "auto_eval": "judge"}  # api: whatever sent it
-PLACES = metadata_places("extra", "feedback_source.metadata")
+PLACES = places.metadata_places("extra", "feedback_source.metadata")
 
 
-def read_langsmith(path: Path, reading: Reading) -> Found:
+def read_langsmith(path: Path, reading: entries.Reading) -> entries.Found:
     """The criterion is a feedback's key, the answer its score, else its value; the item its run.
 
     Feedback given in the app is a person's, known by their user id; that of models and evaluators a judge's.
     """
-    found = Found()
+    found = entries.Found()
     for row in records(path, reading, found, ("data", "feedback", "feedbacks")):
         with collecting(found.problems):
             if one_of(row.values, "run_id", "trace_id") is None:
@@ -32,7 +31,7 @@ def read_langsmith(path: Path, reading: Reading) -> Found:
     return found
 
 
-def _entry(where: str, record: dict[str, Any], reading: Reading) -> Entry:
+def _entry(where: str, record: dict[str, Any], reading: entries.Reading) -> entries.Entry:
     source = value_of(record.get("feedback_source"))
     if not isinstance(source, Mapping) or "key" not in record:
         raise ImportingError(f"{where}: no 'key' and 'feedback_source'; give feedback as LangSmith lists it")
@@ -43,9 +42,9 @@ def _entry(where: str, record: dict[str, Any], reading: Reading) -> Entry:
     value = one_of(record, "score", "value")
     held = {**record, "feedback_source": source, "given": value, "rater": rater}
     judge = "rater" if kind == "human" else ("feedback_source.metadata.model", *PLACES["judge"], "rater")
-    usual = PLACES | flat(criterion="key", answer="given", reason="comment", judge=judge)
+    usual = PLACES | entries.flat(criterion="key", answer="given", reason="comment", judge=judge)
     failed = value is None or as_text(value) is None
-    return Entry(
+    return entries.Entry(
         where, held, usual, status="missing" if failed else "", kind=kind,
         name=as_text(one_of(record, "run_id", "trace_id")) or "",
     )  # fmt: skip

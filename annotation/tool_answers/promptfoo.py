@@ -4,24 +4,22 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files.decoding import as_text, collecting
-from annotation.files.rows import read_json, read_json_rows
-from annotation.tool_answers.entries import Entry, Found, Reading
-from annotation.tool_answers.places import metadata_places
+from annotation.files import decoding, rows
+from annotation.tool_answers import entries, places
 
-PLACES = metadata_places("component.assertion", "vars", "metadata", "testCase.vars", "testCase.metadata")
+PLACES = places.metadata_places("component.assertion", "vars", "metadata", "testCase.vars", "testCase.metadata")
 ERROR = "2"  # ResultFailureReason.ERROR: the call failed, so there is no answer
 
 
-def read_promptfoo(path: Path, reading: Reading) -> Found:
+def read_promptfoo(path: Path, reading: entries.Reading) -> entries.Found:
     """One entry for each graded assertion that names a `metric` (the criterion), with its score, 0 to 1.
 
     With `--map answer=response.output` (or any other place) it is one entry a result: there the prompt asked the judge.
     """
     asked = "answer" in reading.places
-    found = Found(scale=None if asked else (0.0, 1.0))
+    found = entries.Found(scale=None if asked else (0.0, 1.0))
     for file, shown in reading.files(path, "*.json*"):
-        with collecting(found.problems):
+        with decoding.collecting(found.problems):
             for where, result in _results(file, shown, reading.encoding, found.problems):
                 records = _records(result, asked)
                 found.leave("results without an assertion that names a metric", int(not records))
@@ -31,8 +29,8 @@ def read_promptfoo(path: Path, reading: Reading) -> Found:
 
 def _results(file: Path, shown: str, encoding: str, problems: list[str]) -> list[tuple[str, dict[str, Any]]]:
     if file.suffix == ".jsonl":
-        return [(row.where, row.values) for row in read_json_rows(file, shown, problems, encoding)]
-    content = read_json(file, shown, encoding)
+        return [(row.where, row.values) for row in rows.read_json_rows(file, shown, problems, encoding)]
+    content = rows.read_json(file, shown, encoding)
     found = content.get("results") if isinstance(content, dict) else None
     found = found.get("results") if isinstance(found, dict) else found
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -48,19 +46,19 @@ def _records(result: dict[str, Any], asked: bool) -> list[dict[str, Any]]:
     components = grading.get("componentResults") if isinstance(grading, dict) else None
     listed = components if isinstance(components, list) else []
     graded = [one for one in listed if isinstance(one, dict) and isinstance(one.get("assertion"), dict)]
-    return [{**result, "component": one} for one in graded if as_text(one["assertion"].get("metric"))]
+    return [{**result, "component": one} for one in graded if decoding.as_text(one["assertion"].get("metric"))]
 
 
-def _entry(where: str, record: dict[str, Any]) -> Entry:
+def _entry(where: str, record: dict[str, Any]) -> entries.Entry:
     assertion = (record.get("component") or {}).get("assertion") or {}
     usual = PLACES | {
         "criterion": ["component.assertion.metric", *PLACES["criterion"]], "answer": ["component.score"],
         "reason": ["component.reason", "gradingResult.reason", "error"],
         "judge": ["component.assertion.provider", *PLACES["judge"]],
     }  # fmt: skip
-    failed = as_text(record.get("failureReason")) == ERROR
-    test, prompt = as_text(record.get("testIdx")) or "", as_text(record.get("promptIdx")) or ""
-    return Entry(
+    failed = decoding.as_text(record.get("failureReason")) == ERROR
+    test, prompt = decoding.as_text(record.get("testIdx")) or "", decoding.as_text(record.get("promptIdx")) or ""
+    return entries.Entry(
         where, record, usual, status="missing" if failed else "", name=f"test {test} prompt {prompt}" if test else "",
-        unnamed=as_text(assertion.get("type")) or "promptfoo",
+        unnamed=decoding.as_text(assertion.get("type")) or "promptfoo",
     )  # fmt: skip

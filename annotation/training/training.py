@@ -10,12 +10,10 @@ from typing import Any, Literal
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.designs.pairing import seeded
-from annotation.designs.presentation import OTHER
+from annotation.designs import pairing, presentation
 from annotation.errors import AnnotationError
 from annotation.labels.entries import clean
-from annotation.people.consent import consent_needed
-from annotation.people.principals import Principal, enrollment_of, study_for
+from annotation.people import consent, principals
 from annotation.protocol import Protocol
 from annotation.studies import audit, protocol_of
 from annotation.training.gold import GoldResult, gold_results
@@ -47,11 +45,11 @@ class TrainingState:
 def training_items(session: Session, study: Study) -> list[int]:
     """Ids of the items everybody is trained on, in order: as many as the protocol says, drawn from the study's seed."""
     ready = select(Item.id).where(Item.study_id == study.id, Item.purpose == "training", Item.excluded_at.is_(None))
-    drawn = sorted(session.scalars(ready), key=lambda item: seeded(study.seed, "training", item).random())
+    drawn = sorted(session.scalars(ready), key=lambda item: pairing.seeded(study.seed, "training", item).random())
     return drawn[: protocol_of(study).study.training.items]
 
 
-def needs_training(session: Session, study: Study, person: Principal | Enrollment) -> bool:
+def needs_training(session: Session, study: Study, person: principals.Principal | Enrollment) -> bool:
     """Whether the study trains its people, and this one has not passed yet. Who settles disputes is not trained."""
     enrollment = _enrolled(session, person)
     asked = protocol_of(study).study.training.items > 0
@@ -60,7 +58,7 @@ def needs_training(session: Session, study: Study, person: Principal | Enrollmen
     return enrollment.training_passed_at is None
 
 
-def training_state(session: Session, study: Study, person: Principal | Enrollment) -> TrainingState:
+def training_state(session: Session, study: Study, person: principals.Principal | Enrollment) -> TrainingState:
     """How far this person is in the study's training."""
     protocol, enrollment = protocol_of(study), _enrolled(session, person)
     asked = protocol.study.training
@@ -95,7 +93,7 @@ def training_state(session: Session, study: Study, person: Principal | Enrollmen
     )
 
 
-def next_training(session: Session, study: Study, principal: Principal) -> Assignment | None:
+def next_training(session: Session, study: Study, principal: principals.Principal) -> Assignment | None:
     """The person's next training item, taken; None when training is over, passed or failed, or not asked for.
 
     The caller holds the person's lock, so that two tabs do not make two of one.
@@ -122,11 +120,11 @@ def next_training(session: Session, study: Study, principal: Principal) -> Assig
 
 def training_side(seed: int, item: int, enrollment: int, attempt: int) -> str:
     """Which of A and B stands on the left: a coin for this person and item, turned with every further attempt."""
-    first = "A" if seeded(seed, "training side", item, enrollment).random() < 0.5 else "B"
-    return first if attempt % 2 else OTHER[first]
+    first = "A" if pairing.seeded(seed, "training side", item, enrollment).random() < 0.5 else "B"
+    return first if attempt % 2 else presentation.OTHER[first]
 
 
-def end_training_item(session: Session, principal: Principal, assignment: Assignment) -> dict[str, Any]:
+def end_training_item(session: Session, principal: principals.Principal, assignment: Assignment) -> dict[str, Any]:
     """What the reply to a submit adds for a training item, `{feedback}`; nothing for other work.
 
     With the last item of an attempt it is decided whether the training is passed.
@@ -163,7 +161,7 @@ def is_passed(results: Sequence[GoldResult], pass_mark: float) -> bool:
     return bool(results) and matching + 1e-9 >= pass_mark * len(results)
 
 
-def feedback(session: Session, principal: Principal, aid: str) -> dict[str, Any]:
+def feedback(session: Session, principal: principals.Principal, aid: str) -> dict[str, Any]:
     """What a handed-in training item says back: each agreed question, and the score of this attempt up to it.
 
     `result` stands with the last item of an attempt: passed | again | failed. Raises AnnotationError `not_found` for
@@ -209,13 +207,13 @@ def training_place(session: Session, study: Study, assignment: Assignment) -> di
     return {"item": number, "of": len(chosen), "attempt": assignment.pass_no, "attempts": attempts}
 
 
-def pass_training(session: Session, admin: Principal, name: str, reason: str) -> None:
+def pass_training(session: Session, admin: principals.Principal, name: str, reason: str) -> None:
     """Let this person label although the training was not passed; the reason is kept.
 
     Raises AnnotationError `unknown_person`, `no_reason`, or `no_training` where the study asks for none.
     """
-    study = study_for(session, admin, "admin")
-    enrollment = enrollment_of(session, study, name)
+    study = principals.study_for(session, admin, "admin")
+    enrollment = principals.enrollment_of(session, study, name)
     if not reason.strip():
         raise AnnotationError("no_reason", "passing somebody by hand needs a reason; give it with --reason")
     if protocol_of(study).study.training.items == 0:
@@ -260,7 +258,7 @@ def _tries(session: Session, study: Study, rater_id: int | None) -> set[tuple[in
     return {(item, attempt) for item, attempt in session.execute(rows)}
 
 
-def _enrolled(session: Session, person: Principal | Enrollment) -> Enrollment | None:
+def _enrolled(session: Session, person: principals.Principal | Enrollment) -> Enrollment | None:
     if isinstance(person, Enrollment):
         return person
     return session.get(Enrollment, person.enrollment_id) if person.enrollment_id is not None else None
@@ -269,9 +267,9 @@ def _enrolled(session: Session, person: Principal | Enrollment) -> Enrollment | 
 Gate = Literal["consent", "training"]
 
 
-def closed_gate(session: Session, principal: Principal) -> Gate | None:
+def closed_gate(session: Session, principal: principals.Principal) -> Gate | None:
     """The gate that keeps this person from taking work: `training` once it is failed for good, or cannot be given."""
-    if consent_needed(session, principal):
+    if consent.consent_needed(session, principal):
         return "consent"
     study = session.get_one(Study, principal.study_id)
     if not needs_training(session, study, principal):
@@ -285,9 +283,9 @@ def refuse_skip(assignment: Assignment) -> None:
         raise AnnotationError("forbidden", "training cannot be skipped; answer as well as you can, or flag a problem")
 
 
-def refuse_reopen(session: Session, principal: Principal, assignment: Assignment) -> None:
+def refuse_reopen(session: Session, principal: principals.Principal, assignment: Assignment) -> None:
     """Nothing is taken up again once its agreed answers were shown, nor without consent. Raises AnnotationError."""
     if assignment.purpose == "training":
         raise AnnotationError("locked", "training cannot be reopened: its agreed answers have been shown")
-    if consent_needed(session, principal):
+    if consent.consent_needed(session, principal):
         raise AnnotationError("forbidden", "agree to the study's consent text first; it is on the app's first page")

@@ -16,8 +16,7 @@ from annotation.open_work import due, quotas, returns
 from annotation.people.principals import Principal, may_label
 from annotation.training.training import closed_gate, next_training
 from annotation.work.progress import position
-from db.connect import rows_of
-from db.people_tables import Enrollment
+from db import connect, people_tables
 from db.tables import REPORT_A, REPORT_B, Assignment, Item, Study
 from db.types import now
 from plain.hashes import identity_digest
@@ -46,7 +45,7 @@ def _take(session: Session, principal: Principal) -> Assignment | None:
         if (mine.active_at or mine.taken_at or now()) < returns.idle_since(study):
             _touch(session, with_twin(session, mine))
         return mine
-    person = session.get_one(Enrollment, principal.enrollment_id)
+    person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
     if study.status != "open" or person.status != "active" or closed_gate(session, principal):
         return None
     limited = quotas.one_at_a_time(session, study)
@@ -96,8 +95,8 @@ def claim_back(session: Session, study: Study, assignment: Assignment) -> None:
     if assignment.returned == "stale" and assignment.rater_id is not None and study.status == "open":
         studies.hold_person(session, assignment.rater_id)
         limited = quotas.one_at_a_time(session, study)
-        person = select(Enrollment.status).where(
-            Enrollment.study_id == study.id, Enrollment.rater_id == assignment.rater_id
+        person = select(people_tables.Enrollment.status).where(
+            people_tables.Enrollment.study_id == study.id, people_tables.Enrollment.rater_id == assignment.rater_id
         )
         within = quotas.reach(session, study, assignment.rater_id, limited=limited)
         if session.scalar(person) == "active" and returns.undo_return(
@@ -182,7 +181,7 @@ def _candidates(session: Session, study: Study, rater_id: int, within: quotas.Re
     """The most urgent open slots this person may have; where quotas leave none of them, all that they leave."""
     wanted = _with_systems(quotas.open_to(study, rater_id))
     for limit in (LOOKED_AT, None):
-        slots = rows_of(session, wanted.limit(limit))
+        slots = connect.rows_of(session, wanted.limit(limit))
         allowed = [slot for slot in slots if within is None or within(slot.item_id, slot.reserved_for)]
         if allowed or len(slots) < LOOKED_AT:
             break
@@ -205,7 +204,7 @@ def _my_sides(session: Session, study: Study, rater_id: int) -> tuple[Counter[tu
     mine = mine.where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "label")
     sides: Counter[tuple[int, str]] = Counter()
     topics: Counter[int] = Counter()
-    for _, stands_left, _, kind, _, topic, system_a, system_b in rows_of(session, _with_systems(mine)):
+    for _, stands_left, _, kind, _, topic, system_a, system_b in connect.rows_of(session, _with_systems(mine)):
         left, right = _sides(stands_left, kind, system_a, system_b)
         sides[left, "left"] += 1
         sides[right, "right"] += 1
@@ -239,6 +238,6 @@ def next_work(session: Session, principal: Principal) -> dict[str, Any]:
     told = {"next": following.aid if following else None, "position": {"done": done, "of": of}}
     if following is not None:
         return told
-    held = session.get_one(Enrollment, principal.enrollment_id).status == "paused"
+    held = session.get_one(people_tables.Enrollment, principal.enrollment_id).status == "paused"
     gate = closed_gate(session, principal) or ("held" if held else None)
     return told | ({"gate": gate} if gate else {})

@@ -13,8 +13,7 @@ from sqlalchemy.orm import Session
 
 from annotation.items.shown import item_code
 from annotation.items.twins import beside_by_id, once_a_page
-from annotation.people.active_time import seconds_by_assignment
-from annotation.people.principals import Principal
+from annotation.people import active_time, principals
 from annotation.training.gold import attention_items
 from annotation.work.page import own_assignment
 from db.people_tables import Enrollment
@@ -60,7 +59,7 @@ def fold(revisions: Sequence[Revision]) -> list[Revision]:
     ]
 
 
-def answer_history(session: Session, principal: Principal, aid: str) -> list[dict[str, Any]]:
+def answer_history(session: Session, principal: principals.Principal, aid: str) -> list[dict[str, Any]]:
     """`[{criterion, revisions: [{time, choice, confidence, rationale, evidence, reopened, earlier_words}]}]`.
 
     Own work only; times in UTC, oldest first. `evidence` counts quotes; `reopened`: given after the work was handed in
@@ -139,7 +138,7 @@ def work_log(session: Session, study: Study) -> pd.DataFrame:
     )  # fmt: skip
     for text, column in zip(texts, (Item.report_a_id, Item.report_b_id, Item.reference_id), strict=True):
         rows = rows.outerjoin(text, text.id == column)
-    seconds = {key: sum(own.values()) for key, own in seconds_by_assignment(session, study).items()}
+    seconds = {key: sum(own.values()) for key, own in active_time.seconds_by_assignment(session, study).items()}
     for work, twin in beside_by_id(session, study).items():
         if work < twin and {work, twin} & seconds.keys():
             seconds[work] = seconds[twin] = seconds.get(work, 0.0) + seconds.get(twin, 0.0)

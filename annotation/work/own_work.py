@@ -14,9 +14,8 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.items.twins import twins_among
-from annotation.people.active_time import seconds_by_assignment
+from annotation.people import active_time, principals
 from annotation.people.consent import consent_state
-from annotation.people.principals import Principal, may_label
 from annotation.protocol import Protocol
 from annotation.studies import codes_by_topic, protocol_of
 from annotation.training.gold import is_careless
@@ -100,9 +99,9 @@ def status_for(study: Study, person: Enrollment) -> str:
     return "held" if study.status == "open" and person.status == "paused" else study.status
 
 
-def own_work(session: Session, principal: Principal) -> OwnWork:
+def own_work(session: Session, principal: principals.Principal) -> OwnWork:
     """This person's work in their study, in a fixed number of queries. Raises AnnotationError `forbidden`."""
-    if principal.rater_id is None or not may_label(session, principal):
+    if principal.rater_id is None or not principals.may_label(session, principal):
         raise AnnotationError("forbidden", "only who labels has work of their own; open the link you were invited by")
     study = session.get_one(Study, principal.study_id)
     person = session.get_one(Enrollment, principal.enrollment_id)
@@ -156,7 +155,7 @@ def _items(session: Session, study: Study, protocol: Protocol, rater_id: int) ->
     beside = twins_among(session, study, [mine for mine, _ in rows])
     asked = codes_by_topic(session, study, {topic.id for _, topic in rows})
     answers = _answers(session, study, rater_id)
-    seconds = seconds_by_assignment(session, study, rater_id)
+    seconds = active_time.seconds_by_assignment(session, study, rater_id)
     replies = answers_to(session, study)[0]
     remarks = _remarks(session, study, rater_id, replies)
     reasons = _reasons(session, study, rater_id)

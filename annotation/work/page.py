@@ -12,9 +12,8 @@ from annotation import errors, rendering, studies
 from annotation.disputes.disputes import others_said
 from annotation.items.shown import ShownText, asked_of, in_order, shown_of_item
 from annotation.items.twins import hold_twins, with_twin
-from annotation.labels.current_labels import is_newest
+from annotation.labels import current_labels, evidence
 from annotation.labels.entries import clean, scale_of
-from annotation.labels.evidence import Texts, spans_for_page
 from annotation.passages import compare_reports, from_stored
 from annotation.people.active_time import active_seconds
 from annotation.people.principals import Principal
@@ -22,8 +21,7 @@ from annotation.protocol import Protocol
 from annotation.texts.scripts import direction, typed_length
 from annotation.training.training import feedback, training_place
 from annotation.work.progress import position
-from db.connect import rows_of
-from db.people_tables import Enrollment
+from db import connect, people_tables
 from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, Topic
 
 CHOICE_TEXTS = {"left": "Left", "right": "Right", "tie": "Tie", "not_applicable": "Not applicable"}
@@ -59,7 +57,7 @@ class Shown:
     is_pair: bool = False  # which of the two is better is asked, not how good one is
 
     @property
-    def texts(self) -> Texts:
+    def texts(self) -> evidence.Texts:
         """The shown Markdown and its sha256 by side, which quoted passages are checked against."""
         left = self.left.shown_text, self.left.shown_sha256
         if self.right is None:
@@ -89,7 +87,7 @@ def shown_reports(session: Session, assignment: Assignment) -> Shown:
 
 def shown_stamps(session: Session, assignment: Assignment) -> Shown:
     """`shown_reports` without the texts, for which a sign stands: enough to know a page by and to stamp a label."""
-    item, *_ = rows = rows_of(session, STAMPS, {"item": assignment.item_id})
+    item, *_ = rows = connect.rows_of(session, STAMPS, {"item": assignment.item_id})
     stamps = {row.id: ("" if row.is_empty else "…", row.shown_sha256, row.stripper_version) for row in rows}
     protocol = studies.protocol_of(session.get_one(Study, assignment.study_id))
     left, *beside = in_order(protocol, item, assignment.left, lambda name, key: ShownText(name, *stamps[key]))
@@ -110,7 +108,7 @@ def current_answers(session: Session, assignment: Assignment) -> dict[str, Label
         .join(Criterion, Criterion.id == Label.criterion_id)
         .where(
             Label.assignment_id == assignment.id,
-            is_newest(),
+            current_labels.is_newest(),
             # an answer to words that were changed since is no answer to the new ones
             Criterion.retired_at.is_(None),
         )
@@ -123,7 +121,7 @@ def describe_answer(label: Label | Row[Any], shown: Shown) -> dict[str, Any]:
     return {
         "choice": label.choice,
         "rationale": label.rationale,
-        "evidence": spans_for_page(shown.texts, label.evidence),
+        "evidence": evidence.spans_for_page(shown.texts, label.evidence),
         "confidence": label.confidence,
         "rev": label.revision,
         "writer": label.writer,
@@ -265,4 +263,4 @@ def _questions(asked: Sequence[Criterion], protocol: Protocol) -> list[dict[str,
 def _preferences(session: Session, principal: Principal) -> dict[str, Any]:
     if principal.enrollment_id is None:
         return {}
-    return session.get_one(Enrollment, principal.enrollment_id).preferences
+    return session.get_one(people_tables.Enrollment, principal.enrollment_id).preferences

@@ -9,25 +9,21 @@ from datetime import datetime
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from annotation.adjudication import count_disputes
+from annotation import adjudication, studies
 from annotation.items.twins import once_a_page
-from annotation.open_work import due
-from annotation.open_work.quotas import open_to, quota_left
-from annotation.people.links import study_key
-from annotation.people.principals import Principal, may_label
-from annotation.studies import protocol_of
-from db.connect import rows_of
-from db.people_tables import Enrollment
+from annotation.open_work import due, quotas
+from annotation.people import links, principals
+from db import connect, people_tables
 from db.tables import Assignment, Item, Study
 
 
-def position(session: Session, principal: Principal) -> tuple[int, int]:
+def position(session: Session, principal: principals.Principal) -> tuple[int, int]:
     """(submitted, of): how far this person is, training apart.
 
     `of` also counts the open slots they could still take, and what will be given to them between these.
     """
     study = session.get_one(Study, principal.study_id)
-    rows = rows_of(
+    rows = connect.rows_of(
         session,
         select(Assignment.purpose, Assignment.status, func.count())
         .where(
@@ -49,7 +45,7 @@ def position(session: Session, principal: Principal) -> tuple[int, int]:
     return done, held.total() + _to_come(session, principal, labels)
 
 
-def waits_until(session: Session, principal: Principal) -> datetime | None:
+def waits_until(session: Session, principal: principals.Principal) -> datetime | None:
     """When there is work again for somebody who can take nothing more now, but has items that come later.
 
     None for everybody else: whoever has work in hand or could take some, and whoever is done.
@@ -65,11 +61,11 @@ def waits_until(session: Session, principal: Principal) -> datetime | None:
     return due.waits_until(session, study, principal.rater_id)
 
 
-def _to_come(session: Session, principal: Principal, labels: int) -> int:
+def _to_come(session: Session, principal: principals.Principal, labels: int) -> int:
     if principal.role == "adjudicator":
-        return count_disputes(session, principal)
+        return adjudication.count_disputes(session, principal)
     study = session.get_one(Study, principal.study_id)
-    if study.status != "open" or principal.rater_id is None or not may_label(session, principal):
+    if study.status != "open" or principal.rater_id is None or not principals.may_label(session, principal):
         return 0
     slots = _slots(session, study, principal.rater_id)
     return slots + due.still_due(session, study, principal.rater_id, labels + slots)
@@ -77,38 +73,38 @@ def _to_come(session: Session, principal: Principal, labels: int) -> int:
 
 def _slots(session: Session, study: Study, rater_id: int) -> int:
     """How many more this person could take under their quota: items, or topics where each topic is seen once."""
-    left = quota_left(session, study, rater_id)
-    unit = Item.topic_id if protocol_of(study).study.topic_once else Item.id
-    slots = open_to(study, rater_id).order_by(None).with_only_columns(func.count(unit.distinct()))
-    still_open: int = rows_of(session, slots)[0][0]
+    left = quotas.quota_left(session, study, rater_id)
+    unit = Item.topic_id if studies.protocol_of(study).study.topic_once else Item.id
+    slots = quotas.open_to(study, rater_id).order_by(None).with_only_columns(func.count(unit.distinct()))
+    still_open: int = connect.rows_of(session, slots)[0][0]
     return still_open if left is None else min(left, still_open)
 
 
 LENGTH = 8  # of 32 letters and digits each
 
 
-def is_participant(session: Session, principal: Principal) -> bool:
+def is_participant(session: Session, principal: principals.Principal) -> bool:
     """Whether this person came by an open link, so that a code waits for them at the end."""
-    found = session.get(Enrollment, principal.enrollment_id) if principal.enrollment_id else None
+    found = session.get(people_tables.Enrollment, principal.enrollment_id) if principal.enrollment_id else None
     return found is not None and found.participant_sha256 is not None
 
 
-def completion_code(session: Session, principal: Principal) -> str | None:
+def completion_code(session: Session, principal: principals.Principal) -> str | None:
     """The person's code once nothing is left for them to do; None before, and for whoever came by no open link.
 
     It follows from the study's own key, so it is the same whenever it is asked for, and nobody can work it out.
     """
     if principal.enrollment_id is None:
         return None
-    person = session.get_one(Enrollment, principal.enrollment_id)
-    key = study_key(session, person.study_id) if person.participant_sha256 else None
+    person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
+    key = links.study_key(session, person.study_id) if person.participant_sha256 else None
     if key is None or not _is_done(session, principal, person):
         return None
     digest = hmac.new(key.encode(), f"completion {person.participant_sha256}".encode(), hashlib.sha256).digest()
     return base64.b32encode(digest).decode()[:LENGTH]
 
 
-def _is_done(session: Session, principal: Principal, person: Enrollment) -> bool:
+def _is_done(session: Session, principal: principals.Principal, person: people_tables.Enrollment) -> bool:
     """Quota reached, or nothing more to take; a study that is paused may go on. A repeat due days later is no reason
     to wait. Nobody comes to the end by skipping: who skipped more than they handed in is the owner's to pay or not."""
     study = session.get_one(Study, person.study_id)
@@ -119,7 +115,7 @@ def _is_done(session: Session, principal: Principal, person: Enrollment) -> bool
         or session.scalar(select(Assignment.id).where(*mine, Assignment.status == "taken").limit(1)) is not None
     ):
         return False
-    if quota_left(session, study, person.rater_id) == 0:
+    if quotas.quota_left(session, study, person.rater_id) == 0:
         return True
     passed = select(func.count()).where(*mine, Assignment.returned == "skipped", *once_a_page(study))
     skipped = session.scalar(passed) or 0

@@ -5,13 +5,11 @@ from typing import Any
 from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
+from annotation import errors, studies
 from annotation.items.shown import refuse_unasked
 from annotation.open_work.returns import give_back
 from annotation.people.principals import Principal, study_for
-from annotation.planning.plan_root import keep_plan_root
-from annotation.planning.planned_items import shown_reports
-from annotation.studies import audit, protocol_of
+from annotation.planning import plan_root, planned_items
 from annotation.training.training import refuse_too_few
 from db.tables import Assignment, Item, Report, Study
 from db.types import now
@@ -36,7 +34,7 @@ def reveal(session: Session, principal: Principal) -> Study:
     """Let labels be joined with systems before the study is closed; labels given later are marked `after_reveal`."""
     study = study_for(session, principal, "admin")
     study.revealed_at = study.revealed_at or now()
-    audit(session, study.id, principal.rater_id, "reveal")
+    studies.audit(session, study.id, principal.rater_id, "reveal")
     return study
 
 
@@ -44,13 +42,13 @@ def move_study(session: Session, study: Study, status: str, rater_id: int | None
     """Open, pause, close or lock. Opening keeps the plan's root, closing returns taken work, locking freezes labels."""
     if study.status not in MOVES[status]:
         allowed = " or ".join(MOVES[status])
-        raise AnnotationError(
+        raise errors.AnnotationError(
             "wrong_status",
             f"study {study.name!r} is {study.status}; only a study that is {allowed} can become {status}",
         )
     items = select(Item.id).where(Item.study_id == study.id, Item.purpose == "label")
     if status == "open" and session.scalar(items.limit(1)) is None:
-        raise AnnotationError(
+        raise errors.AnnotationError(
             "no_items", f"study {study.name!r} has no items; make them with: calipers pairs {study.name} --apply"
         )
     if status == "open":
@@ -58,7 +56,7 @@ def move_study(session: Session, study: Study, status: str, rater_id: int | None
         refuse_too_few(session, study)
         asked_about = select(Item.topic_id).where(Item.study_id == study.id, Item.excluded_at.is_(None))
         refuse_unasked(session, study, set(session.scalars(asked_about)))
-        keep_plan_root(session, study)
+        plan_root.keep_plan_root(session, study)
     mine = Assignment.study_id == study.id, Assignment.source != "judge"
     # what was handed in once and reopened counts as handed in again, with the answers it has now
     reopened = *mine, Assignment.status == "taken", Assignment.submitted_at.is_not(None)
@@ -69,7 +67,7 @@ def move_study(session: Session, study: Study, status: str, rater_id: int | None
         session.execute(update(Assignment).where(*reopened).values(status="locked"))
         _give_back(session, *mine)
         session.execute(update(Assignment).where(*mine, Assignment.status == "submitted").values(status="locked"))
-    audit(session, study.id, rater_id, "status", old=study.status, new=status)
+    studies.audit(session, study.id, rater_id, "status", old=study.status, new=status)
     study.status = status
 
 
@@ -83,14 +81,14 @@ def _give_back(session: Session, *which: Any) -> None:
 
 def _refuse_unresolved(session: Session, study: Study) -> None:
     """Passages that may say who wrote a report are the owner's to decide before anybody reads them."""
-    if protocol_of(study).reports.unresolved_flags == "allow":
+    if studies.protocol_of(study).reports.unresolved_flags == "allow":
         return
-    shown = shown_reports(session, study)
+    shown = planned_items.shown_reports(session, study)
     waiting = select(Report.id, Report.open_flags).where(Report.study_id == study.id, Report.open_flags > 0)
     counts = [count for report, count in session.execute(waiting) if report in shown]
     reports, flags = len(counts), sum(counts)
     if reports:
-        raise AnnotationError(
+        raise errors.AnnotationError(
             "unresolved_flags",
             f"{flags} {'passage' if flags == 1 else 'passages'} in {reports} {'report' if reports == 1 else 'reports'} "
             "may say who wrote them, and nobody has decided about them; look "

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands.completing import among
-from app.commands.printing import JSON, echo, print_json, print_table
+from app.commands import completing, printing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +31,7 @@ MAP_LABEL = typer.Option(
 )
 LABELS_ARE = typer.Option(
     "", "--labels-are", help="verdicts, sides, systems, scores or words, where a file leaves it open.",
-    rich_help_panel=HOW_READ, autocompletion=among("verdicts", "sides", "systems", "scores", "words"),
+    rich_help_panel=HOW_READ, autocompletion=completing.among("verdicts", "sides", "systems", "scores", "words"),
 )  # fmt: skip
 PEOPLE = typer.Option(
     [], "--people", help="Names of raters who are people; the others are judges.", rich_help_panel=HOW_READ
@@ -45,7 +44,7 @@ READ = typer.Option(
 )
 LAYOUT = typer.Option(
     "", "--layout", help=f"The tool that wrote it, where it is not found out: {', '.join(LAYOUTS)}; table: none.",
-    rich_help_panel=HOW_READ, autocompletion=among(*LAYOUTS, "table"),
+    rich_help_panel=HOW_READ, autocompletion=completing.among(*LAYOUTS, "table"),
 )  # fmt: skip
 MAPPING = typer.Option(
     None, "--mapping", help="A mapping that doctor or tidy kept: followed as it stands.", rich_help_panel=HOW_READ
@@ -67,7 +66,7 @@ def tidy(
     read: list[str] = READ,
     layout: str = LAYOUT,
     mapping: Path = MAPPING,
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Any table of answers as a labels.csv.
 
@@ -86,7 +85,7 @@ def tidy(
     kept = write_tidy(made, file, out)
     command = f"calipers calibrate {shlex.quote(str(out))} --out report"
     if as_json:
-        print_json(
+        printing.print_json(
             {"file": str(file), "rows": len(made.labels), "told": made.told, "labels": str(out), "mapping": str(kept),
              "next": command}
         )  # fmt: skip
@@ -133,7 +132,7 @@ def say_mapping(made: TidyFile) -> None:
         who = ", ".join(text for text in (one.rater_id, one.criterion) if text)
         parts.setdefault(one.column, []).append(f"label of {who}")
     cells = {str(name): made.before[name] for name in made.before}
-    print_table(
+    printing.print_table(
         ("column", "is read as", "examples", "distinct"),
         [
             (name, ", ".join(parts.get(name, ())) or None, _examples(held), f"{held.nunique():,}")
@@ -142,24 +141,24 @@ def say_mapping(made: TidyFile) -> None:
         numbers=("distinct",),
     )
     for part, value in made.recipe.mapping.constants.items():
-        echo(f"{part} is {value!r} in every row")
+        printing.echo(f"{part} is {value!r} in every row")
     say_reading(made.told)
 
 
 def say_before_and_after(made: TidyFile) -> None:
     """Ten rows of the table as it is, and the labels made of them."""
-    echo(f"\nThe first rows as they are ({len(made.before):,} rows)")
+    printing.echo(f"\nThe first rows as they are ({len(made.before):,} rows)")
     _say_rows(made.before)
-    echo(f"The first labels made of them ({len(made.labels):,} labels)")
+    printing.echo(f"The first labels made of them ({len(made.labels):,} labels)")
     _say_rows(made.labels)
 
 
 def _say_rows(frame: pd.DataFrame) -> None:
     shown = frame.iloc[:ROWS, :WIDE].astype("str")
     rows: list[list[Any]] = [[_short(cell) for cell in row] for row in shown.itertuples(index=False, name=None)]
-    print_table([str(name) for name in shown], rows)
+    printing.print_table([str(name) for name in shown], rows)
     if frame.shape[1] > WIDE:
-        echo(f"and {frame.shape[1] - WIDE} more columns\n")
+        printing.echo(f"and {frame.shape[1] - WIDE} more columns\n")
 
 
 def _examples(cells: pd.Series[str]) -> str:

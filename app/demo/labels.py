@@ -16,14 +16,12 @@ from annotation.designs.pairing import seeded
 from annotation.files.decoding import Row
 from annotation.importing.labels.results import TIE, ResultOptions, ResultRow, Results
 from annotation.importing.labels.results_write import import_results
-from annotation.importing.reports.records import Parsed, ReportRecord, SystemRecord, TopicRecord
-from annotation.importing.reports.write import import_reports
+from annotation.importing.reports import records, write
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.work.study_status import set_status
-from db.connect import transaction
-from db.tables import Study
+from db import connect, tables
 
 NAME = "demo-labels"
 PROTOCOL = Path(__file__).parent / "story.toml"
@@ -32,12 +30,12 @@ SOURCE = "simulated by calipers demo"
 
 def make_labels_demo(engine: Engine, progress: Callable[[int, int], None] = lambda done, of: None) -> bool:
     """Make the study if it is not there yet, and close it; True when it was made. All or nothing."""
-    with transaction(engine) as session:
-        if session.scalar(select(Study.id).where(Study.name == NAME)) is not None:
+    with connect.transaction(engine) as session:
+        if session.scalar(select(tables.Study.id).where(tables.Study.name == NAME)) is not None:
             return False
         study = init_study(session, NAME, PROTOCOL.read_text(encoding="utf-8"), SEED, is_simulated=True)
         admin = local_admin(study)
-        import_reports(session, admin, _reports(), layout="table", source=SOURCE)
+        write.import_reports(session, admin, _reports(), layout="table", source=SOURCE)
         _make_items(session, admin)
         set_status(session, admin, "open")
         progress(1, 3)
@@ -49,23 +47,23 @@ def make_labels_demo(engine: Engine, progress: Callable[[int, int], None] = lamb
     return True
 
 
-def _reports() -> Parsed:
+def _reports() -> records.Parsed:
     topics = [
-        TopicRecord(key, f"Simulated topic {key[-2:]}", category=CATEGORIES[number % len(CATEGORIES)])
+        records.TopicRecord(key, f"Simulated topic {key[-2:]}", category=CATEGORIES[number % len(CATEGORIES)])
         for number, key in enumerate(TOPICS)
     ]
-    systems = [SystemRecord(name, name, family=family) for name, family in SYSTEMS.items()]
+    systems = [records.SystemRecord(name, name, family=family) for name, family in SYSTEMS.items()]
     reports = [_report(topic, system) for topic in TOPICS for system in SYSTEMS]
-    return Parsed(tuple(topics), tuple(systems), tuple(reports))
+    return records.Parsed(tuple(topics), tuple(systems), tuple(reports))
 
 
-def _report(topic: str, system: str) -> ReportRecord:
+def _report(topic: str, system: str) -> records.ReportRecord:
     """A text that has nothing but a length."""
     told = "This study has labels only. The paragraphs below stand where a report would, and give it a length."
     numbers = range(1, paragraphs(topic, system) + 1)
     filling = (f"Simulated paragraph {number}: the report has no text." for number in numbers)
     text = "\n\n".join([told, *filling])
-    return ReportRecord(topic, system, f"{SOURCE}: {topic}, {system}", text.encode(), text, "utf-8")
+    return records.ReportRecord(topic, system, f"{SOURCE}: {topic}, {system}", text.encode(), text, "utf-8")
 
 
 def _make_items(session: Session, admin: Principal) -> None:

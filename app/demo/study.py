@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from annotation import protocol, studies
 from annotation.designs.pairing import seeded
-from annotation.importing.reports.folder import read_folder
-from annotation.importing.reports.write import import_reports
+from annotation.importing.reports import folder, write
 from annotation.judges.asking.prompt import Message
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Price, Rung
 from annotation.judges.planning.plan import plan_judges
@@ -25,14 +25,10 @@ from annotation.labels.entries import AnswerEntry
 from annotation.people.links import invite
 from annotation.people.principals import Principal, enroll, local_admin
 from annotation.planning.slots import apply_plan, compare_plan, make_plan
-from annotation.protocol import read_protocol
-from annotation.studies import init_study
-from annotation.work.claiming import take
+from annotation.work import claiming, study_status
 from annotation.work.page import assignment_page
 from annotation.work.progress import position
-from annotation.work.study_status import set_status
-from db.connect import transaction
-from db.people_tables import ROLES
+from db import connect, people_tables
 from db.tables import Assignment, Event, Item, Report, Study, System, Topic
 
 NAME, SEED = "demo", 20_26
@@ -68,14 +64,14 @@ Written = tuple[str, str]  # topic and system
 def make_demo(engine: Engine, progress: Callable[[int, int], None] = lambda done, of: None) -> bool:
     """Make the study if it is not there yet; True when it was made. All or nothing up to the judges' calls."""
     steps = ANNOTATORS + 3
-    with transaction(engine) as session:
+    with connect.transaction(engine) as session:
         if session.scalar(select(Study.id).where(Study.name == NAME)) is None:
-            study = init_study(session, NAME, read_protocol("quick_start")[1], SEED, is_simulated=True)
+            study = studies.init_study(session, NAME, protocol.read_protocol("quick_start")[1], SEED, is_simulated=True)
             admin = local_admin(study)
-            import_reports(session, admin, read_folder(REPORTS), layout="folder", source="demo_reports")
+            write.import_reports(session, admin, folder.read_folder(REPORTS), layout="folder", source="demo_reports")
             plan = make_plan(session, admin, design="all", per_topic=None, overlap=2)
             apply_plan(session, admin, plan, compare_plan(session, admin, plan))
-            set_status(session, admin, "open")
+            study_status.set_status(session, admin, "open")
             progress(1, steps)
             for number in range(1, ANNOTATORS + 1):
                 _annotate(session, study, number)
@@ -95,9 +91,9 @@ def make_demo(engine: Engine, progress: Callable[[int, int], None] = lambda done
     return made
 
 
-def demo_links(engine: Engine, name: str = NAME, roles: Sequence[str] = ROLES) -> dict[str, str]:
+def demo_links(engine: Engine, name: str = NAME, roles: Sequence[str] = people_tables.ROLES) -> dict[str, str]:
     """A fresh token for each role in one of the demo's studies."""
-    with transaction(engine) as session:
+    with connect.transaction(engine) as session:
         study = session.scalars(select(Study).where(Study.name == name)).one()
         admin = local_admin(study)
         return {role: invite(session, admin, f"demo {role}", role) for role in roles}
@@ -107,7 +103,7 @@ def _annotate(session: Session, study: Study, number: int) -> None:
     """One simulated annotator works through everything that is offered, through the doors a browser uses."""
     person = enroll(session, study, f"simulated annotator {number}", "annotator", is_simulated=True)
     principal = Principal(study.id, "annotator", person.rater_id, person.id, f"simulated{number}")
-    while (assignment := take(session, principal)) is not None:
+    while (assignment := claiming.take(session, principal)) is not None:
         page = assignment_page(session, principal, assignment.aid)
         draw = seeded(SEED, "annotator", number, assignment.item_id)
         left, right = _shown_systems(session, assignment)

@@ -7,22 +7,19 @@ from pathlib import Path
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError, ImportingError
+from annotation import errors, studies
 from annotation.importing.claims.probes_write import import_probes
 from annotation.importing.labels.results import ResultOptions, Results
 from annotation.importing.labels.results_write import import_results
-from annotation.importing.reports.records import Parsed
-from annotation.importing.reports.write import import_reports, prepare_all
+from annotation.importing.reports import records, write
 from annotation.importing.results_layouts import RESULT_LAYOUTS
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.protocol import Protocol, parse_protocol
 from annotation.shown_texts.prepare import Prepared
-from annotation.studies import init_study
 from annotation.work.study_status import reveal
-from app.reproducing.public_files import answers_at, read_part_probes
+from app.reproducing import public_files, simulating
 from app.reproducing.recipes import Part, Recipe, ResultsSource, protocol_text
-from app.reproducing.simulating import simulated_rows
 from db.connect import transaction
 from db.tables import Study
 
@@ -37,7 +34,7 @@ class Public:
     recipe: Recipe
     folder: Path
     tree: Path
-    parsed: Parsed
+    parsed: records.Parsed
     simulate: bool
     came: list[str] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
@@ -57,7 +54,7 @@ def bring_in(engine: Engine, public: Public, advance: Advance) -> dict[str, froz
         try:
             with transaction(engine) as session:
                 made[part.study] = _make(session, public, part)
-        except (ImportingError, AnnotationError) as error:
+        except (errors.ImportingError, errors.AnnotationError) as error:
             public.lacks.append(f"{part.study}: {_one_line(error)}")
     return made
 
@@ -71,13 +68,13 @@ def _make(session: Session, public: Public, part: Part) -> frozenset[str]:
     """Write one part; returns whose answers were invented."""
     text = protocol_text(part)
     protocol = parse_protocol(text)
-    labels = answers_at(part.people.labels, public.folder, public.tree, public.systems)
+    labels = public_files.answers_at(part.people.labels, public.folder, public.tree, public.systems)
     simulated = public.simulate and not labels and part.people.annotators > 0
-    study = init_study(session, part.study, text, SEED, is_simulated=simulated)
+    study = studies.init_study(session, part.study, text, SEED, is_simulated=simulated)
     admin = local_admin(study)
     _reports(session, admin, public, part, protocol)
     _items(session, admin, public, part, protocol)
-    for path, system in answers_at(part.judges, public.folder, public.tree, public.systems):
+    for path, system in public_files.answers_at(part.judges, public.folder, public.tree, public.systems):
         _answers(session, admin, public, part, part.judges, path, system, "judge-results", protocol)
     for path, system in labels:
         _answers(session, admin, public, part, part.people.labels, path, system, "labels", protocol)
@@ -89,8 +86,8 @@ def _make(session: Session, public: Public, part: Part) -> frozenset[str]:
 def _reports(session: Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
     settings = f"{protocol.reports.model_dump_json()} {protocol.study.layout}"
     if settings not in public.prepared:
-        public.prepared[settings] = prepare_all(session, admin, public.parsed)
-    came = import_reports(
+        public.prepared[settings] = write.prepare_all(session, admin, public.parsed)
+    came = write.import_reports(
         session, admin, public.parsed, layout=public.recipe.layout, source=str(public.folder), allow_empty=True,
         allow_missing=True, prepared_texts=public.prepared[settings],
     )  # fmt: skip
@@ -100,7 +97,7 @@ def _reports(session: Session, admin: Principal, public: Public, part: Part, pro
 def _items(session: Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
     """Its probes, or every pair or report; nobody is asked, so that no slot is made."""
     if part.probes:
-        probes = read_part_probes(part, protocol, public.folder, public.tree)
+        probes = public_files.read_part_probes(part, protocol, public.folder, public.tree)
         came = import_probes(session, admin, probes, layout=part.probes, source=str(public.folder))
         public.came.append(f"{part.study}: {came.lines()[0]}")
     else:
@@ -123,14 +120,14 @@ def _answers(
             came = import_results(
                 session, admin, read, kind=kind, layout=source.layout, source=str(path), options=options
             )
-    except ImportingError as error:
+    except errors.ImportingError as error:
         public.lacks.append(f"{part.study}: {_one_line(error)}")
     else:
         public.came.append(f"{part.study}: {came.lines()[0]}")
 
 
 def _simulate(session: Session, admin: Principal, study: Study, part: Part, protocol: Protocol) -> frozenset[str]:
-    rows = Results(tuple(simulated_rows(session, study, part.people, part.judge)))
+    rows = Results(tuple(simulating.simulated_rows(session, study, part.people, part.judge)))
     options = ResultOptions(paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "")
     import_results(session, admin, rows, kind="labels", layout="labels", source="simulated", options=options)
     return frozenset({"human": "people", "judge": "judge"}[row.kind] for row in rows.rows)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files.folders import files
-from annotation.files.rows import read_json
+from annotation.files import folders, rows
 from app.reproducing.standing import OwnSum
 from calibration.systems.shares import counted_share
 from plain.counting import counted
@@ -87,10 +86,10 @@ def _sum(share: Share, folder: Path) -> Iterator[OwnSum]:
 
 def _contents(share: Share, folder: Path) -> Iterator[Content]:
     try:
-        found = files(folder, share.pattern)
+        found = folders.files(folder, share.pattern)
     except ImportingError:
         return
     for path, shown in found:
-        content = read_json(path, shown, "utf-8")
+        content = rows.read_json(path, shown, "utf-8")
         if isinstance(content, dict):
             yield content

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from annotation.errors import ImportingError
+from annotation.importing import layouts, probe_layouts
 from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions
-from annotation.importing.layouts import LAYOUTS, propose, tree_of
-from annotation.importing.probe_layouts import PROBE_LAYOUTS
 from annotation.importing.reports.records import Parsed
 from annotation.protocol import Protocol
 from app.reproducing.recipes import Part, Recipe, ResultsSource
@@ -17,9 +16,9 @@ def read_tree(recipe: Recipe, folder: Path) -> tuple[Path, Parsed]:
     """The reports among the public files. Raises ImportingError, one sentence, unless they are there and whole."""
     if not folder.is_dir():
         raise ImportingError(f"{folder}: no such folder; give a clone or download of {recipe.title}'s public files")
-    tree = tree_of(recipe.layout, folder)
+    tree = layouts.tree_of(recipe.layout, folder)
     try:
-        parsed = LAYOUTS[recipe.layout].read(tree, "utf-8")
+        parsed = layouts.LAYOUTS[recipe.layout].read(tree, "utf-8")
     except ImportingError as error:
         why = f"no public files of {recipe.title}{_other(recipe, folder)}"
         raise ImportingError(f"{folder}: {why}: {_first(error.problems)}") from None
@@ -27,7 +26,7 @@ def read_tree(recipe: Recipe, folder: Path) -> tuple[Path, Parsed]:
         raise ImportingError(f"{folder}: the files of {recipe.title} are not whole: {_first(parsed.problems)}")
     if not parsed.reports:
         raise ImportingError(
-            f"{folder}: no report of {recipe.title} is there; expected {LAYOUTS[recipe.layout].looks_like}"
+            f"{folder}: no report of {recipe.title} is there; expected {layouts.LAYOUTS[recipe.layout].looks_like}"
         )
     return tree, parsed
 
@@ -40,10 +39,10 @@ def _first(problems: Sequence[str]) -> str:
 def _other(recipe: Recipe, folder: Path) -> str:
     """What the folder looks like instead, if it looks like one of the other layouts."""
     try:
-        layout = propose(folder)[0]
+        layout = layouts.propose(folder)[0]
     except ImportingError:
         return ""
-    return "" if layout == recipe.layout else f" (it looks like {LAYOUTS[layout].looks_like})"
+    return "" if layout == recipe.layout else f" (it looks like {layouts.LAYOUTS[layout].looks_like})"
 
 
 def answers_at(
@@ -77,7 +76,7 @@ def read_part_probes(part: Part, protocol: Protocol, folder: Path, tree: Path) -
         kind=answers.probe or "", context=answers.context, answers=tuple(label.id for label in answers.labels),
         sources=sources,
     )  # fmt: skip
-    parsed = PROBE_LAYOUTS[part.probes].read(root if part.probes_from != (".",) else tree, options)
+    parsed = probe_layouts.PROBE_LAYOUTS[part.probes].read(root if part.probes_from != (".",) else tree, options)
     if parsed.problems:
         raise ImportingError(_first(parsed.problems))
     return parsed

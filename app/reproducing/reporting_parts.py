@@ -6,16 +6,14 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from annotation.errors import AnnotationError
+from annotation import errors, studies
 from annotation.facts.topic_facts import topic_features
 from annotation.leaks.reference_leakage import RUN
-from annotation.studies import find_study
 from annotation.verdicts import load_verdicts
 from app.reproducing.bringing_in import Public
 from app.reproducing.recipes import Part
 from app.reproducing.standing import Came
-from app.results.export_files import write_report
-from app.results.parts import parts_of
+from app.results import export_files, parts
 from app.results.reporting import Calibrated, calibrated, facts_about
 from app.results.topic_tables import leaks_in, topic_tables
 from calibration.errors import CalibrationError
@@ -25,8 +23,7 @@ from db.connect import reading
 from exports.errors import ExportError
 from exports.pack import FORMATS, tables_of
 from exports.presets import preset_table
-from exports.sheets.leakage import leakage_table
-from exports.sheets.systems import systems_table
+from exports.sheets import leakage, systems
 from exports.tables import Table
 
 RESAMPLES = 1_999
@@ -53,9 +50,9 @@ def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, froz
         found, tables = _of_one_rater(part)
     else:
         others = [name for name in part.beside if name in made and any(_raters(engine, name))]
-        found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, others=parts_of(others))
+        found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, others=parts.parts_of(others))
         presets = _presets(part, found, public)
-        write_report(found, out, presets)
+        export_files.write_report(found, out, presets)
         tables = tables_of(found.report, found.verdicts, facts_about(part.study), presets)
     tables += _topics(engine, part, found, judges)
     for table in tables:
@@ -65,7 +62,7 @@ def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, froz
 
 def _of_texts(part: Part) -> list[Table]:
     """What the reports themselves say, without a label."""
-    table = leakage_table(leaks_in(part.study), part.leakage, RUN) if part.leakage else None
+    table = leakage.leakage_table(leaks_in(part.study), part.leakage, RUN) if part.leakage else None
     return [] if table is None else [table]
 
 
@@ -81,14 +78,14 @@ def _of_one_rater(part: Part) -> tuple[Calibrated, list[Table]]:
     found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, only=())
     settings = found.report.settings
     estimates, counts = aggregate_estimates(study_of(found.verdicts, settings), settings)
-    table = systems_table(replace(found.report, estimates=tuple(estimates), aggregates=tuple(counts)))
+    table = systems.systems_table(replace(found.report, estimates=tuple(estimates), aggregates=tuple(counts)))
     return found, [] if table is None else [table]
 
 
 def _raters(engine: Engine, study: str) -> tuple[list[str], list[str]]:
     """The people and the judges that have a label there."""
     with reading(engine) as session:
-        verdicts = load_verdicts(session, find_study(session, study))
+        verdicts = load_verdicts(session, studies.find_study(session, study))
     named = verdicts.drop_duplicates("rater_id").set_index("rater_id")["rater_kind"]
     return [*named[named == "human"].index], [*named[named == "judge"].index]
 
@@ -108,8 +105,8 @@ def _presets(part: Part, found: Calibrated, public: Public) -> Sequence[str]:
 def _topics(engine: Engine, part: Part, found: Calibrated, judges: Sequence[str]) -> list[Table]:
     """By the judge where there is one, as in the papers, else by people."""
     with reading(engine) as session:
-        known = topic_features(session, find_study(session, part.study))
+        known = topic_features(session, studies.find_study(session, part.study))
     try:
         return topic_tables(found, judges[0] if judges else "", "", known, part.study)[0]
-    except (AnnotationError, CalibrationError):
+    except (errors.AnnotationError, CalibrationError):
         return []  # nothing scores a topic there

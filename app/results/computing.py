@@ -12,15 +12,13 @@ import pandas as pd
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
+from annotation import errors, studies
 from annotation.disputes.settled import Adjudication, adjudication, answers_of, settled
-from annotation.errors import AnnotationError
 from annotation.judges.reviewing.disagreements import compared_answers, in_order
 from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.participation.people_list import active_seconds_by_rater
 from annotation.people.principals import Principal, study_for
-from annotation.shown_texts.auditing import audit_study
-from annotation.shown_texts.kept_measures import keep_measure
-from annotation.studies import protocol_of
+from annotation.shown_texts import auditing, kept_measures
 from annotation.verdicts import load_verdicts
 from app.logs import tell_no_words, write_logs
 from app.results.quality import study_quality
@@ -58,7 +56,7 @@ def judge_orders(session: Session, principal: Principal) -> dict[str, Orders]:
     judged = verdicts[verdicts["rater_kind"] == "judge"]
     if judged.empty:
         return {}
-    settings = settings_of(protocol_of(study), study.seed)
+    settings = settings_of(studies.protocol_of(study), study.seed)
     coded = study_of(judged, settings)
     biases = {judge: position_bias(coded, judge, settings) for judge in sorted(set(judged["rater_id"]))}
     return {
@@ -104,7 +102,7 @@ def _judges(engine: Engine, principal: Principal) -> list[str]:
 def _pilot(engine: Engine, principal: Principal, judge: str) -> Pilot:
     verdicts, settings = _labels(engine, principal)
     if verdicts.empty:
-        raise AnnotationError("no_labels", "nobody has handed in work in this study yet; plan from assumptions")
+        raise errors.AnnotationError("no_labels", "nobody has handed in work in this study yet; plan from assumptions")
     return pilot_of(verdicts, settings, judge)
 
 
@@ -116,22 +114,22 @@ def _disputes(session: Session, principal: Principal) -> tuple[Adjudication, lis
     """Return the state of adjudication without its queue, and with whom the adjudicator sided."""
     study = study_for(session, principal, "evaluator")
     disputes, decided = adjudication(session, principal), answers_of(settled(session, study))
-    return replace(disputes, queue=()), list(sided_with(decided, settings_of(protocol_of(study), study.seed)))
+    return replace(disputes, queue=()), list(sided_with(decided, settings_of(studies.protocol_of(study), study.seed)))
 
 
 def _audit(engine: Engine, principal: Principal) -> BlindingAudit:
     """What the page shows of it, which takes half of the whole; kept with the texts it is of."""
     with reading(engine) as session:
-        found = audit_study(session, principal, interval=wilson_effective, whole=False)
+        found = auditing.audit_study(session, principal, interval=wilson_effective, whole=False)
     with transaction(engine) as session:
-        keep_measure(session, study_for(session, principal, "evaluator"), found)
+        kept_measures.keep_measure(session, study_for(session, principal, "evaluator"), found)
     return found
 
 
 def _labels(engine: Engine, principal: Principal) -> tuple[pd.DataFrame, CalibrationSettings]:
     with reading(engine) as session:
         study = study_for(session, principal, "evaluator")
-        return load_verdicts(session, study), settings_of(protocol_of(study), study.seed)
+        return load_verdicts(session, study), settings_of(studies.protocol_of(study), study.seed)
 
 
 def _with_session(asked: Callable[..., Any]) -> Callable[..., Any]:
@@ -174,17 +172,17 @@ def tell(url: str, task: Task) -> Told:
     """The value, or what `hear` makes the refusal of again."""
     try:
         return compute(open_database(url), task), None
-    except (AnnotationError, CalibrationError) as refused:
+    except (errors.AnnotationError, CalibrationError) as refused:
         return None, (type(refused) is CalibrationError, refused.code, refused.text)
 
 
-def hear(told: Told) -> tuple[Any, AnnotationError | CalibrationError | None]:
+def hear(told: Told) -> tuple[Any, errors.AnnotationError | CalibrationError | None]:
     """What `tell` was about: a value, or the refusal for the page to raise."""
     value, refusal = told
     if refusal is None:
         return value, None
     is_calibration, code, text = refusal
-    return None, (CalibrationError if is_calibration else AnnotationError)(code, text)
+    return None, (CalibrationError if is_calibration else errors.AnnotationError)(code, text)
 
 
 if __name__ == "__main__":

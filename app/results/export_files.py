@@ -33,10 +33,8 @@ from app.results.panels import with_panels
 from app.results.reporting import Calibrated, calibrated, facts_about, label_version, settings_of
 from app.settings import database, opened
 from calibration.delegating.alone import Alone, items_for_people
-from db.connect import reading, transaction
-from db.tables import Study
-from exports.bundles.bundle import FACTS, PLAN, write_bundle
-from exports.bundles.recomputing import STUDY_SAYS, Inputs
+from db import connect, tables
+from exports.bundles import bundle, recomputing
 from exports.datasets import argilla, dataset, label_studio, potato, tool_labels
 from exports.datasets.label_rows import chained
 from exports.pack import brief_pack, pack, write_pack
@@ -67,7 +65,7 @@ def write_dataset_of(
     Raises AnnotationError `still_blind`, `no_labels`, ExportError.
     """
     engine = opened()
-    with reading(engine) as session:
+    with connect.reading(engine) as session:
         study = find_study(session, name)
         require_revealed(study)
         kept, void = count_label_rows(session, study)
@@ -82,7 +80,7 @@ def write_dataset_of(
             advance=lambda done: advance(done, of, "writing labels"),
         )  # fmt: skip
     chosen = {"texts": texts, "with_void": with_void, "license": license}
-    with transaction(engine) as session:
+    with connect.transaction(engine) as session:
         keep_export(session, find_study(session, name), "dataset", file_sha256(folder / dataset.MARK), **chosen)
     return MadeDataset(rows, dict(standings), 0 if with_void else void, dict(redact.removed))
 
@@ -106,14 +104,14 @@ Advance = Callable[[int, int, str], None]
 def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], advance: Advance) -> str:
     """Fill the empty `folder` and return the bundle's root; a study keeps it. Raises `still_blind`, ExportError."""
     if found.study:
-        with reading(opened()) as session:
+        with connect.reading(opened()) as session:
             require_revealed(find_study(session, found.study))
     report = found.report
-    data = {name: value for name in STUDY_SAYS if (value := getattr(report, name))}
-    inputs = Inputs(report.settings, found.cascades, tuple(presets), data)
+    data = {name: value for name in recomputing.STUDY_SAYS if (value := getattr(report, name))}
+    inputs = recomputing.Inputs(report.settings, found.cascades, tuple(presets), data)
     facts = facts_about(found.study, found.examples)
     printed = pack(report, found.verdicts, facts, presets, lambda done, of: advance(done, of, "drawing figures"))
-    beside = {FACTS: _json(asdict(facts))}
+    beside = {bundle.FACTS: _json(asdict(facts))}
     if report.choice is not None:
         beside["comparison-plan.json"] = _json(report.choice.plan.kept)
 
@@ -122,9 +120,9 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
             write_labels_csv(found.labels, file, lambda done, of: advance(done, of, "writing labels"))
 
     if not found.study:
-        return write_bundle(folder, inputs, write_labels, printed, beside)
+        return bundle.write_bundle(folder, inputs, write_labels, printed, beside)
     engine = opened()
-    with reading(engine) as session:
+    with connect.reading(engine) as session:
         study = find_study(session, found.study)
         if label_version(session, study) != found.version:
             raise AnnotationError(
@@ -133,15 +131,15 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
             )
         beside |= {
             "protocol.toml": study.protocol_text,
-            PLAN: _json(study_plan(session, study)),
+            bundle.PLAN: _json(study_plan(session, study)),
             "plan-roots.json": _json(plan_roots(session, study)),
         }
         history = chained(label_rows(session, study))
-        root = write_bundle(
+        root = bundle.write_bundle(
             folder, inputs, write_labels, printed, beside, history,
             lambda done, of: advance(done, of, "writing every revision"),
         )  # fmt: skip
-    with transaction(engine) as session:
+    with connect.transaction(engine) as session:
         keep_export(session, find_study(session, found.study), "bundle", root, presets=list(presets))
     return root
 
@@ -155,7 +153,7 @@ TOOLS: dict[str, Callable[[pd.DataFrame, tool_labels.Criteria], tool_labels.Tool
 }  # fmt: skip
 
 
-def labels_of(session: Session, study: Study, judges: Path | None) -> pd.DataFrame:
+def labels_of(session: Session, study: tables.Study, judges: Path | None) -> pd.DataFrame:
     """The study's verdicts, with the panels of the file `judges`. Raises `still_blind`."""
     require_revealed(study)
     verdicts = load_verdicts(session, study)
@@ -167,7 +165,7 @@ def labels_of(session: Session, study: Study, judges: Path | None) -> pd.DataFra
 
 
 def tool_files(
-    session: Session, study: Study, labels: pd.DataFrame, tool: str, *, texts: bool
+    session: Session, study: tables.Study, labels: pd.DataFrame, tool: str, *, texts: bool
 ) -> tool_labels.ToolFiles:
     """`labels` in the form of `tool`, one of `TOOLS`. `texts`: with what the items show. Raises `no_labels`."""
     if labels.empty:
@@ -218,7 +216,7 @@ def people_items(
 
 def _by_name(items: pd.DataFrame, study: str) -> pd.DataFrame:
     """With the study's own names of topics and systems, which its report may mask or count otherwise."""
-    with reading(database()) as session:
+    with connect.reading(database()) as session:
         shown = {item_code(item): one for item, one in shown_by_item(session, find_study(session, study)).items()}
     named = {name: [shown[item][name] or "" for item in items["item_id"]] for name in ("topic", "system_a", "system_b")}
     return items.assign(**named)

@@ -8,8 +8,7 @@ import pandas as pd
 
 from annotation.judges.defining.judge_file import PanelDefinition
 from annotation.judges.defining.panel import DERIVED, panel_verdicts
-from calibration.agreement.agreeing import agreement_estimates
-from calibration.agreement.catalogue import HEADLINE
+from calibration.agreement import agreeing, catalogue
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
 from calibration.study.counted import groups_of
 from calibration.study.joining import study_of
@@ -59,7 +58,7 @@ def measured_weights(verdicts: pd.DataFrame, panel: PanelDefinition, settings: C
     plain = replace(settings, resamples=1)  # only the values are read, not their intervals
     study = study_of(pd.concat([people, members]), plain)
     everything = groups_of(study, plain, pooled=True)[0]
-    estimates = list(agreement_estimates(study, everything, plain))
+    estimates = list(agreeing.agreement_estimates(study, everything, plain))
     return {member: _weight(estimates, member, settings.ties) for member in panel.members}
 
 
@@ -89,7 +88,7 @@ def _weight(estimates: Sequence[Estimate], member: str, ties: str) -> float:
         for estimate in estimates
         if (estimate.rater, estimate.reference) == (member, "each_annotator")
     }
-    agreement = own.get(HEADLINE[ties], own.get("percent_agreement", math.nan))
+    agreement = own.get(catalogue.HEADLINE[ties], own.get("percent_agreement", math.nan))
     baseline = max((own[name] for name in BASELINES if not math.isnan(own.get(name, math.nan))), default=0.0)
     return agreement if agreement > baseline else 0.0
 

@@ -34,8 +34,7 @@ from calibration.systems.claim_scores import Part, together
 from calibration.table.checking import without_examples
 from calibration.table.verdicts import known
 from calibration.warnings.comparison_cautions import changed_plan
-from calipers.label_files import MANY_ROWS, as_tuples, every_column_asked
-from calipers.tidy_files import NOTHING_SAID, Options, holds_labels, labels_of
+from calipers import label_files, tidy_files
 from db.connect import reading, transaction
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 from exports.facts import StudyFacts, facts_of
@@ -66,7 +65,7 @@ def settings_of(
     `criteria`: ids of the questions that came with the topics, where the protocol lists none.
     """
     written = {k: v for k, v in (protocol.calibration if protocol else {}).items() if k not in NOT_SETTINGS}
-    chosen = {name: as_tuples(value) for name, value in written.items()}
+    chosen = {name: label_files.as_tuples(value) for name, value in written.items()}
     if {"at_least", "at_least_kappa"} & overrides.keys():  # one floor takes the place of another
         chosen = {name: value for name, value in chosen.items() if name not in ("at_least", "at_least_kappa")}
     answers = answer_settings(protocol, criteria) if protocol else {}
@@ -105,7 +104,7 @@ def study_report(
         raise no_work_yet(session, study)
     _refuse_unknown(overrides.get("families", {}), verdicts)
     if overrides.get("per_criterion", False) is None:
-        overrides["per_criterion"] = len(verdicts) <= MANY_ROWS and protocol.criteria_from == "protocol"
+        overrides["per_criterion"] = len(verdicts) <= label_files.MANY_ROWS and protocol.criteria_from == "protocol"
     asked, overrides = verdicts["criterion"].unique(), {**looks_of_study(session, study), **overrides}
     settings, blind = settings_of(protocol, study.seed, asked, **overrides), tuple[ReportWarning, ...]()
     if others:
@@ -117,7 +116,7 @@ def study_report(
     verdicts, left_out = without_examples(verdicts, {one.name: one.examples for one in file.judges})
     verdicts, derived = with_panels(verdicts, file.panels, settings, allow_tie=protocol.answers.allow_tie)
     verdicts, settings = together(verdicts, settings, others)
-    if len(verdicts) > MANY_ROWS:
+    if len(verdicts) > label_files.MANY_ROWS:
         verdicts = _slim(verdicts)
     report, with_made = calibrate_with_cascades(verdicts, settings, cascades, only)
     first = next(iter(kept_plans(session, study)), None)
@@ -231,7 +230,7 @@ def calibrated(
     looks: LooksGiven = NO_LOOKS,
     only: Collection[str] | None = None,
     others: Sequence[Part] = (),
-    how_read: Options = NOTHING_SAID,
+    how_read: tidy_files.Options = tidy_files.NOTHING_SAID,
 ) -> Calibrated:
     """Calibrate the file or study called `what`. Raises the folder's own error, naming the file or study.
 
@@ -250,10 +249,10 @@ def calibrated(
         **({"per_criterion": per_criterion} if per_criterion is not None else {}),
     }
     path = Path(what)
-    if holds_labels(what) or (path.is_dir() and not _is_study(what)):
+    if tidy_files.holds_labels(what) or (path.is_dir() and not _is_study(what)):
         if judges is not None:
             raise AnnotationError("bad_option", "--judges is for a study; a labels file already holds its raters")
-        labels, told = labels_of(path, how_read, used_only=True)
+        labels, told = tidy_files.labels_of(path, how_read, used_only=True)
         labels = publishable(labels) if to_publish else labels
         _refuse_unknown(families or {}, labels)
         read = read_protocol(protocol)[0] if protocol else None
@@ -261,7 +260,7 @@ def calibrated(
         overrides = _each_criterion(read, labels, overrides)
         overrides |= looks_of_file(looks, labels, {**(read.calibration if read else {}), **overrides})
         labels, settings = together(labels, settings_of(read, seed or 0, asked, **overrides), others)
-        with nullcontext() if told else every_column_asked(path):
+        with nullcontext() if told else label_files.every_column_asked(path):
             report, with_made = calibrate_with_cascades(labels, settings, cascades, only)
         return Calibrated(labels, with_changes(report, looks), with_made, tuple(cascades), told=told)
     if protocol:
@@ -332,7 +331,7 @@ def _each_criterion(protocol: Protocol | None, labels: pd.DataFrame, overrides: 
     same_everywhere = (
         protocol is None or protocol.criteria_from == "protocol"
     )  # else an id is another question elsewhere
-    return {"per_criterion": len(labels) <= MANY_ROWS and same_everywhere} | overrides
+    return {"per_criterion": len(labels) <= label_files.MANY_ROWS and same_everywhere} | overrides
 
 
 def answer_settings(protocol: Protocol, criteria: Iterable[str] = ()) -> dict[str, Any]:

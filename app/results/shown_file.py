@@ -16,8 +16,7 @@ from calibration.agreement.reliability_map import ReliabilityMap, reliability_ma
 from calibration.results import CalibrationReport
 from calibration.sizing.pilot import Pilot, pilot_of
 from calibration.table.verdicts import normalise
-from calipers.label_files import as_tuples
-from calipers.tidy_files import Options
+from calipers import label_files, tidy_files
 
 KEPT = 64  # results
 
@@ -62,8 +61,8 @@ def of_file(what: str, file: ShownFile, *arguments: str) -> Any:
 @lru_cache(maxsize=2)
 def calibrated_file(file: ShownFile) -> Calibrated:
     """Exactly what `calipers calibrate` makes of it."""
-    chosen = {name: as_tuples(value) for name, value in json.loads(file.chosen).items()}
-    return calibrated(file.path, protocol=file.protocol, chosen=chosen, how_read=Options(layout=file.layout))
+    chosen = {name: label_files.as_tuples(value) for name, value in json.loads(file.chosen).items()}
+    return calibrated(file.path, protocol=file.protocol, chosen=chosen, how_read=tidy_files.Options(layout=file.layout))
 
 
 def one_of_file(file: ShownFile, judge: str, item_id: str, criterion: str) -> OneDisagreement:

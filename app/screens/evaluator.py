@@ -13,8 +13,7 @@ from app.screens.results import agreement, bias, choice, disagreements, paper, r
 from app.screens.study import blinding, disputes, judges, people, planner, progress, set_up
 from app.setting_up import is_setting_up
 from app.settings import database
-from db.connect import reading
-from db.tables import Study
+from db import connect, tables
 
 
 def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
@@ -65,8 +64,8 @@ def _titled(title: str, show: Callable[..., None], *given: object) -> None:
 def _first(principal: Principal) -> Page:
     """The choice of a judge; for the owner of a study that is not open yet, what is left to do."""
     if principal.role == "admin":
-        with reading(database()) as session:
-            if is_setting_up(session, session.get_one(Study, principal.study_id)):
+        with connect.reading(database()) as session:
+            if is_setting_up(session, session.get_one(tables.Study, principal.study_id)):
                 return _page("Set up", set_up.show, principal, path="choice", default=True)
     return _page("Choice", choice.show, principal, default=True)
 

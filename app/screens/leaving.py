@@ -6,8 +6,7 @@ from functools import partial
 import streamlit as st
 from sqlalchemy.orm import Session
 
-from annotation.people.principals import Principal, may_label
-from annotation.people.sign_ins import sign_out, sign_out_everywhere, who
+from annotation.people import principals, sign_ins
 from annotation.studies import protocol_of
 from app.screens.look import attributes, style
 from app.settings import database
@@ -38,12 +37,12 @@ def _why() -> str:
     return "left" if told == "left" or st.session_state.get(LEFT) else "open_link"
 
 
-def send_away(session: Session, principal: Principal, cookie: str) -> None:
+def send_away(session: Session, principal: principals.Principal, cookie: str) -> None:
     """Run the whole page again, which ends here, unless the cookie is still that of whom it was drawn for.
 
     For the head of a fragment, which runs without the shell: an open page would outlive its sign-in.
     """
-    now = who(session, cookie)
+    now = sign_ins.who(session, cookie)
     if now is None or replace(now, seen_at=principal.seen_at) != principal:
         st.rerun()
 
@@ -60,10 +59,10 @@ CSS = """
 ALONE = '[data-testid="stHeader"] { display: none; }'  # who labels has no navigation up there
 
 
-def show_log_out(principal: Principal, cookie: str) -> None:
+def show_log_out(principal: principals.Principal, cookie: str) -> None:
     """Show what each button does, and the buttons."""
     with connect.reading(database()) as session:
-        labels = may_label(session, principal)
+        labels = principals.may_label(session, principal)
         language = protocol_of(session.get_one(tables.Study, principal.study_id)).language if labels else ENGLISH
         theme = session.get_one(people_tables.Enrollment, principal.enrollment_id).preferences.get("theme", "system")
     words = texts_for(language)
@@ -84,9 +83,9 @@ def _said(words: Texts, key: str) -> str:
 
 def _leave(cookie: str, everywhere: bool) -> None:
     with connect.transaction(database()) as session:
-        principal = who(session, cookie)  # it may have been revoked since the page was shown
+        principal = sign_ins.who(session, cookie)  # it may have been revoked since the page was shown
         if principal is not None and everywhere:
-            sign_out_everywhere(session, principal)
+            sign_ins.sign_out_everywhere(session, principal)
         else:
-            sign_out(session, cookie)
+            sign_ins.sign_out(session, cookie)
     st.session_state[LEFT] = True

@@ -11,13 +11,11 @@ from annotation.people.principals import study_for
 from app.results.kept import Version
 from app.results.reporting import label_version
 from app.results.shown_file import ShownFile, Source
-from app.screens.look import style
-from app.screens.waiting import computed
+from app.screens import look, waiting
 from app.settings import database
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport
-from db.connect import reading
-from db.tables import Study
+from db import connect, tables
 from exports.as_json import data_of
 from exports.words.sentences import folded
 
@@ -45,7 +43,7 @@ def open_report(source: Source, nothing: str) -> Opened | None:
     """
     version, named = page_head(source)
     try:
-        kept = computed("report", source, version, doing="Computing intervals")
+        kept = waiting.computed("report", source, version, doing="Computing intervals")
         return Opened(kept.value, named, kept.version) if kept else None
     except (errors.AnnotationError, CalibrationError, errors.ImportingError) as error:
         where = "" if isinstance(source, ShownFile) else WHERE
@@ -55,17 +53,17 @@ def open_report(source: Source, nothing: str) -> Opened | None:
 
 def page_head(source: Source) -> tuple[Version, bool]:
     """Show what a page of labels begins with; the labels' version, and whether systems may be called by their names."""
-    style()
+    look.style()
     if isinstance(source, ShownFile):
         section(f'<p class="c-soft">{escape(source.name)}</p>')
         return source.version, True
-    with reading(database()) as session:
+    with connect.reading(database()) as session:
         study = study_for(session, source, "evaluator")
         study_head(study)
         return label_version(session, study), verdicts.shows_systems(study)
 
 
-def study_head(study: Study) -> None:
+def study_head(study: tables.Study) -> None:
     """Show what every page begins with: the protocol's title, the study's name, and whether its answers are made up."""
     mark = SIMULATED if study.is_simulated else ""
     section(f'<p class="c-soft">{escape(studies.protocol_of(study).title)} · {escape(study.name)}</p>{mark}')

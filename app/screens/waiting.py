@@ -9,11 +9,9 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.people.principals import Principal
-from app.results.computing import Task
+from app.results import computing, shown_file
 from app.results.kept import Kept, Version, kept, seconds_under_way
-from app.results.shown_file import ShownFile, Source, of_file
 from app.screens import look
-from app.screens.look import attributes, style
 from app.settings import database
 from app.texts import texts_for
 from db import connect, errors, tables
@@ -24,7 +22,7 @@ EVERY_S = 2
 
 
 def computed(
-    what: str, source: Source, version: Version, *arguments: str, doing: str, apart: bool = False
+    what: str, source: shown_file.Source, version: Version, *arguments: str, doing: str, apart: bool = False
 ) -> Kept | None:
     """Return what `what` names, of the labels at `version`, or of an earlier one, which the page then says by itself.
 
@@ -32,10 +30,10 @@ def computed(
     is done meanwhile, as "Computing intervals". `apart`: the page stays in use meanwhile, however few labels there are.
     Raises AnnotationError or CalibrationError as the computation does.
     """
-    if isinstance(source, ShownFile):
+    if isinstance(source, shown_file.ShownFile):
         with st.spinner(f"{doing}…"):
-            return Kept(of_file(what, source, *arguments), True, version, now(), False)
-    task = Task(what, source, arguments)
+            return Kept(shown_file.of_file(what, source, *arguments), True, version, now(), False)
+    task = computing.Task(what, source, arguments)
     if not apart and not is_large(source, version):
         with st.spinner(f"{doing}…"):
             return kept(database(), task, version, apart=False)
@@ -72,7 +70,7 @@ def _asked(session: Session, principal: Principal) -> float:
     return float(questions / max(1, topics))
 
 
-def _look_again(task: Task, result: Kept, doing: str) -> None:
+def _look_again(task: computing.Task, result: Kept, doing: str) -> None:
     """Draws itself until the computation has ended, then the whole page."""
     seconds = seconds_under_way(database(), task)
     if seconds is None:
@@ -94,5 +92,5 @@ def show(error: errors.DatabaseError) -> None:
     words = texts_for(st.context.locale or "")  # the study's language is in the database
     what = words.tell("screens.trouble.disk_full" if isinstance(error, errors.DiskFull) else "screens.trouble.no_data")
     text = words.tell("screens.trouble.text", error=error_id)
-    style()
-    st.html(f'<main class="c-empty" {attributes(words)}><h1>{what}</h1><p>{text}</p></main>')
+    look.style()
+    st.html(f'<main class="c-empty" {look.attributes(words)}><h1>{what}</h1><p>{text}</p></main>')

@@ -10,8 +10,7 @@ from starlette.requests import HTTPConnection, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from annotation.errors import AnnotationError, OtherSignIn
-from annotation.people.principals import name_of
-from annotation.people.sign_ins import csrf_token, is_due, renew, who
+from annotation.people import principals, sign_ins
 from app.settings import database, settings
 from db.connect import reading, transaction
 from db.errors import DatabaseError
@@ -53,10 +52,10 @@ async def refuse_former_sign_in(request: Request, cookie: str | None) -> None:
 
     def now_signed_in() -> OtherSignIn | None:
         with reading(database()) as session:
-            now = who(session, cookie)
+            now = sign_ins.who(session, cookie)
             if now is None or now.enrollment_id is None:
                 return None
-            return OtherSignIn(now.opaque_id, name_of(session, now.enrollment_id))
+            return OtherSignIn(now.opaque_id, principals.name_of(session, now.enrollment_id))
 
     if (other := await run_in_threadpool(now_signed_in)) is not None:
         raise other
@@ -64,7 +63,7 @@ async def refuse_former_sign_in(request: Request, cookie: str | None) -> None:
 
 def _is_same_sign_in(request: Request, cookie: str) -> bool:
     token = request.headers.get("x-calipers-token", "")
-    return secrets.compare_digest(token.encode(), csrf_token(cookie).encode())
+    return secrets.compare_digest(token.encode(), sign_ins.csrf_token(cookie).encode())
 
 
 # what is no page; some of it caches keep for everybody
@@ -107,10 +106,10 @@ def _is_page(scope: Scope) -> bool:
 def _renewed(cookie: str) -> str | None:
     try:
         with reading(database()) as session:
-            if not is_due(session, cookie):
+            if not sign_ins.is_due(session, cookie):
                 return None
         with transaction(database()) as session:
-            return renew(session, cookie)
+            return sign_ins.renew(session, cookie)
     except DatabaseError:
         return None  # the page says so itself
 

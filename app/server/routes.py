@@ -21,13 +21,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
 
-from app.component import FILES
-from app.component.files import FOLDER
+from app.component import FILES, files
 from app.server import api, doors, metrics, own_page
 from app.server.headers import SecurityHeaders
 from app.settings import database
-from db.connect import reading
-from db.errors import DatabaseError
+from db import connect, errors
 from db.migrations import standing
 
 WAIT_S = 2.0  # a database that takes longer to say which schema it has is not there for whoever asks
@@ -52,10 +50,10 @@ async def _missing() -> str:
 
 def _ask() -> str:
     try:
-        with reading(database()) as session:
+        with connect.reading(database()) as session:
             # a newer schema is no reason: old processes go on while the new ones come up
             return "schema" if standing(session.connection()) == "older" else ""
-    except DatabaseError:
+    except errors.DatabaseError:
         return "database"
 
 
@@ -125,7 +123,7 @@ async def get_component(request: Request) -> Response:
     return _reply(request.headers, TYPES["js"], packed, asked.module, KEPT if name == asked.file_name else "no-store")
 
 
-file_routes = [Route(f"{FOLDER}{{name}}", get_component, methods=["GET"])]
+file_routes = [Route(f"{files.FOLDER}{{name}}", get_component, methods=["GET"])]
 
 
 class CompressedFiles:

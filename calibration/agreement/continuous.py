@@ -29,7 +29,6 @@ from calibration.arithmetic.correlation import (
 )
 from calibration.estimates import Estimate
 from calibration.inference import bootstrap
-from calibration.inference.bootstrap import concordance_draws, counts_of
 from calibration.remarks import Reason, no_interval, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study.answering import coverage
@@ -245,7 +244,7 @@ def kendall(joined: Joined, pair: Pair, settings: CalibrationSettings) -> Estima
         return _too_many("kendall_tau_b", pair, settings)
     matrices = pair_matrices([Ranked(joined.x, joined.y, joined.weight, joined.cluster)], len(pair.sizes))
     value = float(tau_b(_whole(matrices)))
-    draws = tau_b(concordance_draws(matrices, settings.resamples, settings.seed)) if _wanted(pair) else None
+    draws = tau_b(bootstrap.concordance_draws(matrices, settings.resamples, settings.seed)) if _wanted(pair) else None
     few = "too_few_units" if pair.n else "no_items"
     reason = few if pair.n < 2 else "zero_variance" if math.isnan(value) else "two_points" if pair.n == 2 else ""
     return drawn("kendall_tau_b", pair, value, draws, reason, settings, note)
@@ -271,7 +270,7 @@ def _across_items(
     whole = _whole(matrices)
     sizes = matrices[4].sum(axis=1) / 2  # each pair of reports counts half for either of its clusters
     pair = Pair(rater, reference, group, sizes)
-    drawn_counts = concordance_draws(matrices, settings.resamples, settings.seed) if _wanted(pair) else None
+    drawn_counts = bootstrap.concordance_draws(matrices, settings.resamples, settings.seed) if _wanted(pair) else None
     for ties, (suffix, rule) in RULES.items():
         agree, pairs = rank_share(whole, ties)
         value = float(ratio(agree, pairs))
@@ -288,7 +287,7 @@ def _note(rule: str, counts: Array) -> str:
 
 
 def _whole(matrices: Array) -> Array:
-    return np.asarray(counts_of(matrices, np.ones((1, matrices.shape[-1])))[0])
+    return np.asarray(bootstrap.counts_of(matrices, np.ones((1, matrices.shape[-1])))[0])
 
 
 def _wanted(pair: Pair) -> bool:

@@ -10,11 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from calibration import errors, estimates, remarks
-from calibration.agreement import catalogue
-from calibration.agreement.statistic import BOOTSTRAP
-from calibration.arithmetic import closed_forms, metrics
+from calibration.agreement import catalogue, statistic
+from calibration.arithmetic import closed_forms, columns, metrics
 from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import Codes
 from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, made, share
@@ -51,7 +49,7 @@ def detection_estimates(
     drawable = {
         metric.name: metric.of_passing
         for metric in catalogue.METRICS
-        if metric.of_passing and metric.interval == BOOTSTRAP
+        if metric.of_passing and metric.interval == statistic.BOOTSTRAP
     }
     forms = {name: form for name, form in drawable.items() if positive.chosen or name == NEEDS_NO_NAME}
     sums = np.stack([one.table for one in tables], axis=1)
@@ -82,7 +80,7 @@ class Positive:
     negative: str
     chosen: str
     place: int  # of `label` among the scale's labels
-    others: Codes  # places of what does not pass
+    others: columns.Codes  # places of what does not pass
 
     def two_by_two(self, table: Array) -> Array:
         """Tables of the whole scale, shape (..., K, K), as passed or not, shape (..., 2, 2), what passes first."""

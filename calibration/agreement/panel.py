@@ -6,8 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from calibration.agreement.catalogue import statistic_of
-from calibration.agreement.statistic import perfect_bound
+from calibration.agreement import catalogue, statistic
 from calibration.arithmetic import closed_forms, columns, correlation
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
@@ -77,8 +76,8 @@ def _fleiss(
     draws = resample(table, closed_forms.fleiss, settings.resamples, settings.seed) if _wanted(pair) else None
     reason = "one_category" if np.isnan(value) else ""
     used = np.arange(len(scale.labels))
-    alpha = statistic_of("krippendorff_alpha_nominal")
-    bound = partial(perfect_bound, alpha, table / pooled.coincidence_scale, used, settings)
+    alpha = catalogue.statistic_of("krippendorff_alpha_nominal")
+    bound = partial(statistic.perfect_bound, alpha, table / pooled.coincidence_scale, used, settings)
     note = f"{raters[0]:.0f} ratings of every unit"
     yield drawn("fleiss_kappa", pair, value, draws, reason, settings, note, bound)
 

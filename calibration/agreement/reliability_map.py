@@ -6,11 +6,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from calibration import errors, estimates
 from calibration.agreement.ceiling import compared, gap_estimate, partial_credit_draws
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import Codes
-from calibration.errors import CalibrationError
-from calibration.estimates import Estimate
+from calibration.arithmetic import closed_forms, columns
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import Group
 from calibration.study.joining import MANY_LABELS, Answers, Mask, Scale, Study, scale_of, study_of
@@ -23,9 +21,9 @@ class Cell:
 
     criterion: str
     category: str
-    agreement: Estimate  # of the judge with the left-out annotator's references
-    ceiling: Estimate  # of the left-out annotator with the same
-    gap: Estimate  # ceiling - agreement: above 0 the judge agrees less than a person does
+    agreement: estimates.Estimate  # of the judge with the left-out annotator's references
+    ceiling: estimates.Estimate  # of the left-out annotator with the same
+    gap: estimates.Estimate  # ceiling - agreement: above 0 the judge agrees less than a person does
 
 
 @dataclass(frozen=True)
@@ -46,10 +44,10 @@ class ReliabilityMap:
 class _Rows:
     """Every annotator's rows, one annotator after another; shape (rows,) but `dropped`."""
 
-    human: Array
-    judge: Array
-    unit: Codes
-    dropped: Codes  # units of the rows without a reference left, as often as there were any
+    human: closed_forms.Array
+    judge: closed_forms.Array
+    unit: columns.Codes
+    dropped: columns.Codes  # units of the rows without a reference left, as often as there were any
 
 
 def reliability_map(
@@ -65,7 +63,7 @@ def reliability_map(
     study = study_of(verdicts, settings)
     answers = {one.rater: one for one in study.judges}
     if judge not in answers:
-        raise CalibrationError("unknown_form", f"no judge is called {judge!r}; there are {', '.join(answers)}")
+        raise errors.CalibrationError("unknown_form", f"no judge is called {judge!r}; there are {', '.join(answers)}")
     cells = list[Cell]()
     for groups, scale in _with_scales(study, settings):
         rows = _rows(study, groups[-1], scale, answers[judge], settings)

@@ -10,13 +10,11 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from calibration import errors, estimates
 from calibration.agreement.catalogue import statistic_of
 from calibration.agreement.statistic import Variety, perfect_bound
 from calibration.arithmetic import closed_forms
-from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import tally, without_ties
-from calibration.errors import CalibrationError
-from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import Pair, drawn, share
@@ -39,9 +37,9 @@ class PreferenceAgreement:
     judge: str
     score: str  # the judge's criterion
     derived: bool  # from the sign of a difference of scores; else the judge stated a preference itself
-    kappa: Estimate  # cohen_kappa_exclude_ties
-    symmetrised: Estimate
-    kept: Estimate
+    kappa: estimates.Estimate  # cohen_kappa_exclude_ties
+    symmetrised: estimates.Estimate
+    kept: estimates.Estimate
     tied: int  # preferences lost to a tie on either side, rounded where the judge answered several times
 
 
@@ -98,7 +96,7 @@ def _people(study: Study, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     asked = [name for name in dict.fromkeys(people["criterion"]) if study.kinds[name] == "pairwise"]
     if len(asked) != 1:
         named = ", ".join(asked) or "none"
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "not_pairwise",
             f"people answer {len(asked)} criteria on pairs ({named}); scores are compared with one overall preference: "
             "give the rows of one such criterion",
@@ -127,7 +125,7 @@ def _of_score(
         yield PreferenceAgreement(comparison.rater, score, derived, kappa, symmetrised, kept, tied)
 
 
-def _kappas(decided: Array, pair: Pair, settings: CalibrationSettings) -> Iterator[Estimate]:
+def _kappas(decided: closed_forms.Array, pair: Pair, settings: CalibrationSettings) -> Iterator[estimates.Estimate]:
     """`decided`: counts of A and B, shape (clusters, 2, 2)."""
     whole = decided.sum(axis=0)
     for name, table in (
@@ -158,12 +156,12 @@ def preferences_from_scores(verdicts: pd.DataFrame, margin: float = 0.0) -> pd.D
     `one_system_only`, `duplicate_verdict`, `bad_number`. DeepResearchGym and DeepResearch Bench compare so.
     """
     if not 0 <= margin < np.inf:
-        raise CalibrationError("bad_number", f"margin is {margin}; use a number from 0")
+        raise errors.CalibrationError("bad_number", f"margin is {margin}; use a number from 0")
     checked = check_verdicts(verdicts)
     frame = checked.astype({name: "str" for name in checked.columns if checked[name].dtype == "category"})
     frame = frame[frame["criterion"].isin(_rated(frame))]
     if frame.empty:
-        raise CalibrationError("not_scores", "no criterion holds numbers; give the ratings of single reports")
+        raise errors.CalibrationError("not_scores", "no criterion holds numbers; give the ratings of single reports")
     _refuse_doubles(frame)
     both = frame.merge(frame, on=GIVEN, suffixes=("_x", "_y"))
     both = both[both["system_a_x"] < both["system_a_y"]].reset_index(drop=True)
@@ -199,14 +197,14 @@ def _refuse_doubles(frame: pd.DataFrame) -> None:
     nameless = frame[frame["system_a"] == ""]
     if len(nameless):
         row = nameless.iloc[0]
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "one_system_only",
             f"item '{row['item_id']}' has no system_a; a preference needs to know whose report was scored",
         )
     doubled = frame[frame.duplicated([*GIVEN, "system_a"])]
     if len(doubled):
         row = doubled.iloc[0]
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "duplicate_verdict",
             f"rater '{row['rater_id']}' scored two reports of '{row['system_a']}' in cluster '{row['cluster_id']}' on "
             f"'{row['criterion']}'; make cluster_id the topic, or number repeats in the column run",

@@ -9,14 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from calibration.arithmetic.closed_forms import Array
+from calibration import estimates, remarks
+from calibration.arithmetic import closed_forms, correlation
 from calibration.arithmetic.columns import Codes, tally
-from calibration.arithmetic.correlation import icc
-from calibration.estimates import Estimate
-from calibration.remarks import Reason, undefined
 from calibration.settings import CalibrationSettings
-from calibration.study.answering import clusters_of
-from calibration.study.bias import EVERYONE, Asked, Bias, bias_of, share_of_faults
+from calibration.study import answering, bias
 from calibration.study.bounding import WHOLE, Pair, share
 from calibration.study.joining import Mask, Study, study_of
 from calibration.table.typed_cells import where
@@ -33,13 +30,13 @@ class AnswerRates:
     """
 
     rater: str
-    tie: Estimate
-    not_applicable: Estimate
-    refused: Estimate
-    invalid: Estimate
-    missing: Estimate
-    tie_gap: Bias
-    not_applicable_gap: Bias
+    tie: estimates.Estimate
+    not_applicable: estimates.Estimate
+    refused: estimates.Estimate
+    invalid: estimates.Estimate
+    missing: estimates.Estimate
+    tie_gap: bias.Bias
+    not_applicable_gap: bias.Bias
 
 
 @dataclass(frozen=True)
@@ -66,7 +63,7 @@ class _Said:
 
     unit: Codes
     rater: Codes
-    share: Array
+    share: closed_forms.Array
 
 
 def answer_rates(
@@ -90,7 +87,7 @@ def answer_rates(
         for place in [own[rater][~human[own[rater]] | first[own[rater]]]]
     ]
     if len(annotators) > 1:
-        found.append(_rates(study, EVERYONE, people, [], settings))
+        found.append(_rates(study, bias.EVERYONE, people, [], settings))
     return tuple(found)
 
 
@@ -125,16 +122,16 @@ def _rates(
     """`people`: what each annotator said, one entry for each of `GAPS`; [] where there is nobody beside the rater."""
     cluster, count = study.unit_cluster[rows.unit], len(study.clusters)
 
-    def rate(name: str, hit: Mask, asked: Mask) -> Estimate:
+    def rate(name: str, hit: Mask, asked: Mask) -> estimates.Estimate:
         pair = Pair(rater, "", WHOLE, tally(cluster[asked], count))
         return share(name, pair, tally(cluster[asked], count, hit[asked]), settings)
 
-    def gap(place: int) -> Bias:
-        asked = Asked(f"{GAPS[place]}_rate_gap", rater, settings, reference="people")
+    def gap(place: int) -> bias.Bias:
+        asked = bias.Asked(f"{GAPS[place]}_rate_gap", rater, settings, reference="people")
         if not people:
-            return bias_of(asked, np.zeros(0), np.zeros(0))
+            return bias.bias_of(asked, np.zeros(0), np.zeros(0))
         unit, difference = _difference(_said(rows, GAPS[place]), people[place])
-        return bias_of(asked, difference, study.unit_cluster[unit])
+        return bias.bias_of(asked, difference, study.unit_cluster[unit])
 
     every = np.ones(len(rows.unit), dtype=bool)
     return AnswerRates(
@@ -157,7 +154,7 @@ def _said(rows: _Rows, label: str) -> _Said:
     return _Said(*np.divmod(key, raters), hits / tally(place, len(key)))
 
 
-def _difference(own: _Said, people: _Said) -> tuple[Codes, Array]:
+def _difference(own: _Said, people: _Said) -> tuple[Codes, closed_forms.Array]:
     """The rater's share minus that of each other annotator, on the units both answered; sorted as `people` is."""
     start, stop = (np.searchsorted(people.unit, own.unit, side) for side in ("left", "right"))
     count = stop - start
@@ -177,8 +174,8 @@ class RepeatAgreement:
     """
 
     rater: str
-    agreement: Estimate
-    changed: Bias
+    agreement: estimates.Estimate
+    changed: bias.Bias
     icc_1_1: float
     runs: int  # answers to the label that has most of them
 
@@ -194,21 +191,21 @@ def repeat_agreement(
     study = study_of(verdicts, settings)
     frame = study.frame
     human = where(frame["rater_kind"], "human".__eq__)
-    own = human if rater == EVERYONE else where(frame["rater_id"], rater.__eq__)
+    own = human if rater == bias.EVERYONE else where(frame["rater_id"], rater.__eq__)
     own = own & where(frame["status"], "ok".__eq__)
     rows, of_either = frame[own], bool(own.any() and human[own].all())
     key = ["rater_id", "unit"] if of_either else ["rater_id", "unit", "presentation"]
     rows = rows[rows.duplicated(key, keep=False)]
     same, sizes = _pairs_alike(rows, key)
-    cluster = clusters_of(sizes)
+    cluster = answering.clusters_of(sizes)
     count = len(study.clusters)
     total = tally(cluster, count)
-    said = () if len(sizes) else undefined(Reason.TOO_FEW_UNITS, "one run")
+    said = () if len(sizes) else remarks.undefined(remarks.Reason.TOO_FEW_UNITS, "one run")
     agreement = share("repeat_agreement", Pair(rater, "", WHOLE, total), tally(cluster, count, same), settings, said)
     changed = tally(cluster, count, same < 1)
-    asked = Asked("changed_answers", rater, settings, said=said)
+    asked = bias.Asked("changed_answers", rater, settings, said=said)
     runs = int(sizes["runs"].max()) if len(sizes) else 1
-    return RepeatAgreement(rater, agreement, share_of_faults(asked, changed, total), _icc(study, rows, key), runs)
+    return RepeatAgreement(rater, agreement, bias.share_of_faults(asked, changed, total), _icc(study, rows, key), runs)
 
 
 def agreement_of_splits(splits: Mapping[tuple[int, ...], int]) -> float:
@@ -240,4 +237,4 @@ def _icc(study: Study, rows: pd.DataFrame, key: list[str]) -> float:
     which = scores.groupby(key, observed=True).cumcount()
     given = scores["label"].astype("str").astype(float).to_numpy()
     wide = scores.assign(score=given, which=which).set_index([*key, "which"])["score"].unstack()
-    return icc(wide.to_numpy(), "ICC(1,1)")
+    return correlation.icc(wide.to_numpy(), "ICC(1,1)")

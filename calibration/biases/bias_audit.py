@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from calibration.biases.answer_habits import AnswerRates, RepeatAgreement, answer_rates, repeat_agreement
+from calibration.biases import answer_habits, preference_bias
 from calibration.biases.position_bias import PositionBias, position_bias, score_order
-from calibration.biases.preference_bias import LengthBias, SelfPreference, family_preference, length_bias
 from calibration.biases.rationale_overlap import RationaleOverlap, rationale_overlap
 from calibration.settings import CalibrationSettings
 from calibration.study.bias import EVERYONE, Bias
@@ -23,10 +22,10 @@ class BiasAudit:
     """
 
     position: tuple[PositionBias, ...]
-    length: tuple[LengthBias, ...]
-    families: tuple[SelfPreference, ...]
-    repeats: tuple[RepeatAgreement, ...]
-    answers: tuple[AnswerRates, ...]
+    length: tuple[preference_bias.LengthBias, ...]
+    families: tuple[preference_bias.SelfPreference, ...]
+    repeats: tuple[answer_habits.RepeatAgreement, ...]
+    answers: tuple[answer_habits.AnswerRates, ...]
     rationales: tuple[RationaleOverlap, ...]
     scores: tuple[Bias, ...] = ()
 
@@ -61,10 +60,10 @@ def bias_audit(verdicts: pd.DataFrame | Study, settings: CalibrationSettings | N
     own = [judge for judge in paired if settings.families.get(judge)]
     return BiasAudit(
         tuple(position_bias(study, rater, settings) for rater in (raters if pairs else [])),
-        tuple(length_bias(study, judge, settings=settings) for judge in paired),
-        tuple(family_preference(study, judge, settings) for judge in own),
-        tuple(repeat_agreement(study, rater, settings) for rater in raters),
-        answer_rates(study, settings),
+        tuple(preference_bias.length_bias(study, judge, settings=settings) for judge in paired),
+        tuple(preference_bias.family_preference(study, judge, settings) for judge in own),
+        tuple(answer_habits.repeat_agreement(study, rater, settings) for rater in raters),
+        answer_habits.answer_rates(study, settings),
         rationale_overlap(study, settings),
         tuple(one for judge in judges if (one := score_order(study, judge, settings)) is not None),
     )

@@ -9,13 +9,10 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from calibration import estimates, remarks
+from calibration.arithmetic import columns, tails
 from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import PAIRWISE, SCORES, Codes, tally
-from calibration.arithmetic.tails import Student
-from calibration.estimates import Estimate
-from calibration.inference.bootstrap import cluster_t
-from calibration.inference.compare import Difference
-from calibration.remarks import Reason, code, told, undefined
+from calibration.inference import bootstrap, compare
 from calibration.settings import CalibrationSettings
 from calibration.study.answering import clusters_of, decisive, swap_table
 from calibration.study.bias import TINY, Asked, Bias, Outcome, bias_from, bias_of, evened, rows_of
@@ -26,7 +23,7 @@ from calibration.table.verdicts import SYSTEM_PAIR
 ENOUGH = 5  # items for each system: with fewer, even a random order may leave one system always first
 LEFT = 0.1  # share of the variation of the order that the systems must leave; with less there is nothing to see
 SINGULAR = 1e-10  # of the largest singular value: groups of systems never compared with each other leave rounding
-UNNAMED, CONFOUNDED = told(Reason.SYSTEMS_UNNAMED), undefined(Reason.ORDER_CONFOUNDED)
+UNNAMED, CONFOUNDED = remarks.told(remarks.Reason.SYSTEMS_UNNAMED), remarks.undefined(remarks.Reason.ORDER_CONFOUNDED)
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class PositionBias:
     first_rate: Bias
     order_effect: Bias
     flips: Bias
-    swap_consistency: Estimate
+    swap_consistency: estimates.Estimate
     toward_first: int
     toward_second: int
     flipped: int  # toward_first + toward_second + those to or from not_applicable
@@ -55,7 +52,7 @@ class PositionBias:
         """The measure that the design supports best: both orders, else the order given the systems, else the rate."""
         if 2 * self.flips.estimate.n >= self.first_rate.estimate.n > 0:
             return self.flips
-        unnamed = self.order_effect.estimate.remark(Reason.SYSTEMS_UNNAMED)
+        unnamed = self.order_effect.estimate.remark(remarks.Reason.SYSTEMS_UNNAMED)
         return self.first_rate if unnamed else self.order_effect
 
     @property
@@ -103,7 +100,7 @@ def _order_effect(shown: pd.DataFrame, rater: str, settings: CalibrationSettings
     size = int(cluster.max()) + 1, len(names) + 1, len(names) + 1
     found, kind = np.unique(np.ravel_multi_index((cluster, stood[0] + 1, stood[1] + 1), size), return_inverse=True)
     of_cluster, one, two = np.unravel_index(found, size)
-    rows, won = tally(kind, 0), tally(kind, 0, first)
+    rows, won = columns.tally(kind, 0), columns.tally(kind, 0, first)
     signs = _signs(one - 1, two - 1, len(names))
     each = np.sqrt(rows)
     left = each - each[:, None] * signs @ np.linalg.lstsq(each[:, None] * signs, each, rcond=None)[0]
@@ -115,7 +112,7 @@ def _order_effect(shown: pd.DataFrame, rater: str, settings: CalibrationSettings
     return bias_from(given, _jackknifed(x, won, rows, of_cluster, settings.level))
 
 
-def _jackknifed(x: Array, y: Array, rows: Array, cluster: Codes, level: float) -> Difference:
+def _jackknifed(x: Array, y: Array, rows: Array, cluster: columns.Codes, level: float) -> compare.Difference:
     """The first coefficient of least squares, and its cluster t interval from leaving each cluster out in turn.
 
     `x`: shape (kinds, size), each what `rows` rows have in common; `y`: the sum of what these rows gave. `cluster`:
@@ -132,12 +129,12 @@ def _jackknifed(x: Array, y: Array, rows: Array, cluster: Codes, level: float) -
     se = math.sqrt((count - 1) / count * ((left_out - left_out.mean()) ** 2).sum())
     if count < 2 or se <= TINY:
         note = "too_few_units" if count < 2 else "zero_variance"
-        return Difference(value, math.nan, math.nan, math.nan, n, count, note)
-    p = float(2 * Student.sf(abs(value) / se, count - 1))
-    return Difference(value, *cluster_t(value, se, count, level), p, n, count)
+        return compare.Difference(value, math.nan, math.nan, math.nan, n, count, note)
+    p = float(2 * tails.Student.sf(abs(value) / se, count - 1))
+    return compare.Difference(value, *bootstrap.cluster_t(value, se, count, level), p, n, count)
 
 
-def _systems(shown: pd.DataFrame) -> tuple[tuple[str, ...], tuple[Codes, Codes]]:
+def _systems(shown: pd.DataFrame) -> tuple[tuple[str, ...], tuple[columns.Codes, columns.Codes]]:
     """The systems named, sorted; and of each row the position of the one shown first and of the other, -1: unnamed."""
     sides = [shown[name] for name in ("system_a", "system_b")]
     names = sorted({str(name) for side in sides for name in side.unique()} - {""})
@@ -146,7 +143,7 @@ def _systems(shown: pd.DataFrame) -> tuple[tuple[str, ...], tuple[Codes, Codes]]
     return tuple(names), (np.where(a_first, a, b), np.where(a_first, b, a))
 
 
-def _signs(first: Codes, second: Codes, systems: int) -> Array:
+def _signs(first: columns.Codes, second: columns.Codes, systems: int) -> Array:
     """+1 for the system shown first, -1 for the second; shape (rows, systems). -1: a report of none."""
     places = np.arange(systems)
     return np.asarray((first[:, None] == places).astype(float) - (second[:, None] == places))
@@ -154,18 +151,18 @@ def _signs(first: Codes, second: Codes, systems: int) -> Array:
 
 def _both_orders(
     study: Study, rows: pd.DataFrame, rater: str, settings: CalibrationSettings
-) -> tuple[Bias, Estimate, int, int, int, float]:
+) -> tuple[Bias, estimates.Estimate, int, int, int, float]:
     both = swap_table(study, rows)
-    score = dict(zip(PAIRWISE, SCORES, strict=True))
+    score = dict(zip(columns.PAIRWISE, columns.SCORES, strict=True))
     one, two = (both[name].map(score).to_numpy(float) for name in ("label", "turned"))
     way = np.nan_to_num(np.sign(one - two))  # nan: to or from not_applicable, which is neither way
     cluster, stayed = clusters_of(both), both["same"].to_numpy()
-    sizes = tally(cluster, 0)
-    same = share("swap_consistency", Pair(rater, "", WHOLE, sizes), tally(cluster, 0, stayed), settings)
+    sizes = columns.tally(cluster, 0)
+    same = share("swap_consistency", Pair(rater, "", WHOLE, sizes), columns.tally(cluster, 0, stayed), settings)
     asked = Asked("flip_direction", rater, settings, said="turned towards the first minus towards the second report")
     if both.empty:
-        asked = Asked("flip_direction", rater, settings, said=code(Reason.NO_SHARED_UNITS))
-    net = tally(cluster, 0, way)
+        asked = Asked("flip_direction", rater, settings, said=remarks.code(remarks.Reason.NO_SHARED_UNITS))
+    net = columns.tally(cluster, 0, way)
     leaning = int((net > 0).sum()), int((net != 0).sum())
     p = float(scipy.stats.binomtest(*leaning).pvalue) if leaning[1] else 1.0 if len(both) else math.nan
     counts = int((way > 0).sum()), int((way < 0).sum()), int((~stayed).sum())
@@ -190,7 +187,7 @@ LOW_CONSISTENCY = 0.8  # share of verdicts kept in the other order
 FEWEST = 6  # answers that all fall on one side: by chance 2 (1/2)^6 = .03
 
 
-def leans(first_rate: Estimate) -> bool:
+def leans(first_rate: estimates.Estimate) -> bool:
     """Whether a rater picks one place: the interval of `first_rate` lies beyond .5, or each of 6 answers or more did.
 
     An undefined rate leans nowhere.
@@ -199,7 +196,7 @@ def leans(first_rate: Estimate) -> bool:
     return one_side or first_rate.low > 0.5 or first_rate.high < 0.5
 
 
-def turns_with_order(swap_consistency: Estimate) -> bool:
+def turns_with_order(swap_consistency: estimates.Estimate) -> bool:
     """Whether the verdict changes with the order in more than one of five labels; False where nothing is known."""
     return swap_consistency.value < LOW_CONSISTENCY
 

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from calibration.biases.bias_audit import BiasAudit
-from calibration.choosing.above import Above, Place
-from calibration.choosing.noninferiority import Claim, ComparisonPlan
+from calibration.choosing import above, noninferiority
 from calibration.estimates import Estimate
 from calibration.inference.stress_effect import Outcome
 from calibration.remarks import Reason, no_interval, remarks_of
@@ -22,7 +21,7 @@ from calibration.table.verdicts import BOTH_ORDERS
 Question = Literal["agreement", "ceiling gap", "floor", "order", "length", "self-preference", "repeats", "answers"]
 USABLE = 0.95  # share of answers; below it labels are dropped, which is a caution of its own
 WITHIN: Mapping[str, Outcome] = {"non_inferior": "within", "inferior": "beyond", "cannot_tell": "cannot tell"}
-ABOVE: Mapping[Place, Outcome] = {"above": "within", "below": "beyond", "cannot_tell": "cannot tell"}
+ABOVE: Mapping[above.Place, Outcome] = {"above": "within", "below": "beyond", "cannot_tell": "cannot tell"}
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def card_of(rows: Sequence[CardRow], judge: str) -> tuple[CardRow, ...]:
     return (*own, *(row for row in rows if row.judge == itself and row.question not in asked))
 
 
-def gap_of(claim: Claim, plan: ComparisonPlan) -> Estimate:
+def gap_of(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan) -> Estimate:
     """How much more a left-out annotator agrees than the judge: above 0 the judge is worse."""
     found, exact = claim.test.difference, claim.test.method == "exact_bound"
     why = no_interval(Reason.ZERO_VARIANCE, "every cluster shows the same gap")
@@ -79,7 +78,7 @@ def gap_of(claim: Claim, plan: ComparisonPlan) -> Estimate:
     )
 
 
-def agreement_row(agreement: Estimate, constant: Above) -> Iterator[CardRow]:
+def agreement_row(agreement: Estimate, constant: above.Above) -> Iterator[CardRow]:
     """Whether a judge agrees more than the best constant answer does, by a test."""
     if math.isnan(agreement.value):
         return
@@ -95,7 +94,7 @@ def agreement_row(agreement: Estimate, constant: Above) -> Iterator[CardRow]:
     yield CardRow(constant.judge, "agreement", agreement, limit, outcome, told[outcome])
 
 
-def gap_row(claim: Claim, plan: ComparisonPlan) -> Iterator[CardRow]:
+def gap_row(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan) -> Iterator[CardRow]:
     """Whether a left-out annotator agrees more than the judge by less than the margin."""
     if math.isnan(claim.test.difference.value):
         return
@@ -113,7 +112,7 @@ def gap_row(claim: Claim, plan: ComparisonPlan) -> Iterator[CardRow]:
     yield CardRow(claim.judge, "ceiling gap", gap_of(claim, plan), limit, outcome, told[outcome])
 
 
-def floor_row(agreement: Estimate, floor: Above, plan: ComparisonPlan) -> Iterator[CardRow]:
+def floor_row(agreement: Estimate, floor: above.Above, plan: noninferiority.ComparisonPlan) -> Iterator[CardRow]:
     """Whether agreement, or kappa, is above the floor that the plan states."""
     if math.isnan(floor.value):
         return
@@ -149,7 +148,7 @@ def habits(judge: str, audit: BiasAudit, estimates: Sequence[Estimate]) -> tuple
     return tuple(_habits(judge.removesuffix(BOTH_ORDERS), audit, estimates))
 
 
-def _kappa_estimate(agreement: Estimate, floor: Above) -> Estimate:
+def _kappa_estimate(agreement: Estimate, floor: above.Above) -> Estimate:
     """Of usable answers; two one-sided bounds are an interval of twice the error."""
     known = math.isfinite(floor.lower)
     return Estimate(

@@ -5,14 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from calibration.choosing.above import Above, AmongPeople
-from calibration.choosing.card import CardRow, Question
+from calibration.choosing import above, card
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.inference.gap_test import Outcome
-from calibration.study.bounding import SAME
-from calibration.study.distance import BY_DISTANCE
+from calibration.study import bounding, distance
 
 HOLDING = ("too_few_clusters", "one_large_cluster")
 Status = Literal["chosen", "cannot_tell", "none_adequate"]
@@ -32,15 +30,15 @@ class Candidate:
 
     judge: str
     agreement: Estimate  # with every annotator's label; its interval holds for all candidates at once
-    constant: Above  # against the best constant answer on the same labels
+    constant: above.Above  # against the best constant answer on the same labels
     claim: Claim | None  # against the left-out annotator: gap, p, p for all tried, clusters needed; None: without
-    floor: Above | None  # against the floor of the plan; None without one
+    floor: above.Above | None  # against the floor of the plan; None without one
     valid_share: float  # of all rows asked
     cost_per_item: float  # USD, every row billed; nan: unknown, which is not 0
     seconds_per_item: float  # nan: unknown
     on_frontier: bool  # no other candidate costs no more and agrees no less
-    rows: tuple[CardRow, ...]  # its card, the habits of the judge itself among them
-    required: tuple[Question, ...]  # by the plan
+    rows: tuple[card.CardRow, ...]  # its card, the habits of the judge itself among them
+    required: tuple[card.Question, ...]  # by the plan
     second_labels: int | None = None  # clusters to label twice, where nobody did
     reason: Ground = ""  # why it was not chosen, "" for the one that was
 
@@ -52,7 +50,7 @@ class Candidate:
     @property
     def is_by_distance(self) -> bool:
         """Whether its agreement counts how near scores lie, not whether they are equal."""
-        return any(self.agreement.statistic.endswith(f"_{rule}_missing_as_wrong") for rule in BY_DISTANCE)
+        return any(self.agreement.statistic.endswith(f"_{rule}_missing_as_wrong") for rule in distance.BY_DISTANCE)
 
     @property
     def outcome(self) -> Outcome:
@@ -68,7 +66,7 @@ class Candidate:
         return "adequate" if all(one == "within" for one in outcomes) else "open"
 
     @property
-    def unmet(self) -> tuple[Question, ...]:
+    def unmet(self) -> tuple[card.Question, ...]:
         """The required questions that keep it from being adequate: those beyond their limit, else those not told."""
         for wanted in ("beyond", "cannot tell"):
             found = tuple(question for question in self.required if self._outcome_of(question) == wanted)
@@ -77,7 +75,7 @@ class Candidate:
         return ()
 
     @property
-    def reservations(self) -> tuple[CardRow, ...]:
+    def reservations(self) -> tuple[card.CardRow, ...]:
         """Rows beyond their limit that the plan does not require."""
         return tuple(row for row in self.rows if row.outcome == "beyond" and row.question not in self.required)
 
@@ -93,7 +91,7 @@ class Candidate:
         note = self.floor.note if self.floor else self.claim.test.reason if self.claim else ""
         return note if note in HOLDING else ""
 
-    def _outcome_of(self, question: Question) -> str:
+    def _outcome_of(self, question: card.Question) -> str:
         return next((row.outcome for row in self.rows if row.question == question), "cannot tell")
 
 
@@ -113,7 +111,7 @@ class Choice:
     pairs_needed: int | None
     plan: ComparisonPlan
     cheapest_known: bool = False  # no adequate judge, and not the chosen one, is of unknown cost
-    people: AmongPeople | None = None  # None where nobody's label has another's beside it
+    people: above.AmongPeople | None = None  # None where nobody's label has another's beside it
     look: str = ""  # which look this is, and what that does to the bounds: a sentence
     hangs_on: tuple[str, ...] = ()  # annotators without whom, one at a time, the choice is another
 
@@ -198,4 +196,4 @@ def gate(choice: Choice, judge: str = "", require_cheapest: bool = False) -> Sta
 def open_candidates(candidates: Sequence[Candidate], chosen: Candidate | None) -> list[Candidate]:
     """Those that more labels may show to be adequate, where one of them would then be chosen: the cheaper ones."""
     waiting = [candidate for candidate in candidates if candidate.standing == "open"]
-    return [one for one in waiting if chosen is None or one.cost_per_item < chosen.cost_per_item * (1 - SAME)]
+    return [one for one in waiting if chosen is None or one.cost_per_item < chosen.cost_per_item * (1 - bounding.SAME)]

@@ -5,11 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from calibration.choosing import card, noninferiority
 from calibration.choosing.above import AmongPeople
-from calibration.choosing.card import Question
 from calibration.choosing.choice import Candidate, Choice, Status, as_close, closest
 from calibration.choosing.looking import Looking
-from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.choosing.open_words import (
     MORE_FIRST,
     NEXT,
@@ -29,7 +28,7 @@ from calibration.table.verdicts import BOTH_ORDERS
 from plain.counting import counted
 
 FEW_ERR = "the test may err in 7 % of studies at a level of 5 %"  # at 12 to 19, see benchmarks/level.py
-RESERVATION: dict[Question, str] = {
+RESERVATION: dict[card.Question, str] = {
     "order": "its answers hang on the order of the reports",
     "length": "it leans towards length more than people do",
     "self-preference": "it favours or disfavours its own family",
@@ -55,7 +54,7 @@ class Told:
     status: Status
     chosen: Candidate | None
     candidates: tuple[Candidate, ...]
-    plan: ComparisonPlan
+    plan: noninferiority.ComparisonPlan
     word: str
     cheapest_known: bool
     people: AmongPeople | None
@@ -93,7 +92,7 @@ def without_advice(sentence: str) -> str:
     return ADVICE.sub("", sentence)
 
 
-def sentence_about(candidate: Candidate, plan: ComparisonPlan) -> str:
+def sentence_about(candidate: Candidate, plan: noninferiority.ComparisonPlan) -> str:
     """One named judge, whatever it costs and whoever else was tried."""
     standing = {
         "adequate": "is adequate",
@@ -201,7 +200,7 @@ def _numbers_of(chosen: Candidate, told: Told) -> str:
     return f"At {usd(chosen.cost_per_item)} {numbers}"
 
 
-def _enough(plan: ComparisonPlan) -> tuple[str, str, str]:
+def _enough(plan: noninferiority.ComparisonPlan) -> tuple[str, str, str]:
     """What good enough means: after `shown to`, after `whether it`, and as the limit in brackets."""
     if plan.at_least is not None:
         share = f"{percent(plan.at_least).removesuffix('.0')} % of labels"
@@ -227,7 +226,7 @@ def _hanging(choice: Choice) -> str:
     return f", but not without {' or '.join(choice.hangs_on)}" if choice.hangs_on else ""
 
 
-def _value_of(value: float, question: Question) -> str:
+def _value_of(value: float, question: card.Question) -> str:
     return f"{percent(value)} %" if question in ("repeats", "answers") else f"{100 * value:+.1f} points"
 
 
@@ -307,7 +306,7 @@ def _wrong(candidate: Candidate) -> str:
     return ", unusable answers counted as disagreement" if wrong else ""
 
 
-def _measured(candidate: Candidate, plan: ComparisonPlan, word: str) -> str:
+def _measured(candidate: Candidate, plan: noninferiority.ComparisonPlan, word: str) -> str:
     """What decides, with its bound: the gap to a left-out annotator, or the floor; "" where neither is known."""
     if candidate.floor is not None and not math.isnan(candidate.floor.p):
         return _floor(candidate, plan)
@@ -316,7 +315,7 @@ def _measured(candidate: Candidate, plan: ComparisonPlan, word: str) -> str:
     return _gap(candidate.claim, plan, word)
 
 
-def _floor(candidate: Candidate, plan: ComparisonPlan) -> str:
+def _floor(candidate: Candidate, plan: noninferiority.ComparisonPlan) -> str:
     floor = candidate.floor
     if floor is None:
         return ""
@@ -330,7 +329,7 @@ def _floor(candidate: Candidate, plan: ComparisonPlan) -> str:
     return f"that is at {most} {percent(end)} % ({tested})"
 
 
-def _gap(claim: Claim, plan: ComparisonPlan, word: str) -> str:
+def _gap(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan, word: str) -> str:
     test, gap = claim.test, claim.test.difference
     tested = "no test possible"
     if not math.isnan(test.p):
@@ -343,7 +342,7 @@ def _gap(claim: Claim, plan: ComparisonPlan, word: str) -> str:
     return f"a left-out annotator agrees {points(abs(gap.value))} {side} ({tested}; {seen})"
 
 
-def _which_bound(plan: ComparisonPlan) -> str:
+def _which_bound(plan: noninferiority.ComparisonPlan) -> str:
     ordinary = f"the unadjusted one-sided {100 * plan.level:g} % bound"
     return ordinary if plan.looks == "one" else "the one-sided bound of this look, unadjusted for judges"
 

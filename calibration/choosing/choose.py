@@ -13,21 +13,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from calibration import errors, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
+from calibration.choosing import choice_words, open_words
 from calibration.choosing.above import Above, above_constant, above_floor, among_people, kappa_above_floor
 from calibration.choosing.card import CardRow, Question, agreement_row, covering, floor_row, gap_row, habits, required
 from calibration.choosing.choice import Candidate, Choice, Ground, decided, is_cheapest, open_candidates
-from calibration.choosing.choice_words import Told, sentences_of
 from calibration.choosing.looking import Looking, looked_above, looked_claims, looking_of, sequence, widened
 from calibration.choosing.noninferiority import ComparisonPlan, against_ceiling
-from calibration.choosing.open_words import look_words
-from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
-from calibration.inference.compare import max_t_band
-from calibration.inference.deciding import clusters_needed
-from calibration.remarks import Reason, no_interval
+from calibration.inference import compare, deciding
 from calibration.settings import CalibrationSettings
 from calibration.study.answering import answering_estimates, per_item, raters
 from calibration.study.bounding import WHOLE, Group, Pair, kappa_and_se, made
@@ -61,7 +58,7 @@ def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSetting
     settings = settings or CalibrationSettings()
     study, group, scale = pooled(verdicts, settings)
     if len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in BY_DISTANCE:
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "unknown_form",
             f"there are {len(scale.labels)} different answers: agreement in one exact answer cannot choose a judge; "
             f"declare a scale of at most {MANY_LABELS}, or let scores agree by distance (distance = linear)",
@@ -85,10 +82,10 @@ def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSet
     known = is_cheapest(chosen, candidates)
     picked = next((one for one in told if chosen and one.judge == chosen.judge), None)
     word = _cluster_word(study, scale)
-    facts = Told(status, picked, told, found.plan, word, known, people, found.looking)
-    headline, sentence = sentences_of(facts)
+    facts = choice_words.Told(status, picked, told, found.plan, word, known, people, found.looking)
+    headline, sentence = choice_words.sentences_of(facts)
     name = chosen.judge if chosen else None
-    look = look_words(found.looking, 1 - found.plan.level, word)
+    look = open_words.look_words(found.looking, 1 - found.plan.level, word)
     return Choice(status, name, headline, sentence, told, needed, found.plan, known, people, look)
 
 
@@ -246,7 +243,7 @@ def _second_labels(found: Tried, judge: str) -> int | None:
     own, plan = found.scores.judges[judge], found.plan
     known = ~np.isnan(own)
     even = np.where(known, own[known].mean() if known.any() else math.nan, math.nan)
-    return clusters_needed(own, [even], found.scores.clusters, plan.margin, plan.level, plan.power).clusters
+    return deciding.clusters_needed(own, [even], found.scores.clusters, plan.margin, plan.level, plan.power).clusters
 
 
 def _floors(found: Tried, settings: CalibrationSettings) -> tuple[Above, ...]:
@@ -264,7 +261,7 @@ def _constant_scores(study: Study, group: Group, scale: Scale, judge: Answers, r
 def _kappas(study: Study, group: Group, scale: Scale, rule: str) -> Iterator[tuple[str, float, float, int, int]]:
     """Each judge's kappa with every annotator's label, its standard error, labels and clusters."""
     if len(scale.labels) > MANY_LABELS:
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "unknown_form", f"a kappa of {len(scale.labels)} levels has no table: state a floor by --at-least instead"
         )
     for comparison in comparisons(study, scale, group.chosen):
@@ -280,7 +277,7 @@ def _agreements(found: Tried, settings: CalibrationSettings, told: bool) -> tupl
     if not told:
         return _without_interval(scores, statistic, settings)
     wide = widened(settings, found.looking.topics)
-    band = max_t_band(scores.judges, scores.clusters, wide.level, settings.resamples, settings.seed, statistic)
+    band = compare.max_t_band(scores.judges, scores.clusters, wide.level, settings.resamples, settings.seed, statistic)
     # the band is symmetric and may pass the ends of a share; nan stays nan
     within = (replace(one, low=max(one.low, 0.0), high=min(one.high, 1.0)) for one in band)
     return tuple(sequence(one, settings, wide) for one in within)
@@ -294,7 +291,7 @@ def cost_agreement_frontier(cost: npt.ArrayLike, agreement: npt.ArrayLike) -> Ma
     """
     price, agreed = np.asarray(cost, float), np.asarray(agreement, float)
     if price.ndim != 1 or price.shape != agreed.shape:
-        raise CalibrationError("misaligned", f"costs have shape {price.shape} and agreements {agreed.shape}")
+        raise errors.CalibrationError("misaligned", f"costs have shape {price.shape} and agreements {agreed.shape}")
     price, agreed = _steady(price), _steady(agreed)
     dominates = (price[:, None] <= price) & (agreed[:, None] >= agreed)
     dominates &= (price[:, None] < price) | (agreed[:, None] > agreed)
@@ -317,7 +314,7 @@ def _without_interval(scores: LabelScores, statistic: str, settings: Calibration
     sizes = np.stack([tally(scores.clusters[own], count) for own in known], axis=-1)
     totals = np.stack([tally(scores.clusters[own], count, scores.judges[name][own]) for name, own in held], axis=-1)
     values = ratio(totals.sum(axis=0), sizes.sum(axis=0))
-    none, why = (math.nan, math.nan), no_interval(Reason.NOT_ASKED)
+    none, why = (math.nan, math.nan), remarks.no_interval(remarks.Reason.NOT_ASKED)
     return tuple(
         made(statistic, Pair(name, "each_annotator", WHOLE, sizes[:, at]), values[at], none, "none", why, settings)
         for at, name in enumerate(names)

@@ -18,9 +18,7 @@ from calibration.choosing.above import Above
 from calibration.choosing.card import CardRow
 from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.estimates import Estimate
-from calibration.inference.compare import Difference
-from calibration.inference.deciding import POWER, Needed
-from calibration.inference.gap_test import RESAMPLES, Outcome
+from calibration.inference import compare, deciding, gap_test
 from calibration.inference.looks import (
     FIRST,
     Look,
@@ -108,7 +106,7 @@ class Looking:
         """
         return sequence_level(self.topics, level) if self.mode == "any_time" and self.topics > 1 else level
 
-    def needed(self, one_look: Needed, error: float = 0.05, power: float = POWER) -> Needed:
+    def needed(self, one_look: deciding.Needed, error: float = 0.05, power: float = deciding.POWER) -> deciding.Needed:
         """Clusters that decide with these looks where `one_look` has those of a single look at 1 - `error`.
 
         `planned`: at the next look, after the earlier ones. `any_time`: with looks after every topic. None where this
@@ -162,7 +160,7 @@ def looking_of(settings: CalibrationSettings, clusters: int) -> Looking:
 
 
 @lru_cache(maxsize=256)
-def planned_clusters(one_look: int, looks: int, error: float = 0.05, power: float = POWER) -> int:
+def planned_clusters(one_look: int, looks: int, error: float = 0.05, power: float = deciding.POWER) -> int:
     """Topics of a plan with so many evenly spaced looks that has the power of `one_look` topics looked at once.
 
     Normal, with the spread known. Jennison & Turnbull 2000, chapter 7.
@@ -178,7 +176,7 @@ def planned_clusters(one_look: int, looks: int, error: float = 0.05, power: floa
 
 
 @lru_cache(maxsize=256)
-def any_time_clusters(one_look: int, error: float = 0.05, power: float = POWER) -> int:
+def any_time_clusters(one_look: int, error: float = 0.05, power: float = deciding.POWER) -> int:
     """The same for looks after every topic from the twentieth on; the most that are needed, on average fewer are."""
     if one_look > SCALE:
         return math.ceil(one_look * any_time_clusters(SCALE, error, power) / SCALE)
@@ -214,7 +212,7 @@ def looked_claims(claims: Sequence[Claim], plan: ComparisonPlan, looking: Lookin
 
 
 def looked_above(
-    found: Sequence[Above], plan: ComparisonPlan, looking: Looking, resamples: int = RESAMPLES
+    found: Sequence[Above], plan: ComparisonPlan, looking: Looking, resamples: int = gap_test.RESAMPLES
 ) -> tuple[Above, ...]:
     """The same of a test against a constant answer or a floor; at any time it is made for an excess of the margin.
 
@@ -232,7 +230,7 @@ def _claim(claim: Claim, plan: ComparisonPlan, looking: Looking, tried: int) -> 
     level = looking.level(error, effect)
     lower, upper = (_moved(value, bound, error, level, clusters) for bound in (test.lower, test.upper))
     p = _family_p(claim.p_adjusted, looking, effect, tried)
-    outcome: Outcome = "inferior" if lower > plan.margin else "non_inferior" if p <= error else "cannot_tell"
+    outcome: gap_test.Outcome = "inferior" if lower > plan.margin else "non_inferior" if p <= error else "cannot_tell"
     if claim.outcome == "cannot_tell" or math.isnan(p):
         outcome = "cannot_tell"  # what one look could not show, several do not
     one_look = claim.needed or (_needed_once(claim.test.difference, plan) if outcome == "cannot_tell" else None)
@@ -260,7 +258,7 @@ def _above(above: Above, plan: ComparisonPlan, looking: Looking, tried: int, lea
     return replace(above, lower=lower, upper=upper, p_adjusted=p, outcome=outcome, needed=needed, can_be_shown=can_be)
 
 
-def effect_of(found: Difference, plan: ComparisonPlan) -> float:
+def effect_of(found: compare.Difference, plan: ComparisonPlan) -> float:
     """The margin in standard deviations of a cluster's difference; nan where no spread is known."""
     if found.clusters < 2 or math.isnan(found.high):
         return math.nan
@@ -268,16 +266,16 @@ def effect_of(found: Difference, plan: ComparisonPlan) -> float:
     return plan.margin / (se * math.sqrt(found.clusters)) if se > TINY else math.nan
 
 
-def _needed_once(found: Difference, plan: ComparisonPlan) -> Needed | None:
+def _needed_once(found: compare.Difference, plan: ComparisonPlan) -> deciding.Needed | None:
     """Clusters of one look with the plan's power, normal, where one look has shown already what several do not."""
     effect, gap = effect_of(found, plan), max(0.0, found.value)
     if math.isnan(effect):
         return None
     if gap >= plan.margin:
-        return Needed(None, None, gap, plan.margin / effect, "gap_reaches_margin")
+        return deciding.Needed(None, None, gap, plan.margin / effect, "gap_reaches_margin")
     drift = effect * (plan.margin - gap) / plan.margin
     clusters = math.ceil(((Normal.isf(1 - plan.level) - Normal.isf(plan.power)) / drift) ** 2)
-    return Needed(max(2, clusters), None, gap, plan.margin / effect)
+    return deciding.Needed(max(2, clusters), None, gap, plan.margin / effect)
 
 
 def _family_p(p: float, looking: Looking, effect: float, tried: int) -> float:

@@ -11,13 +11,11 @@ from calibration.choosing.choice import Candidate, Choice, Status, decided
 from calibration.choosing.choose import Price, Tried, candidates_of, tried
 from calibration.estimates import ReportWarning
 from calibration.settings import CalibrationSettings
-from calibration.study.counted import groups_of
-from calibration.study.distance import BY_DISTANCE
+from calibration.study import counted, distance
 from calibration.study.joining import MANY_LABELS, Scale, Study, scale_of
 from calibration.study.label_scores import label_scores
 from calibration.study.left_out import ties_rule
-from calibration.systems.placing import ranks_of
-from calibration.systems.win_rates import cluster_rates, units_of, win_scores, win_sums
+from calibration.systems import placing, win_rates
 from calibration.table.verdicts import BOTH_ORDERS
 
 CROWD = 20  # annotators above which no single one is left out: each is a small part, and two may share no item
@@ -76,7 +74,7 @@ def panel_sensitivity(study: Study, choice: Choice | None, settings: Calibration
     it the choice is another one anyway. `choice`: of this study and these settings, None where there is none.
     """
     scale = scale_of(study, study.criteria, settings)
-    if scale is not None and len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in BY_DISTANCE:
+    if scale is not None and len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in distance.BY_DISTANCE:
         scale = None  # no agreement in one exact level
     if choice is not None and not choice.candidates:
         choice = None
@@ -167,7 +165,7 @@ def _tried(study: Study, scale: Scale, choice: Choice, settings: CalibrationSett
         candidate.judge: tuple(row for row in candidate.rows if row.question not in compared)
         for candidate in choice.candidates
     }
-    return tried(study, groups_of(study, settings, pooled=True)[0], scale, prices, habits, settings)
+    return tried(study, counted.groups_of(study, settings, pooled=True)[0], scale, prices, habits, settings)
 
 
 def _decided(candidates: Sequence[Candidate]) -> Decision:
@@ -187,9 +185,9 @@ def _first_places(study: Study, settings: CalibrationSettings) -> tuple[tuple[st
     pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
     if not study.annotators or not (pairwise[study.unit_criterion] & (study.unit_systems >= 0)).any():
         return ()
-    units = units_of(study, settings)
-    rates = cluster_rates(win_sums(units, win_scores(units)))[0]
-    ranks = ranks_of(_mean(rates))
+    units = win_rates.units_of(study, settings)
+    rates = win_rates.cluster_rates(win_rates.win_sums(units, win_rates.win_scores(units)))[0]
+    ranks = placing.ranks_of(_mean(rates))
     placed = sorted((rank, name) for rank, name in zip(ranks, units.systems, strict=True) if not math.isnan(rank))
     ranked = sorted({rank for rank, _ in placed})
     places = tuple(tuple(name for rank, name in placed if rank == place) for place in ranked)

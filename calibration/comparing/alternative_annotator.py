@@ -13,9 +13,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from calibration import errors, estimates, remarks
-from calibration.arithmetic.closed_forms import Array, ratio
+from calibration.arithmetic import closed_forms, tails
 from calibration.arithmetic.columns import Codes, tally
-from calibration.arithmetic.tails import Student
 from calibration.inference.bootstrap import resample
 from calibration.inference.compare import by_false_discoveries
 from calibration.inference.gap_test import RESAMPLES, GapSums, Rule, from_sums, gap_sums
@@ -141,14 +140,14 @@ def alt_test_of(
     )
 
 
-def wins(one: LeftOut, scale: Scale, score: str = "exact_match") -> tuple[Array, Array]:
+def wins(one: LeftOut, scale: Scale, score: str = "exact_match") -> tuple[closed_forms.Array, closed_forms.Array]:
     """How far the judge, and the annotator, is at least as close to the others; 0 to 1 over passes; shape (rows,).
 
     Undefined: a row where a side has no label with a number, and the score needs one.
     """
     places = len(scale.labels if score == "exact_match" else np.asarray(scale.numbers))
     own, judge, others = (
-        ratio(side[:, :places], side[:, :places].sum(axis=1, keepdims=True))
+        closed_forms.ratio(side[:, :places], side[:, :places].sum(axis=1, keepdims=True))
         for side in (one.own, one.judge, one.others)
     )
     scores = others
@@ -187,7 +186,7 @@ def _over_clusters(sums: Sequence[GapSums], epsilon: float, resamples: int, seed
     return out
 
 
-def _over_labels(difference: Array, epsilon: float) -> tuple[float, str]:
+def _over_labels(difference: closed_forms.Array, epsilon: float) -> tuple[float, str]:
     """The t test over labels, as published."""
     count = len(difference)
     if count < 2:
@@ -195,7 +194,7 @@ def _over_labels(difference: Array, epsilon: float) -> tuple[float, str]:
     se, mean = float(difference.std(ddof=1)) / math.sqrt(count), float(difference.mean())
     if se <= 1e-12:
         return ((1 - epsilon) ** count if mean <= 1e-12 else 1.0), "zero_variance"
-    return float(Student.cdf((mean - epsilon) / se, count - 1)), ""
+    return float(tails.Student.cdf((mean - epsilon) / se, count - 1)), ""
 
 
 def _check(score: str, scale: Scale, epsilon: float) -> None:
@@ -212,12 +211,12 @@ class _Rows:
     """Of one annotator left out: who wins each label that all have, shape (labels,), and its cluster."""
 
     annotator: str
-    judge_wins: Array
-    human_wins: Array
+    judge_wins: closed_forms.Array
+    human_wins: closed_forms.Array
     cluster: Codes
 
     @property
-    def difference(self) -> Array:
+    def difference(self) -> closed_forms.Array:
         return self.human_wins - self.judge_wins
 
 
@@ -246,7 +245,7 @@ def _adjusted(tests: Sequence[AnnotatorTest]) -> list[AnnotatorTest]:
 
 
 def _advantage(
-    study: Study, group: Group, judge: str, sums: Sequence[Array], settings: CalibrationSettings
+    study: Study, group: Group, judge: str, sums: Sequence[closed_forms.Array], settings: CalibrationSettings
 ) -> estimates.Estimate:
     """Mean over annotators of the share of labels that the judge wins. `sums`: wins and labels per cluster of each."""
     clusters = len(study.clusters)
@@ -261,9 +260,9 @@ def _advantage(
     return drawn(name, pair, float(_mean_share(table.sum(axis=0))), draws, "", settings, note)
 
 
-def _mean_share(table: Array) -> Array:
-    shares = ratio(table[..., 0], table[..., 1])
-    return ratio(np.nan_to_num(shares).sum(axis=-1), (~np.isnan(shares)).sum(axis=-1))
+def _mean_share(table: closed_forms.Array) -> closed_forms.Array:
+    shares = closed_forms.ratio(table[..., 0], table[..., 1])
+    return closed_forms.ratio(np.nan_to_num(shares).sum(axis=-1), (~np.isnan(shares)).sum(axis=-1))
 
 
 def _note(tested: int, left: int) -> str:

@@ -8,14 +8,11 @@ from functools import reduce
 import numpy as np
 import pandas as pd
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import Codes, tally
+from calibration.arithmetic import closed_forms, columns
 from calibration.errors import CalibrationError
 from calibration.settings import CalibrationSettings
-from calibration.study.bounding import FEWEST
-from calibration.study.crossing import people_votes, votes
+from calibration.study import bounding, crossing, left_out
 from calibration.study.joining import Answers, Scale, Study, scale_of, study_of
-from calibration.study.left_out import majority_votes
 from calibration.table.verdicts import BOTH_ORDERS
 
 TINY = 1e-12
@@ -80,8 +77,8 @@ def effective_judges(
     phi, kish, eigen = (float(one) for one in _effective(errors))
     notes = ["kish undefined: the judges' errors cancel"] if math.isnan(kish) else []
     draws = min(PERMUTATIONS, CELLS // errors.size)
-    if count < FEWEST or draws < FEWEST_PERMUTATIONS:
-        few = f"{count} clusters are too few" if count < FEWEST else f"{len(unit):,} labels are too many"
+    if count < bounding.FEWEST or draws < FEWEST_PERMUTATIONS:
+        few = f"{count} clusters are too few" if count < bounding.FEWEST else f"{len(unit):,} labels are too many"
         note = "; ".join([*notes, f"no null: {few} to permute"])
         return EffectiveJudges(names, phi, kish, eigen, none, none, none, len(unit), count, 0, note)
     null = _null(errors, cluster, draws, settings.seed)
@@ -103,11 +100,11 @@ def _chosen(study: Study, judges: Sequence[str] | None) -> list[Answers]:
 
 def _errors(
     study: Study, scale: Scale, judges: Sequence[Answers], settings: CalibrationSettings
-) -> tuple[Codes, Array]:
+) -> tuple[columns.Codes, closed_forms.Array]:
     """Units with a majority that all judges answered, by cluster; and each judge's errors, shape (judges, units)."""
-    people, common = people_votes(study, scale)
-    majority = majority_votes(people / common, scale, settings) * (people.sum(axis=1, keepdims=True) > 0)
-    said = [votes([judge], scale, study.units, judge.scale) / judge.scale for judge in judges]
+    people, common = crossing.people_votes(study, scale)
+    majority = left_out.majority_votes(people / common, scale, settings) * (people.sum(axis=1, keepdims=True) > 0)
+    said = [crossing.votes([judge], scale, study.units, judge.scale) / judge.scale for judge in judges]
     answered = reduce(np.logical_and, [one.any(axis=1) for one in said], majority.any(axis=1))
     unit = np.flatnonzero(answered)
     unit = unit[np.argsort(study.unit_cluster[unit], kind="stable")]
@@ -115,7 +112,7 @@ def _errors(
     return unit.astype(np.intp), np.stack([np.zeros(len(unit)), *errors])[1:]
 
 
-def _why_undefined(names: Sequence[str], errors: Array) -> str:
+def _why_undefined(names: Sequence[str], errors: closed_forms.Array) -> str:
     if len(names) < 2:
         return "too_few_units: fewer than two judges"
     if not errors.shape[1]:
@@ -124,7 +121,7 @@ def _why_undefined(names: Sequence[str], errors: Array) -> str:
     return f"zero_variance: {', '.join(stuck)} always errs alike" if stuck else ""
 
 
-def _effective(errors: Array) -> tuple[Array, Array, Array]:
+def _effective(errors: closed_forms.Array) -> tuple[closed_forms.Array, closed_forms.Array, closed_forms.Array]:
     """phi, kish and eigen of errors of shape (..., judges, units)."""
     left = errors - errors.mean(axis=-1, keepdims=True)
     left /= np.sqrt((left * left).sum(axis=-1, keepdims=True))
@@ -136,10 +133,10 @@ def _effective(errors: Array) -> tuple[Array, Array, Array]:
     return phi, kish, k / np.linalg.eigvalsh(correlation)[..., -1]
 
 
-def _null(errors: Array, cluster: Codes, draws: int, seed: int) -> Array:
+def _null(errors: closed_forms.Array, cluster: columns.Codes, draws: int, seed: int) -> closed_forms.Array:
     """`eigen` with each judge's clusters in an order of their own; they stay whole, their labels in order."""
     rng = np.random.Generator(np.random.PCG64(seed))
-    sizes = tally(cluster, 0).astype(np.intp)
+    sizes = columns.tally(cluster, 0).astype(np.intp)
     starts = np.cumsum(sizes) - sizes
     out = np.empty(draws)
     block = max(1, AT_ONCE // errors.size)

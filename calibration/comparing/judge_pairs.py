@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from calibration import estimates, remarks
 from calibration.arithmetic.closed_forms import Array
-from calibration.estimates import Estimate
 from calibration.inference.compare import Difference, JudgePair, compare_judges, paired_difference
-from calibration.remarks import Reason, Remark, no_interval, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.study.joining import Scale, Study, study_of
 from calibration.study.label_scores import label_scores, scores_of
@@ -30,16 +29,16 @@ def judge_pairs(study: Study, scale: Scale, settings: CalibrationSettings) -> tu
     return compare_judges(judges, scores.clusters, settings.level) if len(judges) > 1 else ()
 
 
-def pair_estimate(pair: JudgePair, settings: CalibrationSettings) -> Estimate:
+def pair_estimate(pair: JudgePair, settings: CalibrationSettings) -> estimates.Estimate:
     """`agreement_difference` of the judge and the other, with Holm's p over all pairs in its note."""
     found = pair.difference
-    told: str | Remark = f"cluster t; Holm-adjusted p = {pair.p_holm:.3g}"
+    told: str | remarks.Remark = f"cluster t; Holm-adjusted p = {pair.p_holm:.3g}"
     if math.isnan(found.low):
-        told = no_interval(found.note or Reason.UNKNOWN, found.note)
+        told = remarks.no_interval(found.note or remarks.Reason.UNKNOWN, found.note)
     method = "none" if math.isnan(found.low) else "cluster_t"
-    return Estimate(
+    return estimates.Estimate(
         "agreement_difference", pair.judge, pair.other, "all", "all", found.value, found.low, found.high,
-        settings.level, found.n, found.clusters, method, remarks_of(told),
+        settings.level, found.n, found.clusters, method, remarks.remarks_of(told),
     )  # fmt: skip
 
 

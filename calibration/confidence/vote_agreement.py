@@ -5,9 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from calibration.arithmetic import closed_forms
+from calibration.arithmetic import closed_forms, columns
 from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import tally
 from calibration.confidence.sureness import FEWEST_VOTES, OF_VOTES, VOTES, usable_rows
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
@@ -33,7 +32,7 @@ def vote_estimates(study: Study, settings: CalibrationSettings) -> Iterator[Esti
     for judge in cast["rater_id"].astype(object).drop_duplicates().sort_values():
         own = (cast["rater_id"] == judge).to_numpy()
         cell = cast["unit"].to_numpy()[own] * size + label[own]
-        found[str(judge)] = tally(cell, study.units * size).reshape(study.units, size)
+        found[str(judge)] = columns.tally(cell, study.units * size).reshape(study.units, size)
     for judge, votes in found.items():
         yield from _among(study, judge, votes, settings)
     for one, other in itertools.combinations(found, 2):

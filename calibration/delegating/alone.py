@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from calibration import errors, estimates
 from calibration.arithmetic.columns import tally
 from calibration.confidence.sureness import ItemSureness, item_surenesses
 from calibration.delegating.alone_steps import (
@@ -18,8 +19,6 @@ from calibration.delegating.alone_steps import (
     needed,
     tested,
 )
-from calibration.errors import CalibrationError
-from calibration.estimates import Estimate, ReportWarning
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import WHOLE, Group, Pair, share
 from calibration.study.counted import cluster_word, groups_of
@@ -49,8 +48,8 @@ class Alone:
     reason: str
     topics_needed: int | None
     needed_for: int | None
-    person: Estimate | None
-    judge_beside: Estimate | None
+    person: estimates.Estimate | None
+    judge_beside: estimates.Estimate | None
     without_majority: float  # share of the annotated labels decided that have none, and count as neither
     usd_per_1000_items: float  # of the judge, asked of every item; nan: unknown
     hours_per_1000_items: float  # of one person for each item left; nan: unknown
@@ -71,11 +70,11 @@ def alone_of(study: Study, group: Group, scale: Scale, settings: CalibrationSett
     return [_alone(study, group, scale, one, (len(found), hours), settings) for one in found]
 
 
-def nothing_alone(settings: CalibrationSettings) -> ReportWarning:
+def nothing_alone(settings: CalibrationSettings) -> estimates.ReportWarning:
     """`nothing_alone`: an error was stated, and nothing can be said of any judge."""
     text = f"which items a judge may decide alone at an error of {percent(settings.alone_error)} cannot be said: that "
     text += f"takes a judge and an annotator, on criteria that share a scale of at most {MANY_LABELS} answers"
-    return ReportWarning("nothing_alone", f"{text}; give the rows of such criteria")
+    return estimates.ReportWarning("nothing_alone", f"{text}; give the rows of such criteria")
 
 
 def items_for_people(verdicts: pd.DataFrame, judge: str, settings: CalibrationSettings) -> tuple[Alone, pd.DataFrame]:
@@ -88,13 +87,13 @@ def items_for_people(verdicts: pd.DataFrame, judge: str, settings: CalibrationSe
     study = study_of(verdicts, settings)
     scale = scale_of(study, study.criteria, settings)
     if scale is None or len(scale.labels) > MANY_LABELS:
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "mixed_label_types", "the criteria share no scale of few answers, so nothing says when a judge errs; give "
             "the rows of one criterion"
         )  # fmt: skip
     found = {sure.judge: sure for sure in item_surenesses(study, scale)}
     if judge not in found:
-        raise CalibrationError("unknown_form", f"no judge is called {judge!r}; there are {', '.join(found)}")
+        raise errors.CalibrationError("unknown_form", f"no judge is called {judge!r}; there are {', '.join(found)}")
     alone = next(
         one for one in alone_of(study, groups_of(study, settings, pooled=True)[0], scale, settings)
         if one.judge == judge
@@ -146,7 +145,7 @@ def _alone(
 
 def _person(
     study: Study, group: Group, scale: Scale, own: ItemSureness, level: int, settings: CalibrationSettings
-) -> tuple[Estimate | None, Estimate | None]:
+) -> tuple[estimates.Estimate | None, estimates.Estimate | None]:
     """How often a left-out annotator, and the judge, differ from the majority of the others on what is decided."""
     decided = np.zeros(len(study.frame["item_id"].cat.categories), bool)
     decided[own.item[own.level >= level]] = True

@@ -14,19 +14,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from calibration import estimates, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
 from calibration.choosing.looking import looking_of
 from calibration.confidence.sureness import NEVER, ItemSureness
-from calibration.estimates import Estimate
-from calibration.inference.bootstrap import one_thread
-from calibration.inference.looks import spent_by
-from calibration.remarks import Reason, undefined
+from calibration.inference import bootstrap, looks
 from calibration.settings import CalibrationSettings
+from calibration.study import crossing, left_out
 from calibration.study.bounding import WHOLE, Pair, made, share
-from calibration.study.crossing import people_votes
 from calibration.study.joining import Mask, Scale, Study
-from calibration.study.left_out import LeftOut, scores_of_left_out
 
 FEWEST_TOPICS = 12
 MOST_STEPS = 10  # of more levels of sureness the tenths of the items
@@ -46,8 +43,8 @@ class Step:
     level: int
     agreement: float  # of the least sure item that is decided
     confidence: float
-    share: Estimate  # of the items asked of the judge
-    error: Estimate
+    share: estimates.Estimate  # of the items asked of the judge
+    error: estimates.Estimate
     outcome: str
 
 
@@ -86,13 +83,13 @@ def checked(study: Study, scale: Scale, own: ItemSureness, settings: Calibration
 
     How wrong it is follows `settings.ties`; what annotators are divided on, `settings.majority_ties`.
     """
-    people, common = people_votes(study, scale)
+    people, common = crossing.people_votes(study, scale)
     level = np.full(len(study.frame["item_id"].cat.categories), NEVER, np.intp)
     level[own.item] = own.level
     unit = np.flatnonzero(own.verdict.any(axis=1) & people.any(axis=1) & (level[own.unit_item] != NEVER))
-    rows = LeftOut("", unit, own.verdict[unit], own.verdict[unit], people[unit] / common, np.zeros(len(unit)))
+    rows = left_out.LeftOut("", unit, own.verdict[unit], own.verdict[unit], people[unit] / common, np.zeros(len(unit)))
     as_labels = replace(settings, references="others_majority", distance="exact"), replace(scale, weights=())
-    found = scores_of_left_out(each_unit_a_cluster(study), rows, as_labels[1], as_labels[0])
+    found = left_out.scores_of_left_out(each_unit_a_cluster(study), rows, as_labels[1], as_labels[0])
     kept, without = found.cluster, np.setdiff1d(unit, found.cluster)
     return Checked(
         level[own.unit_item[kept]], study.unit_cluster[kept], 1 - found.judge, level[own.unit_item[without]]
@@ -138,7 +135,7 @@ def error_of_one(judges: int, settings: CalibrationSettings, topics: int) -> flo
     looking, error = looking_of(settings, topics), 1 - settings.level
     if looking.mode == "any_time" or looking.is_spent or looking.topics < 1:
         return 0.0
-    spent = [spent_by(look.share, error, looking.spending) for look in looking.looks]
+    spent = [looks.spent_by(look.share, error, looking.spending) for look in looking.looks]
     return (spent[-1] - (spent[-2] if len(spent) > 1 else 0.0)) / judges
 
 
@@ -197,7 +194,7 @@ def _least(own: ItemSureness, level: int) -> tuple[float, float]:
     return float(own.agree[decided].min()), float(own.confidence[decided].min())
 
 
-def _share(study: Study, own: ItemSureness, level: int, settings: CalibrationSettings) -> Estimate:
+def _share(study: Study, own: ItemSureness, level: int, settings: CalibrationSettings) -> estimates.Estimate:
     sizes = tally(own.cluster, len(study.clusters))
     decided = tally(own.cluster, len(study.clusters), own.level >= level)
     return share("decided_share", Pair(own.judge, "", WHOLE, sizes), decided, settings, "of items")
@@ -205,10 +202,10 @@ def _share(study: Study, own: ItemSureness, level: int, settings: CalibrationSet
 
 def _error(
     own: ItemSureness, wrong: Array, n: Array, bound: float, judges: int, settings: CalibrationSettings
-) -> Estimate:
+) -> estimates.Estimate:
     value = float(wrong.sum() / n.sum()) if n.any() else math.nan
     note = f"one-sided, at once for {judges} judges" if judges > 1 else "one-sided"
-    said, low = (note, 0.0) if n.any() else (undefined(Reason.NO_ITEMS), math.nan)
+    said, low = (note, 0.0) if n.any() else (remarks.undefined(remarks.Reason.NO_ITEMS), math.nan)
     return made("decided_error", Pair(own.judge, "majority", WHOLE, n), value, (low, bound), "further_topic", said,
                 settings)  # fmt: skip
 
@@ -262,7 +259,7 @@ def drawn_topics(wrong: Array, n: Array, draws: int, seed: int, times: float = 1
     rng, topics, cases = np.random.default_rng(seed), *n.shape
     size = ratio((n**2).sum(axis=0), n.sum(axis=0))
     both, rows, found = np.concatenate([n, wrong], axis=1), max(1, BLOCK // (topics + 1)), []
-    with one_thread():
+    with bootstrap.one_thread():
         for start in range(0, draws, rows):
             count = min(rows, draws - start)
             worst = rng.standard_exponential((count, 1)) * size

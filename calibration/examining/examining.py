@@ -27,7 +27,7 @@ from calibration.examining.findings import (
 )
 from calibration.study.answering import KNOWN_ENOUGH
 from calibration.study.bounding import FEW_CLUSTERS, FEWEST
-from calibration.table.checking import check_verdicts
+from calibration.table import checking, typed_cells
 from calibration.table.roles import (
     ALIASES,
     Column,
@@ -38,7 +38,6 @@ from calibration.table.roles import (
     roles_of,
     verdict_columns,
 )
-from calibration.table.typed_cells import as_numbers
 from calibration.table.verdicts import REQUIRED
 
 HOLDS = {
@@ -99,7 +98,7 @@ def examine(frame: pd.DataFrame) -> Examination:
     table, twice = as_text(frame)
     roles = roles_of(table)
     written = table[list(roles.values())].set_axis(list(roles), axis=1)
-    named = as_numbers(written)
+    named = typed_cells.as_numbers(written)
     columns = columns_of(table, roles)
     if named is not written:
         columns = tuple(replace(column, note=PERCENTAGES) if column.role == "label" else column for column in columns)
@@ -142,7 +141,7 @@ def examine(frame: pd.DataFrame) -> Examination:
 
 def _refusal(named: pd.DataFrame) -> str:
     try:
-        check_verdicts(named)
+        checking.check_verdicts(named)
     except CalibrationError as error:
         return error.text
     return ""

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import PAIRWISE
-from calibration.table.roles import ALIASES, ORDERS, WORDS, is_number
-from calibration.table.typed_cells import row_number
+from calibration.table import roles, typed_cells
 
 UNIT = ["item_id", "criterion"]
 NEVER_CLUSTERS = ("rater_id", "rater_kind", "criterion", "label", "presentation", "run", "status", "rationale")
@@ -87,7 +86,7 @@ class Orientation:
 def odd_words(table: pd.DataFrame) -> tuple[OddWord, ...]:
     """Words outside the vocabulary, the most frequent first in each column; accepted spellings are among them."""
     found: list[OddWord] = []
-    for column, allowed in WORDS.items():
+    for column, allowed in roles.WORDS.items():
         if column in table.columns:
             blank = [] if column == "rater_kind" else [""]
             bad = table.loc[~table[column].isin([*allowed, *blank]), column]
@@ -105,7 +104,7 @@ def repeats(table: pd.DataFrame) -> Repeats | None:
     sizes = table.groupby("item_id").size()
     key = [name for name in (*UNIT, "rater_id", "run", "presentation") if name in table.columns]
     doubled = np.flatnonzero(table.duplicated(key).to_numpy()) if "rater_id" in key else np.zeros(0, int)
-    first = row_number(int(doubled[0])) if len(doubled) else 0
+    first = typed_cells.row_number(int(doubled[0])) if len(doubled) else 0
     return Repeats(len(sizes), int(sizes.min()), float(sizes.median()), int(sizes.max()), len(doubled), first)
 
 
@@ -123,7 +122,7 @@ def clusterings(table: pd.DataFrame, others: pd.DataFrame) -> tuple[Clustering, 
     for name, column in pd.concat([taking_part, others], axis=1).items():
         clusters = column.nunique()
         whole = (column != "").all() and not column.groupby(items).nunique().gt(1).any()
-        if whole and 1 < clusters <= total and not (name in others.columns and is_number(column).all()):
+        if whole and 1 < clusters <= total and not (name in others.columns and roles.is_number(column).all()):
             found.append(
                 Clustering(str(name), clusters, total, len(table) / clusters, _about(str(name), clusters, total))
             )
@@ -168,12 +167,12 @@ def orientation(table: pd.DataFrame) -> Orientation | None:
 def _odd_labels(rows: pd.DataFrame, criterion: str) -> Iterator[OddWord]:
     ok = rows["status"].isin(["ok", ""]) if "status" in rows.columns else pd.Series(True, index=rows.index)
     label = rows.loc[ok & (rows["label"] != ""), "label"]
-    spelled = label[label.isin(list(ALIASES))]
-    yield from _counted(spelled, "label", criterion, ALIASES.__getitem__, accepted=True)
-    label = label[~label.isin([*ALIASES, "not_applicable"])]
+    spelled = label[label.isin(list(roles.ALIASES))]
+    yield from _counted(spelled, "label", criterion, roles.ALIASES.__getitem__, accepted=True)
+    label = label[~label.isin([*roles.ALIASES, "not_applicable"])]
     if label.empty:
         return
-    numbers = is_number(label)
+    numbers = roles.is_number(label)
     paired = "system_b" in rows.columns and bool((rows["system_b"] != "").any())
     if numbers.mean() > 0.5:
         yield from _counted(label[~numbers], "label", criterion, lambda _: "stands among numbers: give a number")
@@ -184,7 +183,7 @@ def _odd_labels(rows: pd.DataFrame, criterion: str) -> Iterator[OddWord]:
 
 
 def _known_word(allowed: Sequence[str], word: str) -> str:
-    meant = ORDERS.get(word.lower(), "") if "AB" in allowed else ""
+    meant = roles.ORDERS.get(word.lower(), "") if "AB" in allowed else ""
     return f"write {meant}, if {meant[0]} stood left or first" if meant else "write " + " or ".join(allowed)
 
 
@@ -206,7 +205,7 @@ def _counted(
 ) -> Iterator[OddWord]:
     for word, count in bad.value_counts().items():
         first = int(np.flatnonzero((bad == word).to_numpy())[0])
-        row = row_number(int(bad.index[first]))
+        row = typed_cells.row_number(int(bad.index[first]))
         yield OddWord(column, criterion, str(word), int(count), row, accepted, meaning(str(word)))
 
 

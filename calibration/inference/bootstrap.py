@@ -16,9 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import tally
-from calibration.arithmetic.tails import Normal, Student
+from calibration.arithmetic import closed_forms, columns, tails
 
 CHUNK = 256  # resamples per seed child: draws depend on (seed, clusters, resamples) and on nothing else
 KEPT = 2**24  # weights in memory between two statistics: 64 MB
@@ -69,11 +67,11 @@ def one_thread() -> AbstractContextManager[object]:
 
 def resample(
     sums: npt.ArrayLike,
-    statistic: Callable[[Array], Array],
+    statistic: Callable[[closed_forms.Array], closed_forms.Array],
     resamples: int = 9_999,
     seed: int = 0,
     block: int = CHUNK,
-) -> Array:
+) -> closed_forms.Array:
     """`statistic` of every resampled sum. `sums`: shape (clusters, ...); result: shape (resamples, ...).
 
     `statistic` receives summed tables of shape (block, ...) and is vectorised over the first axis. Integer sums are
@@ -139,7 +137,7 @@ def undefined_share(draws: npt.ArrayLike) -> float:
     return float(np.isnan(draws).mean()) if draws.size else 1.0
 
 
-def _quantiles(draws: Array, tail: float) -> Interval:
+def _quantiles(draws: closed_forms.Array, tail: float) -> Interval:
     missing = np.isnan(draws)
     if not draws.size or missing.mean() > MAX_UNDEFINED:
         return REFUSED
@@ -157,12 +155,12 @@ def _quantiles(draws: Array, tail: float) -> Interval:
 
 @cache
 def _t_quantile(clusters: int, level: float) -> float:
-    return float(Student.ppf((1 + level) / 2, clusters - 1))
+    return float(tails.Student.ppf((1 + level) / 2, clusters - 1))
 
 
 @cache
 def _expanded_tail(clusters: int, level: float) -> float:
-    return float(Normal.cdf(-math.sqrt(clusters / (clusters - 1)) * _t_quantile(clusters, level)))
+    return float(tails.Normal.cdf(-math.sqrt(clusters / (clusters - 1)) * _t_quantile(clusters, level)))
 
 
 @dataclass(frozen=True)
@@ -185,7 +183,7 @@ def cluster_se(y: npt.ArrayLike, clusters: npt.ArrayLike) -> float:
     return se_of_sums(sums, sizes)
 
 
-def se_of_sums(sums: Array, sizes: Array) -> float:
+def se_of_sums(sums: closed_forms.Array, sizes: closed_forms.Array) -> float:
     """`cluster_se` from the sum and the number of labels of each cluster, shape (clusters,).
 
     Empty clusters are left out.
@@ -200,7 +198,7 @@ def se_of_sums(sums: Array, sizes: Array) -> float:
     return se if se > ROUNDING * abs(mean) else 0.0
 
 
-def jackknife_se_of_sums(sums: Array, sizes: Array) -> float:
+def jackknife_se_of_sums(sums: closed_forms.Array, sizes: closed_forms.Array) -> float:
     """The standard error of a mean from leaving out each cluster in turn: CR3. Undefined, nan: fewer than 2 clusters.
 
     `sums`, `sizes`: shape (clusters,), as for `se_of_sums`, which it equals where all clusters are of one size; a large
@@ -228,7 +226,7 @@ def effective_sample(y: npt.ArrayLike, clusters: npt.ArrayLike) -> EffectiveSamp
     return effective_of_sums(sums, sizes, float(y @ y))
 
 
-def effective_of_sums(sums: Array, sizes: Array, squares: float) -> EffectiveSample:
+def effective_of_sums(sums: closed_forms.Array, sizes: closed_forms.Array, squares: float) -> EffectiveSample:
     """`effective_sample` from the sum and number of labels of each cluster and the sum of squares over all."""
     sums, sizes = sums[sizes > 0], sizes[sizes > 0]
     count, total = len(sizes), float(sizes.sum())
@@ -288,12 +286,12 @@ def fisher_z_linearised(value: float, se: float, clusters: int, level: float = 0
     return math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)
 
 
-def _per_cluster(y: Any, clusters: Any) -> tuple[Array, Array]:
+def _per_cluster(y: Any, clusters: Any) -> tuple[closed_forms.Array, closed_forms.Array]:
     _, code = np.unique(np.asarray(clusters), return_inverse=True)
-    return tally(code, 0, np.asarray(y, float)), tally(code, 0)
+    return columns.tally(code, 0, np.asarray(y, float)), columns.tally(code, 0)
 
 
-def counts_of(matrices: Array, weights: Array) -> Array:
+def counts_of(matrices: closed_forms.Array, weights: closed_forms.Array) -> closed_forms.Array:
     """Pairs of each kind (`concordance.pair_matrices`) in every resample.
 
     `weights`: shape (block, clusters); result: shape (block, 5).
@@ -307,7 +305,7 @@ def counts_of(matrices: Array, weights: Array) -> Array:
     )
 
 
-def concordance_draws(matrices: Array, resamples: int, seed: int) -> Array:
+def concordance_draws(matrices: closed_forms.Array, resamples: int, seed: int) -> closed_forms.Array:
     """`counts_of` of every resample, with the weights of `resample`; shape (resamples, 5)."""
     with one_thread():
         blocks = cluster_weights(matrices.shape[-1], resamples, seed)

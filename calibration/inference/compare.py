@@ -13,11 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
+from calibration import errors, estimates
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, distinct, tally
 from calibration.arithmetic.tails import Student
-from calibration.errors import CalibrationError
-from calibration.estimates import Estimate
 from calibration.inference.bootstrap import (
     MAX_UNDEFINED,
     cluster_t,
@@ -145,7 +144,7 @@ def exact_mcnemar(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike) -
     known = ~np.isnan(first) & ~np.isnan(second)
     first, second = first[known], second[known]
     if not (np.isin(first, [0, 1]).all() and np.isin(second, [0, 1]).all()):
-        raise CalibrationError("bad_number", "McNemar's test needs scores of 0 and 1; use paired_difference")
+        raise errors.CalibrationError("bad_number", "McNemar's test needs scores of 0 and 1; use paired_difference")
     one, two, n = int((first > second).sum()), int((second > first).sum()), len(first)
     if not n or len(np.unique(code[known])) < n:
         return McNemar(math.nan, one, two, n, "nested_labels" if n else "no_items")
@@ -164,7 +163,7 @@ def scores_and_clusters(columns: Sequence[npt.ArrayLike], clusters: npt.ArrayLik
     scores, named = [np.asarray(column, float) for column in columns], np.asarray(clusters)
     if named.ndim != 1 or any(score.shape != named.shape for score in scores):
         shapes = ", ".join(str(score.shape) for score in scores)
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "misaligned", f"scores have shapes {shapes} and clusters {named.shape}; give one row a label"
         )
     if named.dtype == np.intp and named.size and named.min() >= 0 and named.max() <= named.size:
@@ -191,7 +190,7 @@ def max_t_band(
     seed: int = 0,
     statistic: str = "percent_agreement",
     reference: str = "each_annotator",
-) -> tuple[Estimate, ...]:
+) -> tuple[estimates.Estimate, ...]:
     """Intervals theta_j -+ q se_j of all judges' mean scores at once; q: the `level` quantile of max_j |t*|.
 
     t*_bj = (theta*_bj - theta_j) / se*_bj on cluster resamples that all judges share. Romano & Wolf 2005. `scores`:
@@ -236,7 +235,7 @@ def max_t_band(
             remarks.append(no_interval(Reason.UNDEFINED_RESAMPLES, f"{100 * lost[judge]:.0f} % of resamples undefined"))
         n, own_clusters = round(float(size.sum())), int((size > 0).sum())
         out.append(
-            Estimate(
+            estimates.Estimate(
                 statistic, name, reference, "all", "all", float(points[judge]), float(low), float(high), level, n,
                 own_clusters, method, tuple(remarks),
             )

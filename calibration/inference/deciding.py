@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
+from calibration.arithmetic import columns, tails
 from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import Codes, tally
-from calibration.arithmetic.tails import Student
 from calibration.inference.gap_test import Gap, gap_of, gap_sums
 
 POWER = 0.8
@@ -42,7 +41,7 @@ def power(
     if pairs < 2 or not sd_of_pair_differences > 0:
         return math.nan
     shift = (margin - difference) * math.sqrt(pairs) / sd_of_pair_differences
-    return float(scipy.stats.nct.sf(Student.ppf(level, pairs - 1), pairs - 1, shift))
+    return float(scipy.stats.nct.sf(tails.Student.ppf(level, pairs - 1), pairs - 1, shift))
 
 
 def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, like: Gap) -> float:
@@ -52,7 +51,7 @@ def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, 
     """
     if pairs < 2 or not sd > 0:
         return math.nan
-    t, shift = float(Student.ppf(level, pairs - 1)), (margin - gap) * math.sqrt(pairs) / sd
+    t, shift = float(tails.Student.ppf(level, pairs - 1)), (margin - gap) * math.sqrt(pairs) / sd
     return float(scipy.stats.nct.sf(t * _wider(like, pairs), pairs - 1, shift))
 
 
@@ -71,11 +70,11 @@ def at_least(needed: Needed, fewest: int) -> Needed:
 def clusters_needed(
     candidate: Array,
     references: Sequence[Array],
-    code: Codes,
+    code: columns.Codes,
     margin: float,
     level: float = 0.95,
     wanted: float = POWER,
-    items: Codes | None = None,
+    items: columns.Codes | None = None,
 ) -> Needed:
     """The fewest clusters with power `wanted` to show the candidate non-inferior to every reference.
 
@@ -111,11 +110,11 @@ def clusters_without_spread(gap: float, margin: float, level: float = 0.95) -> i
     return max(2, math.floor(math.log(1 - level) / math.log((1 - margin) / (1 - gap))) + 1)
 
 
-def _gap_and_spread(difference: Array, code: Codes) -> tuple[float, Array]:
+def _gap_and_spread(difference: Array, code: columns.Codes) -> tuple[float, Array]:
     """Mean difference, and what each cluster adds to its error: their sd / sqrt(C) is the clustered SE of the mean."""
     known = ~np.isnan(difference)
     count = int(code.max(initial=-1)) + 1
-    sizes, sums = tally(code[known], count), tally(code[known], count, difference[known])
+    sizes, sums = columns.tally(code[known], count), columns.tally(code[known], count, difference[known])
     total = sizes.sum()
     gap = float(sums.sum() / total) if total else math.nan
     return gap, count * (sums - sizes * gap) / max(1.0, total)
@@ -144,7 +143,7 @@ def _rule(
         # one draw of the spread serves all references: each bound is exactly t, only their joint law is simplified
         part = 2 / (9 * (count - 1))
         spread = np.maximum(0.0, 1 - part + luck * math.sqrt(part)) ** 1.5  # Wilson & Hilferty 1931
-        t = float(Student.ppf(level, count - 1))
+        t = float(tails.Student.ppf(level, count - 1))
         above = error + t * sd * [_wider(gap, count) for gap in like] * spread
         return bool(count >= least and (gaps + above / math.sqrt(count) < margin).all(axis=1).mean() >= wanted)
 

@@ -25,9 +25,8 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.arithmetic.closed_forms import Array, ratio
+from calibration.arithmetic import closed_forms, tails
 from calibration.arithmetic.columns import Codes, tally
-from calibration.arithmetic.tails import Student
 from calibration.inference.bootstrap import MAX_UNDEFINED, ROUNDING
 from calibration.inference.compare import Difference, studentised
 
@@ -56,7 +55,7 @@ class Law:
     """A gap and what its t may come out as by chance. `draws`: shape (resamples,), -inf where one has no spread."""
 
     gap: Gap
-    draws: Array
+    draws: closed_forms.Array
 
     @property
     def undefined(self) -> float:
@@ -78,7 +77,7 @@ class Law:
 
     def p_above(self, margin: float) -> float:
         """One-sided p of a gap of at most the margin, by t with C - 1 df."""
-        return float(Student.sf((self.gap.value - margin) / self.seen, self.gap.clusters - 1))
+        return float(tails.Student.sf((self.gap.value - margin) / self.seen, self.gap.clusters - 1))
 
     def upper(self, error: float) -> float:
         """The margin above which `p_below` is under `error`; inf where no p of these resamples can be so small."""
@@ -93,7 +92,7 @@ class Law:
         By t and not by resamples: where most topics show the largest gap there is, a few that do not make the upper
         tail of t* explode, and t errs on the safe side there (in 1 to 4.5 % of studies at a level of 5 %).
         """
-        return float(self.gap.value - Student.isf(error, self.gap.clusters - 1) * self.seen)
+        return float(self.gap.value - tails.Student.isf(error, self.gap.clusters - 1) * self.seen)
 
     def _place(self, error: float) -> int:
         """How many resamples beyond t make p reach `error`."""
@@ -124,7 +123,7 @@ class NonInferiority:
 class Rows:
     """Reference score - candidate score of each label, nan where either is missing, with its cluster and its item."""
 
-    difference: Array  # shape (labels,)
+    difference: closed_forms.Array  # shape (labels,)
     code: Codes
     items: Codes | None = None  # labels that stand or fall together; None: each is its own
     shares: bool = True  # scores of 0 to 1
@@ -158,11 +157,11 @@ class GapSums:
     """Of each cluster, shape (clusters,): its labels, the sum of their differences, its items, and the sum over items
     of the squares and of the absolute values of each item's sum of differences."""
 
-    labels: Array
-    gaps: Array
-    items: Array
-    squares: Array
-    sizes: Array
+    labels: closed_forms.Array
+    gaps: closed_forms.Array
+    items: closed_forms.Array
+    squares: closed_forms.Array
+    sizes: closed_forms.Array
 
 
 def from_sums(sums: Sequence[GapSums], rule: Rule, reaches: Sequence[float | None] = ()) -> list[NonInferiority]:
@@ -178,7 +177,7 @@ def from_sums(sums: Sequence[GapSums], rule: Rule, reaches: Sequence[float | Non
     ]
 
 
-def adjusted(tests: Sequence[NonInferiority]) -> Array:
+def adjusted(tests: Sequence[NonInferiority]) -> closed_forms.Array:
     """p of each for all of them, step by step: the smallest is adjusted for all, the next for those left; nan stays.
 
     Among those with resamples it is the smallest t of every shared resample that counts (Romano & Wolf 2005); they
@@ -256,7 +255,7 @@ FEW = 10  # items that differ, up to which it is so too
 DRAWS = 999  # at least, however few are asked for elsewhere
 
 
-def gap_sums(difference: Array, code: Codes, items: Codes | None = None, count: int = 0) -> GapSums:
+def gap_sums(difference: closed_forms.Array, code: Codes, items: Codes | None = None, count: int = 0) -> GapSums:
     """`difference`, `code` (the cluster), `items`: shape (labels,); nan is left out. Clusters: at least `count`.
 
     `items` is a code of the labels that stand or fall together within a cluster; without it each label is an item.
@@ -288,7 +287,7 @@ def gap_of(sums: GapSums, reach: float = 1.0) -> Gap:
     left = d - n * value
     left[np.abs(left) <= ROUNDING * np.maximum(np.abs(d), n * reach)] = 0.0  # rounding of equal means is no spread
     spread = count / (count - 1) * float(left @ left)
-    within = float(ratio(items * (sums.squares[held] - d * d / items), items - 1)[items > 1].sum())
+    within = float(closed_forms.ratio(items * (sums.squares[held] - d * d / items), items - 1)[items > 1].sum())
     between = max(0.0, 1 - max(0.0, within) / spread) if spread else 1.0
     differing = float(sums.sizes.sum()) / total / reach  # A
     trust, unseen, even = 1.0, 0.0, total**2 / float(n @ n)
@@ -319,7 +318,7 @@ def laws(sums: Sequence[GapSums], gaps: Sequence[Gap], resamples: int = 9_999, s
     return [Law(gap, _shrunk(own, gap)) for gap, own in zip(gaps, drawn.T, strict=True)]
 
 
-def _shrunk(draws: Array, gap: Gap) -> Array:
+def _shrunk(draws: closed_forms.Array, gap: Gap) -> closed_forms.Array:
     draws = np.where(np.isnan(draws), -np.inf, draws)
     if gap.trust == 1:
         return draws
@@ -328,5 +327,5 @@ def _shrunk(draws: Array, gap: Gap) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _t_of_ranks(draws: int, df: float) -> Array:
-    return np.asarray(Student.ppf((np.arange(draws) + 0.5) / draws, df))
+def _t_of_ranks(draws: int, df: float) -> closed_forms.Array:
+    return np.asarray(tails.Student.ppf((np.arange(draws) + 0.5) / draws, df))

@@ -23,8 +23,7 @@ import numpy as np
 import scipy
 from scipy import special
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.tails import Normal, Student
+from calibration.arithmetic import closed_forms, tails
 from calibration.errors import CalibrationError
 
 Spending = Literal["obrien_fleming", "pocock"]
@@ -68,7 +67,7 @@ def spent_by(share: float, error: float, spending: str = "obrien_fleming") -> fl
         return error if share >= 1 else 0.0
     if spending == "pocock":
         return error * math.log1p((math.e - 1) * share)
-    return float(2 * Normal.sf(Normal.isf(error / 2) / math.sqrt(share)))
+    return float(2 * tails.Normal.sf(tails.Normal.isf(error / 2) / math.sqrt(share)))
 
 
 def in_order(looks: Sequence[Look]) -> tuple[Look, ...]:
@@ -127,10 +126,10 @@ def over_looks(
     if math.isnan(p) or (len(looks) == 1 and looks[0].share >= 1):
         return p
     levels, errors = _tabulated(looks, spending)
-    place = float(Normal.isf(min(max(cautious_p(p, topics), TINY), 1 - TINY)))
+    place = float(tails.Normal.isf(min(max(cautious_p(p, topics), TINY), 1 - TINY)))
     if len(levels) < 2 or place < levels[0]:
         return 1.0
-    return float(Normal.sf(scipy.interpolate.PchipInterpolator(levels, errors)(min(place, levels[-1]))))
+    return float(tails.Normal.sf(scipy.interpolate.PchipInterpolator(levels, errors)(min(place, levels[-1]))))
 
 
 def error_of(topics: Sequence[int], levels: Sequence[float]) -> float:
@@ -149,7 +148,7 @@ def shown_by(topics: Sequence[int], levels: Sequence[float], drift: float) -> fl
     return float(shown_by_each(topics, levels, drift)[-1])
 
 
-def shown_by_each(topics: Sequence[int], levels: Sequence[float], drift: float) -> Array:
+def shown_by_each(topics: Sequence[int], levels: Sequence[float], drift: float) -> closed_forms.Array:
     """The same after each of the looks, shape (looks,)."""
     standing, found = BEGINNING, np.zeros(len(topics))
     for at, (count, level) in enumerate(zip(topics, levels, strict=True)):
@@ -167,13 +166,13 @@ def with_earlier(topics: int, share: float, earlier: Sequence[Look]) -> tuple[Lo
 
 
 @lru_cache(maxsize=64)
-def _tabulated(looks: tuple[Look, ...], spending: str) -> tuple[Array, Array]:
+def _tabulated(looks: tuple[Look, ...], spending: str) -> tuple[closed_forms.Array, closed_forms.Array]:
     """The last look's level for errors from .9 down to 1e-6, both as normal quantiles, ascending; none where it has 0.
 
     In between they are nearly a line: an interpolated error is right to 1e-4 of itself.
     """
-    errors = np.asarray(Normal.isf(np.array(TABULATED)))
-    levels = np.asarray(Normal.isf([spending_levels(looks, one, spending)[-1] for one in TABULATED]))
+    errors = np.asarray(tails.Normal.isf(np.array(TABULATED)))
+    levels = np.asarray(tails.Normal.isf([spending_levels(looks, one, spending)[-1] for one in TABULATED]))
     known = np.isfinite(levels)
     return levels[known], errors[known]
 
@@ -196,8 +195,8 @@ class _Standing:
     """Where a sum of variance 1 a topic stands that crossed no bound so far: `mass` at `places`, ascending."""
 
     topics: int
-    places: Array
-    mass: Array
+    places: closed_forms.Array
+    mass: closed_forms.Array
 
 
 BEGINNING = _Standing(0, np.zeros(1), np.ones(1))
@@ -212,13 +211,13 @@ def _level(standing: _Standing, topics: int, new: float) -> float:
 
     if new <= NOTHING:
         return 0.0
-    return 1.0 if excess(-DEEP) <= 0 else float(Normal.sf(scipy.optimize.brentq(excess, -DEEP, HIGH, xtol=1e-10)))
+    return 1.0 if excess(-DEEP) <= 0 else float(tails.Normal.sf(scipy.optimize.brentq(excess, -DEEP, HIGH, xtol=1e-10)))
 
 
 def _after(standing: _Standing, topics: int, level: float, following: int) -> _Standing:
     """Once the look at `topics` was not crossed; places as close to each other as a look at `following` needs."""
     step, root = math.sqrt(topics - standing.topics), math.sqrt(topics)
-    low, high = -DEEP * root, min(float(Normal.isf(level)), HIGH) * root
+    low, high = -DEEP * root, min(float(tails.Normal.isf(level)), HIGH) * root
     panels = max(1, math.ceil((high - low) / (WIDE * math.sqrt(following - topics))))
     edges, half = np.linspace(low, high, panels + 1), (high - low) / panels / 2
     places = ((edges[:-1] + half)[:, None] + half * NODES).ravel()
@@ -245,7 +244,7 @@ def strict_level(level: float, topics: int) -> float:
     if not 0 < level < USUAL:
         return level
     df, ratio = _tail(topics)
-    return float(Normal.sf(Student.isf(level, df) * ratio))
+    return float(tails.Normal.sf(tails.Student.isf(level, df) * ratio))
 
 
 def cautious_p(p: float, topics: int) -> float:
@@ -253,13 +252,13 @@ def cautious_p(p: float, topics: int) -> float:
     if math.isnan(p) or p >= USUAL:
         return p
     df, ratio = _tail(topics)
-    return float(Student.sf(Normal.isf(max(p, 1e-300)) / ratio, df))
+    return float(tails.Student.sf(tails.Normal.isf(max(p, 1e-300)) / ratio, df))
 
 
 def _tail(topics: int) -> tuple[float, float]:
     """Degrees of freedom, and by how much their quantiles are shrunk to agree with the normal one at .05."""
     df = max(FEWEST_DF, (topics - 1) / TOPICS_PER_DF)
-    return df, float(Normal.isf(USUAL) / Student.isf(USUAL, df))
+    return df, float(tails.Normal.isf(USUAL) / tails.Student.isf(USUAL, df))
 
 
 FIRST = 20  # topics before the first look that decides: the statistic's law is nearly normal from there on
@@ -287,7 +286,7 @@ def any_time_level(topics: int, effect: float, error: float = 0.05) -> float:
     bound = scipy.optimize.brentq(
         lambda bound: crossing(bound, bend, slope) - error, -OVERSHOOT, 40 * math.sqrt(bend) + 40, xtol=1e-9
     )
-    return strict_level(float(Normal.sf((bound + slope * max(0.0, topics - bend)) / math.sqrt(topics))), topics)
+    return strict_level(float(tails.Normal.sf((bound + slope * max(0.0, topics - bend)) / math.sqrt(topics))), topics)
 
 
 def any_time_p(p: float, topics: int, effect: float) -> float:
@@ -301,7 +300,7 @@ def any_time_p(p: float, topics: int, effect: float) -> float:
     if topics < FIRST or not effect > 0:
         return 1.0
     bend, slope = _shape(effect)
-    place = float(Normal.isf(max(cautious_p(p, topics), 1e-300)))
+    place = float(tails.Normal.isf(max(cautious_p(p, topics), 1e-300)))
     bound = place * math.sqrt(topics) - slope * max(0.0, topics - bend)
     return crossing(bound, bend, slope)
 
@@ -340,7 +339,7 @@ def confidence_sequence(
     if clusters < 2:
         return math.nan, math.nan
     inner = sequence_level(clusters, level, tightest)
-    half = float(Student.isf((1 - inner) / 2, clusters - 1)) * se
+    half = float(tails.Student.isf((1 - inner) / 2, clusters - 1)) * se
     return value - half, value + half
 
 
@@ -355,4 +354,4 @@ def sequence_level(clusters: int, level: float = 0.95, tightest: int = TIGHTEST)
     spread = (-2 * math.log(error) + math.log(1 - 2 * math.log(error))) / tightest
     seen = clusters * spread
     z = math.sqrt((1 + 1 / seen) * (math.log1p(seen) - 2 * math.log(error)))
-    return 1 - 2 * float(Normal.sf(z))
+    return 1 - 2 * float(tails.Normal.sf(z))

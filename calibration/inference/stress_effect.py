@@ -6,11 +6,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.tails import Student
+from calibration.arithmetic import closed_forms, tails
 from calibration.errors import CalibrationError
-from calibration.inference.bootstrap import wilson_effective
-from calibration.inference.compare import Difference, cluster_sums, paired_difference, scores_and_clusters
+from calibration.inference import bootstrap, compare
 
 TOLERANCE, POWER = 0.05, 0.8
 Outcome = Literal["beyond", "within", "cannot tell"]
@@ -25,7 +23,7 @@ class StressEffect:
     `noise_unknown` where an effect beyond the tolerance may be no more than the judge's own noise.
     """
 
-    difference: Difference
+    difference: compare.Difference
     outcome: Outcome
     detectable: float
     tolerance: float
@@ -51,11 +49,11 @@ def stress_effect(
     known = np.concatenate([x[~np.isnan(x)], y[~np.isnan(y)], [tolerance]])
     if ((known < 0) | (known > 1)).any() or tolerance <= 0:
         raise CalibrationError("bad_number", "scores lie in 0 to 1 and the tolerance above 0, up to 1; rescale them")
-    found = paired_difference(x, y, clusters, level)
+    found = compare.paired_difference(x, y, clusters, level)
     note = found.note
     if note == "zero_variance":
         low, high = _without_spread(x - y, np.asarray(clusters), level)
-        found = Difference(found.value, low, high, found.p, found.n, found.clusters, note)
+        found = compare.Difference(found.value, low, high, found.p, found.n, found.clusters, note)
     outcome = outcome_of(found.low, found.high, tolerance)
     if outcome == "beyond" and not noise_known:
         outcome, note = "cannot tell", "noise_unknown"
@@ -76,10 +74,10 @@ class Share:
 def share_of(scores: npt.ArrayLike, clusters: npt.ArrayLike, level: float = 0.95) -> Share:
     """Share of 1 among `scores` of 0, 1 and nan (left out), shape (labels,), by Wilson with the effective sample size
     over `clusters`, shape (labels,). Raises `misaligned`."""
-    (score,), code = scores_and_clusters([scores], clusters)
-    sums, sizes = cluster_sums(score, code)
+    (score,), code = compare.scores_and_clusters([scores], clusters)
+    sums, sizes = compare.cluster_sums(score, code)
     n = int(sizes.sum())
-    low, high = wilson_effective(sums, sizes, level)
+    low, high = bootstrap.wilson_effective(sums, sizes, level)
     return Share(float(sums.sum() / n) if n else float("nan"), low, high, n, len(sizes))
 
 
@@ -90,7 +88,7 @@ def outcome_of(low: float, high: float, tolerance: float) -> Outcome:
     return "within" if -tolerance <= low and high <= tolerance else "cannot tell"
 
 
-def detectable(difference: Difference, level: float = 0.95, power: float = POWER) -> float:
+def detectable(difference: compare.Difference, level: float = 0.95, power: float = POWER) -> float:
     """The smallest true difference found at this power: (t_level + t_power) times the standard error. Bloom 1995.
 
     nan where no interval came from spread between clusters.
@@ -98,15 +96,15 @@ def detectable(difference: Difference, level: float = 0.95, power: float = POWER
     if difference.note:
         return float("nan")
     df = difference.clusters - 1
-    t = Student.ppf((1 + level) / 2, df)
-    return float((difference.high - difference.low) / 2 / t * (t + Student.ppf(power, df)))
+    t = tails.Student.ppf((1 + level) / 2, df)
+    return float((difference.high - difference.low) / 2 / t * (t + tails.Student.ppf(power, df)))
 
 
-def _without_spread(difference: Array, clusters: Array, level: float) -> tuple[float, float]:
+def _without_spread(difference: closed_forms.Array, clusters: closed_forms.Array, level: float) -> tuple[float, float]:
     """Bounds of a mean difference v seen in every cluster alike: with a share of at least p of labels like these, the
     others anywhere in -1 to 1, it lies within p v -+ (1 - p)."""
     known = ~np.isnan(difference)
     sizes = np.unique(clusters[known], return_counts=True)[1]
-    p, _ = wilson_effective(sizes, sizes, level)
+    p, _ = bootstrap.wilson_effective(sizes, sizes, level)
     middle = p * float(difference[known].mean())
     return middle - (1 - p), middle + (1 - p)

@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from calibration import errors, estimates
 from calibration.agreement.ceiling import ceiling_of
 from calibration.arithmetic.columns import tally
 from calibration.biases.answer_habits import answer_rates, repeat_agreement
-from calibration.errors import CalibrationError
-from calibration.estimates import Estimate
 from calibration.inference.bootstrap import cluster_se, cluster_t
 from calibration.people.annotator_signals import (
     FEW_ANSWERS,
@@ -62,17 +61,17 @@ class AnnotatorQuality:
 
     rater: str
     items: int  # handed in, retests aside
-    minutes: Estimate  # active, of an item: median
-    seconds_per_answer: Estimate  # active seconds of an item over its answers: median
-    agreement: Estimate  # with the other annotators, left out from them
-    left: Estimate  # share of answers naming a winner that took the left report
-    tie: Estimate
-    not_applicable: Estimate
-    same_answer: Estimate  # of an item, the share of answers equal to its most frequent one: mean over items
-    repeated: Estimate  # share of rationales nearly the same as another of one's own
-    empty: Estimate  # share of answers without a word of rationale
-    rationale_words: Estimate  # median, of those with any
-    self_agreement: Estimate  # on retests
+    minutes: estimates.Estimate  # active, of an item: median
+    seconds_per_answer: estimates.Estimate  # active seconds of an item over its answers: median
+    agreement: estimates.Estimate  # with the other annotators, left out from them
+    left: estimates.Estimate  # share of answers naming a winner that took the left report
+    tie: estimates.Estimate
+    not_applicable: estimates.Estimate
+    same_answer: estimates.Estimate  # of an item, the share of answers equal to its most frequent one: mean over items
+    repeated: estimates.Estimate  # share of rationales nearly the same as another of one's own
+    empty: estimates.Estimate  # share of answers without a word of rationale
+    rationale_words: estimates.Estimate  # median, of those with any
+    self_agreement: estimates.Estimate  # on retests
     attention_passed: int
     attention_failed: int
     too_fast: tuple[str, ...]  # items in less active time than their words at 600 a minute: listed, not excluded
@@ -96,7 +95,7 @@ def annotator_quality(
     settings = settings or CalibrationSettings()
     absent = [name for name in WORK if name not in work.columns]
     if absent:
-        raise CalibrationError(
+        raise errors.CalibrationError(
             "missing_column", f"the work log has no column {absent[0]!r}; it needs {', '.join(WORK)}"
         )
     study = people_of(verdicts, settings)
@@ -242,7 +241,7 @@ def _agreements(study: Study, settings: CalibrationSettings) -> Mapping[str, Sco
     return {rater: stacked_scores(parts) for rater, parts in found.items()}
 
 
-def _agreement_estimates(study: Study, settings: CalibrationSettings) -> dict[str, Estimate]:
+def _agreement_estimates(study: Study, settings: CalibrationSettings) -> dict[str, estimates.Estimate]:
     """The ceiling of each annotator; where criteria share no scale, the share of equal labels over all of them."""
     parts = parts_of(study, settings)
     if len(parts) == 1:
@@ -277,13 +276,13 @@ def _by_item(texts: pd.DataFrame, column: str) -> pd.DataFrame:
 def _share(
     statistic: str, rater: str, hits: npt.ArrayLike, clusters: npt.ArrayLike, settings: CalibrationSettings,
     reference: str = "", note: str = "",
-) -> Estimate:  # fmt: skip
+) -> estimates.Estimate:  # fmt: skip
     values, code = np.asarray(hits, float), np.unique(np.asarray(clusters, str), return_inverse=True)[1]
     pair = Pair(rater, reference, WHOLE, tally(code, 0))
     return share(statistic, pair, tally(code, 0, values), settings, note)
 
 
-def _mean_share(statistic: str, rater: str, values: pd.DataFrame, settings: CalibrationSettings) -> Estimate:
+def _mean_share(statistic: str, rater: str, values: pd.DataFrame, settings: CalibrationSettings) -> estimates.Estimate:
     """Mean over items of a share that each has."""
     code = np.unique(values["cluster"].to_numpy(str), return_inverse=True)[1]
     pair, scores = Pair(rater, "", WHOLE, tally(code, 0)), values["value"].to_numpy(float)
@@ -295,6 +294,6 @@ def _mean_share(statistic: str, rater: str, values: pd.DataFrame, settings: Cali
     return made(statistic, pair, float(scores.mean()), interval, "cluster_t", said, settings)
 
 
-def _nothing(statistic: str, rater: str, why: str, settings: CalibrationSettings) -> Estimate:
+def _nothing(statistic: str, rater: str, why: str, settings: CalibrationSettings) -> estimates.Estimate:
     nobody = Pair(rater, "others", WHOLE, np.zeros(0))
     return made(statistic, nobody, math.nan, (math.nan, math.nan), "none", undefined(Reason.NO_ITEMS, why), settings)

@@ -19,8 +19,7 @@ from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
 from calibration.arithmetic.tails import Student
 from calibration.estimates import Estimate
-from calibration.inference.bootstrap import cluster_se
-from calibration.inference.compare import holm, scores_and_clusters
+from calibration.inference import bootstrap, compare
 from calibration.remarks import Reason, Remark, no_interval, told, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study import alike_texts, answering, crossing, joining
@@ -89,7 +88,7 @@ def paired_signal(asked: Asked, scores: Scores, settings: CalibrationSettings) -
     A row where either is nan is left out. Undefined: nothing to compare. No interval: one cluster, or the same
     difference in all of them; the p of the latter is the sign test's, 2^-C. No p below `FEWEST` clusters.
     """
-    (first, second), code = scores_and_clusters([scores.own, scores.others], scores.cluster)
+    (first, second), code = compare.scores_and_clusters([scores.own, scores.others], scores.cluster)
     return _signal(asked, _mean(first - second, code), settings)
 
 
@@ -99,7 +98,7 @@ def halves_signal(asked: Asked, scores: Scores, late: joining.Mask, settings: Ca
     `late`: shape (rows,); nan is left out. Undefined: a half is empty. Where neither half varies, p is the permutation
     test's: one in all the ways to choose which clusters are the late ones.
     """
-    (values,), code = scores_and_clusters([scores.own], scores.cluster)
+    (values,), code = compare.scores_and_clusters([scores.own], scores.cluster)
     after, before = (_mean(values[half], code[half]) for half in (late, ~late))
     squares = [(one.se**2, len(one.sizes) - 1) for one in (after, before)]
     total = sum(square for square, _ in squares)
@@ -111,7 +110,7 @@ def halves_signal(asked: Asked, scores: Scores, late: joining.Mask, settings: Ca
 
 def adjusted(signals: Sequence[Signal]) -> tuple[Signal, ...]:
     """The same signals with Holm's p over all of them that have one. Holm 1979."""
-    found = holm([signal.p for signal in signals])
+    found = compare.holm([signal.p for signal in signals])
     return tuple(replace(one, p_holm=float(p)) for one, p in zip(signals, found, strict=True))
 
 
@@ -120,7 +119,7 @@ def _mean(scores: npt.NDArray[np.float64], code: npt.NDArray[np.intp]) -> _Mean:
     sizes = tally(code[known], 0)
     value = float(scores[known].mean()) if known.any() else math.nan
     sizes = sizes[sizes > 0]
-    return _Mean(value, cluster_se(scores[known], code[known]), len(sizes) - 1, sizes, 0.5 ** len(sizes))
+    return _Mean(value, bootstrap.cluster_se(scores[known], code[known]), len(sizes) - 1, sizes, 0.5 ** len(sizes))
 
 
 def _signal(asked: Asked, found: _Mean, settings: CalibrationSettings) -> Signal:

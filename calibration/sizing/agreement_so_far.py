@@ -16,8 +16,7 @@ from calibration.inference.deciding import Needed
 from calibration.people.annotator_quality import parts_of, people_of
 from calibration.remarks import WORDS
 from calibration.settings import CalibrationSettings
-from calibration.sizing.pilot import spread_of
-from calibration.sizing.planning import Spread, half_width_of_sd, needed_for_interval
+from calibration.sizing import pilot, planning
 from calibration.study.bounding import FEWEST, Group, Pair, share
 from calibration.study.crossing import comparisons
 from calibration.study.joining import Scale, Study
@@ -36,7 +35,7 @@ class AgreementSoFar:
     ceiling: Estimate | None
     criteria: tuple[tuple[Estimate, Estimate], ...]  # agreement and ceiling of each criterion, in their order
     steps: tuple[Estimate, ...]
-    spread: Spread
+    spread: planning.Spread
     level: float
 
     @property
@@ -49,17 +48,17 @@ class AgreementSoFar:
         if self.spread.pilot < FEWEST:
             few = f"only {self.spread.pilot} of the {FEWEST} clusters it needs have two annotators"
             return Needed(None, None, math.nan, math.nan, few)
-        return needed_for_interval(self.spread, half_width, self.level)
+        return planning.needed_for_interval(self.spread, half_width, self.level)
 
     def cautious(self, half_width: float) -> Needed:
         """The same with a spread that the true one exceeds with a probability of 20 % only. Browne 1995."""
         if self.spread.pilot < FEWEST:
             return self.needed(half_width)
-        return needed_for_interval(replace(self.spread, sd=self.spread.cautious_sd), half_width, self.level)
+        return planning.needed_for_interval(replace(self.spread, sd=self.spread.cautious_sd), half_width, self.level)
 
     def expected(self, clusters: int) -> float:
         """Half-width of the interval at this many clusters, if they vary as those so far. nan: unknown."""
-        return half_width_of_sd(clusters, self.spread.sd, self.level)
+        return planning.half_width_of_sd(clusters, self.spread.sd, self.level)
 
 
 def agreement_so_far(
@@ -74,7 +73,7 @@ def agreement_so_far(
     study = people_of(verdicts, settings)
     parts = parts_of(study, settings) if study else []
     if study is None or len(study.annotators) < 2 or not parts:
-        nothing = Spread(math.nan, math.nan, np.empty(0), 0, "no_items")
+        nothing = planning.Spread(math.nan, math.nan, np.empty(0), 0, "no_items")
         return AgreementSoFar((), None, (), (), nothing, settings.level)
     pooled = len(parts) == 1
     shown = [HEADLINE[settings.ties], *(one.name for one in at("page progress", study.kinds.values()))]
@@ -97,7 +96,7 @@ def agreement_so_far(
         ceiling,
         tuple(criteria),
         tuple(_steps(study, equal, sizes, order, settings)),
-        spread_of(scores, clusters),
+        pilot.spread_of(scores, clusters),
         settings.level,
     )
 

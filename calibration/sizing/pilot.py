@@ -8,12 +8,10 @@ import numpy.typing as npt
 import pandas as pd
 import scipy
 
-from calibration.arithmetic.closed_forms import Array, ratio
-from calibration.arithmetic.columns import tally
+from calibration.arithmetic import closed_forms, columns
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
-from calibration.inference.bootstrap import effective_sample, se_of_sums
-from calibration.inference.compare import cluster_sums, scores_and_clusters
+from calibration.inference import bootstrap, compare
 from calibration.remarks import Reason, Remark, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.sizing.planning import Spread
@@ -91,19 +89,19 @@ def spread_of(scores: npt.ArrayLike, clusters: npt.ArrayLike) -> Spread:
     `scores`, `clusters`: shape (labels,); nan is left out. Undefined: `no_items`, and the sd of one cluster,
     `too_few_units`.
     """
-    (values,), groups = scores_and_clusters([scores], clusters)
-    sums, sizes = cluster_sums(values, groups)
+    (values,), groups = compare.scores_and_clusters([scores], clusters)
+    sums, sizes = compare.cluster_sums(values, groups)
     count, total = len(sizes), sizes.sum()
     if count < 2:
         value = float(sums.sum() / total) if total else math.nan
         return Spread(value, math.nan, np.empty(0), count, "too_few_units" if count else "no_items")
-    value, sd = float(sums.sum() / total), se_of_sums(sums, sizes) * math.sqrt(count)
+    value, sd = float(sums.sum() / total), bootstrap.se_of_sums(sums, sizes) * math.sqrt(count)
     # studies drawn from these topics vary as much as those of the population, not as much as the sample
     moved = math.sqrt(count / (count - 1)) * (sums - sizes * value) * count / total
     return Spread(value, sd, value + moved, count)
 
 
-def icc_interval(icc: float, sizes: Array, level: float = 0.95) -> tuple[float, float]:
+def icc_interval(icc: float, sizes: closed_forms.Array, level: float = 0.95) -> tuple[float, float]:
     """Interval of a one-way ANOVA `icc` from the F of its mean squares. `sizes`: labels of each cluster.
 
     Exact for normal scores in equal clusters; of shares it covers 93 where it says 95 %. Refused: `icc` nan, or fewer
@@ -114,7 +112,7 @@ def icc_interval(icc: float, sizes: Array, level: float = 0.95) -> tuple[float, 
     if count < 2 or math.isnan(icc):
         return math.nan, math.nan
     n0 = (total - float(sizes @ sizes) / total) / (count - 1)
-    f = float(ratio(1 + (n0 - 1) * icc, 1 - icc)) if icc < 1 else math.inf
+    f = float(closed_forms.ratio(1 + (n0 - 1) * icc, 1 - icc)) if icc < 1 else math.inf
     if math.isinf(f):
         return math.nan, math.nan
     low, high = (f / float(scipy.stats.f.ppf(q, count - 1, total - count)) for q in ((1 + level) / 2, (1 - level) / 2))
@@ -131,21 +129,21 @@ def _agreement(rows: LabelScores, judge: str, settings: CalibrationSettings) -> 
     known = ~np.isnan(scores)
     scores, clusters = scores[known], clusters[known]
     count = int(rows.clusters.max(initial=-1)) + 1
-    sizes = tally(clusters, count)
+    sizes = columns.tally(clusters, count)
     pair = Pair(judge, "each_annotator", Group((), "all", "all", EVERYTHING), sizes)
-    found = effective_sample(scores, clusters)
+    found = bootstrap.effective_sample(scores, clusters)
     said = remarks_of("one-way ANOVA of agreement within topics")
     if math.isnan(found.icc):
         said += (Remark(Reason.NOT_ESTIMABLE, words=f"not estimable: {_why_no_icc(scores, found.clusters)}"),)
     interval = icc_interval(found.icc, sizes, settings.level)
     return (
-        share("percent_agreement", pair, tally(clusters, count, scores), settings),
+        share("percent_agreement", pair, columns.tally(clusters, count, scores), settings),
         made("icc_of_agreement", pair, found.icc, interval, "anova_f", said, settings),
         float(scores.var()) if len(scores) else math.nan,
     )
 
 
-def _why_no_icc(scores: Array, clusters: int) -> str:
+def _why_no_icc(scores: closed_forms.Array, clusters: int) -> str:
     if not len(scores):
         return "nothing to compare"
     if clusters < 2:

@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.tails import Student
+from calibration.arithmetic import closed_forms, tails
 from calibration.errors import CalibrationError
 from calibration.inference.compare import paired_difference
 from calibration.inference.deciding import MOST, POWER, TINY, Needed, clusters_without_spread, power
@@ -34,7 +33,7 @@ class Spread:
 
     mean: float
     sd: float
-    topics: Array  # shape (topics,)
+    topics: closed_forms.Array  # shape (topics,)
     pilot: int = 0  # topics seen; 0: assumed
     note: str = ""  # why mean or sd is nan
 
@@ -105,7 +104,7 @@ def half_width(
 
 def half_width_of_sd(pairs: int, sd: float, level: float = 0.95) -> float:
     """t_{C-1} sd / sqrt(C). Undefined: fewer than 2 pairs."""
-    return float(Student.ppf((1 + level) / 2, pairs - 1)) * sd / math.sqrt(pairs) if pairs >= 2 else math.nan
+    return float(tails.Student.ppf((1 + level) / 2, pairs - 1)) * sd / math.sqrt(pairs) if pairs >= 2 else math.nan
 
 
 def pairs_needed(
@@ -275,13 +274,13 @@ def confirmed(
     """
     error = (1 - level) / tried
 
-    def decided(studies: Sequence[Array]) -> Mask:
+    def decided(studies: Sequence[closed_forms.Array]) -> Mask:
         return _uppers(studies, error) < margin
 
     return _grown(needed, spread, decided, wanted, seed)
 
 
-def _uppers(studies: Sequence[Array], error: float) -> Array:
+def _uppers(studies: Sequence[closed_forms.Array], error: float) -> closed_forms.Array:
     """The upper bound of each study's gap, shape (studies,); all have as many topics."""
     code = np.arange(len(studies[0]))
     sums = [gap_sums(study, code) for study in studies]
@@ -301,7 +300,7 @@ def confirmed_apart(
     """The same for `needed_to_tell_apart`, decided by `paired_difference`."""
     strict = (1 - level) / comparisons(tried)
 
-    def decided(studies: Sequence[Array]) -> Mask:
+    def decided(studies: Sequence[closed_forms.Array]) -> Mask:
         none, code = np.zeros(len(studies[0])), np.arange(len(studies[0]))
         found = [paired_difference(study, none, code, level) for study in studies]
         return np.array([one.value > 0 and one.p < strict for one in found])
@@ -311,11 +310,11 @@ def confirmed_apart(
 
 @cache
 def _t_quantile(p: float, clusters: int) -> float:
-    return float(Student.ppf(p, clusters - 1))
+    return float(tails.Student.ppf(p, clusters - 1))
 
 
 def _grown(
-    needed: Needed, spread: Spread, decided: Callable[[Sequence[Array]], Mask], wanted: float, seed: int
+    needed: Needed, spread: Spread, decided: Callable[[Sequence[closed_forms.Array]], Mask], wanted: float, seed: int
 ) -> tuple[Needed, float]:
     if needed.clusters is None or spread.sd <= TINY:
         return needed, math.nan

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from calibration.arithmetic import closed_forms
+from calibration.arithmetic import closed_forms, columns
 from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import SWAP, Codes, tally
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import (
     cluster_weights,
@@ -182,7 +181,7 @@ def median_estimate(
     order = np.argsort(values[known], kind="stable")
     ranked = values[known][order]
     code = np.unique(clusters[known][order], return_inverse=True)[1].astype(np.intp)
-    pair = Pair(rater, "", WHOLE, tally(code, 0))
+    pair = Pair(rater, "", WHOLE, columns.tally(code, 0))
     value = float(_medians(np.ones((1, pair.clusters), np.int64), code, ranked)[0]) if len(ranked) else math.nan
     draws = np.zeros(0) if pair.clusters > 1 else None
     if pair.clusters >= FEWEST:
@@ -191,7 +190,7 @@ def median_estimate(
     return drawn(statistic, pair, value, draws, "" if len(ranked) else "no_items", settings, note)
 
 
-def _medians(weights: npt.NDArray[np.int64], code: Codes, ranked: Array) -> Array:
+def _medians(weights: npt.NDArray[np.int64], code: columns.Codes, ranked: Array) -> Array:
     """Of each row of cluster weights; the values are in rising order."""
     running = np.cumsum(weights[:, code], axis=1)
     half = (running[:, -1:] + 1) // 2
@@ -237,7 +236,7 @@ def kappa_and_se(table: Array, scale: Scale, rule: str) -> tuple[float, float]:
     """
     weights = None
     if scale.kind == "pairwise":
-        table = closed_forms.symmetrised(table, SWAP[: table.shape[-1]])
+        table = closed_forms.symmetrised(table, columns.SWAP[: table.shape[-1]])
     elif rule in ("linear", "quadratic"):
         size = len(np.asarray(scale.numbers))
         table, weights = table[..., :size, :size], closed_forms.disagreement(size, rule)

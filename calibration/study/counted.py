@@ -7,32 +7,31 @@ import pandas as pd
 
 from calibration.errors import CalibrationError
 from calibration.settings import CalibrationSettings
-from calibration.study.bounding import Group
-from calibration.study.joining import Study
+from calibration.study import bounding, joining
 from calibration.table.verdicts import SYSTEM_PAIR
 
 
-def groups_of(study: Study, settings: CalibrationSettings, pooled: bool) -> list[Group]:
+def groups_of(study: joining.Study, settings: CalibrationSettings, pooled: bool) -> list[bounding.Group]:
     """Everything, then on request each criterion, each category of topics and each pair of systems.
 
     `pooled`: whether the criteria share one scale; where they do not, each is reported by itself.
     """
-    out = [Group(study.criteria, "all", "all", np.ones(study.units, dtype=bool))]
+    out = [bounding.Group(study.criteria, "all", "all", np.ones(study.units, dtype=bool))]
     if (settings.per_criterion or not pooled) and len(study.criteria) > 1:
         for index, name in enumerate(study.criteria):
-            out.append(Group((name,), name, "all", study.unit_criterion == index))
+            out.append(bounding.Group((name,), name, "all", study.unit_criterion == index))
     if settings.per_category and len(study.categories) > 1:
         for index, name in enumerate(study.categories):
-            out.append(Group(study.criteria, "all", name or "(none)", study.unit_category == index))
+            out.append(bounding.Group(study.criteria, "all", name or "(none)", study.unit_category == index))
     pairs = np.unique(study.unit_systems[study.unit_systems >= 0])
     if settings.per_system_pair and len(pairs) > 1:
         for pair in pairs:
             one, two = (study.systems[place] for place in divmod(int(pair), len(study.systems)))
-            out.append(Group(study.criteria, "all", f"{SYSTEM_PAIR}{one}, {two}", study.unit_systems == pair))
+            out.append(bounding.Group(study.criteria, "all", f"{SYSTEM_PAIR}{one}, {two}", study.unit_systems == pair))
     return out
 
 
-def refuse_lonely(study: Study) -> None:
+def refuse_lonely(study: joining.Study) -> None:
     """Raises `no_usable_label`, `one_rater`, and `no_shared_items` where no two were asked the same thing."""
     frame = study.frame
     if not (frame["status"] == "ok").any():
@@ -67,7 +66,7 @@ def cluster_word(frame: pd.DataFrame) -> str:
     return "item" if (same[item.codes] == cluster.codes.to_numpy()).all() else "topic"
 
 
-def levels_used(study: Study) -> dict[str, dict[str, int]]:
+def levels_used(study: joining.Study) -> dict[str, dict[str, int]]:
     """How many different scores each rater gave on each rated criterion."""
     frame = study.frame
     if "rating" not in study.kinds.values():

@@ -19,8 +19,7 @@ import pandas as pd
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import PAIRWISE, Codes, tally
 from calibration.settings import CalibrationSettings
-from calibration.table.checking import check_verdicts
-from calibration.table.typed_cells import as_text, spelling, where, with_text
+from calibration.table import checking, typed_cells
 from calibration.table.verdicts import BOTH_ORDERS, kind_of, known
 
 MANY_LABELS = 25  # a rating scale finer than this is no set of categories: moments and ranks instead of tables
@@ -125,9 +124,9 @@ def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> S
         return verdicts
     table = known(verdicts)
     if "rationale" not in table.columns:
-        return code(check_verdicts(table, allowed), settings)
-    texts = as_text(table["rationale"].reset_index(drop=True))
-    checked = check_verdicts(table.drop(columns="rationale").assign(**{PLACE: np.arange(len(table))}), allowed)
+        return code(checking.check_verdicts(table, allowed), settings)
+    texts = typed_cells.as_text(table["rationale"].reset_index(drop=True))
+    checked = checking.check_verdicts(table.drop(columns="rationale").assign(**{PLACE: np.arange(len(table))}), allowed)
     place = checked.pop(PLACE).to_numpy().astype(np.intp)
     return code(checked, settings, (texts, place))
 
@@ -162,7 +161,7 @@ def _kinds(frame: pd.DataFrame) -> dict[str, str]:
     """Criterion -> pairwise, rating or probe; one that nobody answered goes by its systems."""
     criterion, label = (_codes(frame[name]) for name in ("criterion", "label"))
     names, texts = _names(frame["criterion"]), _names(frame["label"])
-    ok, paired = where(frame["status"], "ok".__eq__), where(frame["system_b"], bool)
+    ok, paired = typed_cells.where(frame["status"], "ok".__eq__), typed_cells.where(frame["system_b"], bool)
     given = tally(criterion[ok] * len(texts) + label[ok], len(names) * len(texts)).reshape(len(names), len(texts))
     answered, asked = (tally(criterion[rows], len(names)) > 0 for rows in (ok & paired, paired))
     kinds = {}
@@ -189,10 +188,10 @@ def _judges(frame: pd.DataFrame, kinds: Mapping[str, str], settings: Calibration
     judges, given, place = [], frame[GIVEN], _codes(frame["rater_id"])
     names = _names(frame["rater_id"])
     # few, with most of the rows: no copy of them all
-    for own in np.unique(place[where(frame["rater_kind"], "human".__ne__)]):
+    for own in np.unique(place[typed_cells.where(frame["rater_kind"], "human".__ne__)]):
         rows, rater = given[place == own], names[own]
         judges.append(answers_of(rater, "judge", rows, settings.dropped))
-        both = both_orders(rows[where(rows["criterion"], pairwise.__contains__)])
+        both = both_orders(rows[typed_cells.where(rows["criterion"], pairwise.__contains__)])
         if len(both):
             judges.append(answers_of(f"{rater}{BOTH_ORDERS}", "judge", both, settings.dropped))
     return tuple(judges)
@@ -219,7 +218,7 @@ def _system_pairs(units: pd.DataFrame) -> tuple[Codes, Mask]:
 
 def answers_of(rater: str, kind: str, rows: pd.DataFrame, drop: Collection[str]) -> Answers:
     """The answers of one rater's `rows` but those in `drop`. Invalid, missing and refused rows are none, never ties."""
-    ok, spared = where(rows["status"], "ok".__eq__), where(rows["label"], drop.__contains__)
+    ok, spared = typed_cells.where(rows["status"], "ok".__eq__), typed_cells.where(rows["label"], drop.__contains__)
     unit, used = rows["unit"].to_numpy().astype(np.intp), ok & ~spared
     size = int(unit.max(initial=-1)) + 1
     times = np.bincount(unit[used], minlength=size)
@@ -249,7 +248,7 @@ def turned(rows: pd.DataFrame) -> tuple[Codes, Codes]:
     sizes = (int(rows["rater_id"].cat.codes.max() + 1), int(rows["run"].max() + 1)) if len(rows) else (1, 1)
     rater, run = rows["rater_id"].cat.codes.to_numpy().astype(np.int64), rows["run"].to_numpy()
     key = (rows["unit"].to_numpy() * sizes[0] + rater) * sizes[1] + run
-    one, other = (np.flatnonzero(where(rows["presentation"], order.__eq__)) for order in ("AB", "BA"))
+    one, other = (np.flatnonzero(typed_cells.where(rows["presentation"], order.__eq__)) for order in ("AB", "BA"))
     _, first, second = np.intersect1d(key[one], key[other], assume_unique=True, return_indices=True)
     return one[first].astype(np.intp), other[second].astype(np.intp)
 
@@ -263,8 +262,8 @@ def both_orders(rows: pd.DataFrame) -> pd.DataFrame:
     merged = first.copy()
     if merged.empty:
         return merged
-    merged["label"] = with_text(first["label"], _codes(first["label"]) != _codes(second["label"]), "tie")
-    readable = where(first["status"], "ok".__eq__) & where(second["status"], "ok".__eq__)
+    merged["label"] = typed_cells.with_text(first["label"], _codes(first["label"]) != _codes(second["label"]), "tie")
+    readable = typed_cells.where(first["status"], "ok".__eq__) & typed_cells.where(second["status"], "ok".__eq__)
     merged["status"] = pd.Categorical.from_codes((~readable).astype(np.int8), pd.Index(["ok", "invalid"]))
     for name in ("seconds", "cost_usd"):
         merged[name] = first[name].to_numpy() + second[name].to_numpy()
@@ -286,7 +285,7 @@ def scale_of(study: Study, criteria: Sequence[str], settings: CalibrationSetting
         labels, numbers = list(PAIRWISE), np.array([1.0, 0.5, 0.0])
         text = {label: label for label in PAIRWISE}
     elif kind == "rating":
-        values = sorted({float(spelling(label)) for label in declared or seen})
+        values = sorted({float(typed_cells.spelling(label)) for label in declared or seen})
         numbers = np.array(values)
         labels = [str(value) for value in values]
         text = {label: str(float(label)) for label in seen}

@@ -18,8 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import tally
+from calibration.arithmetic import closed_forms, columns
 from calibration.estimates import Estimate
 from calibration.inference.compare import paired_difference
 from calibration.remarks import Reason, Said, no_interval, remarks_of, undefined
@@ -51,7 +50,7 @@ class Measure:
     systems: tuple[str, ...]
     wanted: Mask  # units, shape (units,)
     scored: Callable[[str], Scored]
-    rates: Callable[[Array], Rates]
+    rates: Callable[[closed_forms.Array], Rates]
     merged: int = 0  # probes that stand with others for one claim
 
 
@@ -124,7 +123,7 @@ def _wins(study: Study, aggregate: Aggregate, wanted: Mask, settings: Calibratio
         score[units.number] = win_scores(units, rater)
         return Scored(np.where(wanted, score, np.nan), np.zeros(study.units, bool))
 
-    def rates(score: Array) -> Rates:
+    def rates(score: closed_forms.Array) -> Rates:
         values, sizes = cluster_rates(win_sums(units, score[units.number]))
         nothing = np.zeros(len(units.systems))
         return Rates(values, sizes, nothing, nothing)
@@ -183,7 +182,7 @@ def _kept(rates: Rates, known: Mask) -> Rates:
 
 
 def _values(
-    measure: Measure, rater: str, scored: Scored, rates: Rates, draws: Array, settings: CalibrationSettings
+    measure: Measure, rater: str, scored: Scored, rates: Rates, draws: closed_forms.Array, settings: CalibrationSettings
 ) -> Iterator[Estimate]:
     note = _note(measure, scored)
     for place, system in enumerate(measure.systems):
@@ -265,7 +264,7 @@ def answers_by_status(study: Study, wanted: Mask, rater: str, systems: Sequence[
         code = np.array([named.get(name, -1) if name else nobody for name in frame[side].cat.categories])
         system = code[frame[side].cat.codes.to_numpy()[rows]]
         known = system >= 0
-        counts += tally(system[known] * len(STATUSES) + status[known], counts.size).reshape(counts.shape)
+        counts += columns.tally(system[known] * len(STATUSES) + status[known], counts.size).reshape(counts.shape)
     return [
         {"asked": int(own.sum()), **{name: int(count) for name, count in zip(STATUSES, own, strict=True)}}
         for own in counts

@@ -12,14 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.sparse import csgraph
 
+from calibration import estimates, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
-from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
-from calibration.remarks import Reason, Remark, undefined
 from calibration.settings import CalibrationSettings
-from calibration.study.bias import EVERYONE
+from calibration.study import bias, joining
 from calibration.study.bounding import Pair, drawn, made
-from calibration.study.joining import Mask, Study
 from calibration.systems import corrected, placing, win_rates
 
 STEPS, LONGEST = 60, 1.5
@@ -30,7 +28,7 @@ NONE = 1e-12  # wins: what rounding leaves of none
 
 
 def bradley_terry(
-    verdicts: pd.DataFrame | Study,
+    verdicts: pd.DataFrame | joining.Study,
     rater: str | None = None,
     settings: CalibrationSettings | None = None,
     ridge: float = 0.0,
@@ -46,7 +44,7 @@ def bradley_terry(
     settings = settings or CalibrationSettings()
     units = win_rates.units_of(verdicts, settings)
     wins = win_rates.win_sums(units, win_rates.win_scores(units, rater))
-    return strength_ranking(rater or EVERYONE, units.systems, wins, settings, ridge)
+    return strength_ranking(rater or bias.EVERYONE, units.systems, wins, settings, ridge)
 
 
 def strength_ranking(
@@ -62,10 +60,10 @@ def strength_ranking(
 
 def placed_strengths(
     statistic: str, rater: str, systems: tuple[str, ...], sizes: Array, point: Array, draws: Array,
-    reason: Remark | None, note: str, settings: CalibrationSettings,
+    reason: remarks.Remark | None, note: str, settings: CalibrationSettings,
 ) -> placing.Ranking:  # fmt: skip
     """A ranking of strengths. `sizes`: units of each system in each cluster; `draws`: shape (resamples, systems)."""
-    out: list[Estimate] = []
+    out: list[estimates.Estimate] = []
     for index in range(len(systems)):
         pair = Pair(rater, "", win_rates.WHOLE, sizes[:, index])
         if reason:
@@ -91,19 +89,19 @@ def strengths(wins: npt.ArrayLike, ridge: float = 0.0) -> Array:
     return out.reshape(*wins.shape[:-2], size)
 
 
-def why_no_strengths(wins: Array, ridge: float = 0.0) -> Remark | None:
+def why_no_strengths(wins: Array, ridge: float = 0.0) -> remarks.Remark | None:
     """Why one table of wins, shape (systems, systems), has no strengths; None where it has."""
     if not win_rates.compared(wins).sum() > NONE:
-        return undefined(Reason.NO_ITEMS)
+        return remarks.undefined(remarks.Reason.NO_ITEMS)
     if not np.isnan(strengths(wins, ridge)).any():
         return None
     groups, _ = csgraph.connected_components(win_rates.compared(wins) > NONE, directed=False)
     if groups > 1:
-        return undefined(Reason.NOT_CONNECTED, groups=int(groups))
-    return undefined(Reason.SEPARATED)
+        return remarks.undefined(remarks.Reason.NOT_CONNECTED, groups=int(groups))
+    return remarks.undefined(remarks.Reason.SEPARATED)
 
 
-def strongly_connected(beat: Mask) -> Mask:
+def strongly_connected(beat: joining.Mask) -> joining.Mask:
     """Whether every system reaches every other along wins; `beat`: shape (..., systems, systems). Ford 1957."""
     reached = beat | np.eye(beat.shape[-1], dtype=bool)
     for _ in range(max(1, math.ceil(math.log2(max(2, beat.shape[-1]))))):
@@ -145,7 +143,7 @@ def _widest(strength: Array, met: Array) -> Array:
 
 
 def judge_corrected_strengths(
-    verdicts: pd.DataFrame | Study,
+    verdicts: pd.DataFrame | joining.Study,
     judge: str,
     settings: CalibrationSettings | None = None,
     straddling: corrected.Straddling = "refuse",
@@ -172,7 +170,7 @@ def judge_corrected_strengths(
     name = "judge_corrected_bradley_terry"
     point = corrected_strength(parts.sum(axis=0), lam)
     return (
-        strength_ranking(EVERYONE, units.systems, halves.people, settings),
+        strength_ranking(bias.EVERYONE, units.systems, halves.people, settings),
         strength_ranking(judge, units.systems, halves.judged + halves.elsewhere, settings),
         placed_strengths(name, judge, units.systems, sizes, point, draws, reason, note, settings),
     )
@@ -217,6 +215,6 @@ def _left(wins: Array, expected: Array) -> Array:
     return np.asarray(score - sizes * np.nan_to_num(ratio(score.sum(axis=0), sizes.sum(axis=0))))
 
 
-def _straddle(halves: corrected.Halves) -> Remark | None:
+def _straddle(halves: corrected.Halves) -> remarks.Remark | None:
     both = int(corrected.straddles(halves.people, halves.elsewhere).sum())
-    return undefined(Reason.CLUSTER_STRADDLES, clusters=both) if both else None
+    return remarks.undefined(remarks.Reason.CLUSTER_STRADDLES, clusters=both) if both else None

@@ -21,9 +21,8 @@ from calibration.arithmetic.correlation import moments, pearson, pearson_of_mome
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
+from calibration.study import crossing, joining
 from calibration.study.bounding import Pair, drawn
-from calibration.study.crossing import Joined
-from calibration.study.joining import Study
 from calibration.systems.topic_scores import WINS, TopicScores, topic_scores
 from calibration.systems.win_rates import WHOLE, has_ranking
 
@@ -95,7 +94,7 @@ def category_anova(scores: Any, categories: Any, level: float = 0.95) -> Categor
 
 
 def category_effects(
-    verdicts: pd.DataFrame | Study,
+    verdicts: pd.DataFrame | joining.Study,
     rater: str | None = None,
     systems: Sequence[str] | None = None,
     settings: CalibrationSettings | None = None,
@@ -124,7 +123,7 @@ def effects_of(
     return {system: category_anova(one, named, settings.level) for system, one in zip(names, centred.T, strict=True)}
 
 
-def effects_by_people(study: Study, settings: CalibrationSettings) -> dict[str, CategoryAnova]:
+def effects_by_people(study: joining.Study, settings: CalibrationSettings) -> dict[str, CategoryAnova]:
     """`category_effects` of every system but a reference that stands in all pairs.
 
     Empty where no pair names its systems, nobody labelled, or there are fewer than two categories of topics.
@@ -135,7 +134,7 @@ def effects_by_people(study: Study, settings: CalibrationSettings) -> dict[str, 
 
 
 def topic_difficulty(
-    verdicts: pd.DataFrame | Study,
+    verdicts: pd.DataFrame | joining.Study,
     rater: str | None = None,
     systems: Sequence[str] | None = None,
     settings: CalibrationSettings | None = None,
@@ -179,7 +178,7 @@ def _feature(name: str, scores: Any, column: Any, settings: CalibrationSettings)
         return drawn(statistic, pair, value, None if reason else draw(), reason, settings, f"{name}; over topics")
 
     sums = moments(x, y, ones, rows, n)
-    joined = Joined("", "", x, y, ones, rows, rows)
+    joined = crossing.Joined("", "", x, y, ones, rows, rows)
     return FeatureCorrelation(
         name,
         estimate("pearson", pearson, lambda: resample(sums, pearson_of_moments, settings.resamples, settings.seed)),

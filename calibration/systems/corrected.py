@@ -13,15 +13,13 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 
+from calibration import errors, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
-from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import cluster_t, resample
-from calibration.remarks import Reason, Remark, no_interval, remarks_of, undefined
 from calibration.settings import CalibrationSettings
-from calibration.study.bias import EVERYONE
+from calibration.study import bias, joining
 from calibration.study.bounding import Pair, made
-from calibration.study.joining import Mask, Study
 from calibration.systems import placing, win_rates
 
 Straddling = Literal["refuse", "drop", "joint"]
@@ -56,7 +54,7 @@ class CorrectedWinRates:
 
 
 def judge_corrected_win_rates(
-    verdicts: pd.DataFrame | Study,
+    verdicts: pd.DataFrame | joining.Study,
     judge: str,
     settings: CalibrationSettings | None = None,
     straddling: Straddling = "refuse",
@@ -77,7 +75,7 @@ def judge_corrected_win_rates(
     ranking, tuning = corrected_ranking(units, judge, halves, settings, straddling)
     return CorrectedWinRates(
         judge,
-        win_rates.win_rate_ranking(EVERYONE, units.systems, halves.people, settings),
+        win_rates.win_rate_ranking(bias.EVERYONE, units.systems, halves.people, settings),
         win_rates.win_rate_ranking(judge, units.systems, halves.judged + halves.elsewhere, settings),
         ranking,
         tuning,
@@ -100,7 +98,7 @@ def corrected_ranking(
 def halves_of(units: win_rates.Units, judge: str, straddling: Straddling) -> Halves:
     """What can be compared. Raises `unknown_form`."""
     if straddling not in ("refuse", "drop", "joint"):
-        raise CalibrationError("unknown_form", f"straddling is {straddling!r}; use refuse, drop or joint")
+        raise errors.CalibrationError("unknown_form", f"straddling is {straddling!r}; use refuse, drop or joint")
     h, g = win_rates.win_scores(units), win_rates.win_scores(units, judge)
     silent = np.isnan(g)
     spared = ~silent & np.isnan(h) & win_rates.asked(units)
@@ -121,7 +119,7 @@ def halves_of(units: win_rates.Units, judge: str, straddling: Straddling) -> Hal
     return Halves(people, judged, elsewhere, note)
 
 
-def straddles(people: Array, elsewhere: Array) -> Mask:
+def straddles(people: Array, elsewhere: Array) -> joining.Mask:
     """Whether a cluster holds labelled and unlabelled units, shape (clusters,)."""
     held, rest = (win_rates.compared(wins).sum(axis=(1, 2)) > 0 for wins in (people, elsewhere))
     return np.asarray(held & rest)
@@ -139,12 +137,12 @@ class ClusterMeans:
     straddle: int  # clusters with both
 
     @property
-    def labelled(self) -> Mask:
+    def labelled(self) -> joining.Mask:
         """Clusters that people labelled."""
         return ~np.isnan(self.h)
 
     @property
-    def referred(self) -> Mask:
+    def referred(self) -> joining.Mask:
         """Clusters whose mean by the judge stands for all."""
         return ~np.isnan(self.reference)
 
@@ -156,7 +154,7 @@ class CorrectedMean:
     value: float
     se: float
     tuning: float
-    reason: Remark | None = None
+    reason: remarks.Remark | None = None
 
 
 def _means(halves: Halves, system: int, straddling: Straddling) -> ClusterMeans:
@@ -173,11 +171,11 @@ def corrected_mean(means: ClusterMeans, straddling: Straddling = "refuse") -> Co
     """`judge_corrected_win_rates` of one system, from its cluster means. Undefined: as there, in `reason`."""
     h, g, reference = means.h[means.labelled], means.g[means.labelled], means.reference[means.referred]
     if not len(h):
-        return CorrectedMean(math.nan, math.nan, math.nan, undefined(Reason.NO_ITEMS, NOT_ANSWERED))
+        return CorrectedMean(math.nan, math.nan, math.nan, remarks.undefined(remarks.Reason.NO_ITEMS, NOT_ANSWERED))
     if means.straddle and straddling == "refuse":
         return CorrectedMean(
             math.nan, math.nan, math.nan,
-            undefined(Reason.CLUSTER_STRADDLES, clusters=means.straddle),
+            remarks.undefined(remarks.Reason.CLUSTER_STRADDLES, clusters=means.straddle),
         )  # fmt: skip
     if len(h) < 2 or len(reference) < 2:
         return CorrectedMean(float(h.mean()), _se(h), 0.0)
@@ -226,14 +224,14 @@ def _left_se(h: Array, g: Array, lam: float) -> float:
     return float(math.sqrt(((left - left.mean()) ** 2 / (1 - leverage)).sum()) / len(h))
 
 
-def _said(means: ClusterMeans, fit: CorrectedMean, left_out: str) -> tuple[Remark, ...]:
+def _said(means: ClusterMeans, fit: CorrectedMean, left_out: str) -> tuple[remarks.Remark, ...]:
     labelled, unlabelled = int(means.labelled.sum()), int((means.referred & ~means.labelled).sum())
-    parts: list[str | Remark] = [f"{labelled} labelled and {unlabelled} unlabelled clusters"]
+    parts: list[str | remarks.Remark] = [f"{labelled} labelled and {unlabelled} unlabelled clusters"]
     if means.straddle and not fit.reason:
         parts.append(f"{means.straddle} clusters labelled in part")
     if not fit.reason:
         parts.append(f"lambda {fit.tuning:.3f}")
-    return remarks_of(*parts, left_out, fit.reason or ())
+    return remarks.remarks_of(*parts, left_out, fit.reason or ())
 
 
 def corrected_interval(fit: CorrectedMean, labelled: int, level: float = 0.95) -> tuple[float, float]:
@@ -253,8 +251,8 @@ def corrected_estimate(
     bounds = corrected_interval(fit, clusters, settings.level)
     if math.isnan(bounds[0]) and not fit.reason:
         few = "fewer than 2 labelled clusters" if clusters < 2 else "too few labelled clusters to tune lambda"
-        still = no_interval(Reason.ZERO_VARIANCE, "zero_variance")
-        said += (no_interval(Reason.TOO_FEW_UNITS, few) if math.isnan(fit.se) else still,)
+        still = remarks.no_interval(remarks.Reason.ZERO_VARIANCE, "zero_variance")
+        said += (remarks.no_interval(remarks.Reason.TOO_FEW_UNITS, few) if math.isnan(fit.se) else still,)
     value = fit.value if fit.reason else min(1.0, max(0.0, fit.value))  # a share: nothing lies outside
     return made(statistic, pair, value, bounds, "cluster_t", said, settings)
 

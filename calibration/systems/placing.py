@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.correlation import SAME_SCORE
+from calibration.arithmetic import closed_forms, correlation
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import MAX_UNDEFINED
 from calibration.table.verdicts import SYSTEM_PAIR
@@ -43,7 +42,7 @@ class Ranking:
         return {system.system: system.estimate.value for system in sorted(self.systems, key=lambda one: one.system)}
 
 
-def placed(systems: Sequence[str], estimates: Sequence[Estimate], draws: Array | None) -> Ranking:
+def placed(systems: Sequence[str], estimates: Sequence[Estimate], draws: closed_forms.Array | None) -> Ranking:
     """`estimates`, in the order of `systems`, become a ranking. `draws`: shape (resamples, systems), or None.
 
     The system is written into each estimate's category, behind the prefix that no category of topics can have.
@@ -59,27 +58,27 @@ def placed(systems: Sequence[str], estimates: Sequence[Estimate], draws: Array |
     return Ranking(estimates[0].statistic, estimates[0].rater, tuple(rows), kept, note)
 
 
-def ranks_of(values: Array) -> Array:
+def ranks_of(values: closed_forms.Array) -> closed_forms.Array:
     """Rank of each value along the last axis, the largest 1, midranks; values within 1e-9 are equal; nan stays nan."""
-    steps = np.rint(np.asarray(values, float) / SAME_SCORE)
+    steps = np.rint(np.asarray(values, float) / correlation.SAME_SCORE)
     if not steps.size:
         return steps
     rows = pd.DataFrame(steps.reshape(-1, steps.shape[-1]))
     return rows.rank(axis=1, ascending=False).to_numpy().reshape(steps.shape)
 
 
-def keeps_first(values: Array, draws: Array | None) -> tuple[float, str]:
+def keeps_first(values: closed_forms.Array, draws: closed_forms.Array | None) -> tuple[float, str]:
     """Share of `draws`, shape (resamples, systems), in which the system first by `values` is first; and why not.
 
     Undefined: a system without a value, two that share the first place, no draws, more than 5 % of them undefined.
     """
     if np.isnan(values).any():
         return math.nan, "a system has no value"
-    best = np.flatnonzero(values >= values.max() - SAME_SCORE)
+    best = np.flatnonzero(values >= values.max() - correlation.SAME_SCORE)
     if len(best) > 1:
         return math.nan, f"{len(best)} systems share the first place"
     whole = np.zeros(0, bool) if draws is None else ~np.isnan(draws).any(axis=1)
     if draws is None or (~whole).mean() > MAX_UNDEFINED:
         return math.nan, "no resamples" if draws is None else "more than 5 % of resamples undefined"
-    top = draws[whole] >= draws[whole].max(axis=1, keepdims=True) - SAME_SCORE
+    top = draws[whole] >= draws[whole].max(axis=1, keepdims=True) - correlation.SAME_SCORE
     return float((top[:, best[0]] / top.sum(axis=1)).mean()), ""

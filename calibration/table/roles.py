@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from calibration.arithmetic.columns import PAIRWISE
-from calibration.table.typed_cells import number_text
-from calibration.table.verdicts import EXTRA, KNOWN_COLUMNS, STATUSES
+from calibration.table import typed_cells, verdicts
 
 NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, most telling first
     "item_id": ("item", "pairid", "sampleid", "exampleid", "recordid", "instanceid", "uid", "id", "key"),
@@ -59,7 +58,7 @@ NUMERIC = ("len_a", "len_b", "run", "seconds", "cost_usd")
 WORDS: Mapping[str, tuple[str, ...]] = {
     "rater_kind": ("human", "judge"),
     "presentation": ("AB", "BA"),
-    "status": STATUSES,
+    "status": verdicts.STATUSES,
 }
 ORDERS = {"ab": "AB", "ba": "BA", "original": "AB", "swapped": "BA"}  # how others write a presentation
 ALIASES = {"tie_inconsistent": "read as tie", "n/a": "read as not_applicable", "unparsed": "read as status invalid"}
@@ -92,10 +91,10 @@ def as_text(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 def roles_of(table: pd.DataFrame) -> dict[str, str]:
     """Role to column, for a table of text: by its own name, by its name written otherwise, then by a synonym."""
-    found = {name: name for name in (*KNOWN_COLUMNS, *EXTRA) if name in table.columns}
+    found = {name: name for name in (*verdicts.KNOWN_COLUMNS, *verdicts.EXTRA) if name in table.columns}
     plain = {name: re.sub(r"[^a-z0-9]", "", str(name).lower()) for name in table.columns}
     for written in (lambda role: (role.replace("_", ""),), lambda role: NAMES.get(role, ())):
-        for role in KNOWN_COLUMNS:
+        for role in verdicts.KNOWN_COLUMNS:
             for synonym in written(role) if role not in found else ():
                 fits = [name for name in table.columns if plain[name] == synonym and name not in found.values()]
                 if fits and _could_be(role, table[fits[0]]):
@@ -187,7 +186,7 @@ def _texts(column: pd.Series[Any]) -> pd.Series[str]:
     made_of_numbers = pd.api.types.is_float_dtype(column)
     missing = column.isna().to_numpy()
     text = [
-        "" if gone else number_text(str(cell)) if made_of_numbers and np.isfinite(cell) else str(cell)
+        "" if gone else typed_cells.number_text(str(cell)) if made_of_numbers and np.isfinite(cell) else str(cell)
         for cell, gone in zip(column.tolist(), missing, strict=True)
     ]
     return pd.Series(text, dtype="str")

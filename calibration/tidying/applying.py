@@ -8,12 +8,11 @@ import numpy as np
 import pandas as pd
 
 from calibration.arithmetic.columns import Codes
-from calibration.table.roles import ORDERS, as_text
-from calibration.table.verdicts import KNOWN_COLUMNS, STATUSES
+from calibration.table import roles, verdicts
 from calibration.tidying.keys import codes_of
 from calibration.tidying.mapping import JOINED, Answers, LabelMap
 
-BAD_STATUS = {*STATUSES} - {"ok"}
+BAD_STATUS = {*verdicts.STATUSES} - {"ok"}
 TURNED = {"A": "B", "B": "A", "AB": "BA", "BA": "AB"}
 EXAMPLES = 3
 
@@ -29,7 +28,7 @@ class Tidied:
 
 def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     """The labels that `mapping` makes of `frame`; its columns are those of labels.csv alone. `frame` is not changed."""
-    table, _ = as_text(frame)
+    table, _ = roles.as_text(frame)
     told: list[str] = []
     problems: list[str] = []
     long = unfolded(table, mapping)
@@ -43,7 +42,7 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     out["item_id"] = _joined(out, long, mapping)
     if "cluster_id" not in out:
         out["cluster_id"] = out["item_id"]
-    return Tidied(out[[name for name in KNOWN_COLUMNS if name in out]], tuple(told), tuple(problems))
+    return Tidied(out[[name for name in verdicts.KNOWN_COLUMNS if name in out]], tuple(told), tuple(problems))
 
 
 def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
@@ -75,7 +74,7 @@ def _named(long: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     elif "rater_kind" not in out:
         out["rater_kind"] = out["rater_id"].map(mapping.kinds).fillna("")
     if "presentation" in out:
-        out["presentation"] = out["presentation"].map(lambda word: ORDERS.get(word.strip().lower(), word))
+        out["presentation"] = out["presentation"].map(lambda word: roles.ORDERS.get(word.strip().lower(), word))
     return out
 
 

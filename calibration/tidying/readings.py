@@ -9,11 +9,9 @@ from shlex import quote
 
 import pandas as pd
 
-from calibration.table.roles import ALIASES
-from calibration.table.typed_cells import is_number
-from calibration.tidying.applying import unfolded
+from calibration.table import roles, typed_cells
+from calibration.tidying import applying, mapping
 from calibration.tidying.found import Found
-from calibration.tidying.mapping import Answers
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, plain, recognise
 
@@ -22,7 +20,7 @@ SIDED = re.compile(r"left|first")
 
 def find_answers(found: Found) -> None:
     """How the words of each criterion are read."""
-    table = unfolded(found.table, found.mapping)
+    table = applying.unfolded(found.table, found.mapping)
     column = found.columns.get("criterion", ("",))[0]
     if any(one.criterion for one in found.spread):
         column = "criterion"
@@ -49,7 +47,7 @@ def _of(criteria: Sequence[str], several: bool) -> str:
     return f" to {shown}" if several else ""
 
 
-def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[Answers, str, str]:
+def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[mapping.Answers, str, str]:
     """(how its words are read, what is told, what is asked) of one criterion."""
     said = found.asked
     words = {word for word in rows["label"].str.strip().unique() if word}
@@ -58,7 +56,7 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[Answers, str, s
     if said.labels_are in ("", "systems") and names and _name_systems({*mapped.values()}, names):
         ties = {word: "tie" for word in mapped.values() if plain(word) in TIES and word not in names}
         ties |= {word: STATUS_WORDS[plain(word)] for word in mapped.values() if plain(word) in STATUS_WORDS}
-        return Answers("systems", _through(mapped, ties)), "names of systems are read as A and B", ""
+        return mapping.Answers("systems", _through(mapped, ties)), "names of systems are read as A and B", ""
     read = recognise({*mapped.values()}, named, bool(names), said.labels_are)
     answers, ask = read.answers, read.ask
     if answers.read_as == "sides" and (said.labels_are == "verdicts" or _named_after_sides(found)):
@@ -70,7 +68,7 @@ def _read(found: Found, rows: pd.DataFrame, named: str) -> tuple[Answers, str, s
         )
     if answers.read_as == "words" and not ask:
         ask = _odd(mapped.values(), bool(names))
-    return Answers(answers.read_as, _through(mapped, answers.words)), "" if ask else read.told, ask
+    return mapping.Answers(answers.read_as, _through(mapped, answers.words)), "" if ask else read.told, ask
 
 
 def _through(mapped: Mapping[str, str], meant: Mapping[str, str]) -> dict[str, str]:
@@ -82,7 +80,7 @@ def _through(mapped: Mapping[str, str], meant: Mapping[str, str]) -> dict[str, s
 def _odd(words: Iterable[str], is_paired: bool) -> str:
     """The sentence that asks about words beside verdicts or numbers, "" where they are a list of their own."""
     usable = [word for word in words if plain(word) not in STATUS_WORDS]
-    rest = [word for word in usable if not is_number(word)]
+    rest = [word for word in usable if not typed_cells.is_number(word)]
     known = [word for word in usable if recognise([word, "A", "B"], "", False).answers.read_as in ("verdicts", "sides")]
     if len(rest) < len(usable) and 2 * len(rest) <= len(usable):
         odd = rest
@@ -115,7 +113,7 @@ def in_our_words(labels: pd.DataFrame) -> bool:
     """Whether a table with our columns holds our words alone: A, B, tie, numbers, a probe's answers spelt one way."""
     paired = "system_b" in labels and labels["system_b"].astype("str").ne("").any()
     for _, words in labels.groupby("criterion", observed=True)["label"]:
-        read = recognise({str(word) for word in words.unique()} - set(ALIASES), "label", bool(paired))
+        read = recognise({str(word) for word in words.unique()} - set(roles.ALIASES), "label", bool(paired))
         respelt = any(word != meant for word, meant in read.answers.words.items())
         if read.ask or respelt or read.answers.read_as == "sides":
             return False

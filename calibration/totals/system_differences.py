@@ -13,12 +13,11 @@ import numpy as np
 import pandas as pd
 import scipy
 
+from calibration import estimates, remarks
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes
 from calibration.errors import CalibrationError
-from calibration.estimates import Estimate
 from calibration.inference.compare import holm, paired_difference
-from calibration.remarks import no_interval, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import Group, Pair, drawn, made
 from calibration.study.joining import Scale, Study
@@ -41,11 +40,11 @@ class SystemDifference:
     criterion: str
     system: str
     other: str
-    difference: Estimate
+    difference: estimates.Estimate
     p_wilcoxon: float
     p_holm: float
     zeros: int
-    spearman: Estimate
+    spearman: estimates.Estimate
 
 
 def system_differences(
@@ -131,7 +130,7 @@ def _compared(
     found = paired_difference(one.x, one.y, one.cluster, settings.level)
     note = f"{systems[0]} minus {systems[1]}, mean over topics with both"
     words = {"": "", "too_few_units": "fewer than 2 topics", "zero_variance": "no spread"}[found.note]
-    said = remarks_of(note, no_interval(found.note, words) if words else ())
+    said = remarks.remarks_of(note, remarks.no_interval(found.note, words) if words else ())
     gap = made("system_difference", pair, found.value, (found.low, found.high), "cluster_t", said, settings)
     value = float(total_scores.rank_correlation(one.x, one.y))
     reason = total_scores.why_no_correlation(pair.n, value)

@@ -14,9 +14,8 @@ from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.remarks import Reason, told
 from calibration.settings import CalibrationSettings
+from calibration.study import crossing, joining
 from calibration.study.bounding import Group, Pair, drawn, made, share
-from calibration.study.crossing import Joined
-from calibration.study.joining import Mask, Study
 from calibration.study.left_out import pooled
 from calibration.systems.ranking import FEW_SYSTEMS
 from calibration.totals.total_scores import (
@@ -87,7 +86,7 @@ def topic_agreement(verdicts: pd.DataFrame, settings: CalibrationSettings | None
     )
 
 
-def _disputed(people: Array, cluster: Codes, study: Study) -> Mask:
+def _disputed(people: Array, cluster: Codes, study: joining.Study) -> joining.Mask:
     out = np.zeros(len(study.clusters), bool)
     for topic in np.unique(cluster):
         scores = people[:, cluster == topic]
@@ -97,12 +96,12 @@ def _disputed(people: Array, cluster: Codes, study: Study) -> Mask:
 
 
 def _agreement(
-    study: Study,
+    study: joining.Study,
     group: Group,
     judge: str,
-    joined: Joined,
+    joined: crossing.Joined,
     system: Codes,
-    agreed: Mask,
+    agreed: joining.Mask,
     settings: CalibrationSettings,
 ) -> TopicAgreement:
     clusters = len(study.clusters)
@@ -127,7 +126,7 @@ def _overall(pair: Pair, parts: Sequence[tuple[Estimate, Draws | None]], setting
 
 
 def _ordered(
-    group: Group, judge: str, joined: Joined, clusters: int, settings: CalibrationSettings
+    group: Group, judge: str, joined: crossing.Joined, clusters: int, settings: CalibrationSettings
 ) -> tuple[Estimate, Draws | None]:
     counts = np.zeros((clusters, KINDS))
     for topic in np.unique(joined.cluster):
@@ -141,7 +140,7 @@ def _ordered(
 
 
 def _of_systems(
-    group: Group, judge: str, joined: Joined, system: Codes, clusters: int, settings: CalibrationSettings
+    group: Group, judge: str, joined: crossing.Joined, system: Codes, clusters: int, settings: CalibrationSettings
 ) -> tuple[Estimate, Draws | None]:
     names, code = np.unique(system, return_inverse=True)
     count, cell = len(names), joined.cluster * len(names) + code
@@ -166,9 +165,9 @@ def _pearson_of_systems(sums: Array) -> Array:
 def _within_topics(
     group: Group,
     judge: str,
-    joined: Joined,
+    joined: crossing.Joined,
     correlate: Callable[[Array, Array], float],
-    agreed: Mask,
+    agreed: joining.Mask,
     settings: CalibrationSettings,
 ) -> tuple[Estimate, Draws | None]:
     found = np.full(len(agreed), np.nan)

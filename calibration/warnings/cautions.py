@@ -23,8 +23,7 @@ from calibration.study.bounding import FEW_CLUSTERS
 from calibration.study.crossing import shared_units
 from calibration.study.joining import MANY_LABELS, Study, scale_of
 from calibration.table.typed_cells import where
-from calibration.warnings.comparison_cautions import choice_cautions, reference_cautions, system_cautions
-from calibration.warnings.judge_cautions import constant_answers, lost_answers, nested_labels
+from calibration.warnings import comparison_cautions, judge_cautions
 from calibration.warnings.sample_cautions import plan_cautions, sample_cautions
 
 Counts = npt.NDArray[np.int64]
@@ -47,13 +46,13 @@ def cautions(
     out += [*sample_cautions(study), *_mirrored(study), *positive_cautions(study, settings)]
     for judge in study.judges:
         out += [
-            *nested_labels(study, judge),
-            *lost_answers(study, judge, settings),
-            *constant_answers(judge, estimates, choice),
+            *judge_cautions.nested_labels(study, judge),
+            *judge_cautions.lost_answers(study, judge, settings),
+            *judge_cautions.constant_answers(judge, estimates, choice),
         ]
-    out += choice_cautions(study, choice, settings, panel)
-    out += reference_cautions(estimates, {judge.rater for judge in study.judges})
-    out += system_cautions(estimates)
+    out += comparison_cautions.choice_cautions(study, choice, settings, panel)
+    out += comparison_cautions.reference_cautions(estimates, {judge.rater for judge in study.judges})
+    out += comparison_cautions.system_cautions(estimates)
     out += plan_cautions(study, settings, estimates)
     return (*out, *_orders(study, estimates, biases), *_dashes(estimates))
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic import closed_forms, tails
 from calibration.arithmetic.columns import Codes, tally
-from calibration.arithmetic.tails import Student
 from calibration.choosing.choice import Choice
 from calibration.choosing.noninferiority import USUAL, Claim, ComparisonPlan
 from calibration.choosing.panel_sensitivity import PanelSensitivity, panel_cautions, panel_sensitivity
@@ -221,7 +220,7 @@ def second_label_cautions(scores: LabelScores) -> Iterator[ReportWarning]:
         )
 
 
-def _compared(judge: str, score: Array, clusters: Codes, several: Mask) -> TwiceOrOnce:
+def _compared(judge: str, score: closed_forms.Array, clusters: Codes, several: Mask) -> TwiceOrOnce:
     known, count = ~np.isnan(score), int(clusters.max(initial=-1)) + 1
     parts = [known & several, known & ~several]
     if not all(part.any() for part in parts):
@@ -234,4 +233,4 @@ def _compared(judge: str, score: Array, clusters: Codes, several: Mask) -> Twice
     pull = pulls[0] - pulls[1]
     se = math.sqrt(held / (held - 1) * float(pull @ pull)) if held > 1 else math.nan
     t = (means[0] - means[1]) / se if se > 0 else math.nan
-    return TwiceOrOnce(judge, means[0], means[1], float(2 * Student.sf(abs(t), held - 1)))
+    return TwiceOrOnce(judge, means[0], means[1], float(2 * tails.Student.sf(abs(t), held - 1)))

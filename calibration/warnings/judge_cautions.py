@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import tally
+from calibration.arithmetic import closed_forms, columns
 from calibration.choosing.above import Above
 from calibration.choosing.choice import Choice
 from calibration.estimates import Estimate, ReportWarning
@@ -37,7 +36,7 @@ def nested_labels(study: Study, judge: Answers) -> Iterator[ReportWarning]:
         )
 
 
-def agreement_by_cluster(study: Study, judge: Answers) -> tuple[Array, Array]:
+def agreement_by_cluster(study: Study, judge: Answers) -> tuple[closed_forms.Array, closed_forms.Array]:
     """Comparisons of equal label, and all comparisons, of a judge with the annotators, per cluster.
 
     Passes count 1 / passes.
@@ -45,17 +44,17 @@ def agreement_by_cluster(study: Study, judge: Answers) -> tuple[Array, Array]:
     count = len(study.clusters)
     agree, n = np.zeros(count), np.zeros(count)
     size = len(study.labels)
-    judged = tally(judge.unit, study.units, judge.weight / judge.scale)
+    judged = columns.tally(judge.unit, study.units, judge.weight / judge.scale)
     cells, where = np.unique(judge.unit * size + judge.label, return_inverse=True)
-    weight = tally(where, len(cells), judge.weight / judge.scale)
+    weight = columns.tally(where, len(cells), judge.weight / judge.scale)
     for annotator in study.annotators:
         own = annotator.weight / annotator.scale
         cell = annotator.unit * size + annotator.label
         position = np.minimum(np.searchsorted(cells, cell), max(0, len(cells) - 1))
         same = np.where(cells[position] == cell, weight[position], 0.0) if len(cells) else np.zeros(len(cell))
         cluster = study.unit_cluster[annotator.unit]
-        agree += tally(cluster, count, own * same)
-        n += tally(cluster, count, own * (judged[annotator.unit] > 0))
+        agree += columns.tally(cluster, count, own * same)
+        n += columns.tally(cluster, count, own * (judged[annotator.unit] > 0))
     return agree, n
 
 
@@ -124,8 +123,8 @@ def _tied(study: Study, judge: Answers) -> float:
     if "tie" not in study.labels:
         return 0.0
     tie = study.labels.index("tie")
-    share = tally(judge.unit, study.units, judge.weight / judge.scale * (judge.label == tie))
-    judged = tally(judge.unit, study.units) > 0
+    share = columns.tally(judge.unit, study.units, judge.weight / judge.scale * (judge.label == tie))
+    judged = columns.tally(judge.unit, study.units) > 0
     return sum(
         float(
             (

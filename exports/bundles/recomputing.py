@@ -19,16 +19,14 @@ import pandas as pd
 from calibration.calibrate import calibrate_with_cascades
 from calibration.inference.looks import Look
 from calibration.results import Aggregate, CalibrationReport, CalibrationSettings, Estimate, ReportWarning
-from exports import pack
+from exports import index, pack, page
 from exports.as_json import ESTIMATE, as_json, report_json, settings_dict
 from exports.bundles.reading import loads
 from exports.cells import Cell, Probability, shown
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.figures import captions, figures_tex
-from exports.index import index_md, index_of
 from exports.pack import FIGURES, REPORT, tables_of, texts_of
-from exports.page import report_page
 from exports.plots.theme import FULL_PAGE
 from exports.tables import Table
 from exports.words.methods import methods_paragraph
@@ -250,8 +248,8 @@ def printed_otherwise(
     figures = [figure for draw in pack.FIGURES.values() if (figure := draw(report, FULL_PAGE)) is not None]
     texts = {
         **texts_of(tables, report, facts), "captions.md": captions(figures), "figures.tex": figures_tex(figures),
-        "index.md": index_md(index_of(tables, figures)),
-        "report.html": report_page(report, tables, figures, methods, title, images=False),
+        "index.md": index.index_md(index.index_of(tables, figures)),
+        "report.html": page.report_page(report, tables, figures, methods, title, images=False),
     }  # fmt: skip
     known = {*texts, *IMAGES, "answer.pdf"}
     strange = {path.relative_to(printed).as_posix() for path in printed.rglob("*") if path.is_file()} - known

@@ -14,8 +14,7 @@ from typing import Any, Protocol
 from exports.datasets.descriptions import croissant, data_card
 from exports.datasets.label_rows import CRITERIA, LABELS, NUMBER, REPORTS, SHOWN_TEXT, TRUTH, WHOLE, DataColumn, chained
 from exports.errors import ExportError
-from plain.hashes import file_sha256
-from plain.spreadsheets import guarded
+from plain import hashes, spreadsheets
 
 FORMAT = "calipers-dataset/1"
 MARK = "calipers-dataset.json"  # what tells a folder of ours from any other
@@ -54,7 +53,7 @@ def write_dataset(
         "criteria": _write(out, "criteria", CRITERIA, criteria, ROWS, (_JsonLines,)),
     }
     columns = {"labels": LABELS, "reports": of_reports, "criteria": CRITERIA}
-    sums = {path.name: file_sha256(path) for path in sorted(out.iterdir())}
+    sums = {path.name: hashes.file_sha256(path) for path in sorted(out.iterdir())}
     sizes = {name: (out / name).stat().st_size for name in sums}
     card = data_card(facts, counts, columns, license, dict(removed or {}), with_void=with_void)
     about = {
@@ -97,7 +96,7 @@ class _Csv:
 
     def write(self, rows: Sequence[Row]) -> None:
         for row in rows:
-            cells = [guarded(cell) if isinstance(cell, str) else cell for cell in row.values()]
+            cells = [spreadsheets.guarded(cell) if isinstance(cell, str) else cell for cell in row.values()]
             returns = "\r" in "".join([cell for cell in cells if isinstance(cell, str)])
             (self._quoting if returns else self._plain).writerow(cells)
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from calibration.results import CalibrationReport
 from calibration.study.bias import Bias
-from exports.cells import DASH, MINUS, number
-from exports.figures import EDGE, WIDE, Figure, names_at_left
+from exports import cells, figures
 from exports.plots.names import fitted, told_apart
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
 from exports.sheets.bias import QUESTIONS, Question, answer, effect_of, named, raters_of
@@ -45,7 +44,7 @@ class Line:
     raters: Sequence[str]
 
 
-def bias_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+def bias_figure(report: CalibrationReport, width: float = FULL_PAGE) -> figures.Figure | None:
     """One panel for each question, one row for each judge, then the annotators; None where no effect has an interval.
 
     `width`: inches. All panels have one scale. What would not fit a page is in the table alone.
@@ -69,13 +68,13 @@ def bias_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure |
         f"{100 * report.settings.level:g} % intervals; filled: found, the interval leaves 0 out; the grey band is what "
         f"does not matter{dash}."
     )
-    return Figure("bias", caption, tuple(effect_of(bias) for bias in biases), canvas)
+    return figures.Figure("bias", caption, tuple(effect_of(bias) for bias in biases), canvas)
 
 
 def _laid_out(panels: Sequence[Panel], raters: Sequence[str], width: float) -> tuple[list[Line], float, float]:
     """The lines, their height and that of a row, in inches."""
-    room = names_at_left([named(rater) for rater in raters], width, lines=1).room
-    most = max(1, int((width - room - EDGE) / (LEAST + GAP)))
+    room = figures.names_at_left([named(rater) for rater in raters], width, lines=1).room
+    most = max(1, int((width - room - figures.EDGE) / (LEAST + GAP)))
     kept = panels
     for row, keys in ((ROW, ()), (THIN_ROW, ()), (THIN_ROW, SECOND)):
         kept = [panel for panel in panels if panel.question.key not in keys]
@@ -101,18 +100,18 @@ def _draw(lines: Sequence[Line], width: float, height: float, row: float) -> Can
 
     canvas = Canvas(figsize=(width, height))
     judges = list(dict.fromkeys(rater for line in lines for rater in line.raters if rater != PEOPLE))
-    short = dict(zip(judges, told_apart(judges, NAMES[width < WIDE]), strict=True)) | {PEOPLE: named(PEOPLE)}
-    room = names_at_left(list(short.values()), width, lines=1).room
+    short = dict(zip(judges, told_apart(judges, NAMES[width < figures.WIDE]), strict=True)) | {PEOPLE: named(PEOPLE)}
+    room = figures.names_at_left(list(short.values()), width, lines=1).room
     across, top = max(len(line.panels) for line in lines), height
     limit = _limit([panel for line in lines for panel in line.panels])
     for line in lines:
         top -= ABOVE
-        tall, each = row * len(line.raters), (width - room - EDGE) / across
+        tall, each = row * len(line.raters), (width - room - figures.EDGE) / across
         for place, panel in enumerate(line.panels):
             start, wide = room + place * each + GAP, each - GAP
             axes = canvas.add_axes((start / width, (top - tall) / height, wide / width, tall / height))
             _panel(axes, panel, line.raters, limit, wide)
-        left = names_at_left([short[rater] for rater in line.raters], width, lines=1)
+        left = figures.names_at_left([short[rater] for rater in line.raters], width, lines=1)
         colours = [INK_SOFT if rater == PEOPLE else INK for rater in line.raters]
         left.write(canvas, [top - row * (place + 0.5) for place in range(len(line.raters))], colours)
         top -= tall + BELOW
@@ -130,7 +129,7 @@ def _panel(axes: Axes, panel: Panel, raters: Sequence[str], limit: float, room: 
         bias = panel.found.get(rater)
         if bias is None:
             if rater != PEOPLE:  # most questions compare with people, and are not asked of them
-                axes.text(0, y, DASH, ha="center", va="center", color=INK_SOFT)
+                axes.text(0, y, cells.DASH, ha="center", va="center", color=INK_SOFT)
             continue
         effect, colour = effect_of(bias), INK_SOFT if rater == PEOPLE else OKABE_ITO[0]
         fill = PAPER
@@ -150,5 +149,5 @@ def _limit(panels: Sequence[Panel]) -> float:
 
 
 def _tick(value: float) -> str:
-    text = number(abs(value), 2 if abs(value) < 0.1 else 1) if value else "0"
-    return f"{MINUS}{text}" if value < 0 else f"+{text}" if value else text
+    text = cells.number(abs(value), 2 if abs(value) < 0.1 else 1) if value else "0"
+    return f"{cells.MINUS}{text}" if value < 0 else f"+{text}" if value else text

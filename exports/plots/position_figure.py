@@ -11,8 +11,7 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.study.bias import Bias
 from exports.cells import DASH, number, spread
 from exports.figures import WIDE, Figure, names_at_left, room_in_words, write_in_words
-from exports.plots.names import fitted
-from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
+from exports.plots import names, theme
 from exports.sheets.bias import QUESTIONS, answer, raters_of
 from exports.tables import PEOPLE
 
@@ -36,7 +35,7 @@ class Panel:
     biased: frozenset[str]
 
 
-def position_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figure | None:
+def position_figure(report: CalibrationReport, width: float = theme.FULL_PAGE) -> Figure | None:
     """One row for each judge, then the annotators; None where no presentation is known.
 
     The second panel stands where a rater labelled in both orders.
@@ -55,7 +54,7 @@ def position_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Figu
     if kept:
         panels.append(Panel("same verdict in both orders", kept, math.nan, math.nan, frozenset()))
     rows = [rater for rater in raters if any(rater in panel.found for panel in panels)]
-    with themed():
+    with theme.themed():
         canvas = _draw(rows, panels, width)
     drawn = tuple(panel.found[rater] for panel in panels for rater in rows if rater in panel.found)
     return Figure("position", _caption(report, panels, rows, drawn), drawn, canvas)
@@ -92,17 +91,17 @@ def _draw(rows: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
     beside = room_in_words(estimate for panel in panels for estimate in panel.found.values()) if width > WIDE else 0.0
     each = (width - left.room) / len(panels)
     room = each - GAP - (beside or GAP / 2)
-    titles = [fitted(panel.title, room, TEXT) for panel in panels]
+    titles = [names.fitted(panel.title, room, theme.TEXT) for panel in panels]
     height = BELOW + tall + ABOVE + SECOND_LINE * any("\n" in title for title in titles)
     canvas = Canvas(figsize=(width, height))
     for place, (panel, title) in enumerate(zip(panels, titles, strict=True)):
         start = left.room + place * each + GAP
         axes = canvas.add_axes((start / width, BELOW / height, room / width, tall / height))
-        axes.set_title(title, loc="left", pad=5, color=INK, linespacing=1.0)
+        axes.set_title(title, loc="left", pad=5, color=theme.INK, linespacing=1.0)
         _scale(axes, panel, len(rows))
         for y, rater in enumerate(rows):
             _mark(axes, panel, rater, y, bool(beside))
-    colours = [INK_SOFT if rater == PEOPLE else INK for rater in rows]
+    colours = [theme.INK_SOFT if rater == PEOPLE else theme.INK for rater in rows]
     left.write(canvas, [BELOW + row * (len(rows) - place - 0.5) for place in range(len(rows))], colours)
     return canvas
 
@@ -121,8 +120,8 @@ def _scale(axes: Axes, panel: Panel, rows: int) -> None:
         reach = max(0.1, *(abs(end - panel.middle) for end in ends))
         reach = min(0.5, math.ceil(10 * reach - 1e-9) / 10)
         low, high = panel.middle - reach, panel.middle + reach
-        axes.axvspan(panel.middle - panel.floor, panel.middle + panel.floor, color=BAND, lw=0, zorder=0)
-        axes.axvline(panel.middle, color=LINE, lw=0.6, zorder=1)
+        axes.axvspan(panel.middle - panel.floor, panel.middle + panel.floor, color=theme.BAND, lw=0, zorder=0)
+        axes.axvline(panel.middle, color=theme.LINE, lw=0.6, zorder=1)
     axes.set_xlim(low, high)
     axes.set_ylim(rows - 0.5, -0.5)
     axes.set_yticks([])
@@ -137,13 +136,13 @@ def _tick(value: float) -> str:
 def _mark(axes: Axes, panel: Panel, rater: str, y: int, in_words: bool) -> None:
     estimate = panel.found.get(rater)
     if estimate is None or math.isnan(estimate.value):
-        axes.text(0.5, y, DASH, transform=axes.get_yaxis_transform(), ha="center", va="center", color=INK_SOFT)
+        axes.text(0.5, y, DASH, transform=axes.get_yaxis_transform(), ha="center", va="center", color=theme.INK_SOFT)
         return
-    colour = INK_SOFT if rater == PEOPLE else OKABE_ITO[0]
-    colour = OKABE_ITO[1] if rater in panel.biased else colour
+    colour = theme.INK_SOFT if rater == PEOPLE else theme.OKABE_ITO[0]
+    colour = theme.OKABE_ITO[1] if rater in panel.biased else colour
     if not math.isnan(estimate.low):
-        axes.plot([estimate.low, estimate.high], [y, y], color=colour, lw=BAR, solid_capstyle="butt", zorder=2)
-    fill = colour if rater in panel.biased else PAPER
-    axes.plot([estimate.value], [y], "o", ms=4.2, mfc=fill, mec=colour, mew=BAR, zorder=3, clip_on=False)
+        axes.plot([estimate.low, estimate.high], [y, y], color=colour, lw=theme.BAR, solid_capstyle="butt", zorder=2)
+    fill = colour if rater in panel.biased else theme.PAPER
+    axes.plot([estimate.value], [y], "o", ms=4.2, mfc=fill, mec=colour, mew=theme.BAR, zorder=3, clip_on=False)
     if in_words:
         write_in_words(axes, y, estimate)

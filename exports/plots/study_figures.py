@@ -10,9 +10,8 @@ import numpy as np
 
 from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import Estimate
+from calibration.sizing import planning, study_plan
 from calibration.sizing.agreement_so_far import AgreementSoFar
-from calibration.sizing.planning import effective_labels, half_width_of_sd
-from calibration.sizing.study_plan import Goals, StudyPlan
 from exports.cells import DASH, number, shown, spread
 from exports.figures import Figure, names_at_left
 from exports.plots.theme import BAND, BAR, FULL_PAGE, INK, INK_SOFT, LINE, OKABE_ITO, PAPER, TEXT, themed
@@ -242,7 +241,7 @@ HALF_WIDTHS, TICKS = (0.005, 0.4), (0.01, 0.02, 0.05, 0.1, 0.2)
 APART = 0.28  # of two lines' logarithms at their ends, for a name of 8 pt at each
 
 
-def plan_figure(plan: StudyPlan, goals: Goals, width: float = FULL_PAGE) -> Figure | None:
+def plan_figure(plan: study_plan.StudyPlan, goals: study_plan.Goals, width: float = FULL_PAGE) -> Figure | None:
     """One line for each of several ICCs, the plan's own in colour. `width`: inches.
 
     None where the plan's ICC or variance is not known.
@@ -289,14 +288,14 @@ def _frame(axes: Axes, most: int) -> None:
     axes.set_xlabel("topics")
 
 
-def _lines(axes: Axes, plan: StudyPlan, level: float, most: int) -> None:
+def _lines(axes: Axes, plan: study_plan.StudyPlan, level: float, most: int) -> None:
     """The plan's own line, then each other one whose name has room at its end."""
     own = max(0.0, plan.icc)
     topics = np.unique(np.geomspace(FEWEST, most, 80).round().astype(int)).tolist()
     ends: list[float] = []
     for icc in (own, *ICCS):
-        sd = math.sqrt(plan.variance / effective_labels(max(1.0, plan.design.labels_per_topic), icc))
-        widths = [half_width_of_sd(count, sd, level) for count in topics]
+        sd = math.sqrt(plan.variance / planning.effective_labels(max(1.0, plan.design.labels_per_topic), icc))
+        widths = [planning.half_width_of_sd(count, sd, level) for count in topics]
         if any(abs(math.log(widths[-1] / end)) < APART for end in ends):
             continue
         chosen = not ends

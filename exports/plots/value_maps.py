@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from calibration.agreement.catalogue import HEADLINE
-from calibration.agreement.reliability_map import Cell, ReliabilityMap
+from calibration.agreement import catalogue, reliability_map
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import DASH, shown
 from exports.figures import EDGE, WIDE, Figure, Names, names_at_left
@@ -173,7 +172,7 @@ def criteria_map(report: CalibrationReport, width: float = FULL_PAGE) -> Figure 
     None where there is but one criterion, where the report was made without `per_criterion`, or where the columns do
     not fit `width` inches. A value without an interval is grey and not shaded, an undefined one a dash.
     """
-    headline = HEADLINE[report.settings.ties]
+    headline = catalogue.HEADLINE[report.settings.ties]
     cells = {(name, rater): agreement(estimates, headline) for name, rater, estimates in by_criterion(report)}
     criteria = list(dict.fromkeys(name for name, _ in cells))
     raters = [rater for rater in dict.fromkeys(rater for _, rater in cells) if rater != AMONG]
@@ -217,7 +216,7 @@ ALL = "all"
 DARKEST, FAR_BEHIND = 0.6, 0.25  # the shade of a judge that agrees that much less than people do, or less still
 
 
-def reliability(trusted: ReliabilityMap, width: float = FULL_PAGE) -> Figure | None:
+def reliability(trusted: reliability_map.ReliabilityMap, width: float = FULL_PAGE) -> Figure | None:
     """Each cell `.74 / .80`: the judge, then a left-out annotator; darker is further behind people.
 
     Criteria are the rows, or the columns where the categories are too many for `width` inches. None where one cell
@@ -248,7 +247,7 @@ def reliability(trusted: ReliabilityMap, width: float = FULL_PAGE) -> Figure | N
     return Figure("reliability", f"{'; '.join(parts)}.", drawn, canvas)
 
 
-def _printed_cell(cell: Cell | None) -> Printed:
+def _printed_cell(cell: reliability_map.Cell | None) -> Printed:
     """The darkest fill still carries the ink with a contrast above 4.5 : 1."""
     if cell is None or math.isnan(cell.gap.value):
         return NOTHING

@@ -12,8 +12,7 @@ from exports import cells, figures, tables
 from exports.plots.names import width_of
 from exports.plots.theme import FULL_PAGE, INK, INK_SOFT, PAPER, TEXT, themed, tint
 from exports.plots.value_maps import NOTHING, Grid, Printed, grid
-from exports.sheets.ranking import judge_shown
-from exports.sheets.system_pairs import Won, systems_in_order, won_by
+from exports.sheets import ranking, system_pairs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -49,9 +48,9 @@ def win_matrix(report: CalibrationReport, width: float = FULL_PAGE, judge: str =
     Where two do not fit a page they lose the counts, then the judge's; None where one does not fit `width` inches, or
     no two systems met.
     """
-    judge = judge or judge_shown(report)
-    systems = systems_in_order(report)
-    by = {"people": won_by(report, tables.PEOPLE), f"{judge} alone": won_by(report, judge)}
+    judge = judge or ranking.judge_shown(report)
+    systems = system_pairs.systems_in_order(report)
+    by = {"people": system_pairs.won_by(report, tables.PEOPLE), f"{judge} alone": system_pairs.won_by(report, judge)}
     by = {title: won for title, won in by.items() if won}
     if not by:
         return None
@@ -67,7 +66,7 @@ def win_matrix(report: CalibrationReport, width: float = FULL_PAGE, judge: str =
     return figures.Figure("win_matrix", _caption(report, laid, [*by][: len(shown)], len(systems), drawn), drawn, canvas)
 
 
-def _laid_out(systems: Sequence[str], by: Mapping[str, Won], width: float) -> Layout | None:
+def _laid_out(systems: Sequence[str], by: Mapping[str, system_pairs.Won], width: float) -> Layout | None:
     """The first that fits, of the fullest first."""
     for titles in ([*by], [*by][:1]):
         for counted in (True, False):
@@ -79,7 +78,7 @@ def _laid_out(systems: Sequence[str], by: Mapping[str, Won], width: float) -> La
     return None
 
 
-def _grid(systems: Sequence[str], won: Won, width: float, counted: bool, across: int) -> Grid | None:
+def _grid(systems: Sequence[str], won: system_pairs.Won, width: float, counted: bool, across: int) -> Grid | None:
     """One matrix in its share of `width`; columns have numbers where names do not stand above them."""
     numbers = [str(place) for place in range(1, len(systems) + 1)]
     numbered = [f"{number}  {name}" for number, name in zip(numbers, systems, strict=True)]

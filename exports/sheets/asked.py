@@ -7,20 +7,18 @@ from calibration.choosing.card import gap_of
 from calibration.choosing.choice import Candidate
 from calibration.remarks import brief
 from calibration.results import CalibrationReport, Estimate
-from exports.cells import Cell, number
-from exports.tables import PEOPLE, Column, Table, by_statistic, per_thousand
-from exports.words.notes import TIE_RULES, agreement_key, knows_ties, origin, usable_differ
-from exports.words.sentences import pooled_agreement
+from exports import cells, tables
+from exports.words import notes, sentences
 from plain.counting import counted
 
 COLUMNS = (
-    Column("asked", "A reviewer asks for"),
-    Column("value", "Value"),
-    Column("n", "n"),
-    Column("clusters", "Clusters", "C"),
-    Column("over", "By which rule, over what"),
+    tables.Column("asked", "A reviewer asks for"),
+    tables.Column("value", "Value"),
+    tables.Column("n", "n"),
+    tables.Column("clusters", "Clusters", "C"),
+    tables.Column("over", "By which rule, over what"),
 )
-Row = tuple[str, Cell, str]
+Row = tuple[str, cells.Cell, str]
 AMONG_PEOPLE = ("krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval")
 BESIDE = {"cohen_kappa": "Cohen's κ", "spearman": "Spearman's ρ"}
 ORDERS = {
@@ -30,26 +28,26 @@ ORDERS = {
 }
 
 
-def asked_table(report: CalibrationReport) -> Table | None:
+def asked_table(report: CalibrationReport) -> tables.Table | None:
     """Ten rows at most, what the labels cannot say left out; None where no judge was compared with anybody."""
     judge = judge_asked_about(report)
     if not judge:
         return None
     rows = tuple(_row(report, *row) for row in _rows(report, judge))
-    return Table("asked", f"What a reviewer asks about {judge}", COLUMNS, rows, (origin(report),))
+    return tables.Table("asked", f"What a reviewer asks about {judge}", COLUMNS, rows, (notes.origin(report),))
 
 
 def judge_asked_about(report: CalibrationReport) -> str:
     """The chosen judge, or the one that comes closest; without a choice the one that agrees most; "": none."""
     if report.choice and report.choice.foremost:
         return report.choice.foremost.judge
-    judges, _ = pooled_agreement(report)
+    judges, _ = sentences.pooled_agreement(report)
     return max(judges, key=lambda one: one.value).rater if judges else ""
 
 
 def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
     pooled = [one for one in report.estimates if one.criterion == one.category == "all"]
-    own = {one.statistic: one for one in pooled if one.rater == judge and one.reference in (PEOPLE, "")}
+    own = {one.statistic: one for one in pooled if one.rater == judge and one.reference in (tables.PEOPLE, "")}
     itself = {one.statistic: one for one in pooled if one.rater == judge.partition(" [")[0]}
     one = report.choice.foremost if report.choice else None
     labels = report.labels
@@ -59,11 +57,11 @@ def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
         f"{counted(len(labels.annotators), 'annotator')}, {counted(len(labels.judges), 'judge')}",
     )  # fmt: skip
     yield from _agreement(report, own, one)
-    yield from _ceiling(report, by_statistic(pooled, judge, "others"), one)
+    yield from _ceiling(report, tables.by_statistic(pooled, judge, "others"), one)
     beside = "spearman" if "rating" in labels.criteria.values() else "cohen_kappa"
     if beside in own:
         yield f"Its {BESIDE[beside]} with them", own[beside], _usable(report) or "on the same labels"
-    among = by_statistic(pooled, PEOPLE, "others")
+    among = tables.by_statistic(pooled, tables.PEOPLE, "others")
     alpha = next((name for name in AMONG_PEOPLE if name in among), "")
     if alpha:
         yield "Krippendorff's α among annotators", among[alpha], alpha.rpartition("_")[2]
@@ -76,12 +74,12 @@ def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
 
 def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:
     choice, what = report.choice, "Agreement with the annotators"
-    rule = [TIE_RULES[choice.plan.ties if choice else report.settings.ties]] if knows_ties(report) else []
+    rule = [notes.TIE_RULES[choice.plan.ties if choice else report.settings.ties]] if notes.knows_ties(report) else []
     if choice is None or one is None:
-        if agreement_key(report) in own:
-            yield what, own[agreement_key(report)], "; ".join(filter(None, [*rule, _usable(report)]))
+        if notes.agreement_key(report) in own:
+            yield what, own[notes.agreement_key(report)], "; ".join(filter(None, [*rule, _usable(report)]))
         return
-    told = [*rule, *["over all asked, an unusable answer as disagreement"] * usable_differ(report)]
+    told = [*rule, *["over all asked, an unusable answer as disagreement"] * notes.usable_differ(report)]
     told += [f"interval for all {len(choice.candidates)} tried at once"] * (len(choice.candidates) > 1)
     yield what, one.agreement, "; ".join(told) or "every annotator's label counts once"
     if not math.isnan(one.baseline):
@@ -95,18 +93,18 @@ def _ceiling(report: CalibrationReport, beside: Mapping[str, Estimate], one: Can
     if one is not None and one.claim is not None and report.choice is not None:
         plan = report.choice.plan
         p = one.claim.p_adjusted
-        said = "" if math.isnan(p) else f"; p {'< .001' if p < 0.001 else f'= {number(p, 3)}'}"
-        margin = f"{number(100 * plan.margin, 1).removesuffix('.0')} points"
+        said = "" if math.isnan(p) else f"; p {'< .001' if p < 0.001 else f'= {cells.number(p, 3)}'}"
+        margin = f"{cells.number(100 * plan.margin, 1).removesuffix('.0')} points"
         yield "Gap to that annotator", gap_of(one.claim, plan), f"below 0: the judge agrees more; margin {margin}{said}"
 
 
 def _cost(pooled: list[Estimate], judge: str) -> Iterator[Row]:
-    cost = per_thousand(pooled, judge)
+    cost = tables.per_thousand(pooled, judge)
     known = cost is not None
     yield "USD per 1,000 items", cost if known else math.nan, "every row billed" if known else "no row says its cost"
 
 
-def _row(report: CalibrationReport, asked: str, cell: Cell, over: str) -> tuple[Cell, ...]:
+def _row(report: CalibrationReport, asked: str, cell: cells.Cell, over: str) -> tuple[cells.Cell, ...]:
     """With why it has no interval, where it has none."""
     if not isinstance(cell, Estimate):
         return asked, cell, None, None, over
@@ -115,4 +113,4 @@ def _row(report: CalibrationReport, asked: str, cell: Cell, over: str) -> tuple[
 
 
 def _usable(report: CalibrationReport) -> str:
-    return "over usable answers" * usable_differ(report)
+    return "over usable answers" * notes.usable_differ(report)

@@ -9,8 +9,7 @@ from calibration.remarks import Reason, no_interval
 from calibration.results import CalibrationReport, Estimate
 from calibration.study.bias import Bias
 from calibration.table.verdicts import SYSTEM_PAIR
-from exports.cells import Cell, Probability
-from exports.tables import PEOPLE, Column, Table
+from exports import cells, tables
 from exports.words.notes import methods, origin, remarks
 
 OUTCOMES = {"found": "found", "not_found": "not found", "cannot_tell": "cannot tell"}
@@ -50,22 +49,22 @@ class Asked:
     bias: Bias
 
 
-def bias_table(report: CalibrationReport) -> Table | None:
+def bias_table(report: CalibrationReport) -> tables.Table | None:
     """Question by question, the raters in the order of the report; None where nothing could be looked for.
 
     Of systems those of the judge's own family, of other systems and of rationales only what was found.
     """
     columns = (
-        Column("bias", "Bias"),
-        Column("rater", "Rater"),
-        Column("effect", "Effect"),
-        Column("against", "Measured against", "null"),
-        Column("floor", "Floor"),
-        Column("detectable", "Smallest detectable", "MDE"),
-        Column("p", "p"),
-        Column("outcome", "Outcome"),
-        Column("n", "n"),
-        Column("clusters", "Clusters", "C"),
+        tables.Column("bias", "Bias"),
+        tables.Column("rater", "Rater"),
+        tables.Column("effect", "Effect"),
+        tables.Column("against", "Measured against", "null"),
+        tables.Column("floor", "Floor"),
+        tables.Column("detectable", "Smallest detectable", "MDE"),
+        tables.Column("p", "p"),
+        tables.Column("outcome", "Outcome"),
+        tables.Column("n", "n"),
+        tables.Column("clusters", "Clusters", "C"),
     )
     headline, systems, copies = list(headlines(report)), list(_systems(report)), list(_rationales(report))
     shown = [*headline, *(asked for asked, own in systems if own or asked.bias.outcome == "found")]
@@ -82,7 +81,7 @@ def bias_table(report: CalibrationReport) -> Table | None:
         *remarks([column.title for column in columns], rows, names=2),
         origin(report),
     )
-    return Table("bias", "Biases looked for", columns, tuple(rows), notes)
+    return tables.Table("bias", "Biases looked for", columns, tuple(rows), notes)
 
 
 def headlines(report: CalibrationReport) -> Iterator[Asked]:
@@ -96,11 +95,11 @@ def headlines(report: CalibrationReport) -> Iterator[Asked]:
 
 def raters_of(report: CalibrationReport) -> list[str]:
     """The judges, then `each_annotator`."""
-    return [*report.labels.judges, PEOPLE]
+    return [*report.labels.judges, tables.PEOPLE]
 
 
 def named(rater: str) -> str:
-    return "annotators" if rater == PEOPLE else rater
+    return "annotators" if rater == tables.PEOPLE else rater
 
 
 def answer(report: CalibrationReport, question: Question, rater: str) -> Bias | None:
@@ -124,10 +123,10 @@ def effect_of(bias: Bias) -> Estimate:
     )
 
 
-def _row(asked: Asked) -> tuple[Cell, ...]:
+def _row(asked: Asked) -> tuple[cells.Cell, ...]:
     bias, effect = asked.bias, effect_of(asked.bias)
     detectable = None if math.isnan(bias.detectable) else bias.detectable
-    p = None if math.isnan(bias.p) else Probability(bias.p)
+    p = None if math.isnan(bias.p) else cells.Probability(bias.p)
     return (
         asked.title, asked.rater, effect, bias.null, bias.floor, detectable, p, OUTCOMES[bias.outcome], effect.n,
         effect.clusters,

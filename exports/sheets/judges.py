@@ -4,12 +4,10 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from calibration.choosing.card import card_of, gap_of
+from calibration.choosing import card, choice_words
 from calibration.choosing.choice import Candidate, Choice
-from calibration.choosing.choice_words import short_sentence
 from calibration.choosing.noninferiority import ComparisonPlan
-from calibration.comparing.alternative_annotator import AltTest
-from calibration.comparing.effective_judges import EffectiveJudges
+from calibration.comparing import alternative_annotator, effective_judges
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability, number
 from exports.tables import Column, Table, per_thousand
@@ -77,7 +75,7 @@ def judges_table(report: CalibrationReport) -> Table | None:
     rows = [tuple(itertools.compress(row, given)) for row in rows]
     used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     notes = (
-        short_sentence(choice),
+        choice_words.short_sentence(choice),
         *_reading(choice, report),
         *methods(used, report),
         *remarks([column.title for column in columns], rows),
@@ -92,7 +90,7 @@ def _row(candidate: Candidate, answered: Mapping[tuple[str, str], Estimate], pla
         candidate.judge,
         candidate.agreement,
         candidate.baseline,
-        gap_of(candidate.claim, plan) if candidate.claim else None,
+        card.gap_of(candidate.claim, plan) if candidate.claim else None,
         _p(candidate),
         answered.get((candidate.judge, "valid_share")),
         cost,
@@ -146,7 +144,7 @@ def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
     yield f"{family}. Margin, judges and rules are those of {those} sha256 {plan.plan_sha256[:12]}."
     wrong = " An item without a usable answer counts as disagreement." * plan.missing_as_wrong
     yield label_agreement(report, plan.ties, asked=True) + wrong * (not usable_differ(report))
-    gaps = [gap_of(candidate.claim, plan) for candidate in choice.candidates if candidate.claim]
+    gaps = [card.gap_of(candidate.claim, plan) for candidate in choice.candidates if candidate.claim]
     counts = [_counts([candidate.agreement for candidate in choice.candidates]), *([_counts(gaps)] if gaps else [])]
     worse = ["Gap: above 0 the judge is worse"] if gaps else []
     told = [f"n = {counts[0]}"] if len({*counts}) == 1 else [f"agreement: n = {counts[0]}", f"gap: n = {counts[1]}"]
@@ -173,7 +171,7 @@ def _and(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _alternative_annotators(tests: Sequence[AltTest]) -> Iterator[str]:
+def _alternative_annotators(tests: Sequence[alternative_annotator.AltTest]) -> Iterator[str]:
     """Who passes the test of Calderon, Reichart & Dror (ACL 2025), and against which share of the annotators."""
     known = [test for test in tests if test.passed is not None]
     if known:
@@ -183,7 +181,7 @@ def _alternative_annotators(tests: Sequence[AltTest]) -> Iterator[str]:
         yield f"Alternative annotator test, over clusters, ε = {number(known[0].epsilon, 2)}: {words}."
 
 
-def _effective(effective: EffectiveJudges | None) -> Iterator[str]:
+def _effective(effective: effective_judges.EffectiveJudges | None) -> Iterator[str]:
     """What a panel of these judges would be worth, in judges that err each for itself."""
     if effective is None or math.isnan(effective.eigen):
         return
@@ -219,7 +217,7 @@ def card_table(report: CalibrationReport, judge: str) -> Table | None:
     """One row per question asked of `judge`; None where the report has no card of it."""
     rows: list[tuple[Cell, ...]] = [
         (row.question, row.estimate, row.limit, row.outcome, row.estimate.n, row.estimate.clusters, row.sentence)
-        for row in card_of(report.card, judge)
+        for row in card.card_of(report.card, judge)
     ]
     if not rows:
         return None

@@ -3,8 +3,7 @@ and what share of each system's answers passes without the judge's errors."""
 
 from collections.abc import Iterator, Sequence
 
-from calibration.agreement.catalogue import at
-from calibration.agreement.detection import PassFail
+from calibration.agreement import catalogue, detection
 from calibration.agreement.statistic import Statistic
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
@@ -17,7 +16,7 @@ WHOLE = "all"
 Named = tuple[str, str, str, str, str]  # statistic, rater, reference, criterion, category
 
 
-def said_of(report: CalibrationReport) -> list[PassFail]:
+def said_of(report: CalibrationReport) -> list[detection.PassFail]:
     """The counts of each criterion, judges before annotators; all criteria together alone where they are pooled."""
     counts = list(report.pass_fail or ())
     pooled = [counted for counted in counts if counted.criterion == WHOLE]
@@ -128,7 +127,7 @@ def system_of(category: str) -> str:
 
 def rates_shown(report: CalibrationReport) -> dict[str, Statistic]:
     """Name to rate of right answers, in the order of the table."""
-    return {statistic.name: statistic for statistic in at("table pass_fail", report.labels.criteria.values())}
+    return {statistic.name: statistic for statistic in catalogue.at("table pass_fail", report.labels.criteria.values())}
 
 
 def _found(report: CalibrationReport) -> dict[Named, Estimate]:
@@ -140,7 +139,7 @@ def _found(report: CalibrationReport) -> dict[Named, Estimate]:
     }
 
 
-def _positive(counts: Sequence[PassFail]) -> Iterator[str]:
+def _positive(counts: Sequence[detection.PassFail]) -> Iterator[str]:
     """Which answers pass, and who says so."""
     by = {"named": "named in the settings", "recognised": "known by its word", "": "not known: either may pass"}
     told = dict.fromkeys((counted.criterion, counted.positive, counted.negative, counted.chosen) for counted in counts)

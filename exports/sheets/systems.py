@@ -5,8 +5,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from calibration.results import Aggregate, CalibrationReport, Estimate
-from calibration.systems.aggregates import AGGREGATE, DIFFERENCE
-from calibration.systems.ranking import systems_of
+from calibration.systems import aggregates, ranking
 from calibration.table.verdicts import SYSTEM_PAIR
 from exports.cells import Cell, number, spread
 from exports.tables import PEOPLE, Column, Table
@@ -24,7 +23,7 @@ Found = Mapping[tuple[str, str, str], Estimate]  # (aggregate, rater, system)
 
 def systems_table(report: CalibrationReport) -> Table | None:
     """One row for each system, the people's best by the first aggregate on top; None without aggregates."""
-    estimates = _found(report, AGGREGATE)
+    estimates = _found(report, aggregates.AGGREGATE)
     if not estimates:
         return None
     names = _names(estimates, 0)
@@ -46,12 +45,12 @@ def systems_table(report: CalibrationReport) -> Table | None:
 
 def systems_apart_table(report: CalibrationReport) -> Table | None:
     """Each judge's value of each system minus the people's, on the same labels; None where nobody stands beside."""
-    estimates = _found(report, DIFFERENCE)
+    estimates = _found(report, aggregates.DIFFERENCE)
     if not estimates:
         return None
     keys = list(dict.fromkeys((one, rater) for one, rater, _ in estimates))
     columns = [Column("system", "System"), *(Column(f"{one}: {rater}", f"{one}, {rater}") for one, rater in keys)]
-    values = _found(report, AGGREGATE)
+    values = _found(report, aggregates.AGGREGATE)
     systems = [one for one in _in_order(values, keys[0][0]) if any((*key, one) in estimates for key in keys)]
     rows = tuple((system, *(estimates.get((*key, system)) for key in keys)) for system in systems)
     reading = (
@@ -80,7 +79,7 @@ def system_orders_table(report: CalibrationReport) -> Table | None:
         cells = [estimates.get((*key, name)) for name in ORDERS]
         first = next(estimate for estimate in cells if estimate is not None)
         rows.append((key[0], key[1], said(key[2]), *cells, first.n, first.clusters))
-    over = sorted({str(systems_of(estimate)) for estimate in wanted})
+    over = sorted({str(ranking.systems_of(estimate)) for estimate in wanted})
     reading = (
         f"Correlations of the values of {' or '.join(over)} systems, on the questions that both answered: never to be "
         "compared with a correlation over reports. Equal values share a rank.",

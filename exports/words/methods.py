@@ -8,9 +8,8 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from calibration.results import CalibrationReport
-from exports.bibliography import METHODS
+from exports import bibliography, forms
 from exports.facts import StudyFacts
-from exports.forms import escaped
 from exports.latex.tex_text import escape, fonts_needed, prose
 from exports.words.checklists import to_state
 from exports.words.methods_told import sources, told
@@ -55,7 +54,7 @@ def methods_paragraph(report: CalibrationReport, facts: StudyFacts | None = None
     """
     facts = facts or StudyFacts()
     text = _PAGE.get_template("methods.txt").render(
-        told(report, facts) | {"cite": _cite, "sources": sources, "of_method": METHODS}
+        told(report, facts) | {"cite": _cite, "sources": sources, "of_method": bibliography.METHODS}
     )
     parts = [part.partition("\n") for part in re.split(r"^== ", text, flags=re.M)[1:]]
     paragraphs = [(head, words) for head, _, body in parts if (words := _joined(body))]
@@ -80,7 +79,7 @@ def _keys(words: str) -> list[list[str]]:
 
 
 def _markdown(words: str) -> str:
-    text = re.sub(r"[$@]", r"\\\g<0>", escaped(words))  # neither mathematics nor a citation of a name
+    text = re.sub(r"[$@]", r"\\\g<0>", forms.escaped(words))  # neither mathematics nor a citation of a name
     return re.sub(f"{OPEN}([^{CLOSE}]*){CLOSE}", lambda found: f" [{_at(found[1])}]", text)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibration.agreement import catalogue
-from calibration.agreement.catalogue import AGREEMENT, HEADLINE, at
 from calibration.comparing.alternative_annotator import AnnotatorTest
 from calibration.results import CalibrationReport, Estimate
 from calibration.table.verdicts import BOTH_ORDERS
@@ -42,7 +41,7 @@ def pooled(report: CalibrationReport, statistic: str, reference: str) -> dict[st
 
 def headline(report: CalibrationReport) -> str:
     """The statistic that leads: agreement under the tie rule set, or a correlation where scores are too fine for it."""
-    wanted = (HEADLINE[report.settings.ties], *HEADLINES)
+    wanted = (catalogue.HEADLINE[report.settings.ties], *HEADLINES)
     return next((name for name in wanted if any(estimate.statistic == name for estimate in report.estimates)), "")
 
 
@@ -88,7 +87,7 @@ def ceiling(report: CalibrationReport) -> Spoken | None:
 
 def beside(report: CalibrationReport) -> list[Spoken]:
     """What stands beside the headline among the annotators, defined ones only."""
-    placed = at("text methods", report.labels.criteria.values())
+    placed = catalogue.at("text methods", report.labels.criteria.values())
     found = [of_people(report, statistic.name) for statistic in placed]
     return [spoken for spoken in found if spoken is not None and spoken.words != "undefined"]
 
@@ -102,7 +101,7 @@ def title(statistic: str) -> str:
     rest = statistic.removeprefix(metric.name).strip("_")
     if metric.name == "icc":
         return f"ICC({rest.replace('_', ',')})"
-    name = metric.title if metric.name != AGREEMENT else "agreement"
+    name = metric.title if metric.name != catalogue.AGREEMENT else "agreement"
     return f"{name} ({rest.replace('_', ' ')})" if rest else name
 
 

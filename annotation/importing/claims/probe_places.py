@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation import errors, studies
 from annotation.designs.pairing import Candidate
-from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import nfc, shortened
 from annotation.files.folders import match, number_hint
 from annotation.importing.claims.probe_records import ProbeRecord
 from annotation.labels.entries import stored_choice
 from annotation.planning.planned_items import candidates
-from annotation.studies import criteria_of, protocol_of
 from db.tables import Study, System, Topic
 
 
@@ -33,7 +32,7 @@ class ProbePlaces:
     """Topics, systems, reports and questions of one study. `left_out`: what a published tree has beyond the study."""
 
     def __init__(self, session: Session, study: Study, exceeds: bool) -> None:
-        self.session, self.study, self.protocol, self.exceeds = session, study, protocol_of(study), exceeds
+        self.session, self.study, self.protocol, self.exceeds = session, study, studies.protocol_of(study), exceeds
         self.topics = {row.key: row.id for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
         systems = select(System.key, System.public_name).where(System.study_id == study.id)
         self.names = [(key, nfc(name)) for key, name in session.execute(systems)]
@@ -76,17 +75,17 @@ class ProbePlaces:
         if not record.gold:
             return None
         if topic not in self._criteria:
-            self._criteria[topic] = tuple(row.code for row in criteria_of(self.session, self.study, topic))
+            self._criteria[topic] = tuple(row.code for row in studies.criteria_of(self.session, self.study, topic))
         asked = self._criteria[topic]
         if len(asked) != 1:
-            raise ImportingError(
+            raise errors.ImportingError(
                 f"{record.where}: a true answer, but {len(asked)} questions are asked; leave it out, and bring it in "
                 "with calipers import gold"
             )
         try:
             answer = stored_choice(self.protocol, None, record.gold) or ""
-        except AnnotationError as error:
-            raise ImportingError(f"{record.where}: gold: {error.text}") from None
+        except errors.AnnotationError as error:
+            raise errors.ImportingError(f"{record.where}: gold: {error.text}") from None
         return {asked[0]: {"answer": answer, "reason": ""}}
 
     def _named(
@@ -99,7 +98,7 @@ class ProbePlaces:
         if found is None:
             near = difflib.get_close_matches(name, [*keys, *others], 1)
             hint = f"; did you mean {near[0]!r}?" if near else f" (there are: {', '.join(list(keys)[:5]) or 'none'})"
-            raise ImportingError(
+            raise errors.ImportingError(
                 f"{record.where}: no {what} {shortened(name)} in the study{number_hint(name, keys)}{hint}"
             )
         if found != name:
@@ -108,7 +107,7 @@ class ProbePlaces:
 
     def _without(self, record: ProbeRecord, reason: str) -> list[Place]:
         if not self.exceeds:
-            raise ImportingError(f"{record.where}: {reason}; import it, or remove the probe")
+            raise errors.ImportingError(f"{record.where}: {reason}; import it, or remove the probe")
         self.left_out.setdefault("reports that are not there or empty", set()).add(
             reason.partition(" by ")[2] or reason
         )

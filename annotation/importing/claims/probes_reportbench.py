@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from annotation.errors import ImportingError
-from annotation.files.decoding import collecting
-from annotation.files.folders import files
+from annotation.files import decoding, folders
 from annotation.importing.claims import probe_records
 from annotation.importing.reports import reportbench
 
@@ -27,14 +26,14 @@ def read_reportbench_probes(root: Path, options: probe_records.ProbeOptions) -> 
     unread: list[str] = []
     without: list[str] = []
     for file, shown in _files(root, is_cited):
-        with collecting(problems):
+        with decoding.collecting(problems):
             topic, system = reportbench.survey_and_system(file, shown, options.system)
             found = (reportbench.cited_statements if is_cited else reportbench.other_statements)(
                 file, shown, problems, options.encoding
             )
             without += [] if found else [f"{topic} of {system}"]
             for one in found:
-                with collecting(problems):
+                with decoding.collecting(problems):
                     text = probe_records.probe_text(one.where, one.text, "'statement'")
                     context = _page(root, file, one, options, unread) if is_cited and options.needs_sources else ""
                     probes.append(probe_records.ProbeRecord(one.where, one.key, topic, system, text, context))
@@ -47,9 +46,9 @@ def read_reportbench_probes(root: Path, options: probe_records.ProbeOptions) -> 
 def _files(root: Path, is_cited: bool) -> Iterator[tuple[Path, str]]:
     """Of a report the votes where they are, so that imported votes find their statements; else the bare list."""
     if is_cited:
-        yield from files(root, reportbench.CITED)
+        yield from folders.files(root, reportbench.CITED)
         return
-    found = files(root, "no_citations*.csv")
+    found = folders.files(root, "no_citations*.csv")
     named = {(file.parent, file.name) for file, _ in found}
     kept = [
         (file, shown)

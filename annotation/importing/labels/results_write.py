@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError, ImportingError
+from annotation import errors, studies
 from annotation.files.decoding import some_of, storable
 from annotation.importing.labels.results import ResultOptions, Results
 from annotation.importing.labels.results_match import Name, StudyPlaces, make_raters, standing_raters
@@ -21,7 +21,6 @@ from annotation.importing.labels.results_sheets import Found, Matched, Sheet, cl
 from annotation.labelling import record_answers
 from annotation.labels.answers import Answer, Answered, Said, newest_revisions, said_by
 from annotation.people.principals import Principal, study_for
-from annotation.studies import audit
 from db.tables import LIVE, Assignment, Import, Study
 from db.types import Record, now, opaque
 from plain.counting import counted
@@ -103,7 +102,7 @@ def import_results(
     """
     study = study_for(session, principal, "admin")
     if study.status == "locked":
-        raise AnnotationError("locked", f"study {study.name!r} is locked; no label can be added any more")
+        raise errors.AnnotationError("locked", f"study {study.name!r} is locked; no label can be added any more")
     places = StudyPlaces(session, study)
     found = _found(session, study, places, results, kind, options)
     sheets = _sheets(found.matched)
@@ -122,7 +121,7 @@ def import_results(
         session.add(entry)
         raters |= make_raters(session, study, [name for name in names if name not in raters])
         _write(session, sheets, ids | _assign(session, study, sheets, raters, ids))
-        audit(session, study.id, principal.rater_id, "import", layout=layout, source=source, new=len(new))
+        studies.audit(session, study.id, principal.rater_id, "import", layout=layout, source=source, new=len(new))
     return report
 
 
@@ -159,7 +158,7 @@ def _refuse(study: Study, source: str, found: Found, differing: list[Matched]) -
         reasons = "; ".join(list(found.unmatched)[:3]) or "the file holds no answers for this command"
         problems.append(f"{source}: no row is about anything in study {study.name!r} ({reasons}); is it the right one?")
     if problems:
-        raise ImportingError(list(dict.fromkeys(problems)))
+        raise errors.ImportingError(list(dict.fromkeys(problems)))
 
 
 def _report(

@@ -5,8 +5,7 @@ Scores of single criteria were not saved; each score is the target's share, targ
 
 from pathlib import Path
 
-from annotation.files.decoding import as_text, collecting
-from annotation.files.folders import files
+from annotation.files import decoding, folders
 from annotation.files.rows import read_json_rows
 from annotation.importing.labels.results import ResultOptions, ResultRow, Results, judge_of, named, said
 
@@ -20,8 +19,8 @@ def read_race_results(path: Path, options: ResultOptions) -> Results:
     problems: list[str] = []
     rows: list[ResultRow] = []
     left_out = 0
-    for file, shown in files(path, FILE):
-        with collecting(problems):
+    for file, shown in folders.files(path, FILE):
+        with decoding.collecting(problems):
             judge = judge_of(options, "", shown)
             system = named(options.system or file.resolve().parent.name)
             for line in read_json_rows(file, shown, problems, options.encoding):
@@ -30,9 +29,9 @@ def read_race_results(path: Path, options: ResultOptions) -> Results:
                     problems.append(f"{line.where}: no 'id'; fill it in or remove the line")
                     continue
                 left_out += DERIVED in line.values
-                error = as_text(line.values.get("error")) or ""
+                error = decoding.as_text(line.values.get("error")) or ""
                 for dimension in DIMENSIONS:
-                    value = as_text(line.values.get(dimension)) or ""
+                    value = decoding.as_text(line.values.get(dimension)) or ""
                     found = said(value, options) if value and not error else (None, "missing", ())
                     rows.append(
                         ResultRow(

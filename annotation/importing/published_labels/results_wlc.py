@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.errors import ImportingError
-from annotation.files.decoding import as_text, collecting, shortened
-from annotation.files.folders import files
+from annotation.files import decoding, folders
 from annotation.files.rows import read_json
 from annotation.importing.labels.results import TIE, ResultOptions, ResultRow, Results, judge_of, named, said
 from annotation.importing.reports.wlc import REFERENCE
@@ -27,8 +26,8 @@ def read_wlc_results(path: Path, options: ResultOptions) -> Results:
         raise ImportingError("--system: missing; name the system whose articles these files judge (they call it gen)")
     problems: list[str] = []
     rows: list[ResultRow] = []
-    for file, shown in files(path, f"*{ENDING}"):
-        with collecting(problems):
+    for file, shown in folders.files(path, f"*{ENDING}"):
+        with decoding.collecting(problems):
             rows += _rows(read_json(file, shown, options.encoding), shown, options)
     doubtful = sum(row.answer == TIE for row in rows)
     notes = (f"ties {doubtful}: in these files a failed reply looks the same",) if doubtful else ()
@@ -48,8 +47,8 @@ def _rows(content: Any, shown: str, options: ResultOptions) -> Iterator[ResultRo
                 raise ImportingError(f"{where}: no 'criterion_id' (an index is never used instead); restore the file")
             yield ResultRow(
                 where, judge, topic, (REFERENCE.key, options.system), named(entry["criterion_id"]),
-                rationale=as_text(entry.get("reason")) or "",
-                **_winner(as_text(entry.get("winner")) or "", content.get("allow_tie") is True, options),
+                rationale=decoding.as_text(entry.get("reason")) or "",
+                **_winner(decoding.as_text(entry.get("winner")) or "", content.get("allow_tie") is True, options),
             )  # fmt: skip
 
 
@@ -57,6 +56,6 @@ def _winner(found: str, allow_tie: bool, options: ResultOptions) -> dict[str, An
     if not found:
         return {"answer": None, "status": "missing"}
     if found not in WINNERS or (found == TIE and not allow_tie):
-        return {"answer": None, "status": "invalid", "flags": (f"raw:{shortened(found)[1:-1]}",)}
+        return {"answer": None, "status": "invalid", "flags": (f"raw:{decoding.shortened(found)[1:-1]}",)}
     answer, status, flags = said({"gt": REFERENCE.key, "gen": options.system}.get(found, found), options)
     return {"answer": answer, "status": status, "flags": flags}

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from annotation.errors import ImportingError
+from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
-from annotation.files.folders import number_hint
-from annotation.files.rows import read_json_rows
 from annotation.importing.reports import criteria_files, records
 
 QUERIES = "data/prompt_data/query.jsonl"
@@ -61,7 +60,7 @@ def _topics(root: Path, encoding: str, problems: list[str]) -> dict[str, records
     topics: dict[str, records.TopicRecord] = {}
     first: dict[str, str] = {}
     with collecting(problems):
-        for row in read_json_rows(root / QUERIES, QUERIES, problems, encoding):
+        for row in rows.read_json_rows(root / QUERIES, QUERIES, problems, encoding):
             key = nfc(as_text(row.values.get("id")) or "")
             prompt = as_text(row.values.get("prompt")) or ""
             if not key or not prompt.strip():
@@ -85,11 +84,11 @@ def _reports(
     problems: list[str], other_prompts: list[str],
 ) -> list[records.ReportRecord]:  # fmt: skip
     reports = []
-    for row in read_json_rows(path, path.relative_to(root).as_posix(), problems, encoding):
+    for row in rows.read_json_rows(path, path.relative_to(root).as_posix(), problems, encoding):
         key = nfc(as_text(row.values.get("id")) or "")
         text = as_text(row.values.get("article"))
         if key not in topics:
-            hint = number_hint(key, topics)
+            hint = folders.number_hint(key, topics)
             problems.append(f"{row.where}: id {key!r} is not in {QUERIES}{hint}; add it there or remove the line")
         elif "article" not in row.values or text is None:
             problems.append(f"{row.where}: no text in 'article'; fill it in (null for an empty report)")

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 from annotation.errors import ImportingError
+from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, decode, nfc, read_bytes
-from annotation.files.folders import number_hint
-from annotation.files.rows import read_json_rows
 from annotation.importing.reports import records
 
 ANSWER, QUESTION = ".a", ".q"
@@ -46,7 +45,7 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> records.Parsed:
                         differing.append(shown)
                     asked[key] = asked.get(key) or query
             if listed and key not in listed:
-                hint = number_hint(key, listed)
+                hint = folders.number_hint(key, listed)
                 problems.append(f"{shown}: id {key!r} is not in queries{hint}; add it there or rename the file")
     if not reports and not problems:
         raise ImportingError(f"{root}: no reports found; expected files like reports/SYSTEM/ID.a")
@@ -71,7 +70,7 @@ def _queries(root: Path, encoding: str, problems: list[str]) -> dict[str, str]:
     folder = root / "queries"
     for path in sorted(folder.glob("[!.]*.jsonl")):
         with collecting(problems):
-            for row in read_json_rows(path, path.relative_to(root).as_posix(), problems, encoding):
+            for row in rows.read_json_rows(path, path.relative_to(root).as_posix(), problems, encoding):
                 key, query = nfc(as_text(row.values.get("id")) or ""), as_text(row.values.get("query")) or ""
                 if not key or not query:
                     problems.append(f"{row.where}: no 'id' or no 'query'; fill it in or remove the line")

@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from annotation.errors import ImportingError
+from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
-from annotation.files.folders import number_hint
-from annotation.files.rows import read_json_rows
 from annotation.importing.reports import records
 from annotation.importing.reports.folder import listed_topics
 
@@ -42,7 +41,7 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
             system, task = path.parts[-3], path.parts[-2]
             nfd += nfc(task) != task.strip()
             if nfc(task) not in topics:
-                hint = number_hint(nfc(task), topics)
+                hint = folders.number_hint(nfc(task), topics)
                 raise ImportingError(
                     f"{shown}: task {task!r} is not in {shown_list}{hint}; add it or rename the folder"
                 )
@@ -63,7 +62,7 @@ def _topics(path: Path, shown: str, root: Path, encoding: str, problems: list[st
     topics: dict[str, records.TopicRecord] = {}
     first: dict[str, str] = {}
     with collecting(problems):
-        for row in read_json_rows(path, shown, problems, encoding):
+        for row in rows.read_json_rows(path, shown, problems, encoding):
             key = nfc(next((as_text(row.values[name]) or "" for name in KEYS if name in row.values), ""))
             query = as_text(row.values.get("query")) or ""
             if not key or not query.strip():
@@ -88,7 +87,7 @@ def _told(
     for told in listed_topics(folder, encoding, problems):
         topic = topics.get(told.key)
         if topic is None:
-            hint = number_hint(told.key, topics)
+            hint = folders.number_hint(told.key, topics)
             problems.append(f"{TOPICS}: topic {told.key!r} is not in {shown}{hint}; correct it or remove the line")
             continue
         title = topic.title if told.title == told.key.replace("_", " ") else told.title

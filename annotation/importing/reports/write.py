@@ -9,10 +9,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from annotation import errors, studies
 from annotation.canonical.plain import about_layout, taken_by_plain
-from annotation.errors import ImportingError
-from annotation.files.decoding import some_of, storable
-from annotation.files.folders import number_hint
+from annotation.files import decoding, folders
 from annotation.importing.reports.import_report import (
     ImportReport,
     Stored,
@@ -27,11 +26,9 @@ from annotation.importing.reports.import_report import (
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
 from annotation.items.shown import name_some, unasked_topics
 from annotation.people.principals import Principal, study_for
-from annotation.planning.plan_root import keep_changed_root
-from annotation.planning.planned_items import retire_outdated
+from annotation.planning import plan_root, planned_items
 from annotation.protocol import Protocol
 from annotation.shown_texts.prepare import Prepared, prepare_report
-from annotation.studies import audit, criteria_of, protocol_of, words_sha256
 from db.tables import Criterion, Import, Report, Study, System, Topic
 from db.types import now
 
@@ -73,7 +70,7 @@ def import_reports(
     _write(session, study, entry, parsed, fresh, stored)
     asked, notes = enter_criteria(session, study, parsed)
     outcome = replace(outcome, criteria=asked, notes=(*outcome.notes, *notes))
-    entry.report = storable(outcome.as_json())
+    entry.report = decoding.storable(outcome.as_json())
     _record(session, study, principal, entry, new=len(fresh), replacing=outcome.new_versions > 0)
     return outcome
 
@@ -96,7 +93,7 @@ def refuse_reports(
     _refuse(
         *parsed.problems,
         *criteria_problems(session, study, parsed),
-        *([] if allow_empty else [*_empty(parsed), *_emptied(_likely_bare(protocol_of(study), parsed))]),
+        *([] if allow_empty else [*_empty(parsed), *_emptied(_likely_bare(studies.protocol_of(study), parsed))]),
         *([] if allow_missing else _missing(parsed)),
         *([] if new_version else _changed(parsed, stored_reports(session, study))),
         *late_references(session, study, parsed),
@@ -111,7 +108,7 @@ def prepare_all(
 ) -> list[Prepared]:
     """The shown text of every report, in their order; reads only. `progress(done, of)` is called as they are made."""
     study = study_for(session, principal, "admin")
-    protocol = protocol_of(study)
+    protocol = studies.protocol_of(study)
     titles = {topic.key: topic.title for topic in parsed.topics}
     titles |= {row.key: row.title for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
     known = session.execute(select(System.public_name, System.key).where(System.study_id == study.id))
@@ -128,7 +125,7 @@ def prepare_all(
 def _refuse(*problems: str) -> None:
     """Raises ImportingError where there are any."""
     if problems:
-        raise ImportingError(problems)
+        raise errors.ImportingError(problems)
 
 
 def _empty(parsed: Parsed) -> list[str]:
@@ -142,7 +139,7 @@ def _empty(parsed: Parsed) -> list[str]:
 
 def _missing(parsed: Parsed) -> list[str]:
     return [
-        f"{system}: no report for {len(topics)} of {len(parsed.topics)} topics ({some_of(topics, 3)})"
+        f"{system}: no report for {len(topics)} of {len(parsed.topics)} topics ({decoding.some_of(topics, 3)})"
         f"{_number_hint(system, topics, parsed)}; add them or pass --allow-missing"
         for system, topics in missing_reports(parsed).items()
     ]
@@ -150,7 +147,7 @@ def _missing(parsed: Parsed) -> list[str]:
 
 def _number_hint(system: str, missing: Sequence[str], parsed: Parsed) -> str:
     have = {report.topic for report in parsed.reports if report.system == system}
-    return next((hint for topic in missing if (hint := number_hint(topic, have))), "")
+    return next((hint for topic in missing if (hint := folders.number_hint(topic, have))), "")
 
 
 def _changed(parsed: Parsed, stored: Stored) -> list[str]:
@@ -198,7 +195,7 @@ def _write(
 def _enter_topics(session: Session, study: Study, parsed: Parsed) -> dict[str, Topic]:
     """Every topic of the study by its key, those that came in now among them."""
     topics = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
-    own_language, gains = protocol_of(study).language, may_gain_prompt(session, study)
+    own_language, gains = studies.protocol_of(study).language, may_gain_prompt(session, study)
     for topic in parsed.topics:
         if topic.key not in topics:
             told = asdict(topic) | {"language": topic.language or own_language}
@@ -235,13 +232,13 @@ def _row(report: ReportRecord, ready: Prepared, version: int) -> Report:
 
 def _record(session: Session, study: Study, principal: Principal, entry: Import, *, new: int, replacing: bool) -> None:
     """Retire the items that newer texts replace, and write the import into the audit trail."""
-    retired = retire_outdated(session, study) if replacing else 0
-    audit(
+    retired = planned_items.retire_outdated(session, study) if replacing else 0
+    studies.audit(
         session, study.id, principal.rater_id, "import", retired_items=retired, layout=entry.layout,
         source=entry.source, new=new,
     )  # fmt: skip
     if retired:
-        keep_changed_root(session, study)
+        plan_root.keep_changed_root(session, study)
 
 
 def criteria_problems(session: Session, study: Study, parsed: Parsed) -> list[str]:
@@ -250,7 +247,7 @@ def criteria_problems(session: Session, study: Study, parsed: Parsed) -> list[st
         return []
     topics = {topic.key for topic in parsed.topics} | _topics(session, study).keys()
     unknown = {one.topic: one.where for one in reversed(parsed.criteria) if one.topic not in topics}
-    plain = protocol_of(study).study.layout == "plain"
+    plain = studies.protocol_of(study).study.layout == "plain"
     asked = [(one, about_layout(one.label, one.text)) for one in parsed.criteria] if plain else []
     locked = [f"study {study.name!r} is locked; its criteria can no longer change"] if study.status == "locked" else []
     return [
@@ -280,7 +277,7 @@ def enter_criteria(session: Session, study: Study, parsed: Parsed) -> tuple[dict
     topics = _topics(session, study)
     counts: Counter[str] = Counter()
     for key in dict.fromkeys(one.topic for one in parsed.criteria):
-        standing = {row.code: row for row in criteria_of(session, study, topics[key])}
+        standing = {row.code: row for row in studies.criteria_of(session, study, topics[key])}
         for position, one in enumerate(record for record in parsed.criteria if record.topic == key):
             counts[_enter(session, study, topics[key], position, one, standing.pop(one.id, None))] += 1
         for row in standing.values():
@@ -293,7 +290,7 @@ def enter_criteria(session: Session, study: Study, parsed: Parsed) -> tuple[dict
 
 
 def _comes_with_topics(study: Study) -> bool:
-    return protocol_of(study).criteria_from == "topics"
+    return studies.protocol_of(study).criteria_from == "topics"
 
 
 def _topics(session: Session, study: Study) -> dict[str, int]:
@@ -304,7 +301,7 @@ def _topics(session: Session, study: Study) -> dict[str, int]:
 def _enter(
     session: Session, study: Study, topic: int, position: int, one: CriterionRecord, row: Criterion | None
 ) -> str:
-    words = words_sha256(one.label, one.text)
+    words = studies.words_sha256(one.label, one.text)
     if row is not None and (row.text_sha256, row.scale) == (words, one.scale):
         place = position, one.category, one.subcategory, one.weight
         moved = (row.position, row.category, row.subcategory, row.weight) != place

@@ -8,10 +8,9 @@ from typing import Any
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText
-from annotation.judges.asking import client
+from annotation.judges.asking import client, own_prompts
 from annotation.judges.asking.client import Transport
 from annotation.judges.asking.material import material_of
-from annotation.judges.asking.own_prompts import own_template
 from annotation.judges.asking.prompt import Asked, Material, Probe, build_prompt
 from annotation.judges.asking.steps import Tried, cost_of, parsed
 from annotation.judges.defining.judge_file import JudgeDefinition, Rung
@@ -105,7 +104,7 @@ async def _check(definition: JudgeDefinition, protocol: Protocol, transport: Tra
     if facts.takes_seed:
         params.setdefault("seed", REPEAT)
     effective = as_sent(definition.model_copy(update={"params": params}), 1)
-    material = tiny_material(protocol, own_template(protocol, definition))
+    material = tiny_material(protocol, own_prompts.own_template(protocol, definition))
     rung, reply = await _ask(effective, material, transport)
     return Checked(
         judge=definition.name, model=definition.model, problem=_problem(material, rung, reply), key=key,

@@ -20,10 +20,8 @@ from annotation.judges.asking.altered_texts import as_stressed
 from annotation.judges.asking.prompt import PAIR, Asked, Material, Probe, Prompt, build_prompt
 from annotation.judges.asking.steps import Ask, Finish, Tried, next_step, second_prompt
 from annotation.judges.defining.judge_file import Rung
-from annotation.judges.money.accounts import Account
-from annotation.judges.money.prices import LIKELY_OUT, worst_cost
-from annotation.judges.replies.outcomes import REPLIES
-from annotation.judges.replies.reply import failed_answers
+from annotation.judges.money import accounts, prices
+from annotation.judges.replies import outcomes, reply
 from annotation.labels.answers import Answer, Answered
 from annotation.labels.entries import scale_of
 from annotation.protocol import Protocol
@@ -294,7 +292,7 @@ def rebuilt_prompt(session: Session, call_id: int, attempt_no: int) -> Prompt:
     if study is None or attempt is None or attempt.prompt_sha256 is None:
         raise AnnotationError("not_found", f"call {call_id} has no attempt {attempt_no} with a prompt")
     rows = load_calls(session, study, [call_id])[call_id]
-    before = [tried for tried in rows.tried[: attempt_no - 1] if tried.outcome in REPLIES]
+    before = [tried for tried in rows.tried[: attempt_no - 1] if tried.outcome in outcomes.REPLIES]
     # a retry starts a new conversation, so which reply this attempt answers is for the hash to say
     built = [build_prompt(rows.material, cast(Rung, attempt.rung)), *(second_prompt(rows.material, r) for r in before)]
     for prompt in built:
@@ -311,18 +309,18 @@ def step_of(rows: CallRows, rung: Rung) -> Ask | Finish:
         return next_step(rows.material, rows.tried, rung)
     except AnnotationError as error:
         codes = [criterion.code for criterion in rows.material.criteria]
-        return Finish(failed_answers(codes, error.code), "failed", error.code)
+        return Finish(reply.failed_answers(codes, error.code), "failed", error.code)
 
 
-def worst(step: Ask | Finish, account: Account) -> float:
+def worst(step: Ask | Finish, account: accounts.Account) -> float:
     """The most a step may cost, in USD; 0 for one that asks nothing or has no price."""
     if isinstance(step, Finish):
         return 0.0
     definition, price = account.resolved.definition, account.resolved.priced.price
     into = step.prompt.utf8_bytes + len(json.dumps(step.prompt.schema))
-    return worst_cost(into, definition.max_output_tokens, price)
+    return prices.worst_cost(into, definition.max_output_tokens, price)
 
 
 def tokens(step: Ask, rows: CallRows) -> float:
     """About how many tokens a step takes of the judge's limit per minute."""
-    return step.prompt.characters / 4 + LIKELY_OUT * len(rows.material.criteria)
+    return step.prompt.characters / 4 + prices.LIKELY_OUT * len(rows.material.criteria)

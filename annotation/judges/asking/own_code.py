@@ -21,8 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from annotation.judges.asking import code_runner
-from annotation.judges.asking.prompt import Message
+from annotation.judges.asking import code_runner, prompt
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, Price
 from annotation.judges.replies.outcomes import Outcome, Reply, Usage, failed_line, without_secrets
 
@@ -51,7 +50,7 @@ def describe_code(judge: JudgeDefinition) -> ModelFacts:
     return ModelFacts(dict(judge.params), (), True, FREE if judge.baseline else None, "code", None)
 
 
-async def ask(judge: JudgeDefinition, messages: Sequence[Message]) -> Reply:
+async def ask(judge: JudgeDefinition, messages: Sequence[prompt.Message]) -> Reply:
     """One item to the judge's code; whatever happens there is an outcome."""
     started = time.monotonic()
     item = {**json.loads(messages[1]["content"]), "params": dict(judge.params)}

@@ -17,8 +17,7 @@ from sqlalchemy import Engine, select, update
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking.examples import prompt_for
-from annotation.judges.batches import batch_rows
-from annotation.judges.batches.batch_api import Batch, BatchApi, close_clients, read_lines
+from annotation.judges.batches import batch_api, batch_rows
 from annotation.judges.batches.batch_rows import (
     LINES,
     LOST,
@@ -35,9 +34,8 @@ from annotation.judges.money.accounts import Account, find_account, is_planned
 from annotation.judges.money.prices import batch_price
 from annotation.judges.queue.settling import Worker
 from annotation.judges.replies.outcomes import COST_UNKNOWN, Reply
-from db.connect import reading, transaction
+from db import connect, tables
 from db.judge_tables import Judge, JudgeCall
-from db.tables import Study
 
 KEYS = 100  # calls settled at once
 
@@ -55,7 +53,7 @@ class JudgeBatches:
     """One judge's batches in this process. `is_over` says that no further request should be started."""
 
     def __init__(
-        self, engine: Engine, study: Study, account: Account, worker: Worker, api: BatchApi,
+        self, engine: Engine, study: tables.Study, account: Account, worker: Worker, api: batch_api.BatchApi,
         is_over: Callable[[], bool] = lambda: False,
     ) -> None:  # fmt: skip
         resolved = account.resolved
@@ -90,13 +88,13 @@ class JudgeBatches:
         """Whether a batch can be fetched."""
         for batch in self.open():
             found = None if batch.is_pending else await self._api.retrieve(self._judge, batch.batch_id)
-            if isinstance(found, Batch) and not found.is_open:
+            if isinstance(found, batch_api.Batch) and not found.is_open:
                 return True
         return False
 
     def open(self) -> tuple[OpenBatch, ...]:
         """What the rows say is at the provider."""
-        with reading(self._engine) as session:
+        with connect.reading(self._engine) as session:
             return batch_rows.open_batches(session, [self._account.judge_id])
 
     def _say(self, text: str) -> None:
@@ -135,7 +133,7 @@ class JudgeBatches:
         else:
             await self._fetch(now)
 
-    async def _fetch(self, batch: Batch) -> None:
+    async def _fetch(self, batch: batch_api.Batch) -> None:
         """Settle every line, then what the batch left without one."""
         settled, ours = 0, not batch.files
         for file in batch.files:
@@ -143,7 +141,7 @@ class JudgeBatches:
             if isinstance(content, Reply):
                 self._say(f"batch {batch.id} has ended, but its file {file} cannot be fetched: {content.error}")
                 return
-            for part in _parts(read_lines(content)):
+            for part in _parts(batch_api.read_lines(content)):
                 settled += self._settle(batch.id, part)
                 ours = ours or settled > 0 or self._knows(part)
         if not ours:
@@ -161,22 +159,22 @@ class JudgeBatches:
             self._stop(f"batch {batch.id} failed: {batch.error or 'the provider gives no reason'}")
 
     def _keys(self, batch_id: str) -> list[str]:
-        with reading(self._engine) as session:
+        with connect.reading(self._engine) as session:
             return batch_rows.waiting_keys(session, self._account.judge_id, batch_id, KEYS)
 
     def _knows(self, replies: Mapping[str, Reply | None]) -> bool:
-        with reading(self._engine) as session:
+        with connect.reading(self._engine) as session:
             return batch_rows.has_calls(session, self._account.judge_id, list(replies))
 
     def _settle(self, batch_id: str, replies: Mapping[str, Reply | None]) -> int:
-        with transaction(self._engine) as session:
-            study = session.get_one(Study, self._study.id)
+        with connect.transaction(self._engine) as session:
+            study = session.get_one(tables.Study, self._study.id)
             return batch_rows.settle(session, study, self._account, self._worker, batch_id, replies)
 
     def _plan_again(self, batch_id: str, *, held: bool = False) -> int:
         calls = 0
         while True:
-            with transaction(self._engine) as session:
+            with connect.transaction(self._engine) as session:
                 now = batch_rows.plan_again(session, self._account.judge_id, self._worker, batch_id, held=held)
             if not now:
                 return calls
@@ -189,38 +187,38 @@ class JudgeBatches:
             self._plan_again(pending, held=True)
             self._stop(f"the file of a batch was not taken: {file_id.error}")
             return
-        with transaction(self._engine) as session:
+        with connect.transaction(self._engine) as session:
             held = batch_rows.still_held(session, self._worker, pending)
         if held != calls:
             self._plan_again(pending, held=True)
             self.run.stopped = "this process slept, and another began to plan its calls again; start it anew"
             return
         made = await self._api.create(self._judge, file_id, pending)
-        if isinstance(made, Batch):
+        if isinstance(made, batch_api.Batch):
             self.run.submitted += calls
             self._name(pending, made, "submitted")
         elif made.outcome not in COST_UNKNOWN and 400 <= (made.http_status or 0) < 500:
             self._plan_again(pending, held=True)
             self._stop(f"the batch was refused: {made.error}")
         else:
-            with transaction(self._engine) as session:
+            with connect.transaction(self._engine) as session:
                 batch_rows.let_go_of(session, self._worker, self._account.judge_id, pending)
             self.run.stopped = f"nobody knows whether {pending} was created: {made.error}"
 
-    def _name(self, pending: str, batch: Batch, how: str) -> None:
-        with transaction(self._engine) as session:
+    def _name(self, pending: str, batch: batch_api.Batch, how: str) -> None:
+        with connect.transaction(self._engine) as session:
             calls = batch_rows.named(session, self._account.judge_id, pending, batch.id)
         self._say(f"batch {batch.id} {how}: {calls:,} calls wait for it")
 
     def _stop(self, reason: str) -> None:
         """For every worker, and for whoever looks at the judge's status."""
         self.run.stopped = self.run.stopped or reason
-        with transaction(self._engine) as session:
+        with connect.transaction(self._engine) as session:
             session.execute(update(Judge).where(Judge.id == self._account.judge_id).values(stopped=self.run.stopped))
 
 
 async def go_through_batches(
-    engine: Engine, study: Study, accounts: Sequence[Account], worker: Worker, api: BatchApi,
+    engine: Engine, study: tables.Study, accounts: Sequence[Account], worker: Worker, api: batch_api.BatchApi,
     is_over: Callable[[], bool], limit: int | None,
 ) -> dict[int, BatchRun]:  # fmt: skip
     """Poll what these judges have at their providers, then submit what is to go through batches; by judge id."""
@@ -235,25 +233,25 @@ async def go_through_batches(
                 if wanted:
                     await batches.submit(limit)
             finally:
-                await close_clients()
+                await batch_api.close_clients()
     return runs
 
 
 def any_ended(
-    engine: Engine, study_id: int, definitions: Sequence[JudgeDefinition], api: BatchApi | None = None
+    engine: Engine, study_id: int, definitions: Sequence[JudgeDefinition], api: batch_api.BatchApi | None = None
 ) -> bool:
     """Whether a batch of these judges can be fetched, as their providers say."""
 
     async def ask(accounts: Sequence[Account]) -> bool:
         worker = Worker("nobody", 0.0)  # nothing is claimed
         try:
-            looks = (JudgeBatches(engine, study, account, worker, api or BatchApi()) for account in accounts)
+            looks = (JudgeBatches(engine, study, account, worker, api or batch_api.BatchApi()) for account in accounts)
             return any([await batches.any_ended() for batches in looks])
         finally:
-            await close_clients()
+            await batch_api.close_clients()
 
-    with reading(engine) as session:
-        study = session.get_one(Study, study_id)
+    with connect.reading(engine) as session:
+        study = session.get_one(tables.Study, study_id)
         templates = [(definition, prompt_for(session, study, definition)) for definition in definitions]
         planned = [(one, template) for one, template in templates if is_planned(session, study, one, template)]
         accounts = [find_account(session, study, one, template) for one, template in planned]
@@ -274,7 +272,7 @@ def release(engine: Engine, study_id: int, batch_id: str) -> int:
     judge_id, batch = _waiting(engine, study_id, batch_id)
     worker, calls = Worker(f"by-hand-{secrets.token_hex(8)}", LEASE_S), 0
     while True:
-        with transaction(engine) as session:
+        with connect.transaction(engine) as session:
             again = plan_again if batch.is_pending else give_up
             now = again(session, judge_id, worker, batch_id)
         if not now:
@@ -287,14 +285,14 @@ def attach(engine: Engine, study_id: int, pending: str, name: str) -> int:
     judge_id, batch = _waiting(engine, study_id, pending)
     if not batch.is_pending:
         raise AnnotationError("has_name", f"{pending} is a provider's name already; only pending:… lacks one")
-    with transaction(engine) as session:
+    with connect.transaction(engine) as session:
         if session.scalar(select(JudgeCall.id).where(JudgeCall.batch_id == name).limit(1)) is not None:
             raise AnnotationError("name_taken", f"{name} is known as another batch of this database; look again")
         return named(session, judge_id, pending, name)
 
 
 def _waiting(engine: Engine, study_id: int, batch_id: str) -> tuple[int, OpenBatch]:
-    with reading(engine) as session:
+    with connect.reading(engine) as session:
         judges = session.scalars(select(Judge).where(Judge.study_id == study_id)).all()
         found = open_batches(session, [judge.id for judge in judges])
         ids = {judge.name: judge.id for judge in judges}

@@ -10,18 +10,16 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from annotation import errors, studies
 from annotation.designs.presentation import OTHER
-from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, refuse_unasked
 from annotation.items.twins import twin_items
 from annotation.judges.asking.material import material_of
 from annotation.judges.asking.prompt import Asked, Material, Probe, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition
-from annotation.judges.money.accounts import Resolved
-from annotation.judges.money.prices import CallSize
+from annotation.judges.money import accounts, prices
 from annotation.labels.entries import scale_of
 from annotation.protocol import Batching, Order, Protocol
-from annotation.studies import criteria_of, protocol_of
 from db.judge_tables import Judge
 from db.tables import LIVE, REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B, Assignment, Criterion, Item, Study, Topic
 from plain.hashes import canonical_sha256, identity_digest
@@ -112,7 +110,7 @@ def labelled_pairs(session: Session, study: Study) -> list[LabelledItem]:
 
     Where both reports of a view are rated, the item that was made first of the two stands for it: A by the plan's coin.
     """
-    twins = twin_items(session, study) if protocol_of(study).rates_both else None
+    twins = twin_items(session, study) if studies.protocol_of(study).rates_both else None
     beside = Item.report_b_id if twins is None else Item.reference_id
     a, b, system_a, system_b = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     texts = (a.shown_text, b.shown_text, Topic.title, Topic.prompt)
@@ -151,7 +149,7 @@ def labelled_pairs(session: Session, study: Study) -> list[LabelledItem]:
 def criteria_by_topic(session: Session, study: Study, pairs: Sequence[LabelledItem]) -> dict[int, list[Criterion]]:
     """The questions asked of each topic's items, in page order. Raises AnnotationError `no_criteria` where none is."""
     refuse_unasked(session, study, {pair.topic_id for pair in pairs})
-    return {topic: criteria_of(session, study, topic) for topic in {pair.topic_id for pair in pairs}}
+    return {topic: studies.criteria_of(session, study, topic) for topic in {pair.topic_id for pair in pairs}}
 
 
 def standing_passes(session: Session, study: Study, judge: str) -> dict[int, dict[int, Pass]]:
@@ -192,7 +190,7 @@ def passes_of(
         planned[pair.item_id] = plan_passes(definition.order, definition.repeats, first)
         before = standing.get(pair.item_id, {})
         if any(before.get(shown.pass_no, shown) != shown for shown in planned[pair.item_id]):
-            raise AnnotationError(
+            raise errors.AnnotationError(
                 "order_changed",
                 f"judge {definition.name!r} was planned with another order before; its labels keep that one, "
                 "so give the judge with the new order a new name",
@@ -204,7 +202,7 @@ def _first_only(definition: JudgeDefinition, pair: LabelledItem) -> str:
     if definition.first_report == "A":
         return "A"
     if pair.reference is None:
-        raise AnnotationError(
+        raise errors.AnnotationError(
             "no_reference",
             f"judge {definition.name!r}: first_report = {definition.first_report!r} needs exactly one reference report "
             f"in every pair, and item {pair.item_id} has none or two; use order = 'both'",
@@ -233,7 +231,7 @@ class PlannedCall:
     shown: Pass
     shown_sha256: tuple[str, ...]
     criteria: tuple[Criterion, ...]
-    size: CallSize
+    size: prices.CallSize
 
     @property
     def served(self) -> dict[tuple[int, int], Pass]:
@@ -245,13 +243,13 @@ def planned_calls(
     study_id: int,
     protocol: Protocol,
     template: str,
-    resolved: Resolved,
+    resolved: accounts.Resolved,
     groups: Sequence[tuple[LabelledItem, ...]],
     passes: Mapping[int, tuple[Pass, ...]],
     questions: Mapping[int, Sequence[Criterion]],
 ) -> Iterator[PlannedCall]:
     """Every call a judge needs: group by group, so that both orders of a pair are done before the next one."""
-    frames: dict[tuple[object, ...], CallSize] = {}
+    frames: dict[tuple[object, ...], prices.CallSize] = {}
     for group in groups:
         first, asked = group[0], questions[group[0].topic_id]
         batched = batches(asked, [row.category for row in asked], resolved.definition.batching)
@@ -276,10 +274,10 @@ def planned_calls(
                 yield PlannedCall(key, group, shown, in_order, criteria, _size(frames[kind], group))
 
 
-def _size(frame: CallSize, group: Sequence[LabelledItem]) -> CallSize:
+def _size(frame: prices.CallSize, group: Sequence[LabelledItem]) -> prices.CallSize:
     """With its texts, which stand in the prompt once, and every probe."""
     more = [item.probe or "" for item in group[1:]]
-    return CallSize(
+    return prices.CallSize(
         frame.characters + group[0].characters + sum(map(len, more)),
         frame.utf8_bytes + group[0].utf8_bytes + sum(len(text.encode()) for text in more),
         frame.criteria,
@@ -299,8 +297,8 @@ def empty_material(
 
 def _frame(
     protocol: Protocol, template: str, criteria: Sequence[Criterion], names: Sequence[str], probes: int
-) -> CallSize:
+) -> prices.CallSize:
     """The size of a prompt without its texts."""
     empty = empty_material(protocol, template, criteria, names, probes)
     prompt = build_prompt(empty, "plain")
-    return CallSize(prompt.characters, prompt.utf8_bytes, len(empty.criteria))
+    return prices.CallSize(prompt.characters, prompt.utf8_bytes, len(empty.criteria))

@@ -16,9 +16,7 @@ from sqlalchemy.orm import Session
 
 from annotation import errors, studies
 from annotation.items.shown import item_code, name_some
-from annotation.judges.asking.client import describe as describe_with_litellm
-from annotation.judges.asking.examples import JudgePrompt, judge_prompt, keep_examples, refuse_asked
-from annotation.judges.asking.own_prompts import is_own, refuse_named_systems, refuse_unfit, sentinels, source_of
+from annotation.judges.asking import client, examples, own_prompts
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, maker, own_family
 from annotation.judges.money import accounts, prices
 from annotation.judges.planning.calls import (
@@ -72,7 +70,7 @@ class Wanted:
     """
 
     resolved: accounts.Resolved
-    prompt: JudgePrompt
+    prompt: examples.JudgePrompt
     window: int | None
     calls: Iterator[PlannedCall]
     items: int
@@ -84,7 +82,7 @@ def plan_judges(
     study_id: int,
     definitions: Sequence[JudgeDefinition],
     *,
-    describe: accounts.Describe = describe_with_litellm,
+    describe: accounts.Describe = client.describe,
     write: bool = True,
 ) -> tuple[JudgePlan, ...]:
     """Write accounts, assignments and calls for every labelled item; twice adds nothing. `write=False` only estimates.
@@ -123,11 +121,11 @@ def _wanted(
 ) -> Wanted:  # fmt: skip
     """What this judge needs given what stands; writes nothing. Raises AnnotationError."""
     accounts.refuse_taken_name(session, study, definition.name)
-    protocol, prompt = studies.protocol_of(study), judge_prompt(session, study, definition)
-    if is_own(definition):
+    protocol, prompt = studies.protocol_of(study), examples.judge_prompt(session, study, definition)
+    if own_prompts.is_own(definition):
         refuse_unfit_prompt(session, study, definition, prompt.template, items, questions)
     if prompt.topics:
-        refuse_asked(session, study, definition, prompt.topics)
+        examples.refuse_asked(session, study, definition, prompt.topics)
         items = [item for item in items if item.topic_id not in prompt.topics]
     # nor about items that it knows from elsewhere: what was never asked stands in no number of any page
     known = {item.item_id for item in items if item_code(item.item_id) in definition.examples}
@@ -161,13 +159,13 @@ def refuse_unfit_prompt(
     """Raises AnnotationError `bad_prompt` where a judge's own words cannot be asked of these items."""
     rows = session.execute(select(System.key, System.public_name).where(System.study_id == study.id))
     protocol = studies.protocol_of(study)
-    refuse_named_systems(protocol, definition, sorted({name for row in rows for name in row if name}))
+    own_prompts.refuse_named_systems(protocol, definition, sorted({name for row in rows for name in row if name}))
     for item in {item.names: item for item in items}.values():
         material = empty_material(protocol, template, questions[item.topic_id], item.names, 1)
-        refuse_unfit(template, sentinels(material), source_of(definition))
+        own_prompts.refuse_unfit(template, own_prompts.sentinels(material), own_prompts.source_of(definition))
 
 
-def _shown_topics(session: Session, definition: JudgeDefinition, prompt: JudgePrompt) -> list[str]:
+def _shown_topics(session: Session, definition: JudgeDefinition, prompt: examples.JudgePrompt) -> list[str]:
     if not prompt.topics:
         return []
     keys = session.scalars(select(Topic.key).where(Topic.id.in_(prompt.topics)).order_by(Topic.key)).all()
@@ -209,7 +207,7 @@ def _plan(engine: Engine, study_id: int, wanted: Wanted, *, write: bool) -> Judg
         with transaction(engine) as session:
             study = session.get_one(Study, study_id)
             account = accounts.open_account(session, study, wanted.resolved, wanted.prompt.template)
-            keep_examples(session, study, wanted.prompt)
+            examples.keep_examples(session, study, wanted.prompt)
             if accounts.other_settings(session, account):
                 warnings.append(
                     f"judge {definition.name!r} had other settings before; new labels stand as later revisions"

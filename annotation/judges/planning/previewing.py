@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.errors import AnnotationError
+from annotation import errors, studies
 from annotation.items.shown import item_code, shown_of_item
 from annotation.judges.asking.examples import judge_prompt
 from annotation.judges.asking.material import material_of
@@ -16,7 +16,6 @@ from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.planning.calls import batches
 from annotation.judges.planning.plan import judged_items, refuse_unfit_prompt
 from annotation.labels.entries import scale_of
-from annotation.studies import criteria_of, protocol_of
 from db.tables import Criterion, Item, Study, Topic
 from plain.hashes import text_sha256
 
@@ -43,9 +42,9 @@ def preview(session: Session, study: Study, definition: JudgeDefinition, item: s
 
     Raises AnnotationError for a prompt that cannot be used, and for an item that is not there or not asked about.
     """
-    protocol, prompt = protocol_of(study), judge_prompt(session, study, definition)
+    protocol, prompt = studies.protocol_of(study), judge_prompt(session, study, definition)
     items = judged_items(session, study)
-    questions = {one.topic_id: criteria_of(session, study, one.topic_id) for one in items}
+    questions = {one.topic_id: studies.criteria_of(session, study, one.topic_id) for one in items}
     if is_own(definition):
         refuse_unfit_prompt(session, study, definition, prompt.template, items, questions)
     asked_about = [one for one in items if one.topic_id not in prompt.topics]
@@ -53,7 +52,7 @@ def preview(session: Session, study: Study, definition: JudgeDefinition, item: s
     if chosen is None:
         shown = any(item == item_code(one.item_id) for one in items)
         why = "is on a topic that it is shown as an example" if shown else "is not there, or not asked about"
-        raise AnnotationError("not_found", f"judge {definition.name!r}: {item} {why}; see: calipers items")
+        raise errors.AnnotationError("not_found", f"judge {definition.name!r}: {item} {why}; see: calipers items")
     row = session.get_one(Item, chosen.item_id)
     topic = session.get_one(Topic, row.topic_id)
     paired = protocol.task_type == "pairwise_choice" or protocol.rates_both
@@ -72,5 +71,5 @@ def preview(session: Session, study: Study, definition: JudgeDefinition, item: s
 
 
 def _asked(session: Session, study: Study, criteria: Sequence[Criterion]) -> list[Asked]:
-    protocol = protocol_of(study)
+    protocol = studies.protocol_of(study)
     return [Asked(row.id, row.code, row.label, row.text, scale_of(protocol, row.scale)) for row in criteria]

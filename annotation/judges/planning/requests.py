@@ -9,14 +9,12 @@ from sqlalchemy.orm import Session
 from annotation.errors import AnnotationError
 from annotation.judges.asking.examples import prompt_for
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts
-from annotation.judges.money.accounts import is_planned, not_of_a_stress_test
-from annotation.judges.money.prices import Estimate, stored_price
+from annotation.judges.money import accounts, prices
 from annotation.judges.planning.plan import plan_judges
 from annotation.people.principals import Principal, study_for
 from annotation.studies import audit
-from db.connect import reading, transaction
+from db import connect, tables
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
-from db.tables import LIVE, Assignment, Study
 from db.types import now
 
 
@@ -46,7 +44,7 @@ def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Reque
     One that a dead worker had started is open still. Two workers may carry out the same one: planning twice adds
     nothing, and then they share its calls.
     """
-    with transaction(engine) as session:
+    with connect.transaction(engine) as session:
         rows = session.scalars(
             select(JudgeRequest)
             .where(JudgeRequest.study_id == study_id, JudgeRequest.done_at.is_(None))
@@ -61,7 +59,7 @@ def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Reque
 
 def end_request(engine: Engine, request_id: int) -> None:
     """Mark a request as carried out, however its run ended."""
-    with transaction(engine) as session:
+    with connect.transaction(engine) as session:
         row = session.get_one(JudgeRequest, request_id)
         row.done_at = row.done_at or now()
 
@@ -70,12 +68,12 @@ def planned_judges(
     engine: Engine, study_id: int, definitions: Sequence[JudgeDefinition]
 ) -> tuple[JudgeDefinition, ...]:
     """Those that were planned with these settings, so that their run can go on."""
-    with reading(engine) as session:
-        study = session.get_one(Study, study_id)
+    with connect.reading(engine) as session:
+        study = session.get_one(tables.Study, study_id)
         return tuple(
             definition
             for definition in definitions
-            if is_planned(session, study, definition, prompt_for(session, study, definition))
+            if accounts.is_planned(session, study, definition, prompt_for(session, study, definition))
         )
 
 
@@ -88,7 +86,7 @@ class Forecast:
     judge: str
     waiting: int
     new: int
-    estimate: Estimate
+    estimate: prices.Estimate
     spent: float
     max_cost: float | None
 
@@ -97,21 +95,21 @@ def can_be_asked(session: Session, principal: Principal) -> tuple[str, ...]:
     """Judges that ran here before, by name; none where people and judges are simulated. Raises `forbidden`."""
     study = study_for(session, principal, "evaluator")
     # an imported judge has a configuration and no call
-    planned = select(JudgeConfig.judge_id).where(not_of_a_stress_test())
+    planned = select(JudgeConfig.judge_id).where(accounts.not_of_a_stress_test())
     judges = select(Judge.name).where(Judge.study_id == study.id, ~Judge.is_simulated, Judge.id.in_(planned))
     return tuple(session.scalars(judges.order_by(Judge.name)))
 
 
 def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
     """Nothing is written or asked. Raises AnnotationError `forbidden`, `unknown_judge`, `locked`."""
-    with reading(engine) as session:
+    with connect.reading(engine) as session:
         study = study_for(session, principal, "evaluator")
         if judge not in can_be_asked(session, principal):
             raise AnnotationError("unknown_judge", f"judge {judge!r} has not run here; start it on the command line")
         row = session.scalars(select(Judge).where(Judge.study_id == study.id, Judge.name == judge)).one()
         config = session.scalars(
             select(JudgeConfig)
-            .where(JudgeConfig.judge_id == row.id, not_of_a_stress_test())
+            .where(JudgeConfig.judge_id == row.id, accounts.not_of_a_stress_test())
             .order_by(JudgeConfig.id.desc())
             .limit(1)
         ).one()
@@ -121,11 +119,11 @@ def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
     return Forecast(judge, plan.waiting, plan.added, plan.estimate, row.spent, row.max_cost)
 
 
-def _as_it_ran(session: Session, study: Study, judge: Judge, config: JudgeConfig) -> JudgeDefinition:
+def _as_it_ran(session: Session, study: tables.Study, judge: Judge, config: JudgeConfig) -> JudgeDefinition:
     """Its definition, but for what rows do not hold and an estimate does not need: limits, keys, concurrency."""
-    mine = Assignment.rater_id == judge.rater_id, Assignment.status.in_(LIVE)
+    mine = tables.Assignment.rater_id == judge.rater_id, tables.Assignment.status.in_(tables.LIVE)
     passes, repeats = session.execute(
-        select(func.max(Assignment.pass_no), func.max(Assignment.repeat_no)).where(*mine)
+        select(func.max(tables.Assignment.pass_no), func.max(tables.Assignment.repeat_no)).where(*mine)
     ).one()
     served = (
         select(func.count(JudgeCallAssignment.assignment_id).label("size"))
@@ -137,7 +135,7 @@ def _as_it_ran(session: Session, study: Study, judge: Judge, config: JudgeConfig
     return JudgeDefinition(
         name=judge.name, model=config.model, template=config.template, api_base=config.api_base,
         params=config.asked_params,
-        price=stored_price(config.price), structured=tuple(config.structured), max_cost=judge.max_cost,
+        price=prices.stored_price(config.price), structured=tuple(config.structured), max_cost=judge.max_cost,
         # one pass a repeat: which of the two reports comes first changes no cost
         order="both" if (passes or 1) > (repeats or 1) else "random",
         batching=config.batching, items_per_call=session.scalar(select(func.max(served.c.size))) or 1,

@@ -23,8 +23,7 @@ from sqlalchemy import URL, Engine, select
 from sqlalchemy.orm import Session
 
 from annotation.judges.queue.settling import CALLS, Settled, Worker, let_go, write_back
-from db.connect import reading, transaction
-from db.judge_tables import JudgeCall
+from db import connect, judge_tables
 
 SEGMENT_BYTES = 8_000_000  # of one file; those whose every reply is in the database are removed
 AT_ONCE = 200  # replies kept in one transaction
@@ -235,7 +234,7 @@ def recover(engine: Engine) -> int:
 
 def _recover(engine: Engine, journal: Left) -> int:
     worker = Worker(journal.worker, 0.0)
-    with reading(engine) as session:
+    with connect.reading(engine) as session:
         answered = _answered(session, journal)
         holding = CALLS.c.worker == journal.worker, CALLS.c.state == "leased"
         judges = {*session.scalars(select(CALLS.c.judge_id).where(*holding).distinct()), *answered}
@@ -243,9 +242,9 @@ def _recover(engine: Engine, journal: Left) -> int:
     for judge in sorted(judges):  # a commit concerns one judge only, as ever
         replies = answered[judge]
         for start in range(0, len(replies), AT_ONCE):
-            with transaction(engine) as session:
+            with connect.transaction(engine) as session:
                 write_back(session, worker, replies[start:][:AT_ONCE])
-        with transaction(engine) as session:
+        with connect.transaction(engine) as session:
             out += let_go(session, worker, judge, journal.sent)
     return out
 
@@ -257,8 +256,8 @@ def _answered(session: Session, journal: Left) -> defaultdict[int, list[Settled]
     for start in range(0, len(replies), AT_ONCE):
         chunk = replies[start:][:AT_ONCE]
         rows = session.execute(
-            select(JudgeCall.key, JudgeCall.id, JudgeCall.judge_id).where(
-                JudgeCall.key.in_([key for (key, _), _ in chunk])
+            select(judge_tables.JudgeCall.key, judge_tables.JudgeCall.id, judge_tables.JudgeCall.judge_id).where(
+                judge_tables.JudgeCall.key.in_([key for (key, _), _ in chunk])
             )
         )
         calls = {key: (call, judge) for key, call, judge in rows}

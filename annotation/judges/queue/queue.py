@@ -14,8 +14,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Select, and_, bindparam, func, or_, select
 from sqlalchemy.orm import Session
 
-from annotation.judges.asking.material import CallRows, Texts, load_calls
-from annotation.judges.asking.steps import Ask, Finish
+from annotation.judges.asking import material, steps
 from annotation.judges.money.accounts import Account
 from annotation.judges.queue.settling import CALLS, ROUNDING, STILL_OPEN, Worker, clock, last_attempts, pay, workers_of
 from db.judge_tables import Judge, JudgeCall
@@ -45,8 +44,8 @@ LEASE = (
 class Work:
     """A call with its next step and the most that step may cost, in USD."""
 
-    rows: CallRows
-    step: Ask | Finish
+    rows: material.CallRows
+    step: steps.Ask | steps.Finish
     worst: float
 
 
@@ -87,11 +86,11 @@ def due_calls(
     account: Account,
     limit: int,
     without: Sequence[int] = (),
-    texts: Texts | None = None,
-) -> list[CallRows]:
+    texts: material.Texts | None = None,
+) -> list[material.CallRows]:
     """Planned calls whose time has come, in order, with their material and attempts."""
     ids = session.scalars(due(account, clock(session)).where(JudgeCall.id.not_in(without)).limit(limit)).all()
-    loaded = load_calls(session, study, ids, texts)
+    loaded = material.load_calls(session, study, ids, texts)
     return [loaded[call] for call in ids]
 
 
@@ -159,8 +158,8 @@ def unfinished(session: Session, account: Account) -> Unfinished:
     return Unfinished(counts.get("planned", 0), counts.get("leased", 0), wait)
 
 
-def _progress(step: Ask | Finish) -> str | None:
-    if isinstance(step, Finish):
+def _progress(step: steps.Ask | steps.Finish) -> str | None:
+    if isinstance(step, steps.Finish):
         return "replied"
     return "reasking" if step.kind == "reask" else None
 

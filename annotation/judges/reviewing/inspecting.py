@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code
-from annotation.judges.asking.material import load_calls, rebuilt_prompt, step_of
-from annotation.judges.asking.steps import Ask
+from annotation.judges.asking import material, steps
 from annotation.judges.defining.judge_file import Rung
 from annotation.people.principals import Principal, study_for
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig
@@ -121,8 +120,8 @@ def _to_send(
 ) -> tuple[Mapping[str, str], ...]:
     if call.state in ("done", "failed"):
         return ()
-    step = step_of(load_calls(session, study, [call.id])[call.id], ladder[min(rung, len(ladder) - 1)])
-    return step.prompt.messages if isinstance(step, Ask) else ()
+    step = material.step_of(material.load_calls(session, study, [call.id])[call.id], ladder[min(rung, len(ladder) - 1)])
+    return step.prompt.messages if isinstance(step, steps.Ask) else ()
 
 
 def _attempt(session: Session, row: JudgeAttempt) -> ShownAttempt:
@@ -130,7 +129,7 @@ def _attempt(session: Session, row: JudgeAttempt) -> ShownAttempt:
     unproved = "" if row.prompt_sha256 else "no prompt is known: the process ended while the request was out"
     if row.prompt_sha256:
         try:
-            messages = rebuilt_prompt(session, row.call_id, row.attempt_no).messages
+            messages = material.rebuilt_prompt(session, row.call_id, row.attempt_no).messages
         except AnnotationError as error:
             unproved = error.text
     return ShownAttempt(

@@ -14,11 +14,9 @@ from sqlalchemy import String, cast, func, select
 from sqlalchemy.orm import Session
 
 from annotation.judges.batches.batch_rows import OpenBatch, open_batches
-from annotation.judges.money.accounts import not_of_a_stress_test
-from annotation.judges.money.ledger import Money, money_of
+from annotation.judges.money import accounts, ledger
 from annotation.judges.queue.settling import clock
-from annotation.judges.replies.outcomes import REPLIES
-from annotation.judges.replies.reply import SENTENCES, WHOLE_REPLY
+from annotation.judges.replies import outcomes, reply
 from annotation.labels.current_labels import CURRENT_LABELS, is_newest
 from annotation.people.principals import Principal, study_for
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
@@ -115,7 +113,7 @@ def _lost_answers(session: Session, study: Study) -> Iterator[Failure]:
     )
     for judge, status, flags, count, label in rows.all():
         why = next(iter(json.loads(flags)), "")
-        words = WHOLE_REPLY.get(why, SENTENCES.get(why, why.replace("_", " "))).format(field="answer")
+        words = reply.WHOLE_REPLY.get(why, reply.SENTENCES.get(why, why.replace("_", " "))).format(field="answer")
         example, call = _reply_behind(session, label)
         yield Failure(judge, "answers", status, words.split(";")[0], count, example, call)
 
@@ -137,7 +135,7 @@ def _reply_behind(session: Session, label_id: int) -> tuple[str, int | None]:
     read = session.scalar(
         select(JudgeAttempt)
         .where(JudgeAttempt.call_id == call)
-        .order_by(JudgeAttempt.outcome.in_(REPLIES).desc(), number)
+        .order_by(JudgeAttempt.outcome.in_(outcomes.REPLIES).desc(), number)
         .limit(1)
     )
     said = (read.raw_reply or read.error or "an empty reply") if read else "nothing was sent"
@@ -150,7 +148,7 @@ def _lost_tries(session: Session, study: Study) -> Iterator[Failure]:
         select(Judge.name, JudgeAttempt.outcome, JudgeAttempt.http_status, func.count(), func.max(JudgeAttempt.id))
         .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
         .join(Judge, Judge.id == JudgeCall.judge_id)
-        .where(Judge.study_id == study.id, JudgeAttempt.outcome.not_in(REPLIES))
+        .where(Judge.study_id == study.id, JudgeAttempt.outcome.not_in(outcomes.REPLIES))
         .group_by(Judge.name, JudgeAttempt.outcome, JudgeAttempt.http_status)
         .order_by(Judge.name, func.count().desc(), JudgeAttempt.outcome)
     )
@@ -212,7 +210,7 @@ class JudgeStanding:
     labels: Mapping[str, int]
     coverage: float | None
     repeats: Mapping[tuple[int, ...], int]
-    money: Money
+    money: ledger.Money
     max_cost: float | None
     paused_s: float
     stopped: str | None
@@ -269,7 +267,7 @@ def _standing(session: Session, judge: Judge, labels: Mapping[str, int], repeats
         judge=judge.name, model=config.model if config else "", planned=sum(states.values()),
         done=states.get("done", 0), failed=states.get("failed", 0), in_flight=states.get("leased", 0), labels=labels,
         coverage=labels.get("ok", 0) / asked if asked else None, repeats=_repeats(session, judge) if repeats else {},
-        money=money_of(session, judge, labels.get("ok", 0)), max_cost=judge.max_cost, paused_s=max(0.0, paused),
+        money=ledger.money_of(session, judge, labels.get("ok", 0)), max_cost=judge.max_cost, paused_s=max(0.0, paused),
         stopped=judge.stopped, batches=open_batches(session, [judge.id]),
     )  # fmt: skip
 
@@ -277,7 +275,7 @@ def _standing(session: Session, judge: Judge, labels: Mapping[str, int], repeats
 def _planned_last(session: Session, judge: Judge) -> JudgeConfig | None:
     configs = select(JudgeConfig).where(JudgeConfig.judge_id == judge.id)
     return session.scalars(
-        configs.order_by(not_of_a_stress_test().desc(), JudgeConfig.id.desc()).limit(1)
+        configs.order_by(accounts.not_of_a_stress_test().desc(), JudgeConfig.id.desc()).limit(1)
     ).one_or_none()
 
 

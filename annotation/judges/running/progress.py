@@ -8,8 +8,7 @@ from sqlalchemy.orm import Session
 
 from annotation.judges.money.accounts import Account
 from annotation.labels.current_labels import CURRENT_LABELS
-from db.judge_tables import Judge, JudgeAttempt, JudgeCall
-from db.tables import Assignment
+from db import judge_tables, tables
 from db.types import now
 
 
@@ -76,16 +75,16 @@ class RunSummary:
 
 def call_counts(session: Session, account: Account) -> dict[str, int]:
     """Calls with these settings by state."""
-    counted = select(JudgeCall.state, func.count()).where(account.calls)
-    return dict(session.execute(counted.group_by(JudgeCall.state)).all())
+    counted = select(judge_tables.JudgeCall.state, func.count()).where(account.calls)
+    return dict(session.execute(counted.group_by(judge_tables.JudgeCall.state)).all())
 
 
 def label_counts(session: Session, account: Account) -> dict[str, int]:
     """The judge's current labels by status."""
     counted = (
         select(CURRENT_LABELS.c.status, func.count())
-        .join(Assignment, Assignment.id == CURRENT_LABELS.c.assignment_id)
-        .where(Assignment.rater_id == account.rater_id)
+        .join(tables.Assignment, tables.Assignment.id == CURRENT_LABELS.c.assignment_id)
+        .where(tables.Assignment.rater_id == account.rater_id)
         .group_by(CURRENT_LABELS.c.status)
     )
     return dict(session.execute(counted).all())
@@ -95,7 +94,7 @@ def seen_in_rows(
     session: Session, account: Account, *, calls: Mapping[str, int], labels: Mapping[str, int], seconds: float
 ) -> JudgeProgress:
     """A judge that other processes work on. `calls` and `labels` are the counts from before they began."""
-    judge, definition = session.get_one(Judge, account.judge_id), account.resolved.definition
+    judge, definition = session.get_one(judge_tables.Judge, account.judge_id), account.resolved.definition
     counts = call_counts(session, account)
     done, failed, planned = counts.get("done", 0), counts.get("failed", 0), sum(counts.values())
     ended = done + failed - calls.get("done", 0) - calls.get("failed", 0)
@@ -116,13 +115,13 @@ def summarise(session: Session, account: Account, *, seconds: float, stopped: st
     counts = call_counts(session, account)
     attempts, cost, priced, unbilled = session.execute(
         select(
-            func.count(JudgeAttempt.id),
-            func.sum(JudgeAttempt.cost),
-            func.count(JudgeAttempt.cost),
-            func.count(JudgeAttempt.id).filter(JudgeAttempt.cost.is_(None)),
+            func.count(judge_tables.JudgeAttempt.id),
+            func.sum(judge_tables.JudgeAttempt.cost),
+            func.count(judge_tables.JudgeAttempt.cost),
+            func.count(judge_tables.JudgeAttempt.id).filter(judge_tables.JudgeAttempt.cost.is_(None)),
         )
-        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
-        .where(JudgeCall.judge_id == account.judge_id)
+        .join(judge_tables.JudgeCall, judge_tables.JudgeCall.id == judge_tables.JudgeAttempt.call_id)
+        .where(judge_tables.JudgeCall.judge_id == account.judge_id)
     ).one()
     has_price = account.resolved.priced.price is not None
     return JudgeSummary(
@@ -134,7 +133,7 @@ def summarise(session: Session, account: Account, *, seconds: float, stopped: st
         attempts=attempts,
         cost=(cost or 0.0) if priced or has_price else None,
         unknown_costs=unbilled if has_price else 0,
-        spent=session.get_one(Judge, account.judge_id).spent,
+        spent=session.get_one(judge_tables.Judge, account.judge_id).spent,
         seconds=seconds,
         stopped=stopped,
         submitted=counts.get("submitted", 0),

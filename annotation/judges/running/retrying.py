@@ -7,14 +7,12 @@ from sqlalchemy import Engine, func, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.judges.asking.examples import prompt_for
-from annotation.judges.asking.material import load_calls
+from annotation.judges.asking import examples, material
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import Account, find_account
 from annotation.labels.current_labels import CURRENT_LABELS
-from db.connect import transaction
+from db import connect, tables
 from db.judge_tables import JudgeAttempt, JudgeCall, JudgeCallAssignment
-from db.tables import Study
 
 FAILURES = ("invalid", "missing", "truncated", "refused")
 HOPELESS = ("input_too_long", "nonce", "stale")  # the same request would come to the same end
@@ -42,18 +40,18 @@ def plan_again(
         if status not in FAILURES:
             allowed = ", ".join(FAILURES)
             raise AnnotationError("bad_option", f"--status {status!r}: only failures are asked again ({allowed})")
-    with transaction(engine) as session:
-        study = session.get_one(Study, study_id)
+    with connect.transaction(engine) as session:
+        study = session.get_one(tables.Study, study_id)
         if study.status == "locked":
             raise AnnotationError("locked", f"study {study.name!r} is locked; no label can change any more")
         accounts = [
-            find_account(session, study, definition, prompt_for(session, study, definition))
+            find_account(session, study, definition, examples.prompt_for(session, study, definition))
             for definition in definitions
         ]
         return tuple(_plan_again(session, study, account, statuses) for account in accounts)
 
 
-def _plan_again(session: Session, study: Study, account: Account, statuses: Sequence[str]) -> Retried:
+def _plan_again(session: Session, study: tables.Study, account: Account, statuses: Sequence[str]) -> Retried:
     failed = select(
         JudgeCall.id, JudgeCall.criteria, JudgeCall.outcome, CURRENT_LABELS.c.criterion_id
     ).join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id).join(
@@ -79,7 +77,7 @@ def _plan_again(session: Session, study: Study, account: Account, statuses: Sequ
     return Retried(account.resolved.definition.name, len(calls), len(found) - len(calls))
 
 
-def _current(session: Session, study: Study, calls: Sequence[int]) -> list[int]:
+def _current(session: Session, study: tables.Study, calls: Sequence[int]) -> list[int]:
     """Those whose texts and questions still stand."""
-    loaded = load_calls(session, study, calls)
+    loaded = material.load_calls(session, study, calls)
     return [call for call in calls if call in loaded and not loaded[call].stale]

@@ -17,21 +17,16 @@ from functools import partial
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from annotation.judges.asking import client
-from annotation.judges.asking.client import Transport
-from annotation.judges.asking.examples import prompt_for
+from annotation.judges.asking import client, examples
 from annotation.judges.batches.batch_api import BatchApi
 from annotation.judges.batches.batches import BatchRun, go_through_batches
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import Account, find_account
 from annotation.judges.queue.journal import Journal, journals_of
 from annotation.judges.queue.settling import STILL_OPEN, Worker, heartbeat
-from annotation.judges.running.progress import JudgeSummary, OnProgress, RunSummary, call_counts, summarise
-from annotation.judges.running.work import JudgeWork
-from db.connect import patient, reading, transaction
-from db.errors import DatabaseError
+from annotation.judges.running import progress, work
+from db import connect, errors, tables
 from db.judge_tables import Judge, JudgeCall
-from db.tables import Study
 
 LEASE_S, TICK_S = 60.0, 1.0
 
@@ -41,14 +36,14 @@ def run_judges(
     study_id: int,
     definitions: Sequence[JudgeDefinition],
     *,
-    transport: Transport = client.ask,
-    on_progress: OnProgress | None = None,
+    transport: client.Transport = client.ask,
+    on_progress: progress.OnProgress | None = None,
     limit: int | None = None,
     stress: str | None = None,
     lease_s: float = LEASE_S,
     tick_s: float = TICK_S,
     batch_api: BatchApi | None = None,
-) -> RunSummary:
+) -> progress.RunSummary:
     """Make the planned calls of these judges, at most `limit` each, and label what they say. Blocks until done.
 
     With `stress` these are that stress test's calls alone, and nothing is labelled. What waits in a provider's batch is
@@ -58,8 +53,8 @@ def run_judges(
     `on_progress` is called every `tick_s` seconds and once at the end. The first Ctrl-C or SIGTERM finishes what is in
     flight, the second gives it up. Raises AnnotationError when a judge was not planned or has no key.
     """
-    with reading(engine) as session:
-        study = session.get_one(Study, study_id)
+    with connect.reading(engine) as session:
+        study = session.get_one(tables.Study, study_id)
         accounts = _accounts(session, study, definitions, stress)
     if transport is client.ask:
         for definition in definitions:
@@ -81,21 +76,21 @@ class _Run:
     """One run in this process: what its judges share, and each of them at work. `batches`: by judge."""
 
     engine: Engine
-    study: Study
+    study: tables.Study
     worker: Worker
     journal: Journal
-    transport: Transport
+    transport: client.Transport
     limit: int | None
     started: float
-    judges: list[JudgeWork] = field(default_factory=list)
+    judges: list[work.JudgeWork] = field(default_factory=list)
     batches: dict[int, BatchRun] = field(default_factory=dict)
 
 
 def _accounts(
-    session: Session, study: Study, definitions: Sequence[JudgeDefinition], stress: str | None
+    session: Session, study: tables.Study, definitions: Sequence[JudgeDefinition], stress: str | None
 ) -> list[Account]:
     reworded = stress == "paraphrase"
-    templates = [prompt_for(session, study, definition, reworded=reworded) for definition in definitions]
+    templates = [examples.prompt_for(session, study, definition, reworded=reworded) for definition in definitions]
     return [
         replace(find_account(session, study, definition, template), stress=stress)
         for definition, template in zip(definitions, templates, strict=True)
@@ -104,7 +99,7 @@ def _accounts(
 
 def _start_again(engine: Engine, accounts: Sequence[Account]) -> None:
     """What stopped a judge before stops it no more, and its budget is what its file says now."""
-    with transaction(engine) as session:
+    with connect.transaction(engine) as session:
         for account in accounts:
             changed = {"stopped": None, "max_cost": account.resolved.definition.max_cost}
             session.execute(update(Judge).where(Judge.id == account.judge_id).values(**changed))
@@ -112,7 +107,7 @@ def _start_again(engine: Engine, accounts: Sequence[Account]) -> None:
 
 async def _work(
     run: _Run, accounts: Sequence[Account], thread: Executor, batch_api: BatchApi | None,
-    on_progress: OnProgress | None, tick_s: float,
+    on_progress: progress.OnProgress | None, tick_s: float,
 ) -> bool:  # fmt: skip
     """Batches first, then every judge until it has ended; whether a signal was heard meanwhile."""
     interrupted = _on_signal(run.judges)
@@ -136,7 +131,7 @@ def _through_batches(engine: Engine, accounts: Sequence[Account]) -> list[Accoun
     """Those of judges that go through batches, or that went and have calls at their providers."""
     judges = [account.judge_id for account in accounts]
     sent = select(JudgeCall.judge_id).where(JudgeCall.judge_id.in_(judges), JudgeCall.state == "submitted", STILL_OPEN)
-    with reading(engine) as session:
+    with connect.reading(engine) as session:
         waiting = {*session.scalars(sent.distinct())}
     return [
         account
@@ -145,31 +140,31 @@ def _through_batches(engine: Engine, accounts: Sequence[Account]) -> list[Accoun
     ]
 
 
-def _judge_work(run: _Run, account: Account, thread: Executor) -> JudgeWork:
+def _judge_work(run: _Run, account: Account, thread: Executor) -> work.JudgeWork:
     """The ordinary requests of one judge: all, or where it goes through batches those that ask again."""
     if account.resolved.definition.batch_api and account.stress is None:
         account = replace(account, part="answered")
-    with reading(run.engine) as session:
-        states, spent = call_counts(session, account), session.get_one(Judge, account.judge_id).spent
+    with connect.reading(run.engine) as session:
+        states, spent = progress.call_counts(session, account), session.get_one(Judge, account.judge_id).spent
     batches = run.batches.get(account.judge_id)
     left = run.limit if run.limit is None or batches is None else run.limit - batches.submitted
-    return JudgeWork(
+    return work.JudgeWork(
         run.engine, run.study, account, run.worker, thread, run.transport, journal=run.journal, states=states,
         spent=spent, limit=left,
     )  # fmt: skip
 
 
-def _summary(run: _Run, interrupted: bool) -> RunSummary:
+def _summary(run: _Run, interrupted: bool) -> progress.RunSummary:
     summaries, seconds = _summaries(run), time.monotonic() - run.started
     said = tuple(text for batches in run.batches.values() for text in batches.said)
-    return RunSummary(summaries, seconds, interrupted, sum(judge.abandoned for judge in run.judges), said)
+    return progress.RunSummary(summaries, seconds, interrupted, sum(judge.abandoned for judge in run.judges), said)
 
 
-@patient
-def _summaries(run: _Run) -> tuple[JudgeSummary, ...]:
-    with reading(run.engine) as session:
+@connect.patient
+def _summaries(run: _Run) -> tuple[progress.JudgeSummary, ...]:
+    with connect.reading(run.engine) as session:
         return tuple(
-            summarise(
+            progress.summarise(
                 session, judge.account, seconds=judge.seconds,
                 stopped=judge.stopped or run.batches.get(judge.account.judge_id, BatchRun()).stopped,
             )
@@ -177,7 +172,7 @@ def _summaries(run: _Run) -> tuple[JudgeSummary, ...]:
         )  # fmt: skip
 
 
-async def _all(judges: Sequence[JudgeWork], on_progress: OnProgress | None, tick_s: float) -> None:
+async def _all(judges: Sequence[work.JudgeWork], on_progress: progress.OnProgress | None, tick_s: float) -> None:
     """Every judge at once, until each has ended. Raises what one of them, or the display, raised."""
     drawing = asyncio.create_task(_draw(judges, on_progress, tick_s))
     drawing.add_done_callback(partial(_stop_if_failed, judges))
@@ -191,19 +186,19 @@ async def _all(judges: Sequence[JudgeWork], on_progress: OnProgress | None, tick
         drawing.cancel()
 
 
-async def _draw(judges: Sequence[JudgeWork], on_progress: OnProgress | None, tick_s: float) -> None:
+async def _draw(judges: Sequence[work.JudgeWork], on_progress: progress.OnProgress | None, tick_s: float) -> None:
     while on_progress is not None:
         await asyncio.sleep(tick_s)
         on_progress(tuple(judge.progress() for judge in judges))
 
 
-def _stop_if_failed(judges: Sequence[JudgeWork], drawing: asyncio.Task[None]) -> None:
+def _stop_if_failed(judges: Sequence[work.JudgeWork], drawing: asyncio.Task[None]) -> None:
     if not drawing.cancelled() and drawing.exception() is not None:
         for judge in judges:
             judge.stop("the display of its progress failed")
 
 
-def _on_signal(judges: Sequence[JudgeWork]) -> threading.Event:
+def _on_signal(judges: Sequence[work.JudgeWork]) -> threading.Event:
     """First signal: claim nothing more. Second: cancel what is in flight. Only the main thread can hear them."""
     heard = threading.Event()
 
@@ -229,7 +224,7 @@ def _heart(engine: Engine, worker: Worker, judge_ids: Sequence[int]) -> Iterator
     def beat() -> None:
         while not ended.wait(worker.lease_s / 3):
             # a database that is away for a moment costs a beat, not the run
-            with contextlib.suppress(DatabaseError), transaction(engine) as session:
+            with contextlib.suppress(errors.DatabaseError), connect.transaction(engine) as session:
                 heartbeat(session, worker, judge_ids)
 
     thread = threading.Thread(target=beat, name="calipers-heartbeat", daemon=True)

@@ -13,14 +13,12 @@ from typing import Any
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from annotation.judges.asking import client
+from annotation.judges.asking import client, material
 from annotation.judges.asking.client import Transport
-from annotation.judges.asking.material import CallRows, Texts, step_of, tokens, worst
 from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, back_off_s, counted_tries, next_step, spent_by
 from annotation.judges.money.accounts import LEAVES, Account, as_sent, leaves
 from annotation.judges.queue import queue
 from annotation.judges.queue.journal import Journal, Request, recover
-from annotation.judges.queue.queue import Work
 from annotation.judges.queue.settling import (
     ROUNDING,
     AskedAgain,
@@ -34,9 +32,8 @@ from annotation.judges.queue.settling import (
     write_back,
 )
 from annotation.judges.replies.outcomes import REPLIES, Reply
-from annotation.judges.running.gate import Gate, Pulse
+from annotation.judges.running import gate, writer
 from annotation.judges.running.progress import JudgeProgress
-from annotation.judges.running.writer import Writer
 from db.connect import patient, reading
 from db.tables import Study
 
@@ -54,15 +51,15 @@ class JudgeWork:
     ) -> None:  # fmt: skip
         self.account, self.abandoned, self.seconds = account, 0, 0.0
         self.stopped: str | None = None
-        self._engine, self._study, self._worker, self._texts = engine, study, worker, Texts()
-        self._writer: Writer[Change] = Writer(
+        self._engine, self._study, self._worker, self._texts = engine, study, worker, material.Texts()
+        self._writer: writer.Writer[Change] = writer.Writer(
             engine, thread, lambda session, changes: write_back(session, worker, changes)
         )
         self._transport, self._limit, self._thread, self._journal = transport, limit, thread, journal
         self._definition, self._price = account.resolved.definition, account.resolved.priced.price
-        self._gate = Gate(self._definition.rpm, self._definition.tpm)
+        self._gate = gate.Gate(self._definition.rpm, self._definition.tpm)
         self._ahead = max(8, self._definition.concurrency // 4)  # claimed before a slot is free, to hide the claim
-        self._ready: deque[Work] = deque()
+        self._ready: deque[queue.Work] = deque()
         self._tasks: set[asyncio.Task[None]] = set()
         self._claiming: asyncio.Task[None] | None = None
         self._requests: set[asyncio.Future[Reply]] = set()
@@ -72,14 +69,14 @@ class JudgeWork:
         self._unaffordable: set[int] = set()
         self._settled = False  # since calls were last set aside
         self._look_at = self._started = time.monotonic()
-        self._pulse: Pulse | None = None
+        self._pulse: gate.Pulse | None = None
         self._changed = asyncio.Event()
         self._states, self._spent = Counter(states), spent
         self._labels: Counter[str] = Counter()
 
     async def run(self) -> None:
         """Until nothing is left, nothing more may be spent, or `stop`. Raises what a transport raised unasked."""
-        self._pulse = Pulse()
+        self._pulse = gate.Pulse()
         await self._take_over()
         while self.stopped is None:
             self._start_ready()
@@ -135,7 +132,7 @@ class JudgeWork:
                 break
             work = self._ready.popleft()
             if isinstance(work.step, Ask):
-                self._gate.started(tokens(work.step, work.rows))
+                self._gate.started(material.tokens(work.step, work.rows))
             self._in_flight += 1
             task = asyncio.create_task(self._one(work))
             self._tasks.add(task)
@@ -181,13 +178,13 @@ class JudgeWork:
         if not claim.taken and not claim.unaffordable:
             self._look_at = time.monotonic() + LOOK_AGAIN_S
 
-    def _prepare(self, want: int) -> list[Work]:
+    def _prepare(self, want: int) -> list[queue.Work]:
         with reading(self._engine) as session:
             due = queue.due_calls(session, self._study, self.account, want, tuple(self._unaffordable), self._texts)
-        return [Work(rows, step := self._step(rows), worst(step, self.account)) for rows in due]
+        return [queue.Work(rows, step := self._step(rows), material.worst(step, self.account)) for rows in due]
 
-    def _step(self, rows: CallRows) -> Ask | Finish:
-        return step_of(rows, self._definition.structured[self._rung])
+    def _step(self, rows: material.CallRows) -> Ask | Finish:
+        return material.step_of(rows, self._definition.structured[self._rung])
 
     async def _is_over(self) -> bool:
         """With nothing in hand: whether this judge has ended. Sets `stopped` then ("" where all is done)."""
@@ -225,7 +222,7 @@ class JudgeWork:
                 await self._changed.wait()
         self._changed.clear()
 
-    async def _one(self, work: Work) -> None:
+    async def _one(self, work: queue.Work) -> None:
         """Take one call as far as it goes now: to its labels, or back into the queue."""
         rows, step, tried = work.rows, work.step, list(work.rows.tried)
         if isinstance(step, Ask) and step.kind != "reask" and step.rung != self._definition.structured[self._rung]:
@@ -263,7 +260,7 @@ class JudgeWork:
             noted.sent()
             self._start_ready()
 
-    async def _send(self, rows: CallRows, step: Ask, noted: Request) -> Reply:
+    async def _send(self, rows: material.CallRows, step: Ask, noted: Request) -> Reply:
         started = time.monotonic()
         judge = as_sent(self._definition, rows.repeat_no)
         self._unsent.add(noted)
@@ -287,12 +284,12 @@ class JudgeWork:
             self._unsent.discard(noted)
 
     async def _settle(
-        self, rows: CallRows, step: Ask, reply: Reply, tried: list[Tried], noted: Request, *, requeue: bool
+        self, rows: material.CallRows, step: Ask, reply: Reply, tried: list[Tried], noted: Request, *, requeue: bool
     ) -> bool:
         """Store the attempt with what it means for the whole judge. True while the call is still in our hands."""
         judge, paused_s = self._note(step, reply)
         if reply.cost is not None and self._definition.max_cost is not None:
-            judge = {**judge, **self._refuse_dearer(reply.cost, worst(step, self.account))}
+            judge = {**judge, **self._refuse_dearer(reply.cost, material.worst(step, self.account))}
         tries, row = counted_tries(tried), as_row(reply, step, self._price)
         counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
@@ -301,7 +298,7 @@ class JudgeWork:
         noted.answered(row, spent, tries)
         mine = await self._writer.change(settled)
         noted.kept()
-        self._spent += worst(step, self.account) if spent is None else spent
+        self._spent += material.worst(step, self.account) if spent is None else spent
         self._settled = True
         if requeue:
             self._look_at = min(self._look_at, time.monotonic() + wait_s)
@@ -343,7 +340,7 @@ class JudgeWork:
             await asyncio.sleep(min(LOOK_AGAIN_S, self._gate.wait_s()))
         return self.stopped is None
 
-    async def _may_ask_again(self, rows: CallRows, step: Ask) -> bool:
+    async def _may_ask_again(self, rows: material.CallRows, step: Ask) -> bool:
         """Reserve the re-ask. False when there is no money for it."""
-        self._gate.started(tokens(step, rows))
-        return bool(await self._writer.change(AskedAgain(rows.call_id, worst(step, self.account))))
+        self._gate.started(material.tokens(step, rows))
+        return bool(await self._writer.change(AskedAgain(rows.call_id, material.worst(step, self.account))))

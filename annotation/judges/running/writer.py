@@ -9,8 +9,7 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from db.connect import patient, transaction
-from db.errors import DatabaseAway
+from db import connect, errors
 
 AT_MOST = 256  # changes in one commit
 PATIENCE_S = 0.2  # the longest that something waits for company
@@ -93,7 +92,7 @@ class Writer(Generic[Change]):
     def _commit(self, changes: Sequence[Change], jobs: Sequence[Job]) -> list[Outcome]:
         try:
             return self._commit_once(changes, jobs)
-        except DatabaseAway as error:
+        except errors.DatabaseAway as error:
             return [(None, error)] * (len(changes) + len(jobs))  # each by itself would wait as long again
         except Exception as error:  # noqa: BLE001  (handed to whoever waits for it)
             if len(changes) + len(jobs) == 1:
@@ -102,8 +101,8 @@ class Writer(Generic[Change]):
         alone = [self._commit([change], ()) for change in changes] + [self._commit((), [job]) for job in jobs]
         return [outcome for (outcome,) in alone]
 
-    @patient
+    @connect.patient
     def _commit_once(self, changes: Sequence[Change], jobs: Sequence[Job]) -> list[Outcome]:
-        with transaction(self._engine) as session:
+        with connect.transaction(self._engine) as session:
             results = self._together(session, changes) if changes else ()
             return [(result, None) for result in (*results, *(job(session) for job in jobs))]

@@ -13,9 +13,7 @@ from sqlalchemy.orm import Session
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText
 from annotation.items.twins import twin_items
-from annotation.judges.asking.altered_texts import KINDS, ONE_SIDED, as_stressed, draw_items
-from annotation.judges.asking.client import describe as describe_with_litellm
-from annotation.judges.asking.examples import prompt_for
+from annotation.judges.asking import altered_texts, client, examples
 from annotation.judges.asking.material import CHUNK, CallRows, Texts, load_calls
 from annotation.judges.asking.prompt import Material, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition
@@ -66,7 +64,7 @@ def plan_stress_test(
     kind: str,
     pairs: int,
     *,
-    describe: Describe = describe_with_litellm,
+    describe: Describe = client.describe,
     write: bool = True,
 ) -> StressPlan:
     """Copy the judge's own finished calls on at most `pairs` items, changed. Twice adds nothing; more pairs add to it.
@@ -81,7 +79,7 @@ def plan_stress_test(
         topic_of = dict(_answered(session, study, own, kind))
         if not topic_of:
             raise AnnotationError("nothing_to_stress", _nothing(definition, kind))
-        chosen = draw_items(list(topic_of.items()), pairs, study.seed)
+        chosen = altered_texts.draw_items(list(topic_of.items()), pairs, study.seed)
         copies = list(_copies(session, study, own, kind, chosen))
         stressed = [copy for copy in copies if copy is not None and not too_long(copy.size, window)]
         known = _known(session, stressed)
@@ -104,23 +102,23 @@ def plan_stress_test(
 
 def own_account(session: Session, study: Study, definition: JudgeDefinition) -> Account:
     """The account of the judge's own calls. Raises AnnotationError `not_planned`."""
-    return find_account(session, study, definition, prompt_for(session, study, definition))
+    return find_account(session, study, definition, examples.prompt_for(session, study, definition))
 
 
 def stress_account(session: Session, study: Study, definition: JudgeDefinition, kind: str) -> Account | None:
     """The account that calls of this stress test belong to; None before the first."""
-    template = prompt_for(session, study, definition, reworded=kind == "paraphrase")
+    template = examples.prompt_for(session, study, definition, reworded=kind == "paraphrase")
     if not is_planned(session, study, definition, template):
         return None
     return replace(find_account(session, study, definition, template), stress=kind)
 
 
 def _refuse(protocol: Protocol, kind: str) -> None:
-    if kind not in KINDS:
-        raise AnnotationError("bad_option", f"--kind {kind!r}: choose from {', '.join(KINDS)}")
-    if kind in ONE_SIDED and protocol.task_type == "probe_label":
+    if kind not in altered_texts.KINDS:
+        raise AnnotationError("bad_option", f"--kind {kind!r}: choose from {', '.join(altered_texts.KINDS)}")
+    if kind in altered_texts.ONE_SIDED and protocol.task_type == "probe_label":
         raise AnnotationError("bad_option", f"--kind {kind} changes a report that is judged; here statements are")
-    if kind in ONE_SIDED and not protocol.language.lower().startswith("en"):
+    if kind in altered_texts.ONE_SIDED and not protocol.language.lower().startswith("en"):
         raise AnnotationError(
             "bad_option",
             f"--kind {kind} adds English sentences, and this study's language is {protocol.language!r}; "
@@ -160,7 +158,7 @@ def _copies(session: Session, study: Study, own: Account, kind: str, items: Sequ
         )
         for call, *of_call in rows:
             found.setdefault(call, tuple(of_call))
-    template = prompt_for(session, study, own.resolved.definition, reworded=kind == "paraphrase")
+    template = examples.prompt_for(session, study, own.resolved.definition, reworded=kind == "paraphrase")
     ids, texts = sorted(found), Texts()
     for start in range(0, len(ids), CHUNK):
         for call, rows_of in load_calls(session, study, ids[start:][:CHUNK], texts).items():
@@ -182,7 +180,7 @@ def _copy(
 ) -> _Copy | None:
     old = rows.material
     shown = [ShownText("", *text, "") for text in zip(old.texts, old.text_sha256, strict=True)]
-    changed = as_stressed(kind, shown, left, seed=seed, item=item)
+    changed = altered_texts.as_stressed(kind, shown, left, seed=seed, item=item)
     sha256 = tuple(text.shown_sha256 for text in changed)
     if rows.stale or (kind != "paraphrase" and sha256 == old.text_sha256):
         return None
@@ -216,7 +214,7 @@ def _write(session: Session, study: Study, own: Account, kind: str, new: Sequenc
     config_id = own.config_id
     if kind == "paraphrase":
         # the same effective parameters, whatever another version would make of the file
-        template = prompt_for(session, study, own.resolved.definition, reworded=True)
+        template = examples.prompt_for(session, study, own.resolved.definition, reworded=True)
         content = {**own.resolved.content, "template_sha256": text_sha256(template)}
         resolved = replace(own.resolved, content=content, sha256=canonical_sha256(content))
         config_id = open_account(session, study, resolved, template).config_id

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands.completing import among
+from app.commands import completing, printing
 from app.commands.judges.records import usd
 from app.commands.judges.workers import chosen_judges, live
-from app.commands.printing import JSON, ONE, print_json, print_table
 
 if TYPE_CHECKING:
     from annotation.judges.stress_tests.stress_plan import StressPlan
@@ -49,12 +48,12 @@ def add_to(judge: typer.Typer) -> None:
 
 
 def stress(
-    study: str = ONE,
+    study: str = printing.ONE,
     judge: str = typer.Option(..., help="Which judge of the file; it must have answered these items."),
     kind: str = typer.Option(
         ...,
         help="What is changed: markdown, padding, paraphrase, authority or injection.",
-        autocompletion=among("markdown", "padding", "paraphrase", "authority", "injection"),
+        autocompletion=completing.among("markdown", "padding", "paraphrase", "authority", "injection"),
     ),
     pairs: int = typer.Option(50, help="How many pairs at most (or items), from as many topics as there are.", min=1),
     judges: Path = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how."),
@@ -63,7 +62,7 @@ def stress(
     ),
     dry_run: bool = typer.Option(False, "--dry-run", help="Only the estimate; writes and asks nothing."),
     yes: bool = typer.Option(False, "--yes", help="Go on after the estimate without asking."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Ask again with one thing changed that should not matter.
 
@@ -120,10 +119,10 @@ def _work(engine: Any, study_id: int, definition: Any, kind: str, as_json: bool)
 
 def _show_plan(plan: StressPlan, as_json: bool) -> None:
     if as_json:
-        print_json(asdict(plan))
+        printing.print_json(asdict(plan))
         return
     money = plan.estimate
-    print_table(
+    printing.print_table(
         ("judge", "change", "items", "topics", "calls", "to make", "left out", "USD low", "likely", "worst", "price"),
         [
             (plan.judge, plan.kind, plan.items, plan.topics, plan.calls, money.calls, plan.left_out,
@@ -156,7 +155,7 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
         follows, unasked = (share_of(column, obeyed.clusters) for column in (obeyed.stressed, obeyed.unstressed))
     if as_json:
         made = {**asdict(change), "detectable": effect.detectable}
-        print_json(
+        printing.print_json(
             {
                 "judge": definition.name, "stress_test": kind, "statistic": scores.what, "outcome": effect.outcome,
                 **_known(made), "note": effect.note,

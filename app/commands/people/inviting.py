@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.completing import among
-from app.commands.printing import JSON, ONE, WHICH, print_json, print_table, say_next
+from app.commands import completing, printing
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -25,19 +24,19 @@ def add_to(app: typer.Typer) -> None:
 
 
 def invite(
-    study: str = ONE,
+    study: str = printing.ONE,
     names: list[str] = typer.Argument(None, help="People, as admins know them; exports use a pseudonym."),
     role: str = typer.Option(
         "annotator",
         help="annotator, adjudicator, evaluator or admin.",
-        autocompletion=among("annotator", "adjudicator", "evaluator", "admin"),
+        autocompletion=completing.among("annotator", "adjudicator", "evaluator", "admin"),
     ),
     new_link: bool = typer.Option(False, "--new-link", help="Withdraw the older links of these people."),
     out: Path = typer.Option(None, help="Write the links to this new CSV file, for mailing; names stand in it."),
     open_link: bool = typer.Option(False, "--open-link", help="One link for many, told apart by ?participant=ID."),
     places: int = typer.Option(0, help="With --open-link: how many people it lets in."),
     quota: int = typer.Option(None, help="With --open-link: how many items each may take."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Print a link for each person, or one for a crowd platform.
 
@@ -69,7 +68,7 @@ def invite(
     if open_link:
         _say_open_link(link, places, quota, as_json)
     elif as_json:
-        print_json([{"name": name, "role": role, "link": link} for name, link in links.items()])
+        printing.print_json([{"name": name, "role": role, "link": link} for name, link in links.items()])
     elif out:
         typer.echo(f"written to {out}: {counted(len(links), 'link')}; {KEEP_APART}")
     else:
@@ -77,11 +76,11 @@ def invite(
             typer.echo(link if len(links) == 1 else f"{link}  {name}")
         typer.echo(f"they lead to {settings().base_url}; to another address: set CALIPERS_BASE_URL first", err=True)
     if not as_json:
-        say_next(opened(), study)
+        printing.say_next(opened(), study)
 
 
 def people(
-    study: str = WHICH,
+    study: str = printing.WHICH,
     revoke: str = typer.Option("", help="Withdraw every link of this person."),
     revoke_link: int = typer.Option(None, help="Withdraw the open link with this number."),
     sign_out: str = typer.Option("", help="Sign this person out in every browser; their links go on working."),
@@ -97,7 +96,7 @@ def people(
     name: str = typer.Option("", help="With --quota: of this person only."),
     pay: Path = typer.Option(None, help="Write hours and amounts to this new CSV file; names stand in it."),
     links: bool = typer.Option(False, "--open-links", help="List the open links only."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """List who takes part and how far they are; pause, void, pay.
 
@@ -142,7 +141,7 @@ def people(
         typer.echo(f"written to {pay}: {len(paid)} people; {KEEP_APART}", err=True)
     if as_json:
         rows = [asdict(line) for line in (paid if pay else doors if links else listed)]
-        print_json(
+        printing.print_json(
             [
                 {key: value.isoformat() if isinstance(value, datetime) else value for key, value in row.items()}
                 for row in rows
@@ -170,7 +169,7 @@ def _set_quota(session: Session, admin: Principal, quota: str, name: str) -> Non
 
 def _say_open_link(link: str, places: int, quota: int | None, as_json: bool) -> None:
     if as_json:
-        print_json({"link": link, "places": places, "quota": quota})
+        printing.print_json({"link": link, "places": places, "quota": quota})
         return
     typer.echo(f"{link}?participant=ID")
     typer.echo(
@@ -194,10 +193,10 @@ def _print_people(listed: list[PersonLine]) -> None:
         "name", "pseudonym", "role", "status", "consent", "training", "handed in", "in work", "quota", "active h",
         "links", "used", "last seen (UTC)", "code",
     )  # fmt: skip
-    print_table(heads, rows, numbers=("handed in", "in work", "quota", "active h", "links", "used"))
+    printing.print_table(heads, rows, numbers=("handed in", "in work", "quota", "active h", "links", "used"))
 
 
 def _print_open_links(doors: list[OpenLinkLine]) -> None:
     rows = [(door.id, door.state, door.taken, door.places, door.quota, f"{door.expires_at:%Y-%m-%d}") for door in doors]
     heads = ("open link", "state", "people", "places", "quota", "expires")
-    print_table(heads, rows, numbers=("people", "places", "quota"))
+    printing.print_table(heads, rows, numbers=("people", "places", "quota"))

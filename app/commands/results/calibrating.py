@@ -7,24 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.completing import among
-from app.commands.printing import (
-    ALONE_ERROR,
-    BRIEF,
-    CALIBRATION,
-    CASCADE,
-    FAMILY,
-    JSON,
-    JUDGES,
-    PRESET,
-    PROTOCOL,
-    WHAT,
-    WITH,
-    echo_json,
-    listed,
-    working,
-)  # fmt: skip
-from app.commands.tidying import LABELS_ARE, LAYOUT, MAP, MAP_LABEL, MAPPING, PEOPLE, READ, options_of, say_reading
+from app.commands import completing, printing, tidying
 
 PLANNED_TOPICS = typer.Option(
     None, min=1, help="Topics meant in the end, said before the first look: each look then spends part of the error."
@@ -64,13 +47,13 @@ def add_to(app: typer.Typer) -> None:
 
 
 def calibrate(
-    what: str = WHAT,
-    others: list[str] = WITH,
+    what: str = printing.WHAT,
+    others: list[str] = printing.WITH,
     out: Path = typer.Option(None, help="Folder for the report, its tables and its figures."),
-    brief: bool = BRIEF,
-    protocol: str = PROTOCOL,
-    preset: list[str] = PRESET,
-    judges: Path = JUDGES,
+    brief: bool = printing.BRIEF,
+    protocol: str = printing.PROTOCOL,
+    preset: list[str] = printing.PRESET,
+    judges: Path = printing.JUDGES,
     resamples: int = typer.Option(9_999, help="Bootstrap resamples.", min=99),
     seed: int = typer.Option(None, help="Seed of the resamples; a study's own where left out."),
     per_criterion: bool = typer.Option(
@@ -80,13 +63,13 @@ def calibrate(
         False, "--gate", help="Exit with what was decided: 0 a judge is adequate, 3 none is, 4 cannot tell."
     ),
     judge: str = typer.Option("", help="Whose card to print; with --gate: decide on this judge alone."),
-    family: list[str] = FAMILY,
-    cascade: list[str] = CASCADE,
+    family: list[str] = printing.FAMILY,
+    cascade: list[str] = printing.CASCADE,
     planned_topics: int = PLANNED_TOPICS,
     any_time: bool = ANY_TIME,
     looks: int = LOOKS,
     earlier_look: list[Path] = EARLIER_LOOK,
-    calibration: Path = CALIBRATION,
+    calibration: Path = printing.CALIBRATION,
     margin: float = typer.Option(
         None,
         help="How much less than a left-out annotator a judge may agree, such as .05.",
@@ -102,19 +85,19 @@ def calibrate(
         [],
         help=f"What it must also keep, repeatable: {', '.join(REQUIRABLE)}.",
         rich_help_panel=GOOD_ENOUGH,
-        autocompletion=among(*REQUIRABLE),
+        autocompletion=completing.among(*REQUIRABLE),
     ),
     ties: str = typer.Option(
         None,
         help="three_class: a tie is an answer like another; half_credit; exclude.",
         rich_help_panel=GOOD_ENOUGH,
-        autocompletion=among("three_class", "half_credit", "exclude"),
+        autocompletion=completing.among("three_class", "half_credit", "exclude"),
     ),
     distance: str = typer.Option(
         None,
         help="How scores agree: linear, quadratic, or exact.",
         rich_help_panel=GOOD_ENOUGH,
-        autocompletion=among("linear", "quadratic", "exact"),
+        autocompletion=completing.among("linear", "quadratic", "exact"),
     ),
     epsilon: float = typer.Option(
         None,
@@ -140,15 +123,15 @@ def calibrate(
         "--require-cheapest",
         help="With --gate: 4 where an adequate judge may not be the cheapest, its price unknown.",
     ),
-    alone_error: float = ALONE_ERROR,
-    map_: list[str] = MAP,
-    map_label: list[str] = MAP_LABEL,
-    labels_are: str = LABELS_ARE,
-    people: list[str] = PEOPLE,
-    read: list[str] = READ,
-    layout: str = LAYOUT,
-    mapping: Path = MAPPING,
-    as_json: bool = JSON,
+    alone_error: float = printing.ALONE_ERROR,
+    map_: list[str] = tidying.MAP,
+    map_label: list[str] = tidying.MAP_LABEL,
+    labels_are: str = tidying.LABELS_ARE,
+    people: list[str] = tidying.PEOPLE,
+    read: list[str] = tidying.READ,
+    layout: str = tidying.LAYOUT,
+    mapping: Path = tidying.MAPPING,
+    as_json: bool = printing.JSON,
 ) -> None:
     """The cheapest judge that agrees with people, and the numbers.
 
@@ -189,12 +172,12 @@ def calibrate(
         "alone_error": alone_error,
     }  # fmt: skip
     chosen = settings_chosen(calibration, given)
-    with working("reading labels, computing intervals") as advance:
+    with printing.working("reading labels, computing intervals") as advance:
         made = calibrated(
             what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
             families=families_of(family), cascades=cascade, chosen=chosen,
             looks=LooksGiven(planned_topics, any_time, looks, tuple(earlier_look)), others=parts_of(others),
-            how_read=options_of(map_, map_label, people, read, labels_are, layout, mapping),
+            how_read=tidying.options_of(map_, map_label, people, read, labels_are, layout, mapping),
         )  # fmt: skip
         if out is not None:
             from app.results.export_files import write_report  # a second's imports, of what studies need
@@ -203,16 +186,16 @@ def calibrate(
             written = write_report(
                 made, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief
             )
-    say_reading(made.told, err=True)
+    tidying.say_reading(made.told, err=True)
     report = made.report
     if judge and report.choice is not None:
         decided(report.choice, judge)  # refuses a name that no judge has
     if as_json:
-        echo_json(report_json(report))
+        printing.echo_json(report_json(report))
     else:
         print_report(report, judge)
         if out is not None:
-            typer.echo(f"\nWritten to {out}: {listed(written)}")
+            typer.echo(f"\nWritten to {out}: {printing.listed(written)}")
     if not compared(report):
         raise typer.Exit(1)
     decision = decision_of(report, judge, require_cheapest) if gate else None

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import typer
 
-from app.commands.printing import CALIBRATION, PROTOCOL
-from app.commands.tidying import LAYOUT
+from app.commands import printing, tidying
 
 
 def add_to(app: typer.Typer) -> None:
@@ -17,11 +16,11 @@ def add_to(app: typer.Typer) -> None:
 
 def show(
     file: Path = typer.Argument(..., help="A labels file, in any form that `calipers calibrate` reads."),
-    protocol: str = PROTOCOL,
-    calibration: Path = CALIBRATION,
+    protocol: str = printing.PROTOCOL,
+    calibration: Path = printing.CALIBRATION,
     margin: float = typer.Option(None, help="How much less than a left-out annotator a judge may agree, such as .05."),
     at_least: float = typer.Option(None, help="Instead: the share of labels it must agree in, such as .80."),
-    layout: str = LAYOUT,
+    layout: str = tidying.LAYOUT,
     port: int = typer.Option(8510, help="Port to listen on, of this machine alone.", min=1, max=65_535),
     browser: bool = typer.Option(True, help="Open the browser; the link is printed anyway."),
 ) -> None:

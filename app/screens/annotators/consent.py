@@ -16,10 +16,9 @@ from annotation.people.sign_ins import sign_out as leave
 from annotation.rendering import render_report
 from annotation.texts.scripts import direction
 from app.component import sign_out
+from app.screens import leaving, look
 from app.screens.annotators.my_work import CSS as HOME
 from app.screens.annotators.my_work import how_time_counts
-from app.screens.leaving import DECLINED
-from app.screens.look import attributes, style
 from app.settings import database
 from app.texts import ENGLISH, Texts, texts_for
 from db.connect import reading, transaction
@@ -55,12 +54,12 @@ def show(principal: Principal, cookie: str) -> None:
         consent = view_consent(session, principal)
     words = texts_for(consent.language)
     st.set_page_config(page_title=words.tell("screens.consent_title"))
-    style(consent.theme)
+    look.style(consent.theme)
     st.html(f"<style>{HOME}{CSS}</style>")
     st.html(page_html(consent))
     if refused := st.session_state.pop(REFUSED, ()):
         said = escape(_refusal(words, *refused))
-        st.html(f'<div class="c-page" {attributes(words)}><p class="g-main c-amber" role="alert">{said}</p></div>')
+        st.html(f'<div class="c-page" {look.attributes(words)}><p class="g-main c-amber" role="alert">{said}</p></div>')
     with st.container(key="consent"):
         if consent.state in ("asked", "outdated", "withdrawn"):
             _ask(cookie, consent.sha256, words)
@@ -86,7 +85,7 @@ def page_html(consent: Consent) -> str:
     back = f'<p><a href="/my_work" target="_self">{home}</a></p>' if consent.state in ("given", "none") else ""
     time = escape(how_time_counts(words, consent.idle_s, consent.pay.rate, consent.pay.currency))
     return (
-        f'<div class="c-page" {attributes(words)}><header class="w-head"><h1>{title}</h1>'
+        f'<div class="c-page" {look.attributes(words)}><header class="w-head"><h1>{title}</h1>'
         f'<span class="w-study" {theirs}>{escape(consent.title)}</span>{simulated}</header><main class="g-main">'
         f'<p class="c-answer">{opening}</p>{note}{back}'
         f'<h2>{tell("what_you_do")}</h2><div class="g-text" {theirs}><p>{escape(consent.task)}</p>'
@@ -117,7 +116,7 @@ def _withdraw(cookie: str, words: Texts) -> None:
         st.button(tell("screens.consent.withdraw"), key="withdraw", on_click=_asking, args=(True,))
         return
     stops = tell("screens.consent.stops")
-    st.html(f'<div class="c-page" {attributes(words)}><p class="g-warn">{stops}</p></div>')
+    st.html(f'<div class="c-page" {look.attributes(words)}><p class="g-warn">{stops}</p></div>')
     with st.container(horizontal=True):
         st.button(
             tell("screens.consent.withdraw_now"), key="withdraw_now", on_click=_do, args=(cookie, withdraw_consent)
@@ -132,7 +131,7 @@ def _asking(whether: bool) -> None:
 def _decline(cookie: str) -> None:
     with transaction(database()) as session:
         leave(session, cookie)
-    st.session_state[DECLINED] = True
+    st.session_state[leaving.DECLINED] = True
 
 
 def _do(cookie: str, act: Callable[..., object], *arguments: str) -> None:

@@ -7,21 +7,19 @@ from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
 from annotation.offline.ballot_format import rescue_signer
-from annotation.people.principals import Principal, name_of
-from annotation.people.sign_ins import csrf_token
+from annotation.people import principals, sign_ins
 from annotation.studies import protocol_of
 from annotation.training.training import TrainingState, closed_gate, training_state
 from annotation.work import claiming, own_work, page, progress
 from app.component import annotate, sign_out
-from app.screens.annotators import consent
-from app.screens.annotators.my_work import CSS as HOME
+from app.screens.annotators import consent, my_work
 from app.screens.look import attributes, style
 from app.settings import database
 from app.texts import Texts, texts_for
 from db import connect, people_tables, tables
 
 
-def show(principal: Principal, cookie: str) -> None:
+def show(principal: principals.Principal, cookie: str) -> None:
     """The item the address names (`?open=aid`), the assignment in work, a new one, or the end of work."""
     wanted = st.query_params.get("open")
     with connect.transaction(database()) as session:
@@ -33,7 +31,7 @@ def show(principal: Principal, cookie: str) -> None:
         participant = progress.is_participant(session, principal)
         code = progress.completion_code(session, principal) if assignment is None else None
         status = own_work.status_for(study, session.get_one(people_tables.Enrollment, principal.enrollment_id))
-        name = name_of(session, principal.enrollment_id or 0)
+        name = principals.name_of(session, principal.enrollment_id or 0)
         title, simulated, language = protocol_of(study).title, study.is_simulated, protocol_of(study).language
     tell = texts_for(language).tell
     if gate is not None and assignment is None:
@@ -42,7 +40,7 @@ def show(principal: Principal, cookie: str) -> None:
     annotate(
         {
             "aid": assignment.aid if assignment else None,
-            "csrf": csrf_token(cookie),
+            "csrf": sign_ins.csrf_token(cookie),
             "person": principal.opaque_id,
             "name": name,
             "rescue": rescue_signer(cookie),
@@ -62,7 +60,7 @@ def show(principal: Principal, cookie: str) -> None:
     )
 
 
-def _own(session: Session, principal: Principal, aid: str) -> tables.Assignment | None:
+def _own(session: Session, principal: principals.Principal, aid: str) -> tables.Assignment | None:
     try:
         return page.own_assignment(session, principal, aid)
     except AnnotationError:
@@ -72,16 +70,16 @@ def _own(session: Session, principal: Principal, aid: str) -> tables.Assignment 
 CSS = ".c-empty a { color: var(--c-accent) !important; text-underline-offset: 3px; }"
 
 
-def show_untrained(principal: Principal, cookie: str) -> None:
+def show_untrained(principal: principals.Principal, cookie: str) -> None:
     """One sentence, and the way on."""
     with connect.reading(database()) as session:
         study = session.get_one(tables.Study, principal.study_id)
         state, language = training_state(session, study, principal), protocol_of(study).language
         theme = session.get_one(people_tables.Enrollment, principal.enrollment_id).preferences.get("theme", "system")
     style(theme)
-    st.html(f"<style>{HOME}{CSS}</style>")
+    st.html(f"<style>{my_work.CSS}{CSS}</style>")
     st.html(page_html(state, texts_for(language)))
-    signed_in = {"csrf": csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
+    signed_in = {"csrf": sign_ins.csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
     signed_in["language"] = language
     sign_out(signed_in, key="sign_out")
 

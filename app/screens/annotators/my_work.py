@@ -8,15 +8,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from annotation.offline.ballot_format import rescue_signer
-from annotation.people.principals import Principal
-from annotation.people.sign_ins import csrf_token
+from annotation.people import principals, sign_ins
 from annotation.rendering import render_report
 from annotation.texts.scripts import direction
 from annotation.work.own_work import STATES as OWN_STATES
 from annotation.work.own_work import OwnItem, OwnRemark, OwnWork, own_work
 from app.component import sign_out
 from app.screens import look
-from app.screens.look import PAGE, attributes, matching, start, style, table
 from app.settings import database
 from app.texts import ENGLISH, Texts, texts_for
 from db.connect import reading
@@ -77,16 +75,16 @@ STATES = {state: f"state_{state.replace(' ', '_')}" for state in OWN_STATES.valu
 WHAT_NOW = ("draft", "paused", "held", "closed", "locked")  # statuses that say why there is nothing to do
 
 
-def show(principal: Principal, cookie: str) -> None:
+def show(principal: principals.Principal, cookie: str) -> None:
     """One sentence, the next step, then the list."""
     with reading(database()) as session:
         work = own_work(session, principal)
     st.set_page_config(page_title=texts_for(work.language).tell("screens.home_title"))
-    style(work.theme)
+    look.style(work.theme)
     st.html(f"<style>{CSS}</style>")
     asked = st.query_params
     st.html(page_html(work, asked.get("find", ""), asked.get("from", "")))
-    signed_in = {"csrf": csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
+    signed_in = {"csrf": sign_ins.csrf_token(cookie), "person": principal.opaque_id, "rescue": rescue_signer(cookie)}
     signed_in["language"] = work.language
     sign_out(signed_in, key="sign_out")
 
@@ -105,7 +103,7 @@ def page_html(work: OwnWork, find: str = "", first: str = "") -> str:
     theirs = f'lang="{escape(work.language)}" dir="{direction(work.language)}"'
     task = f"<div {theirs}><p>{escape(work.task)}</p>{render_report(work.guidance)}</div>"
     return (
-        f'<div class="c-page" {attributes(words)}><header class="w-head"><h1>{tell("screens.my_work.title")}</h1>'
+        f'<div class="c-page" {look.attributes(words)}><header class="w-head"><h1>{tell("screens.my_work.title")}</h1>'
         f'<span class="w-study" {theirs}>{escape(work.title)}</span>{simulated}</header><div class="w-main">'
         f'<p class="c-answer">{escape(answer(work))}</p><p class="c-soft">{escape(what_now(work))}</p>'
         f"{_training(work, words)}{_warning(work, words)}{_code(work, words)}{step}"
@@ -189,11 +187,11 @@ def _table(work: OwnWork, words: Texts, find: str, first: str) -> str:
         return ""
     tell = partial(_mine, words)
     heads = (*map(tell, ("topic", "state", "answered", "active", "submitted_at")), "")
-    items = matching(work.items, lambda item: item.topic, find)
-    at = start(int(first[:9]) - 1 if first.isascii() and first.isdigit() else 0, len(items))
-    rows = (_row(item, words) for item in items[at : at + PAGE])
-    beside = _beside(find, at, len(items), words) if len(work.items) > PAGE else ""
-    return f'<h2 id="items">{tell("newest_first")}</h2>{beside}{table(tell("your_items"), heads, rows)}'
+    items = look.matching(work.items, lambda item: item.topic, find)
+    at = look.start(int(first[:9]) - 1 if first.isascii() and first.isdigit() else 0, len(items))
+    rows = (_row(item, words) for item in items[at : at + look.PAGE])
+    beside = _beside(find, at, len(items), words) if len(work.items) > look.PAGE else ""
+    return f'<h2 id="items">{tell("newest_first")}</h2>{beside}{look.table(tell("your_items"), heads, rows)}'
 
 
 def _beside(find: str, at: int, of: int, words: Texts) -> str:
@@ -201,10 +199,10 @@ def _beside(find: str, at: int, of: int, words: Texts) -> str:
     tell = partial(_mine, words)
     links = "".join(
         f'<a href="/my_work?{escape(urlencode({"find": find, "from": to + 1}))}#items" target="_self">{tell(name)}</a>'
-        for name, to in (("newer", at - PAGE), ("older", at + PAGE))
+        for name, to in (("newer", at - look.PAGE), ("older", at + look.PAGE))
         if 0 <= to < of
     )
-    place = tell("place", first=at + 1, last=min(at + PAGE, of), of=of) if of else tell("none_found")
+    place = tell("place", first=at + 1, last=min(at + look.PAGE, of), of=of) if of else tell("none_found")
     return (
         f'<form class="w-find" action="/my_work" method="get"><label>{tell("find")} <input name="find" '
         f'value="{escape(find)}"></label><button>{tell("find_now")}</button><span>{place}</span>{links}</form>'

@@ -2,8 +2,7 @@
 
 from app.results.shown_file import Source
 from app.screens.report_page import answer, open_report, warnings_and_making
-from app.screens.results.plot_words import of_forest, of_pass_fail, of_pass_rates
-from app.screens.results.tables_and_figures import plot, sortable
+from app.screens.results import plot_words, tables_and_figures
 from calibration.results import CalibrationReport
 from exports.plots.forest import forest, pass_fail_figure, pass_rates_figure
 from exports.sheets.passing import confusion_table, pass_fail_table, pass_rates_table
@@ -19,8 +18,8 @@ def show(source: Source) -> None:
     report = opened.report
     answer(headline(report))
     figure = forest(report)
-    plot(figure, "agreement", of_forest(figure))
-    sortable(agreement_table(report), report, "agreement_table")
+    tables_and_figures.plot(figure, "agreement", plot_words.of_forest(figure))
+    tables_and_figures.sortable(agreement_table(report), report, "agreement_table")
     _passing(report)
     warnings_and_making(report)
 
@@ -29,11 +28,11 @@ def _passing(report: CalibrationReport) -> None:
     """Where answers pass or fail, show who says which, how often judges are right, and corrected pass rates."""
     figure = pass_fail_figure(report)
     if figure is not None:
-        plot(figure, "pass_fail", of_pass_fail(report))
+        tables_and_figures.plot(figure, "pass_fail", plot_words.of_pass_fail(report))
     for key, table in (("rates", pass_fail_table(report)), ("confusion", confusion_table(report))):
         if table is not None:
-            sortable(table, report, key)
+            tables_and_figures.sortable(table, report, key)
     rates = pass_rates_table(report)
     if rates is not None:
-        plot(pass_rates_figure(report), "pass_rates", of_pass_rates(report))
-        sortable(rates, report, "pass_rates")
+        tables_and_figures.plot(pass_rates_figure(report), "pass_rates", plot_words.of_pass_rates(report))
+        tables_and_figures.sortable(rates, report, "pass_rates")

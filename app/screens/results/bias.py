@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 from app.results.shown_file import Source
 from app.screens.report_page import answer, open_report, warnings_and_making
-from app.screens.results.plot_words import of_bias, of_confidence
-from app.screens.results.tables_and_figures import plot, sortable
+from app.screens.results import plot_words, tables_and_figures
 from exports.plots.bias_figure import bias_figure
 from exports.plots.panels import confidence_figure
-from exports.sheets.bias import Asked, bias_table, headlines
-from exports.sheets.confidence import confidence_table
+from exports.sheets import bias, confidence
 from exports.tables import PEOPLE
 
 NOTHING = "No bias of a judge can be looked for yet: that takes a judge's answers, and people's beside them."
@@ -22,19 +20,19 @@ def show(source: Source) -> None:
     if opened is None:
         return
     report = opened.report
-    answer(sentence([question for question in headlines(report) if question.bias.estimate.rater != PEOPLE]))
-    plot(bias_figure(report), "bias", of_bias(report))
-    table = bias_table(report)
+    answer(sentence([question for question in bias.headlines(report) if question.bias.estimate.rater != PEOPLE]))
+    tables_and_figures.plot(bias_figure(report), "bias", plot_words.of_bias(report))
+    table = bias.bias_table(report)
     if table is not None:
-        sortable(table, report, "biases")
-    believed = confidence_table(report)
+        tables_and_figures.sortable(table, report, "biases")
+    believed = confidence.confidence_table(report)
     if believed is not None:
-        plot(confidence_figure(report), "confidence", of_confidence(report))
-        sortable(believed, report, "confidence")
+        tables_and_figures.plot(confidence_figure(report), "confidence", plot_words.of_confidence(report))
+        tables_and_figures.sortable(believed, report, "confidence")
     warnings_and_making(report)
 
 
-def sentence(asked: Sequence[Asked]) -> str:
+def sentence(asked: Sequence[bias.Asked]) -> str:
     """Say how many biases were looked for in judges, which were found, and how many could not be told."""
     if not asked:
         return NOTHING
@@ -48,7 +46,7 @@ def sentence(asked: Sequence[Asked]) -> str:
     )
 
 
-def _by_judge(biased: Sequence[Asked]) -> str:
+def _by_judge(biased: Sequence[bias.Asked]) -> str:
     """Every judge with the first of its biases, and how many more it has."""
     titles: dict[str, list[str]] = {}
     for question in biased:

@@ -11,21 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from annotation.errors import AnnotationError
-from annotation.judges.reviewing.disagreements import (
-    KINDS,
-    Filters,
-    Given,
-    OneDisagreement,
-    look_at,
-    narrowed,
-    sent_call,
-)
-from annotation.judges.reviewing.inspecting import ShownAttempt, ShownCall
+from annotation.judges.reviewing import disagreements, inspecting
 from annotation.people.principals import Principal
 from app.results.shown_file import ShownFile, Source, one_of_file
-from app.screens.look import table
-from app.screens.report_page import empty, page_head
-from app.screens.waiting import computed
+from app.screens import look, report_page, waiting
 from app.settings import database
 from db.connect import reading
 from plain.counting import counted
@@ -41,13 +30,13 @@ HOW_FAR = (
 
 def show(source: Source) -> None:
     """Browse the questions that were answered differently. Systems are named only once the study may show them."""
-    version, _ = page_head(source)
-    kept = computed("disagreements", source, version, doing="Comparing answers")
+    version, _ = report_page.page_head(source)
+    kept = waiting.computed("disagreements", source, version, doing="Comparing answers")
     if kept is None:
         return
     compared: pd.DataFrame = kept.value
     if compared.empty:
-        empty(
+        report_page.empty(
             "Nothing to compare yet",
             "<p>A judge and an annotator must have answered the same question.</p>"
             + ("" if isinstance(source, ShownFile) else HOW_FAR),
@@ -55,8 +44,8 @@ def show(source: Source) -> None:
         return
     head = st.container()
     filters = _filters(compared)
-    of_all_kinds = narrowed(compared, replace(filters, kind=""))
-    lines = narrowed(of_all_kinds, Filters(kind=filters.kind))
+    of_all_kinds = disagreements.narrowed(compared, replace(filters, kind=""))
+    lines = disagreements.narrowed(of_all_kinds, disagreements.Filters(kind=filters.kind))
     lines = lines[lines["unlike"] > 0]  # in order already
     said = count_sentence(of_all_kinds, filters.kind)
     head.html(f'<div class="c-page"><p class="c-answer">{escape(said)}</p></div>')
@@ -72,7 +61,7 @@ def show(source: Source) -> None:
         _one(source, lines.iloc[at])
 
 
-def _filters(compared: pd.DataFrame) -> Filters:
+def _filters(compared: pd.DataFrame) -> disagreements.Filters:
     """Only those that have something to choose from; the address holds what was chosen, so that a link can."""
     systems = sorted({*compared["system_a"].fillna(""), *compared["system_b"].fillna("")} - {""})
     offered = {
@@ -80,7 +69,7 @@ def _filters(compared: pd.DataFrame) -> Filters:
         "criterion": ("Criterion", sorted(set(compared["criterion"]))),
         "category": ("Category", sorted(set(compared["category"]) - {""})),
         "system": ("System", systems),
-        "kind": ("Kind", list(KINDS)),
+        "kind": ("Kind", list(disagreements.KINDS)),
     }
     useful = {name: (title, options) for name, (title, options) in offered.items() if len(options) > 1}
     columns = st.columns(5)
@@ -96,7 +85,7 @@ def _filters(compared: pd.DataFrame) -> Filters:
         )
         for column, (name, (title, options)) in zip(columns, useful.items(), strict=False)
     }
-    return Filters(**{name: value or "" for name, value in chosen.items()})
+    return disagreements.Filters(**{name: value or "" for name, value in chosen.items()})
 
 
 def _list(lines: pd.DataFrame, at: int) -> None:
@@ -123,7 +112,7 @@ def _one(source: Source, line: pd.Series[str]) -> None:
     principal = source
     try:
         with reading(database()) as session:
-            question = look_at(session, principal, line["judge"], line["item_id"], line["criterion"])
+            question = disagreements.look_at(session, principal, line["judge"], line["item_id"], line["criterion"])
     except AnnotationError as error:
         st.html(f'<div class="c-page"><p class="c-soft">{escape(error.text)}</p></div>')
         return
@@ -131,18 +120,18 @@ def _one(source: Source, line: pd.Series[str]) -> None:
     _sent(principal, question)
 
 
-def _sent(principal: Principal, question: OneDisagreement) -> None:
+def _sent(principal: Principal, question: disagreements.OneDisagreement) -> None:
     """The judge's calls, folded: each holds both reports again."""
     for answer in question.judge:
         if answer.call_id is None:
             continue
         with reading(database()) as session:
-            call = sent_call(session, principal, answer.call_id)
+            call = disagreements.sent_call(session, principal, answer.call_id)
         summary = f"<summary>{escape(_title(answer, question.judge))}</summary>"
         st.html(f'<div class="c-page"><details class="c-fold">{summary}{sent_html(call)}</details></div>')
 
 
-def _title(answer: Given, all_of: Sequence[Given]) -> str:
+def _title(answer: disagreements.Given, all_of: Sequence[disagreements.Given]) -> str:
     which = f", pass {answer.pass_no}" if len(all_of) > 1 else ""
     return f"The prompt that was sent, and the reply{which}"
 
@@ -190,7 +179,7 @@ def counts_table(compared: pd.DataFrame) -> str:
         (escape(str(name)), f"{row['hard']:,}", f"{row['soft']:,}", f"{row['all']:,}")
         for name, row in ordered.iterrows()
     ]
-    return table("Counts by criterion", ("Criterion", "Hard", "Soft", "Compared"), rows)
+    return look.table("Counts by criterion", ("Criterion", "Hard", "Soft", "Compared"), rows)
 
 
 def line_html(line: Any) -> str:
@@ -199,7 +188,7 @@ def line_html(line: Any) -> str:
     return f'<div class="c-line">{escape(line.topic)}<small>{escape(about)}</small></div>'
 
 
-def answers_html(question: OneDisagreement) -> str:
+def answers_html(question: disagreements.OneDisagreement) -> str:
     """The question, then the judge's answers beside the annotators'."""
     about = f'<p class="c-probe">{escape(question.probe)}</p>' if question.probe else ""
     category = f" · {escape(question.category)}" if question.category else ""
@@ -211,7 +200,7 @@ def answers_html(question: OneDisagreement) -> str:
     )
 
 
-def panes_html(question: OneDisagreement) -> str:
+def panes_html(question: disagreements.OneDisagreement) -> str:
     """The texts as raters saw them. Their HTML is sanitised and asks for nothing from outside."""
     panes = "".join(
         f'<section class="c-pane" tabindex="0" aria-label="{escape(pane.name)}"><h2>{escape(pane.name)}'
@@ -222,7 +211,7 @@ def panes_html(question: OneDisagreement) -> str:
     return f'<div class="c-panes">{panes}</div>'
 
 
-def sent_html(call: ShownCall) -> str:
+def sent_html(call: inspecting.ShownCall) -> str:
     """Every try of a call: messages as sent, and the raw reply; then what is still to be sent. Text only, never read
     as Markdown or HTML.
     """
@@ -236,7 +225,7 @@ def sent_html(call: ShownCall) -> str:
     return f'<p class="c-soft">{escape(head)}</p>{tries}'
 
 
-def _given(given: Given) -> str:
+def _given(given: disagreements.Given) -> str:
     notes = [given.rater]
     if given.kind == "judge":
         notes.append(f"pass {given.pass_no}" + (f", repeat {given.run}" if given.run > 1 else ""))
@@ -255,7 +244,7 @@ def _given(given: Given) -> str:
     )
 
 
-def _attempt(attempt: ShownAttempt) -> str:
+def _attempt(attempt: inspecting.ShownAttempt) -> str:
     proof = f"proved by sha256 {attempt.prompt_sha256}" if attempt.messages else attempt.unproved
     reply = attempt.raw_reply if attempt.raw_reply is not None else attempt.error or "none"
     return (

@@ -8,17 +8,14 @@ from calibration.agreement.reliability_map import ReliabilityMap
 from calibration.choosing.open_words import usd
 from calibration.people.annotator_quality import AnnotatorQuality
 from calibration.results import CalibrationReport, Estimate
-from calibration.sizing.agreement_so_far import AgreementSoFar
-from calibration.sizing.study_plan import Goals, StudyPlan
+from calibration.sizing import agreement_so_far, study_plan
 from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
 from calibration.table.verdicts import BOTH_ORDERS
 from exports.cells import shown
 from exports.figures import Figure
 from exports.plots.forest import judge_shown as judge_with_pass_rates
+from exports.sheets import bias, confidence, ranking
 from exports.sheets.alone import alone
-from exports.sheets.bias import effect_of, headlines
-from exports.sheets.confidence import believed
-from exports.sheets.ranking import WIN_RATE, by_people, placing
 from exports.tables import PEOPLE
 from exports.words.plan_words import percent, rounded
 from exports.words.sentences import price_words
@@ -97,7 +94,7 @@ def of_reliability(found: ReliabilityMap) -> str:
 
 def of_bias(report: CalibrationReport) -> str:
     """How many effects are beyond chance, and the largest one."""
-    asked = [(one, effect_of(one.bias)) for one in headlines(report) if not math.isnan(one.bias.estimate.low)]
+    asked = [(one, bias.effect_of(one.bias)) for one in bias.headlines(report) if not math.isnan(one.bias.estimate.low)]
     if not asked:
         return ""
     apart = sum(not effect.low <= 0 <= effect.high for _, effect in asked)
@@ -109,7 +106,7 @@ def of_bias(report: CalibrationReport) -> str:
 
 def of_confidence(report: CalibrationReport) -> str:
     """How often the first rater is right where it is least and most sure."""
-    rows = [one for one in believed(report) if one.points]
+    rows = [one for one in confidence.believed(report) if one.points]
     if not rows:
         return ""
     first = rows[0]
@@ -128,18 +125,18 @@ def of_alone(report: CalibrationReport) -> str:
 
 def of_ranking(report: CalibrationReport, judge: str) -> str:
     """First and last by people, and who is first by the judge."""
-    people, alone = placing(report, WIN_RATE, PEOPLE), placing(report, WIN_RATE, judge)
+    people, alone = ranking.placing(report, ranking.WIN_RATE, PEOPLE), ranking.placing(report, ranking.WIN_RATE, judge)
     if people is None:
         return ""
-    order = by_people(people)
+    order = ranking.by_people(people)
     said = [f"{name} {word} with {in_words(people.estimates[name])}"
             for name, word in ((order[0], "leads"), (order[-1], "is last"))]  # fmt: skip
-    top = by_people(alone)[0] if alone else ""
+    top = ranking.by_people(alone)[0] if alone else ""
     also = f"; by {judge} alone {top} leads with {in_words(alone.estimates[top])}" if alone else ""
     return f"By people {said[0]} of its comparisons won, and {said[1]}{also}."
 
 
-def of_plan(found: StudyPlan, goals: Goals) -> str:
+def of_plan(found: study_plan.StudyPlan, goals: study_plan.Goals) -> str:
     """Topics for the interval that is wanted, and what another number would give."""
     needed = next(one.needed.clusters for one in found.aims if one.aim == "interval")
     topics = "no known number of topics brings" if needed is None else f"{needed:,} topics bring"
@@ -147,7 +144,7 @@ def of_plan(found: StudyPlan, goals: Goals) -> str:
     return f"{first}; {found.at.topics:,} give ±{100 * found.at.half_width:.2g} points." if found.at else f"{first}."
 
 
-def of_steps(found: AgreementSoFar, cluster: str) -> str:
+def of_steps(found: agreement_so_far.AgreementSoFar, cluster: str) -> str:
     """Where the curve began and where it stands."""
     steps = [one for one in found.steps if _known(one)]
     if len(steps) < 2:

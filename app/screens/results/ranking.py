@@ -6,14 +6,12 @@ import streamlit as st
 
 from app.results.shown_file import Source
 from app.screens.report_page import answer, open_report, section, warnings_and_making
-from app.screens.results.plot_words import of_ranking
-from app.screens.results.tables_and_figures import plot, sortable, table_html
+from app.screens.results import plot_words, tables_and_figures
 from calibration.results import CalibrationReport
 from exports.cells import DASH, Cell, shown
 from exports.plots.ranking_figure import ranking_figure
+from exports.sheets import systems, topics
 from exports.sheets.ranking import CORRECTED, STRENGTH, WIN_RATE, by_people, judge_shown, placing, ranking_table
-from exports.sheets.systems import system_orders_table, systems_apart_table, systems_table
-from exports.sheets.topics import categories_table
 from exports.tables import PEOPLE, Column, Table
 
 NOTHING = "No system can be ranked: that takes pairs of reports whose systems are known, and people's verdicts on them."
@@ -41,18 +39,18 @@ def show(source: Source) -> None:
         return
     answer(sentence(report), "" if opened.names_systems else MASKED)
     judge = _judge(report)
-    plot(ranking_figure(report, judge=judge), "ranking", of_ranking(report, judge))
+    tables_and_figures.plot(ranking_figure(report, judge=judge), "ranking", plot_words.of_ranking(report, judge))
     table = ranking_table(report, judge)
     if table is not None:
-        sortable(table, report, "systems")
-    section(f"<h2>How firm the first place is</h2>{table_html(firmness(report, judge), report)}")
+        tables_and_figures.sortable(table, report, "systems")
+    section(f"<h2>How firm the first place is</h2>{tables_and_figures.table_html(firmness(report, judge), report)}")
     alike = orders(report)
     if alike.rows:
-        sortable(alike, report, "orders")
+        tables_and_figures.sortable(alike, report, "orders")
     _by_measures(report)
-    by_category = categories_table(report)
+    by_category = topics.categories_table(report)
     if by_category is not None:
-        sortable(by_category, report, "categories")
+        tables_and_figures.sortable(by_category, report, "categories")
     warnings_and_making(report)
 
 
@@ -71,7 +69,7 @@ def sentence(report: CalibrationReport) -> str:
 
 def best_by_measure(report: CalibrationReport) -> str:
     """Who has the most of the study's first measure; "" where it has none."""
-    table = systems_table(report)
+    table = systems.systems_table(report)
     if table is None:
         return ""
     first, measure = table.rows[0], table.columns[1].title
@@ -81,10 +79,10 @@ def best_by_measure(report: CalibrationReport) -> str:
 
 def _by_measures(report: CalibrationReport) -> None:
     """Show what the study's aggregates say of every system, how far judges are off, and how alike their orders are."""
-    for make in (systems_table, systems_apart_table, system_orders_table):
+    for make in (systems.systems_table, systems.systems_apart_table, systems.system_orders_table):
         table = make(report)
         if table is not None:
-            sortable(table, report, table.name)
+            tables_and_figures.sortable(table, report, table.name)
 
 
 def firmness(report: CalibrationReport, judge: str) -> Table:

@@ -7,12 +7,10 @@ import streamlit as st
 
 from app.results.shown_file import Source
 from app.screens.report_page import answer, open_report, warnings_and_making
-from app.screens.results.plot_words import of_reliability
-from app.screens.results.tables_and_figures import plot, sortable
+from app.screens.results import plot_words, tables_and_figures
 from app.screens.waiting import computed
+from calibration import errors, results
 from calibration.agreement.reliability_map import Cell, ReliabilityMap
-from calibration.errors import CalibrationError
-from calibration.results import CalibrationReport
 from exports.cells import shown
 from exports.plots.value_maps import reliability
 from exports.tables import Column, Table
@@ -50,19 +48,19 @@ def show(source: Source) -> None:
         if kept is None:
             return
         cells: ReliabilityMap = kept.value
-    except CalibrationError as error:
+    except errors.CalibrationError as error:
         cells = ReliabilityMap(judge, (), (), ())
         head.caption(error.text)
     with head:
         answer(sentence(cells))
-    plot(reliability(cells), "reliability", of_reliability(cells))
+    tables_and_figures.plot(reliability(cells), "reliability", plot_words.of_reliability(cells))
     table = cells_table(cells)
     if table.rows:
-        sortable(table, report, "cells")
+        tables_and_figures.sortable(table, report, "cells")
     warnings_and_making(report)
 
 
-def candidates(report: CalibrationReport) -> list[str]:
+def candidates(report: results.CalibrationReport) -> list[str]:
     """Every judge that can be looked at, those that were chosen among first."""
     tried = [candidate.judge for candidate in report.choice.candidates] if report.choice else []
     return list(dict.fromkeys([*tried, *report.labels.judges]))

@@ -16,23 +16,21 @@ from calibration.confidence.confidence import AT
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.aggregates import AGGREGATE
 from calibration.table.verdicts import BOTH_ORDERS, SYSTEM_PAIR
-from exports.cells import Cell
+from exports import cells, forms, tables
 from exports.figures import Figure, as_bytes, told
-from exports.forms import as_html
-from exports.tables import Table
 
 
-def table_html(table: Table, report: CalibrationReport) -> str:
+def table_html(table: tables.Table, report: CalibrationReport) -> str:
     """The table with its links, and how to read it folded below."""
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
-    grid = as_html(replace(table, notes=()), partial(behind, report=report))
+    grid = forms.as_html(replace(table, notes=()), partial(behind, report=report))
     fold = (
         f'<details class="c-fold"><summary>How to read this table</summary><ul class="c-notes">{notes}</ul></details>'
     )
     return grid + (fold if notes else "")
 
 
-def sortable(table: Table, report: CalibrationReport, key: str) -> None:
+def sortable(table: tables.Table, report: CalibrationReport, key: str) -> None:
     """The table under a choice of column and direction; the order it came in at first. `key`: of its controls."""
     section(f"<h2>{escape(table.title)}</h2>")
     places, by = range(len(table.columns)), None
@@ -46,13 +44,13 @@ def sortable(table: Table, report: CalibrationReport, key: str) -> None:
     section(table_html(table if by is None else in_order(table, by, falling=falling), report))
 
 
-def _title(table: Table, place: int) -> str:
+def _title(table: tables.Table, place: int) -> str:
     """Of a column; one that shares its title is of what stands before it."""
     titles = [column.title for column in table.columns]
     return titles[place] if titles.count(titles[place]) == 1 else f"{titles[place]}: {titles[place - 1]}"
 
 
-def in_columns(table: Table, first: Sequence[str], last: Sequence[str]) -> Table:
+def in_columns(table: tables.Table, first: Sequence[str], last: Sequence[str]) -> tables.Table:
     """The columns with these keys first and last, in that order; the others between them as they were."""
     rank = {key: place for place, key in enumerate(first, -len(first))} | {key: n for n, key in enumerate(last, 1)}
     places = sorted(range(len(table.columns)), key=lambda place: rank.get(table.columns[place].key, 0))
@@ -60,7 +58,7 @@ def in_columns(table: Table, first: Sequence[str], last: Sequence[str]) -> Table
     return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
 
 
-def in_order(table: Table, column: int, *, falling: bool) -> Table:
+def in_order(table: tables.Table, column: int, *, falling: bool) -> tables.Table:
     """Rows by the cells of one column; those without a value stay last, equal ones as they were."""
     known = [row for row in table.rows if _rank(row[column]) is not None]
     unknown = tuple(row for row in table.rows if _rank(row[column]) is None)
@@ -69,7 +67,7 @@ def in_order(table: Table, column: int, *, falling: bool) -> Table:
     return replace(table, rows=(*by_value, *unknown))
 
 
-def _rank(cell: Cell) -> float | str | None:
+def _rank(cell: cells.Cell) -> float | str | None:
     if isinstance(cell, str):
         return cell.casefold() or None
     value = cell.value if isinstance(cell, Estimate) else cell

@@ -10,8 +10,7 @@ from annotation.errors import AnnotationError
 from annotation.facts.labelling_facts import is_read_elsewhere
 from annotation.leaks.blinding_audit import BlindingAudit
 from annotation.people.principals import Principal, study_for
-from annotation.shown_texts.auditing import ReportLine, ReportView, list_reports, view_report
-from annotation.shown_texts.overrides import decisions_about, edit_text, exclude_report, resolve_flag, restore_passage
+from annotation.shown_texts import auditing, overrides
 from annotation.studies import has_labels
 from app.results.kept import Version
 from app.results.reporting import label_version
@@ -43,7 +42,7 @@ def show(principal: Principal) -> None:
         study = study_for(session, principal, "evaluator")
         study_head(study)
         version, name, imported = label_version(session, study), study.name, has_labels(session, study)
-        lines, elsewhere = list_reports(session, principal), is_read_elsewhere(session, study)
+        lines, elsewhere = auditing.list_reports(session, principal), is_read_elsewhere(session, study)
     if not lines:
         _no_reports(name, imported)
         return
@@ -62,7 +61,7 @@ def show(principal: Principal) -> None:
             _measured(principal, lines, version, apart=False)
 
 
-def _measured(principal: Principal, lines: list[ReportLine], version: Version, *, apart: bool) -> None:
+def _measured(principal: Principal, lines: list[auditing.ReportLine], version: Version, *, apart: bool) -> None:
     kept = computed("audit", principal, version, doing="Reading every report", apart=apart)
     if kept is not None:
         audited: BlindingAudit = kept.value
@@ -70,20 +69,20 @@ def _measured(principal: Principal, lines: list[ReportLine], version: Version, *
         section(f"<h2>By system</h2>{_systems(audited, lines)}")
 
 
-def _decide(principal: Principal, lines: list[ReportLine], waiting: int) -> None:
+def _decide(principal: Principal, lines: list[auditing.ReportLine], waiting: int) -> None:
     section(f'<h2>Reports</h2><p class="{"c-answer" if waiting else "c-soft"}">{still_to_decide(lines)}</p>')
     _look_at_one(principal, lines)
 
 
-def _look_at_one(principal: Principal, lines: list[ReportLine]) -> None:
+def _look_at_one(principal: Principal, lines: list[auditing.ReportLine]) -> None:
     chosen = _chosen(lines)
     if chosen is not None:
         with reading(database()) as session:
-            view = view_report(session, principal, chosen)
+            view = auditing.view_report(session, principal, chosen)
         _one_report(principal, view)
 
 
-def _chosen(lines: list[ReportLine]) -> int | None:
+def _chosen(lines: list[auditing.ReportLine]) -> int | None:
     """The report to look at, the one with most to decide at first; None where a search found none."""
     by_id = {line.id: line for line in lines}
     # a fixed order and ids as options: a decision changes a line's words, and the choice must not jump because of it
@@ -107,7 +106,7 @@ def _no_reports(name: str, has_labels: bool) -> None:
     empty("No reports yet", f"<p>Bring them in with</p><p><code>{escape(command)}</code></p>")
 
 
-def still_to_decide(lines: Iterable[ReportLine]) -> str:
+def still_to_decide(lines: Iterable[auditing.ReportLine]) -> str:
     """Return how many flagged passages nobody has decided about, and how many of them keep the study from opening."""
     counts = [(line.open_flags, line.is_planned) for line in lines]
     waiting, planned = sum(count for count, _ in counts), sum(count for count, is_planned in counts if is_planned)
@@ -119,7 +118,7 @@ def still_to_decide(lines: Iterable[ReportLine]) -> str:
     return f"{told} for a decision, {planned:,} of them in planned items. The study opens once those are decided."
 
 
-def _one_report(principal: Principal, view: ReportView) -> None:
+def _one_report(principal: Principal, view: auditing.ReportView) -> None:
     if principal.role == "admin":
         _flags(principal, view)
     st.html(
@@ -153,7 +152,7 @@ def _scrolling(name: str, text: str) -> str:
     return f'<div class="c-text" tabindex="0" role="region" aria-label="{name}">{text}</div>'
 
 
-def _flags(principal: Principal, view: ReportView) -> None:
+def _flags(principal: Principal, view: auditing.ReportView) -> None:
     if view.line.open_flags:
         section(f'<p class="c-soft">{MAY}</p>')
     for number, flag in enumerate(view.flags):
@@ -163,16 +162,16 @@ def _flags(principal: Principal, view: ReportView) -> None:
         told = words.empty()
         told.text(f"{flag['kind']}: {flag['text']}")
         for column, resolution in ((keep, "keep"), (mask, "mask"), (leave_out, "exclude")):
-            if resolution not in decisions_about(flag["kind"]):
+            if resolution not in overrides.decisions_about(flag["kind"]):
                 continue
             # no callback: that would act for whoever drew the page, who may be signed out by now
             if column.button(resolution.capitalize(), key=f"flag{number}{resolution}", width="stretch"):
                 told.text(f"{flag['kind']}: {flag['text']} – {resolution}, being stored")  # all else is read anew first
-                _do(principal, resolve_flag, view.line.id, number, resolution)
+                _do(principal, overrides.resolve_flag, view.line.id, number, resolution)
                 st.rerun()
 
 
-def _by_hand(principal: Principal, view: ReportView) -> None:
+def _by_hand(principal: Principal, view: auditing.ReportView) -> None:
     report = view.line.id  # in every key, so that a reason typed for one report is not there for the next
     with st.expander("Change this report by hand"), st.form(f"by_hand_{report}", border=False, clear_on_submit=True):
         text = st.text_area("Shown text", view.shown, height=300, key=f"text_{report}_{view.sha256[:8]}")
@@ -184,13 +183,13 @@ def _by_hand(principal: Principal, view: ReportView) -> None:
         reason = st.text_input("Reason, kept with the report", key=f"reason_{report}")
         save, restore, leave_out = st.columns(3)
         if save.form_submit_button("Show this text instead", width="stretch"):
-            _do(principal, edit_text, report, text, reason)
+            _do(principal, overrides.edit_text, report, text, reason)
             st.rerun()
         if restore.form_submit_button("Put back", width="stretch"):
-            _do(principal, restore_passage, report, int(first), int(last), reason)
+            _do(principal, overrides.restore_passage, report, int(first), int(last), reason)
             st.rerun()
         if leave_out.form_submit_button("Leave this report out", width="stretch"):
-            _do(principal, exclude_report, report, reason)
+            _do(principal, overrides.exclude_report, report, reason)
             st.rerun()
 
 
@@ -203,7 +202,7 @@ def _do(principal: Principal, act: Callable[..., None], *arguments: object) -> N
         st.toast(error.text)
 
 
-def _systems(audited: BlindingAudit, lines: list[ReportLine]) -> str:
+def _systems(audited: BlindingAudit, lines: list[auditing.ReportLine]) -> str:
     kinds = sorted({kind for counts in audited.residue_counts.values() for kind, count in counts.items() if count})
     recall = next(
         (guess.recall for guess in audited.identification if (guess.text, guess.features) == ("shown", "formatting")),
@@ -222,7 +221,7 @@ def _systems(audited: BlindingAudit, lines: list[ReportLine]) -> str:
     return table("By system", [escape(name) for name in head], rows)
 
 
-def _title(line: ReportLine) -> str:
+def _title(line: auditing.ReportLine) -> str:
     waiting = f" · {line.open_flags} to decide" if line.open_flags else ""
     warned = f" · {counted(len(line.warnings), 'warning')}" if line.warnings else ""
     return f"{line.topic} · {line.system}{waiting}{warned}"

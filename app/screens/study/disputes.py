@@ -8,9 +8,8 @@ from annotation.people.principals import Principal, study_for
 from annotation.protocol import Apart, Protocol
 from annotation.studies import protocol_of
 from app.results.reporting import work_version
-from app.screens.look import style, table
+from app.screens import look, waiting
 from app.screens.report_page import answer, section, study_head
-from app.screens.waiting import computed
 from app.settings import database
 from calibration.results import Estimate
 from db.connect import reading
@@ -39,12 +38,12 @@ READING = (
 
 def show(principal: Principal) -> None:
     """Show the counts as they are now; people appear by pseudonym, systems not at all."""
-    style()
+    look.style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
         study_head(study)
         protocol, version = protocol_of(study), work_version(session, study)
-    kept = computed("disputes", principal, version, doing="Comparing what people answered")
+    kept = waiting.computed("disputes", principal, version, doing="Comparing what people answered")
     if kept is None:
         return
     disputes, sided = kept.value
@@ -84,7 +83,7 @@ def _criteria(rows: Sequence[DisputeCounts]) -> str:
         for row in rows
     ]  # fmt: skip
     return (
-        f"<h2>Disputes by criterion</h2>{table('Disputes by criterion', COLUMNS, cells)}"
+        f"<h2>Disputes by criterion</h2>{look.table('Disputes by criterion', COLUMNS, cells)}"
         f'<p class="c-soft c-foot">{KINDS}</p>'
     )
 
@@ -94,7 +93,7 @@ def _sided(sided: Sequence[Estimate]) -> str:
         return ""
     rows = [(escape(estimate.rater), _n(estimate.n), _estimate(estimate)) for estimate in sided]
     return (
-        f"<h2>With whom the adjudicator sided</h2>{table('With whom the adjudicator sided', SIDED, rows)}"
+        f"<h2>With whom the adjudicator sided</h2>{look.table('With whom the adjudicator sided', SIDED, rows)}"
         f'<p class="c-soft c-foot">{READING}</p>'
     )
 

@@ -14,9 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 from annotation import errors, protocol, studies
 from annotation.participation import standing
 from annotation.participation.people_list import LABELLERS, PersonLine, list_people, pay_lines
-from annotation.people.links import OpenLinkLine, invite_all, open_link, open_links, revoke, revoke_open_link
+from annotation.people import links, sign_ins
 from annotation.people.principals import Principal, study_for
-from annotation.people.sign_ins import sign_out_person, who
 from annotation.training.training import pass_training
 from app.files.people_files import KEEP_APART, links_csv, pay_csv
 from app.results.reporting import work_version
@@ -48,7 +47,7 @@ def show(principal: Principal, cookie: str) -> None:
     kept = waiting.computed("active", principal, version, doing="Adding up active time")
     with reading(database()) as session:
         listed = list_people(session, principal, kept.value if kept else {})
-        doors = open_links(session, principal)
+        doors = links.open_links(session, principal)
     if kept is None:
         listed = [replace(line, active_s=math.nan) for line in listed]
     st.html(
@@ -95,11 +94,11 @@ def _one_person(cookie: str, listed: Sequence[PersonLine]) -> None:
                 key="again",
                 about="Older links stop working.",
             )
-            _button("Withdraw links", cookie, revoke, person.name, key="revoke")
+            _button("Withdraw links", cookie, links.revoke, person.name, key="revoke")
             _button(
                 "Sign out",
                 cookie,
-                sign_out_person,
+                sign_ins.sign_out_person,
                 person.name,
                 key="sign_out",
                 about="Everywhere; links go on working.",
@@ -154,7 +153,7 @@ def _invite(cookie: str) -> None:
         st.button("I have them", key="links_done", on_click=st.session_state.pop, args=(LINKS, None))
 
 
-def _open_links(cookie: str, doors: Sequence[OpenLinkLine]) -> None:
+def _open_links(cookie: str, doors: Sequence[links.OpenLinkLine]) -> None:
     st.html(
         '<div class="c-page"><h2>Open links</h2><p class="c-soft">One link for a crowd platform, which adds '
         "<code>?participant=ID</code>; each id becomes one annotator and ends with a completion code. "
@@ -168,7 +167,7 @@ def _open_links(cookie: str, doors: Sequence[OpenLinkLine]) -> None:
     if working:
         with _row():
             chosen = st.selectbox("Open link to withdraw", working, key="old_link", width=180)
-            _button("Withdraw it", cookie, revoke_open_link, chosen, key="revoke_open_link")
+            _button("Withdraw it", cookie, links.revoke_open_link, chosen, key="revoke_open_link")
 
 
 def _everybody(cookie: str) -> None:
@@ -210,7 +209,7 @@ def _do(cookie: str, act: Callable[..., Any], *arguments: object) -> None:
 
 
 def _admin(session: Any, cookie: str) -> Principal:
-    known = who(session, cookie)
+    known = sign_ins.who(session, cookie)
     if known is None:
         raise errors.AnnotationError("signed_out", "you are signed out; open your invitation link again")
     return known
@@ -224,12 +223,12 @@ def _invite_typed(session: Any, principal: Principal) -> None:
 
 
 def _make_links(session: Any, principal: Principal, names: list[str], role: str, new_link: bool = True) -> None:
-    made = invite_all(session, principal, names, role, new_link=new_link)
+    made = links.invite_all(session, principal, names, role, new_link=new_link)
     st.session_state[LINKS] = role, {name: settings().invite_link(token) for name, token in made.items()}
 
 
 def _make_open_link(session: Any, principal: Principal) -> None:
-    token = open_link(session, principal, st.session_state.places, st.session_state.link_quota)
+    token = links.open_link(session, principal, st.session_state.places, st.session_state.link_quota)
     st.session_state[LINKS] = "annotator", {"open link": f"{settings().invite_link(token)}?participant=ID"}
 
 
@@ -277,7 +276,7 @@ def people_table(listed: Sequence[PersonLine]) -> str:
     return look.table("People", heads, rows, "p-people")
 
 
-def open_links_table(doors: Sequence[OpenLinkLine]) -> str:
+def open_links_table(doors: Sequence[links.OpenLinkLine]) -> str:
     """Empty where the study has none."""
     heads = ("Open link", "State", "People", "Places", "Items each", "Expires")
     rows = [

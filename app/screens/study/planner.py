@@ -6,17 +6,13 @@ from typing import Any
 
 import streamlit as st
 
-from annotation.errors import AnnotationError
+from annotation import errors, studies
 from annotation.people.principals import study_for
-from annotation.studies import protocol_of
+from app.results import reporting, shown_file
 from app.results.kept import Version
-from app.results.reporting import settings_of
-from app.results.shown_file import ShownFile, Source, calibrated_file
-from app.screens.look import table
+from app.screens import look, waiting
 from app.screens.report_page import answer, page_head, section
-from app.screens.results.plot_words import of_plan
-from app.screens.results.tables_and_figures import plot
-from app.screens.waiting import computed
+from app.screens.results import plot_words, tables_and_figures
 from app.settings import database
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationSettings
@@ -32,7 +28,7 @@ ASSUMED, OWN = "Assumptions", "This study's labels"
 HEADS = ("To show", "Topics", "To be safe", "Pairs", "Hours", "Annotators, USD", "Judge, USD", "Gives")
 
 
-def show(source: Source) -> None:
+def show(source: shown_file.Source) -> None:
     """The plan that the sliders describe; every number is worked out again when one moves."""
     version, _ = page_head(source)
     settings, criteria = _asked(source)
@@ -47,20 +43,20 @@ def show(source: Source) -> None:
             prices = _prices()
         with said:
             _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
-    except (AnnotationError, CalibrationError) as error:
+    except (errors.AnnotationError, CalibrationError) as error:
         with said:
             answer("No plan from this.", f"{error.text[:1].upper()}{error.text[1:]}.")
 
 
-def _asked(source: Source) -> tuple[CalibrationSettings, int]:
+def _asked(source: shown_file.Source) -> tuple[CalibrationSettings, int]:
     """The settings of these labels, and how many criteria their items are asked; 0 where each topic has its own."""
-    if isinstance(source, ShownFile):
-        report = calibrated_file(source).report
+    if isinstance(source, shown_file.ShownFile):
+        report = shown_file.calibrated_file(source).report
         return report.settings, len(report.labels.criteria)
     with reading(database()) as session:
         study = study_for(session, source, "evaluator")
-        protocol = protocol_of(study)
-        return settings_of(protocol, study.seed), len(protocol.criterion)
+        protocol = studies.protocol_of(study)
+        return reporting.settings_of(protocol, study.seed), len(protocol.criterion)
 
 
 def _plan(pilot: Pilot | None, goals: Goals, assumed: dict[str, float], prices: Prices, topics: int) -> StudyPlan:
@@ -131,7 +127,7 @@ def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
 
 def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
     answer(sentence(planned), rests_on(planned, assumed))
-    plot(plan_figure(planned, goals), "plan", of_plan(planned, goals))
+    tables_and_figures.plot(plan_figure(planned, goals), "plan", plot_words.of_plan(planned, goals))
     section(f"<h2>What each aim takes</h2>{aims_html(planned)}")
     if planned.at:
         at = planned.at
@@ -180,7 +176,7 @@ def aims_html(planned: StudyPlan) -> str:
     ]
     notes += [f"To be safe: {safe_words(planned)}.", "Gives: half-width, or power. A dash is unknown, not nothing."]
     listed = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f'{table("What each aim takes", HEADS, rows)}<ul class="c-notes">{listed}</ul>'
+    return f'{look.table("What each aim takes", HEADS, rows)}<ul class="c-notes">{listed}</ul>'
 
 
 def worth_html(planned: StudyPlan) -> str:
@@ -195,7 +191,7 @@ def worth_html(planned: StudyPlan) -> str:
         )
         for row in planned.rows
     ]  # fmt: skip
-    return table("Half-width by labels of a topic and topics", heads, rows)
+    return look.table("Half-width by labels of a topic and topics", heads, rows)
 
 
 def _price(hours: float, total: float) -> str:
@@ -204,7 +200,7 @@ def _price(hours: float, total: float) -> str:
     return f" It takes {' and '.join(known)}." if known else ""
 
 
-def _chosen_pilot(version: Version, source: Source) -> Pilot:
+def _chosen_pilot(version: Version, source: shown_file.Source) -> Pilot:
     """Return the pilot of the judge that is chosen here."""
     judges: list[str] = _computed("judges", source, version)
     judge = st.selectbox(
@@ -214,8 +210,8 @@ def _chosen_pilot(version: Version, source: Source) -> Pilot:
     return pilot
 
 
-def _computed(what: str, source: Source, version: Version, *arguments: str) -> Any:
-    kept = computed(what, source, version, *arguments, doing="Reading this study's labels")
+def _computed(what: str, source: shown_file.Source, version: Version, *arguments: str) -> Any:
+    kept = waiting.computed(what, source, version, *arguments, doing="Reading this study's labels")
     if kept is None:
         st.stop()
     return kept.value

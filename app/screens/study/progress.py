@@ -34,8 +34,7 @@ from app.screens.study.progress_parts import (
 from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
-from db.connect import reading, transaction
-from db.tables import Study
+from db import connect, tables
 from exports.plots.study_figures import agreement_steps, annotators_at_work, speed_by_agreement
 
 EVERY = 30  # seconds between two looks
@@ -48,7 +47,7 @@ def show(principal: Principal, cookie: str) -> None:
     """People appear by pseudonym, and no label beside a system."""
     style()
     st.html(f"<style>{CSS}</style>")
-    with reading(database()) as session:
+    with connect.reading(database()) as session:
         study_head(study_for(session, principal, "evaluator"))
     st.session_state[NEW] = True
     _live(principal, cookie)
@@ -59,7 +58,7 @@ def show(principal: Principal, cookie: str) -> None:
 def _live(principal: Principal, cookie: str) -> None:
     """Everything that moves by itself. How far the work is comes at once; in a large study the rest takes a second."""
     head = st.empty()
-    with reading(database()) as session:
+    with connect.reading(database()) as session:
         send_away(session, principal, cookie)
         study = study_for(session, principal, "evaluator")
         if st.session_state.pop(NEW, False):
@@ -146,7 +145,7 @@ def _people(measured: StudyQuality, study_id: int, version: Version) -> None:
 
 def _by(principal: Principal, measured: StudyQuality) -> None:
     """Show what few look at, folded and counted last."""
-    with reading(database()) as session:
+    with connect.reading(database()) as session:
         counted = study_parts(session, principal)
     if measured.agreement.criteria:
         with st.expander("Agreement by criterion"):
@@ -163,7 +162,7 @@ def _by(principal: Principal, measured: StudyQuality) -> None:
 @st.fragment
 def _remarks(principal: Principal, cookie: str) -> None:
     """Not drawn anew by itself: somebody may be writing a reply."""
-    with reading(database()) as session:
+    with connect.reading(database()) as session:
         send_away(session, principal, cookie)
         remarks = remarks_of(session, principal)
     section("<h2>Flags, comments and skips</h2>")
@@ -198,7 +197,7 @@ def _remark(principal: Principal, remark: Remark) -> None:
 
 def _act(principal: Principal, remark: int, text: str, done: bool) -> None:
     try:
-        with transaction(database()) as session:
+        with connect.transaction(database()) as session:
             if text.strip() or not done:
                 reply(session, principal, remark, text)
             if done:
@@ -226,7 +225,7 @@ def remark_html(remark: Remark) -> str:
 
 @st.cache_data(max_entries=8, show_spinner=False)
 def _imported(study_id: int, version: Version, _session: Session) -> dict[str, ImportedCost]:
-    return imported_costs(_session, _session.get_one(Study, study_id))
+    return imported_costs(_session, _session.get_one(tables.Study, study_id))
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

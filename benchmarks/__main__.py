@@ -66,7 +66,9 @@ def run(name: str) -> tuple[int, float, list[dict[str, Any]]]:
         figures = Path(folder) / "figures.jsonl"
         started = time.monotonic()
         code = subprocess.run(
-            [sys.executable, str(HERE / f"{name}.py")], env=os.environ | {FIGURES_FILE: str(figures)}, check=False
+            [sys.executable, str(HERE / f"{name}.py")],
+            env=os.environ | {FIGURES_FILE: str(figures), "CALIPERS_CACHE": "off"},
+            check=False,
         ).returncode
         lines = figures.read_text("utf-8").splitlines() if figures.exists() else []
     return code, time.monotonic() - started, [json.loads(line) for line in lines]

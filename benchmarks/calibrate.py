@@ -79,7 +79,12 @@ def main() -> int:
 
 def measure(*words: str, folder: Path) -> tuple[float, float, float]:
     """One command in a process of its own: wall seconds, CPU seconds, peak megabytes."""
-    environment = {**os.environ, "CALIPERS_DATABASE_URL": f"sqlite:///{folder}/none.db", "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ,
+        "CALIPERS_DATABASE_URL": f"sqlite:///{folder}/none.db",
+        "PYTHONPATH": str(ROOT),
+        "CALIPERS_CACHE": "off",
+    }
     begin = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, *words],

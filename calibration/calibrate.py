@@ -7,8 +7,9 @@ A cascade of two judges that was asked for is a candidate like any judge, one of
 
 import hashlib
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,6 +29,7 @@ from calibration.delegating.alone import alone_of, nothing_alone
 from calibration.delegating.cascade import Cascade, cascade_with_person, with_cascade
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
+from calibration.remarks import Reason, no_interval
 from calibration.results import CalibrationReport, LabelCounts
 from calibration.settings import CalibrationSettings
 from calibration.study import bounding, distance
@@ -39,9 +41,38 @@ from calibration.systems import aggregates, category_effects, pass_rates, rankin
 from calibration.table.verdicts import EXTRA, KNOWN_COLUMNS, normalise
 from calibration.warnings.cautions import cautions
 
+T = TypeVar("T")
+Advance = Callable[[int, int], None]  # told how many steps of how many are done
+STEPS = 9  # of a whole report, beside one for each group of labels
+POINTS = (  # what is told of agreement before its intervals are there
+    "percent_agreement", "percent_agreement_half_credit", "percent_agreement_exclude_ties", "cohen_kappa", "spearman",
+    "cost_per_item",
+)  # fmt: skip
+
+FOLLOWS = no_interval(Reason.NOT_ASKED, "it follows")
+
+
+def nobody_waits(done: int, of: int) -> None:
+    """Take how far the work is, and tell nobody."""
+
+
+class _Steps:
+    """Counts the steps of a whole report: each value that is handed through is one."""
+
+    def __init__(self, advance: Advance, of: int) -> None:
+        self.advance, self.done, self.of = advance, 0, of
+
+    def __call__(self, value: T) -> T:
+        self.done += 1
+        self.advance(self.done, self.of)
+        return value
+
 
 def calibrate(
-    verdicts: pd.DataFrame, settings: CalibrationSettings | None = None, only: Collection[str] | None = None
+    verdicts: pd.DataFrame,
+    settings: CalibrationSettings | None = None,
+    only: Collection[str] | None = None,
+    advance: Advance = nobody_waits,
 ) -> CalibrationReport:
     """All estimates of one study. `verdicts`: one row per rater, item, criterion, run and presentation (`labels.csv`).
 
@@ -52,7 +83,7 @@ def calibrate(
 
     `only`: names of statistics of agreement and of answers. The report then holds these alone, each as the whole report
     has it, and no choice, bias, ranking or warning: nothing else is computed. None of them (`()`): what was counted in
-    the table alone, of one rater too.
+    the table alone, of one rater too. `advance`: told after each step of a whole report.
     """
     settings = settings or CalibrationSettings()
     named, aliases = normalise(verdicts)
@@ -71,14 +102,16 @@ def calibrate(
         return CalibrationReport(
             _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
         )
-    audit, (ranked, of_systems) = bias_audit(study, wide), ranking.rankings(study, wide)
+    stepped = _Steps(advance, STEPS + len(groups))
+    audit = stepped(bias_audit(study, wide))
+    ranked, of_systems = stepped(ranking.rankings(study, wide))
     found = (replace(bias, estimate=looking.sequence(bias.estimate, settings, wide)) for bias in audit.biases)
     biases = tuple(one for one in found if not math.isnan(one.estimate.value))
-    pairs = judge_pairs(study, scale, wide) if scale and study.annotators else ()
-    aggregated, counts = aggregates.aggregate_estimates(study, wide)
-    alt_tests = _alt_tests(study, groups[0], scale, wide)
+    pairs = stepped(judge_pairs(study, scale, wide) if scale and study.annotators else ())
+    aggregated, counts = stepped(aggregates.aggregate_estimates(study, wide))
+    alt_tests = stepped(_alt_tests(study, groups[0], scale, wide))
     estimates = (
-        *_agreement(study, groups, scale, wide),
+        *_agreement(study, groups, scale, wide, stepped),
         *(bias.estimate for bias in biases),
         *(repeat.agreement for repeat in audit.repeats if repeat.agreement.n),
         *(system.estimate for one in ranked for system in one.systems),
@@ -90,12 +123,12 @@ def calibrate(
     )
     of_confidence, readings = confidence.confidence_estimates(study, wide)
     estimates += (*of_confidence, *vote_agreement.vote_estimates(study, wide))
-    estimates = _bounded(study, groups, estimates, settings, wide)
+    estimates = stepped(_bounded(study, groups, estimates, settings, wide))
     rows = {judge.rater: card.habits(judge.rater, audit, estimates) for judge in study.judges}
     kept = {judge: tuple(looking.sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
     comparable = scale and study.judges and study.annotators
-    choice = choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None
-    panel = panel_sensitivity(study, choice, settings)
+    choice = stepped(choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None)
+    panel = stepped(panel_sensitivity(study, choice, settings))
     choice = held_to_the_panel(choice, panel) if choice else None
     alone = alone_of(study, groups[0], scale, settings) if settings.alone_error and scale and comparable else None
     unanswered = (nothing_alone(settings),) if settings.alone_error and alone is None else ()
@@ -110,7 +143,7 @@ def calibrate(
         tables=tuple(table for group in groups for table in agreeing.count_tables(study, group, settings)),
         pass_fail=tuple(detection.confusion_data(study, groups, settings)),
         panel_sensitivity=panel,
-        effective_judges=effective_judges(study, None, settings) if choice and len(study.judges) > 1 else None,
+        effective_judges=stepped(effective_judges(study, None, settings) if choice and len(study.judges) > 1 else None),
         rankings=tuple(ranked),
         judge_pairs=tuple(pairs),
         category_effects=category_effects.effects_by_people(study, settings),
@@ -120,6 +153,20 @@ def calibrate(
         aggregates=tuple(counts),
         rated_together=tuple(score.estimate.rater for score in audit.scores),
     )
+
+
+def points(verdicts: pd.DataFrame, settings: CalibrationSettings) -> CalibrationReport:
+    """Agreement of all labels together (of each criterion where they share no scale) before its intervals are there.
+
+    Of every estimate the value alone, that of the whole report: a twentieth of its work. Raises as `calibrate` does.
+    """
+    pooled = replace(settings, resamples=1, per_criterion=False, per_category=False, per_system_pair=False)
+    report = calibrate(verdicts, replace(pooled, generalise_to="pairs"), POINTS)
+    bare = (
+        one if math.isnan(one.value) else replace(one, low=math.nan, high=math.nan, method="none", remarks=(FOLLOWS,))
+        for one in report.estimates
+    )
+    return replace(report, settings=settings, estimates=tuple(bare))
 
 
 def _asked(
@@ -147,15 +194,15 @@ def _bounded(
 
 
 def _agreement(
-    study: Study, groups: Sequence[bounding.Group], scale: Scale | None, settings: CalibrationSettings
+    study: Study, groups: Sequence[bounding.Group], scale: Scale | None, settings: CalibrationSettings, stepped: _Steps
 ) -> Iterator[Estimate]:
     everything, *parts = groups
-    yield from agreeing.agreement_estimates(study, everything, settings)
+    yield from stepped(tuple(agreeing.agreement_estimates(study, everything, settings)))
     if scale and len(study.annotators) > 1:
         yield from ceiling.ceiling_estimates(ceiling.ceiling_of(study, everything, scale, settings))
     yield from answering_estimates(study, settings)
     for group in parts:
-        yield from agreeing.agreement_estimates(study, group, settings)
+        yield from stepped(tuple(agreeing.agreement_estimates(study, group, settings)))
 
 
 def _alt_tests(
@@ -249,6 +296,7 @@ def calibrate_with_cascades(
     settings: CalibrationSettings,
     names: Sequence[str] = (),
     only: Collection[str] | None = None,
+    advance: Advance = nobody_waits,
 ) -> tuple[CalibrationReport, pd.DataFrame]:
     """`calibrate`, with one more judge for each cascade of two judges and its `cascades` for all of them.
 
@@ -261,7 +309,7 @@ def calibrate_with_cascades(
         if dear != PERSON:
             verdicts, cascade = with_cascade(verdicts, cheap, dear, settings)
             made.append(cascade)
-    report = calibrate(verdicts, settings, only)
+    report = calibrate(verdicts, settings, only, advance)
     if not names:
         return report, verdicts
     price = next(

@@ -21,6 +21,7 @@ from calibration.examining.examining import examine
 from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import pilot_of
 from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
+from calipers.kept_reports import calibrated_or_kept
 from calipers.label_files import MANY_ROWS, read_labels, settings_chosen
 from calipers.own_folders import in_own_folders
 from calipers.tidy_files import Options, labels_of
@@ -237,7 +238,7 @@ class Labels:
         chosen = self._settings(settings)
         key = repr(chosen)
         if key not in self._reports:
-            self._reports[key] = calibrate(self.frame, chosen)
+            self._reports[key], _ = calibrated_or_kept(self.frame, chosen)
         return self._reports[key]
 
     def _table(self, name: str, report: CalibrationReport) -> Result:

@@ -133,29 +133,59 @@ def progress_bar(what: str) -> Iterator[Any]:
         yield lambda done, of: bar.update(task, completed=done, total=of)
 
 
+class AtWork:
+    """A moving bar and the time on standard error, once work of unknown length takes two seconds.
+
+    It shows only where a person watches; what is shown above it stands in a pipe once, as text.
+    """
+
+    def __init__(self, what: str) -> None:
+        from threading import Timer
+
+        from rich.console import Console, Group
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        self.console, self.above = Console(stderr=True, highlight=False), Group()
+        at_work = self
+
+        class WithAbove(Progress):
+            def get_renderables(self) -> Iterator[Any]:
+                yield at_work.above
+                yield from super().get_renderables()
+
+        self.bar = WithAbove(
+            TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
+            console=self.console, transient=True, disable=not self.console.is_terminal,
+        )  # fmt: skip
+        self.task = self.bar.add_task(what, total=None)
+        self.later = Timer(2.0, self.bar.start)
+        self.later.daemon = True
+
+    def __call__(self, done: int, of: int, now: str) -> None:
+        self.bar.update(self.task, completed=done, total=of, description=now)
+
+    def show(self, *parts: Any) -> None:
+        """Put these above the bar for as long as it is there, from now on."""
+        from rich.console import Console, Group
+
+        if self.console.is_terminal:
+            self.above = Group(*parts)
+            self.bar.start()
+        else:
+            Console(stderr=True, highlight=False, width=PIPE_WIDTH).print(*parts, sep="\n")
+
+
 @contextmanager
-def working(what: str) -> Iterator[Any]:
-    """The same for work whose length is not known beforehand: a moving bar and the time, once it takes two seconds."""
-    from threading import Timer
-
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(),
-        console=console, transient=True, disable=not console.is_terminal,
-    )  # fmt: skip
-    task = bar.add_task(what, total=None)
-    start = Timer(2.0, bar.start)
-    start.daemon = True
-    start.start()
+def working(what: str) -> Iterator[AtWork]:
+    """Yields what is told how far the work is: `at_work(done, of, now)`."""
+    at_work = AtWork(what)
+    at_work.later.start()
     try:
-        yield lambda done, of, now: bar.update(task, completed=done, total=of, description=now)
+        yield at_work
     finally:
-        start.cancel()
-        start.join()
-        bar.stop()
+        at_work.later.cancel()
+        at_work.later.join()
+        at_work.bar.stop()
 
 
 def listed(written: Sequence[Path]) -> str:

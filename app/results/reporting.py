@@ -26,7 +26,6 @@ from annotation.verdicts import load_verdicts, require_revealed, shows_systems, 
 from app.results.looks import NO_LOOKS, LooksGiven, keep_shown, looks_of_file, looks_of_study, refuse_kept, with_changes
 from app.results.panels import with_panels, without_explained
 from app.settings import database
-from calibration.calibrate import calibrate_with_cascades
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
 from calibration.settings import Aggregate
@@ -35,6 +34,7 @@ from calibration.table.checking import without_examples
 from calibration.table.verdicts import known
 from calibration.warnings.comparison_cautions import changed_plan
 from calipers import label_files, tidy_files
+from calipers.kept_reports import Waiting, calibrated_or_kept
 from db.connect import reading, transaction
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 from exports.facts import StudyFacts, facts_of
@@ -90,6 +90,7 @@ def study_report(
     cascades: Sequence[str] = (),
     only: Collection[str] | None = None,
     others: Sequence[Part] = (),
+    waiting: Waiting | None = None,
     **overrides: Any,
 ) -> Calibrated:
     """Verdicts and calibration report of the principal's study, with the panels and without the examples of `file`.
@@ -118,7 +119,7 @@ def study_report(
     verdicts, settings = together(verdicts, settings, others)
     if len(verdicts) > label_files.MANY_ROWS:
         verdicts = _slim(verdicts)
-    report, with_made = calibrate_with_cascades(verdicts, settings, cascades, only)
+    report, with_made = calibrated_or_kept(verdicts, settings, cascades, only, waiting)
     first = next(iter(kept_plans(session, study)), None)
     changed = changed_plan(report.choice.plan, first) if report.choice else ()
     told = without_explained(report.warnings, file.panels, verdicts)
@@ -146,6 +147,7 @@ def shown_report(
     cascades: Sequence[str] = (),
     only: Collection[str] | None = None,
     others: Sequence[Part] = (),
+    waiting: Waiting | None = None,
     **overrides: Any,
 ) -> Calibrated:
     """`study_report` for somebody who will look at it: the root of the study's plan as it stands is kept first, and so
@@ -156,7 +158,7 @@ def shown_report(
         if study.plan_root is not None:
             keep_plan_root(session, study)
     with reading(engine) as session:
-        found = study_report(session, principal, file, cascades, only, others, **overrides)
+        found = study_report(session, principal, file, cascades, only, others, waiting, **overrides)
     if found.report.choice is not None:
         with transaction(engine) as session:
             study = study_for(session, principal, "evaluator")
@@ -231,6 +233,7 @@ def calibrated(
     only: Collection[str] | None = None,
     others: Sequence[Part] = (),
     how_read: tidy_files.Options = tidy_files.NOTHING_SAID,
+    waiting: Waiting | None = None,
 ) -> Calibrated:
     """Calibrate the file or study called `what`. Raises the folder's own error, naming the file or study.
 
@@ -240,7 +243,7 @@ def calibrated(
     the house, as a study's always may. `chosen`: settings by name, instead of the protocol's. `looks`: what is known of
     looks at a file, and how a study's are meant. `only`: as of `calibrate`.
     `others`: studies of the same reports that are joined with it. `how_read`: what is said about a file of other
-    columns or words.
+    columns or words. `waiting`: who is told of the points, and how far the intervals are.
     """
     overrides: dict[str, Any] = {
         "resamples": resamples,
@@ -261,7 +264,7 @@ def calibrated(
         overrides |= looks_of_file(looks, labels, {**(read.calibration if read else {}), **overrides})
         labels, settings = together(labels, settings_of(read, seed or 0, asked, **overrides), others)
         with nullcontext() if told else label_files.every_column_asked(path):
-            report, with_made = calibrate_with_cascades(labels, settings, cascades, only)
+            report, with_made = calibrated_or_kept(labels, settings, cascades, only, waiting)
         return Calibrated(labels, with_changes(report, looks), with_made, tuple(cascades), told=told)
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
@@ -277,7 +280,7 @@ def calibrated(
                 overrides = {"per_criterion": None} | overrides
             file = NO_FILE if judges is None else read_judge_file(judges, protocol_of(study))
             principal = local_admin(study)
-    return shown_report(engine, principal, file, cascades, only, others, **overrides)
+    return shown_report(engine, principal, file, cascades, only, others, waiting, **overrides)
 
 
 def _is_study(name: str) -> bool:

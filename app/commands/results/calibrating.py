@@ -155,11 +155,12 @@ def calibrate(
         raise typer.BadParameter("--junit tells a decision; add --gate")
     from dataclasses import replace
 
-    from app.commands.results.terminal import print_report
+    from app.commands.results.terminal import points_of, print_report
     from app.results.looks import LooksGiven
     from app.results.parts import parts_of
     from app.results.reporting import calibrated, families_of
     from calibration.choosing.choice import gate as decided
+    from calipers.kept_reports import Waiting
     from calipers.label_files import settings_chosen
     from exports.as_json import report_json
     from exports.pack import with_kept_plan
@@ -172,19 +173,23 @@ def calibrate(
         "alone_error": alone_error,
     }  # fmt: skip
     chosen = settings_chosen(calibration, given)
-    with printing.working("reading labels, computing intervals") as advance:
+    with printing.working("reading labels, computing intervals") as at_work:
         made = calibrated(
             what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
             families=families_of(family), cascades=cascade, chosen=chosen,
             looks=LooksGiven(planned_topics, any_time, looks, tuple(earlier_look)), others=parts_of(others),
             how_read=tidying.options_of(map_, map_label, people, read, labels_are, layout, mapping),
+            waiting=Waiting(
+                lambda points: at_work.show(*points_of(points)),
+                lambda done, of: at_work(done, of, "computing intervals"),
+            ),
         )  # fmt: skip
         if out is not None:
             from app.results.export_files import write_report  # a second's imports, of what studies need
 
             made = replace(made, report=with_kept_plan(made.report, out))
             written = write_report(
-                made, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief
+                made, out, preset, lambda done, of: at_work(done, of, "drawing figures"), brief=brief
             )
     tidying.say_reading(made.told, err=True)
     report = made.report

@@ -62,6 +62,21 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
         )
 
 
+def points_of(report: CalibrationReport) -> tuple[str, Grid]:
+    """What is told of agreement before its intervals are there: a sentence and a table; `report`: of points alone."""
+    from dataclasses import replace
+
+    from exports.sheets.agreement import criteria_table, summary_table
+
+    table = summary_table(report)
+    table = table if table.rows else criteria_table(report) or table
+    kept = [number for number, column in enumerate(table.columns) if column.key != "baseline"]
+    columns = tuple(table.columns[number] for number in kept)
+    rows = tuple(tuple(shown(row[number])[0] for number in kept) for row in table.rows)
+    said = f"Points of {report.labels.rows:,} labels; their intervals and the choice follow."
+    return said, _grid(replace(table, columns=columns, rows=rows), "  ")
+
+
 def print_one(table: Table) -> None:
     """A table with its title above and its notes below, as wide as the terminal; into a pipe one line a row."""
     from rich.console import Console

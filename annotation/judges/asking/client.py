@@ -178,7 +178,7 @@ def describe(judge: JudgeDefinition) -> ModelFacts:
         params=taken,
         dropped=tuple(name for name in judge.params if name not in taken),
         takes_seed=_accepts(litellm, model, provider, "seed", 1),
-        price=_mapped_price(known),
+        price=mapped_price(known),
         price_source=f"map {version('litellm')}",
         context_tokens=known.get("max_input_tokens") if isinstance(known.get("max_input_tokens"), int) else None,
     )
@@ -202,7 +202,7 @@ def _accepts(litellm: Any, model: str, provider: str, name: str, value: Any) -> 
     return True
 
 
-def _mapped_price(known: Mapping[str, Any]) -> Price | None:
+def mapped_price(known: Mapping[str, Any]) -> Price | None:
     """The map's price per million tokens. 0 in the map means "nobody filled it in", so it is no price."""
 
     def per_million(name: str) -> float | None:

@@ -25,7 +25,9 @@ COST_UNKNOWN = ("dropped", "timeout", "abandoned")
 NAMES_OF_KEYS = re.compile(r"(?i)(key|token|secret|password)")
 CONNECT_FAILED = ("ConnectError", "ClientConnectorError", "ClientConnectorDNSError", "ConnectTimeout")
 FORMAT_WORDS = re.compile(r"(?i)response_?format|json_?schema|json_object|structured output|guided_json")
-TOO_LONG_WORDS = re.compile(r"(?i)context.?(length|window)|maximum context|too many (input )?tokens|prompt is too long")
+TOO_LONG_WORDS = re.compile(
+    r"(?i)context.?(length|window|size)|maximum context|too many (input )?tokens|prompt is too long"
+)
 FILTER_WORDS = re.compile(r"(?i)content.?(filter|management policy|policy violation)")
 QUOTA_WORDS = re.compile(r"(?i)insufficient_quota|exceeded your current quota|billing|credit balance|out of credits")
 PARAM_WORDS = re.compile(r"(?i)unsupported (value|parameter)|unrecognized request argument|unknown parameter")
@@ -70,6 +72,9 @@ def failed_reply(error: BaseException, seconds: float) -> Reply:
     names = {type(cause).__name__ for cause in chain}
     text = without_secrets(f"{type(error).__name__}: {error}")
     outcome = _outcome(status, names, text)
+    missing = next((cause for cause in chain if isinstance(cause, ImportError)), None)
+    if missing and outcome == "dropped":  # nothing went out
+        outcome, text = "fatal", f"{missing}: this provider needs a library that is not installed beside calipers"
     return Reply(outcome, seconds, http_status=status, error=text[:2000], retry_after_s=_retry_after_s(chain))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands.judges import drift, records, stress
+from app.commands.judges import drift, models, records, stress
 from app.commands.judges.records import BATCH, POLL_S, usd
 from app.commands.judges.workers import chosen_judges, live, result
 from app.commands.printing import JSON, ONE, print_json, print_table
@@ -42,6 +42,7 @@ def add_to(app: typer.Typer) -> None:
     records.add_to(judge)
     stress.add_to(judge)
     drift.add_to(judge)
+    models.add_to(judge)
     records.add_batches(judge)
     app.add_typer(judge, name="judge")
 

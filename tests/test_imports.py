@@ -34,6 +34,7 @@ ONLY_IN = {
     "streamlit": ("app/",),
     "litellm": ("annotation/judges/asking/client.py",),
     "sqlalchemy": ("db/", "annotation/", "app/"),
+    "pypandoc": ("annotation/documents/",),
     "scipy": ("calibration/", "annotation/open_work/quotas.py"),
     "sklearn": ("calibration/", "annotation/leaks/recognition.py", "annotation/passages.py"),
     "krippendorff": ("calibration/",),

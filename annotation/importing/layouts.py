@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.errors import ImportingError
 from annotation.files.rows import SUFFIXES
 from annotation.importing.reports import records, reportbench, table, wlc
@@ -24,8 +25,9 @@ class Layout:
     signs: tuple[str, ...]
 
 
+TEXTS = tuple(f"*/*{suffix}" for suffix in (".md", ".txt", *DOCUMENTS))
 LAYOUTS = {
-    "folder": Layout(read_folder, "SYSTEM/TOPIC.md, and topics.csv, systems.csv where wanted", ("*/*.md", "*/*.txt")),
+    "folder": Layout(read_folder, "SYSTEM/TOPIC.md, .docx, .html …, and topics.csv, systems.csv where wanted", TEXTS),
     "wlc": Layout(wlc.read_wlc, "Wiki Live Challenge: test_data and wiki_data", ("test_data/agencies.json",)),
     "table": Layout(table.read_table, "one JSONL, JSON, CSV or Parquet file, a report a row", ()),
     "deepresearchgym": Layout(read_deepresearchgym, "DeepResearchGym: reports/SYSTEM/ID.a", ("reports/*/*.a", "*/*.a")),

@@ -18,7 +18,8 @@ class Flag:
     text: str
 
 
-KINDS = ("system", "product", "maker", "assistant", "cutoff", "search", "policy", "judge", "title", "tracking")
+LOST = "lost"  # what a conversion left behind, which no words of the text show: its place is the beginning
+KINDS = ("system", "product", "maker", "assistant", "cutoff", "search", "policy", "judge", "title", "tracking", LOST)
 NAMES = KINDS[:3]  # a name and no more: a mask in its place leaves a sentence
 
 _WORD = r"A-Za-z0-9_\u00c0-\u024f"

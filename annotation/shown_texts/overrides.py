@@ -13,7 +13,7 @@ from annotation.blinding import find_self_identification
 from annotation.errors import AnnotationError
 from annotation.items.twins import twin_item
 from annotation.labels.entries import clean
-from annotation.leaks.self_identification import KINDS, NAMES
+from annotation.leaks.self_identification import KINDS, LOST, NAMES
 from annotation.people.principals import Principal, study_for
 from annotation.planning.plan_root import keep_changed_root
 from annotation.shown_texts.prepare import prepare_report
@@ -127,7 +127,7 @@ def edit_text(session: Session, principal: Principal, report_id: int, text: str,
     if not text.strip():
         raise AnnotationError("empty_text", "a shown text cannot be empty; leave the report out instead")
     found = [{**asdict(flag), "resolution": None} for flag in find_self_identification(text, _names(session, report))]
-    flags = [*_decided_before(found, report.flags), *_still_masked(text, report.flags)]
+    flags = [*_lost(report), *_decided_before(found, report.flags), *_still_masked(text, report.flags)]
     _write(report, text, sorted(flags, key=lambda flag: int(flag["start"])))
     report.status = "ready" if report.status == "empty" else report.status
     _by_hand(principal, report, "edit_text", reason)
@@ -151,7 +151,7 @@ def restore_passage(session: Session, principal: Principal, report_id: int, star
         report.original_text, topic.title, _names(session, report), protocol.reports, restored,
         layout=protocol.study.layout,
     )  # fmt: skip
-    _write(report, ready.shown_text, _decided_before(ready.unresolved_flags(), report.flags))
+    _write(report, ready.shown_text, [*_lost(report), *_decided_before(ready.unresolved_flags(), report.flags)])
     report.status = "ready" if report.status == "empty" and not ready.is_bare else report.status
     report.removed, report.changes = [[s.start, s.end, s.kind] for s in ready.removed], ready.changes
     _by_hand(principal, report, "restore_passage", reason, restored=restored)
@@ -224,6 +224,11 @@ def _decided_before(found: list[dict[str, Any]], before: list[Any]) -> list[dict
         if same:
             flag |= {key: same[key] for key in ("resolution", "reason", "by", "at")}
     return found
+
+
+def _lost(report: Report) -> list[dict[str, Any]]:
+    """What its conversion left behind, decided or not: no text shows it."""
+    return [flag for flag in report.flags if flag["kind"] == LOST]
 
 
 def _still_masked(text: str, before: list[Any]) -> list[dict[str, Any]]:

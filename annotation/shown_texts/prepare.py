@@ -7,6 +7,7 @@ from typing import Any
 from annotation.blinding import Flag, canonical_format, find_self_identification
 from annotation.canonical.form import Layout
 from annotation.citations import Span, Stripped, strip_citations
+from annotation.leaks.self_identification import LOST
 from annotation.protocol import Reports
 from annotation.texts import scripts, spans
 from plain.hashes import text_sha256
@@ -55,12 +56,14 @@ def prepare_report(
     restored: Collection[tuple[int, int]] = (),
     *,
     layout: Layout,
+    lost: Iterable[str] = (),
 ) -> Prepared:
     """Strip citations, then format, then flag, each as the protocol says. Running it again gives the same bytes.
 
     `title`: the topic's, which replaces the report's own from canonical layout on. `names`: public names and keys of
     the study's systems. The title names no author, being the same for every report, and is never flagged. `restored`:
-    places of the original that its owner keeps although stripping removes them.
+    places of the original that its owner keeps although stripping removes them. `lost`: what became of a document that
+    was converted, for its owner to decide about.
     """
     stripped = strip_citations(original) if settings.strip_citations else Stripped(original, (), (), NOT_STRIPPED)
     if restored:
@@ -70,7 +73,8 @@ def prepare_report(
     titled = layout in ("canonical", "plain") and bool(title.strip())
     after_title = formatted.text.find("\n") + 1 if titled else 0
     flags = tuple(flag for flag in find_self_identification(formatted.text, names) if flag.start >= after_title)
+    left_behind = (Flag(0, 0, LOST, words) for words in lost)
     return Prepared(
-        formatted.text, stripped.removed, formatted.changes, flags, stripped.warnings, stripped.version,
-        formatted.version,
+        formatted.text, stripped.removed, formatted.changes, (*left_behind, *flags), stripped.warnings,
+        stripped.version, formatted.version,
     )  # fmt: skip

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.errors import ImportingError
 from annotation.files import folders, rows
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.importing.reports import records
 from annotation.importing.reports.folder import listed_topics
 
+REPORTS = tuple(f"final_report{suffix}" for suffix in (".md", *DOCUMENTS))
 QUERIES, REPORT, TOPICS = "query.jsonl", "final_report.md", "topics.csv"
 KEYS = ("task", "id", "number")
 DOMAINS = ("category", "domain")
@@ -31,7 +33,7 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
     )
     reports: list[records.ReportRecord] = []
     nfd = 0
-    for path in sorted(root.rglob(REPORT)):
+    for path in sorted(path for path in root.rglob("final_report.*") if path.name in REPORTS):
         shown = path.relative_to(root).as_posix()
         if any(part.startswith(".") for part in shown.split("/")):
             continue

@@ -1,15 +1,16 @@
-"""Layout `folder`: ROOT/<system>/<topic>.md, with optional topics.csv, systems.csv and criteria.csv in ROOT."""
+"""Layout `folder`: ROOT/SYSTEM/TOPIC.md (.docx, .html, …), and topics.csv, systems.csv, criteria.csv where wanted."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.errors import ImportingError
 from annotation.files.decoding import collecting, nfc
 from annotation.files.folders import match, number_hint
 from annotation.files.rows import read_rows
 from annotation.importing.reports import criteria_files, records
 
-SUFFIXES = (".md", ".markdown", ".txt")
+TEXTS = (".md", ".markdown", ".txt")
 TOPIC_COLUMNS = ("topic", "title", "prompt", "category", "language")
 SYSTEM_COLUMNS = ("system", "public_name", "is_reference", "family")
 
@@ -25,8 +26,9 @@ def read_folder(root: Path, encoding: str = "utf-8") -> records.Parsed:
     topics = {topic.key: topic for topic in known_topics}
     folders = sorted(entry for entry in root.iterdir() if entry.is_dir() and not entry.name.startswith("."))
     entries = {folder: sorted(folder.iterdir()) for folder in folders}
+    read = {path for inside in entries.values() for path in _reports(inside)}
     for inside in entries.values():
-        keys = _keys([path for path in inside if _is_report(path)], topics, bool(known_topics))
+        keys = _keys([path for path in inside if path in read], topics, bool(known_topics))
         fallback += [f"{key} -> {_shown(path, root)}" for path, key in keys.items() if key not in (None, _stem(path))]
         reports += _read_all(root, keys, known_topics, encoding, problems)
         if not known_topics:
@@ -40,8 +42,8 @@ def read_folder(root: Path, encoding: str = "utf-8") -> records.Parsed:
     files = [path for inside in entries.values() for path in inside]
     return records.Parsed(
         topics=tuple(topics.values()), systems=systems, reports=tuple(reports),
-        problems=tuple(dict.fromkeys(problems)), ignored=sum(not _is_report(path) for path in files),
-        matched_by_fallback=tuple(fallback), nfd_names=sum(_is_report(path) and _is_nfd(path) for path in files),
+        problems=tuple(dict.fromkeys(problems)), ignored=len(files) - len(read),
+        matched_by_fallback=tuple(fallback), nfd_names=sum(map(_is_nfd, read)),
         criteria=criteria.records, criteria_problems=criteria.problems, criteria_file=criteria.file,
     )  # fmt: skip
 
@@ -85,9 +87,16 @@ def _all_systems(
     return tuple(systems.values())
 
 
-def _is_report(path: Path) -> bool:
-    hidden = path.name.startswith(".") or path.name.upper().startswith("README")
-    return path.is_file() and path.suffix.lower() in SUFFIXES and not hidden
+def _reports(inside: Iterable[Path]) -> list[Path]:
+    """The reports of one system's folder; a document beside the same report as text is another copy, and not read."""
+    suffixes = (*TEXTS, *DOCUMENTS)
+    found = [path for path in inside if path.is_file() and path.suffix.lower() in suffixes and not _is_hidden(path)]
+    texts = {_stem(path) for path in found if path.suffix.lower() in TEXTS}
+    return [path for path in found if path.suffix.lower() in TEXTS or _stem(path) not in texts]
+
+
+def _is_hidden(path: Path) -> bool:
+    return path.name.startswith((".", "~$")) or path.name.upper().startswith("README")  # ~$: open in Word
 
 
 def _stem(path: Path) -> str:

@@ -108,12 +108,23 @@ def what_came_in(
         matched_by_fallback=parsed.matched_by_fallback,
         ignored=parsed.ignored,
         bom=parsed.bom + sum(report.original.startswith(BOM) for report in parsed.reports),
-        crlf=parsed.crlf + sum(b"\r\n" in report.original for report in parsed.reports),
+        crlf=parsed.crlf + sum(b"\r\n" in report.original for report in parsed.reports if report.lost is None),
         nfd_names=parsed.nfd_names,
         singletons=_singletons(parsed.topics),
-        notes=(*parsed.notes, *notes),
+        notes=(*parsed.notes, *notes, *_converted(parsed.reports)),
         without_prompt=sum(not topic.prompt for topic in parsed.topics),
     )
+
+
+def _converted(reports: Sequence[ReportRecord]) -> tuple[str, ...]:
+    """A note for each format: how many documents, what converted them, and how many of them lost something."""
+    told = []
+    for by in sorted({report.encoding for report in reports if report.lost is not None}):
+        same = [report for report in reports if report.lost is not None and report.encoding == by]
+        losing = sum(bool(report.lost) for report in same)
+        left = f"; {losing} lost something on the way, to be decided about on the Blinding page" if losing else ""
+        told.append(f"{by}: {counted(len(same), 'document')} converted to Markdown{left}")
+    return tuple(told)
 
 
 def no_prompt(topics: int, layout: str) -> str:

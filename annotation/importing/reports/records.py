@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotation.documents.reading import SUFFIXES as DOCUMENTS
+from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode, plain, read_bytes
 
@@ -36,7 +38,8 @@ class SystemRecord:
 class ReportRecord:
     """One report as read: `original` are its bytes, `text` the same decoded, without BOM and with LF line ends.
 
-    Where it stood in a row of a larger file, `original` is that value in UTF-8 and `path` names file and line.
+    Where it stood in a row of a larger file, `original` is that value in UTF-8 and `path` names file and line. Of a
+    document `text` is the Markdown it was converted to, `encoding` says by what, and `lost` what that left behind.
     """
 
     topic: str
@@ -45,6 +48,7 @@ class ReportRecord:
     original: bytes
     text: str
     encoding: str
+    lost: tuple[str, ...] | None = None  # None for a text
 
     @property
     def sha256(self) -> str:
@@ -107,12 +111,18 @@ def title_of(prompt: str) -> str:
 
 
 def read_report(path: Path, shown: str, topic: str, system: str, encoding: str = "utf-8") -> ReportRecord:
-    """The file's bytes and text. Raises ImportingError naming the byte, its offset and line; never guesses a codec."""
+    """The file's bytes and text. Raises ImportingError naming the byte, its offset and line; never guesses a codec.
+
+    A document (`.docx`, `.html`, …) is known by its suffix and converted.
+    """
     if not (topic and system):  # names are trimmed, and here nothing is left of one
         raise ImportingError(f"{shown}: its {'topic' if system else 'system'} has a name of blanks only; rename it")
     if path.is_file() and path.stat().st_size > REPORT_MAX:
         raise ImportingError(f"{shown}: over {REPORT_MAX >> 20} MB; a report is one document, give each its own file")
     original = read_bytes(path, shown)
+    if path.suffix.lower() in DOCUMENTS:
+        made = read_document(original, path.suffix.lower(), shown, encoding)
+        return ReportRecord(topic, system, shown, original, plain(made.text), made.by, made.lost)
     return ReportRecord(topic, system, shown, original, decode(original, shown, encoding), encoding)
 
 

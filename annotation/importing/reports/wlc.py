@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.folders import match
@@ -12,6 +13,7 @@ from annotation.importing.reports import records
 
 REFERENCE = records.SystemRecord("wikipedia", "Wikipedia", is_reference=True)
 SUFFIX = ".md"
+SUFFIXES = (SUFFIX, *DOCUMENTS)
 TITLE_COLUMNS = ("title", "category")
 
 
@@ -106,7 +108,7 @@ def _folder(root: Path, system: str) -> Path:
 
 
 def _is_report(path: Path) -> bool:
-    return path.suffix == SUFFIX and not path.name.startswith(".")
+    return path.suffix in SUFFIXES and not path.name.startswith(".")
 
 
 def _notes(root: Path, absent: Sequence[str]) -> tuple[str, ...]:
@@ -121,7 +123,7 @@ def _read_all(folder: Path, root: Path, system: str, encoding: str, problems: li
         shown = path.relative_to(root).as_posix()
         with collecting(problems):
             # only the known suffix comes off: a title may hold dots
-            reports.append(records.read_report(path, shown, nfc(path.name[: -len(SUFFIX)]), system, encoding))
+            reports.append(records.read_report(path, shown, nfc(path.name[: -len(path.suffix)]), system, encoding))
     return reports
 
 

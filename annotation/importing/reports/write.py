@@ -116,7 +116,14 @@ def prepare_all(
     prepared = []
     for done, report in enumerate(parsed.reports, start=1):
         prepared.append(
-            prepare_report(report.text, titles[report.topic], names, protocol.reports, layout=protocol.study.layout)
+            prepare_report(
+                report.text,
+                titles[report.topic],
+                names,
+                protocol.reports,
+                layout=protocol.study.layout,
+                lost=report.lost or (),
+            )
         )
         progress(done, len(parsed.reports))
     return prepared

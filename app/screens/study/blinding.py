@@ -23,7 +23,8 @@ from plain.counting import counted
 
 MAY = (
     "Keep: its words are content. Mask, for a name: it is shown as [system]. Exclude: the whole report is left out. "
-    "Words that are no name, such as a notice, are changed by hand, below the texts."
+    "Words that are no name, such as a notice, are changed by hand, below the texts. Lost: what was left behind when "
+    "the file became Markdown; keep the report without it, write it in by hand, or exclude the report."
 )
 
 ELSEWHERE = (

@@ -1,0 +1,333 @@
+"""Pandoc's tree of a document, made as plain as a report in Markdown is: what tells the format goes, text stays.
+
+The tree is JSON as `pandoc -t json` writes it: every element is `{"t": NAME, "c": CONTENT}`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+Element = dict[str, Any]
+
+NO_ATTRIBUTES: list[Any] = ["", [], []]
+# Second copies of what stands beside them, for other readers: KaTeX's drawing of a formula, its preview in MathJax
+COPIES = {"katex-html", "MathJax_Preview", "MJX_Assistive_MathML", "mjx-assistive-mml"}
+NUMBER = re.compile(r"[\[(]?\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\])]?")  # what a mark that leads to a source says
+BRACKET = re.compile(r"([\[\]])")
+WORD = re.compile(r"[\w+#.-]{1,30}")
+FIGURE = "figure.png"  # the address of every image: its own could name whoever made it
+FRONT_MATTER = ("subtitle", "author", "date", "abstract")  # paragraphs that Word styles so, which pandoc keeps apart
+
+
+BREAK: Element = {"t": "RawInline", "c": ["commonmark", "\n"]}  # as agents write it
+
+
+class TooLarge(ValueError):
+    """A table with more places than anybody reads."""
+
+
+class PlainTree:
+    """One document on its way; `figures` counts its images without a word, which nothing is left of."""
+
+    def __init__(self, *, front: bool) -> None:
+        self.figures = 0
+        self.cited = 0
+        self.front = front
+
+    def of(self, tree: Element) -> Element:
+        """The whole document. `front`: whether what stands before its text is part of it, as in Word, or metadata."""
+        blocks = self.blocks(tree["blocks"])
+        front = self._front(tree["meta"]) if self.front else []
+        return {**tree, "meta": {}, "blocks": [*front, *blocks]}
+
+    def _front(self, meta: Element) -> list[Element]:
+        title = [_element("Header", [1, NO_ATTRIBUTES, self.inlines(one)]) for one in _told(meta.get("title"))]
+        below = (one for name in FRONT_MATTER for one in _told(meta.get(name)))
+        return [*title, *(block for one in below for block in self._as_blocks(one))]
+
+    def _as_blocks(self, content: Sequence[Element]) -> list[Element]:
+        if content and content[0]["t"] in BLOCKS:
+            return self.blocks(content)
+        return [_element("Para", self.inlines(content))]
+
+    def blocks(self, found: Iterable[Element]) -> list[Element]:
+        """Blocks without wrappers, attributes and raw markup."""
+        return [made for one in found for made in BLOCKS.get(one["t"], _no_blocks)(self, one.get("c"))]
+
+    def inlines(self, found: Iterable[Element]) -> list[Element]:
+        """A line of text, the same way."""
+        return [made for one in found for made in INLINES.get(one["t"], _kept)(self, one)]
+
+    # --- blocks
+
+    def paragraph(self, content: Any) -> Iterator[Element]:
+        if line := self.inlines(content):
+            yield _element("Para", line)
+
+    def header(self, content: Any) -> Iterator[Element]:
+        if line := self.inlines(content[2]):
+            yield _element("Header", [content[0], NO_ATTRIBUTES, _in_one_line(line)])
+
+    def wrapper(self, content: Any) -> Iterator[Element]:
+        if not COPIES & {*content[0][1]}:
+            yield from self.blocks(content[1])
+
+    def code(self, content: Any) -> Iterator[Element]:
+        language = next((one for one in content[0][1][:1] if WORD.fullmatch(one)), "")
+        fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", content[1])), default=0))
+        yield _element("RawBlock", ["commonmark", f"{fence}{language}\n{content[1]}\n{fence}"])
+
+    def bullets(self, content: Any) -> Iterator[Element]:
+        yield _element("BulletList", [self._item(item) for item in content])
+
+    def numbered(self, content: Any) -> Iterator[Element]:
+        start = content[0][0]
+        yield _element("OrderedList", [[start, {"t": "Decimal"}, {"t": "Period"}], [self._item(i) for i in content[1]]])
+
+    def _item(self, blocks: Any) -> list[Element]:
+        made = self.blocks(blocks)
+        return [_element("Plain", made[0]["c"]), *made[1:]] if made and made[0]["t"] == "Para" else made
+
+    def quote(self, content: Any) -> Iterator[Element]:
+        yield _element("BlockQuote", self.blocks(content))
+
+    def lines(self, content: Any) -> Iterator[Element]:
+        yield from self.paragraph([one for line in content for one in (*line, _element("LineBreak"))][:-1])
+
+    def definitions(self, content: Any) -> Iterator[Element]:
+        for term, told in content:
+            yield _element("Para", [_element("Strong", self.inlines(term))])
+            for blocks in told:
+                yield from self.blocks(blocks)
+
+    def figure(self, content: Any) -> Iterator[Element]:
+        """Its images, and its caption where they do not say the same."""
+        blocks, caption = self.blocks(content[2]), self.blocks(content[1][1])
+        if text_of(caption).strip() == text_of(blocks).strip():
+            caption = []
+        elif caption and not text_of(blocks).strip():
+            self.figures -= sum(one["t"] == "Image" for one in _all(blocks))  # the caption speaks for it
+        yield from (*blocks, *caption)
+
+    def table(self, content: Any) -> Iterator[Element]:
+        """One head row, one line a cell, joined cells apart: what a Markdown table can say. A caption goes before."""
+        _, caption, columns, head, bodies, foot = content
+        yield from self.blocks(caption[1])
+        rows = [*head[1], *(row for body in bodies for row in (*body[2], *body[3])), *foot[1]]
+        cells = _grid([[(cell[2], cell[3], self._cell(cell[4])) for cell in row[1]] for row in rows])
+        if len(cells) == 1 and len(cells[0]) == 1:  # a frame around text
+            yield from self.blocks(block for row in rows for cell in row[1] for block in cell[4])
+        elif cells:
+            align = [columns[at][0] if at < len(columns) else {"t": "AlignDefault"} for at in range(len(cells[0]))]
+            yield _table(cells, align)
+
+    def _cell(self, blocks: Any) -> list[Element]:
+        lines = [line for block in self.blocks(blocks) for line in _lines(block)]
+        joined: list[Element] = []
+        for line in filter(None, lines):
+            joined += [*([_element("Str", ";"), _element("Space")] if joined else []), *line]
+        return _in_one_line(joined)
+
+    # --- inlines
+
+    def text(self, one: Element) -> Iterator[Element]:
+        """Brackets stay as they are: with a backslash before it, one would begin a formula."""
+        for part in filter(None, BRACKET.split(one["c"])):
+            yield _raw(part) if part in "[]" else _element("Str", part)
+
+    def styled(self, one: Element) -> Iterator[Element]:
+        if line := self.inlines(one["c"]):
+            yield _element(one["t"], line)
+
+    def unstyled(self, one: Element) -> Iterator[Element]:
+        yield from self.inlines(one["c"])
+
+    def raised(self, one: Element) -> Iterator[Element]:
+        """A superscript that leads somewhere is a mark; any other is shown as one."""
+        if any(inner["t"] in ("Link", "Note", "Cite") for inner in _all(one["c"])):
+            yield from self.inlines(one["c"])
+        else:
+            yield _element("Superscript", self.inlines(one["c"]))
+
+    def span(self, one: Element) -> Iterator[Element]:
+        if not COPIES & {*one["c"][0][1]}:
+            yield from self.inlines(one["c"][1])
+
+    def link(self, one: Element) -> Iterator[Element]:
+        """A number that leads into the document is a mark; other words that do are words."""
+        _, words, (address, _) = one["c"]
+        line = self.inlines(words)
+        if not address.startswith("#"):
+            yield from [_element("Link", [NO_ATTRIBUTES, line, [address, ""]])] if line else []
+        elif NUMBER.fullmatch(text_of(line).strip()):
+            yield self._mark()
+        else:
+            yield from line
+
+    def broken(self, one: Element) -> Iterator[Element]:
+        yield BREAK
+
+    def citation(self, one: Element) -> Iterator[Element]:
+        yield self._mark()
+
+    def _mark(self) -> Element:
+        self.cited += 1
+        return _raw(f"[^c{self.cited}]")
+
+    def note(self, one: Element) -> Iterator[Element]:
+        """Of one paragraph, so that all of it is the note."""
+        lines = [words for block in self.blocks(one["c"]) for words in _lines(block)]
+        line = [word for words in lines for word in (*words, _element("Space"))]
+        yield _element("Note", [_element("Para", line[:-1])])
+
+    def image(self, one: Element) -> Iterator[Element]:
+        alt = self.inlines(one["c"][1])
+        self.figures += not text_of(alt).strip()
+        yield _element("Image", [NO_ATTRIBUTES, alt, [FIGURE, ""]])
+
+    def formula(self, one: Element) -> Iterator[Element]:
+        sign = "$$" if one["c"][0]["t"] == "DisplayMath" else "$"
+        yield _raw(f"{sign}{one['c'][1].strip()}{sign}")
+
+    def inline_code(self, one: Element) -> Iterator[Element]:
+        yield _element("Code", [NO_ATTRIBUTES, one["c"][1]])
+
+    def quoted(self, one: Element) -> Iterator[Element]:
+        yield from (_element("Str", '"'), *self.inlines(one["c"][1]), _element("Str", '"'))
+
+    def nothing(self, _: Any) -> Iterator[Element]:
+        yield from ()
+
+
+def _no_blocks(_: PlainTree, content: Any) -> Iterator[Element]:
+    yield from ()
+
+
+def _kept(_: PlainTree, one: Element) -> Iterator[Element]:
+    yield one
+
+
+def _rule(_: PlainTree, content: Any) -> Iterator[Element]:
+    yield _element("RawBlock", ["commonmark", "---"])
+
+
+BLOCKS: dict[str, Callable[[PlainTree, Any], Iterator[Element]]] = {
+    "Para": PlainTree.paragraph, "Plain": PlainTree.paragraph, "Header": PlainTree.header, "Div": PlainTree.wrapper,
+    "CodeBlock": PlainTree.code, "BulletList": PlainTree.bullets, "OrderedList": PlainTree.numbered,
+    "BlockQuote": PlainTree.quote, "LineBlock": PlainTree.lines, "DefinitionList": PlainTree.definitions,
+    "Figure": PlainTree.figure, "Table": PlainTree.table, "HorizontalRule": _rule,
+}  # fmt: skip
+INLINES: dict[str, Callable[[PlainTree, Any], Iterator[Element]]] = {
+    "Str": PlainTree.text, "Emph": PlainTree.styled, "Strong": PlainTree.styled, "Strikeout": PlainTree.styled,
+    "Subscript": PlainTree.styled, "Underline": PlainTree.unstyled, "SmallCaps": PlainTree.unstyled,
+    "Superscript": PlainTree.raised, "Span": PlainTree.span, "Link": PlainTree.link, "Cite": PlainTree.citation,
+    "Note": PlainTree.note, "Image": PlainTree.image, "Math": PlainTree.formula, "Code": PlainTree.inline_code,
+    "Quoted": PlainTree.quoted, "RawInline": PlainTree.nothing, "LineBreak": PlainTree.broken,
+}  # fmt: skip
+
+
+def text_of(found: Any) -> str:
+    """The words of a tree's elements, in their order."""
+    return "".join(_words(one) for one in _all(found))
+
+
+def _words(one: Element) -> str:
+    if one["t"] == "Str":
+        return str(one["c"])
+    if one["t"] in ("RawInline", "RawBlock", "Code", "Math"):
+        return str(one["c"][1])
+    return " " if one["t"] in ("Space", "SoftBreak", "LineBreak") else ""
+
+
+def _all(found: Any) -> Iterator[Element]:
+    """Every element of a tree, the outer before what it holds."""
+    if isinstance(found, dict) and "t" in found:
+        yield found
+        yield from _all(found.get("c"))
+    elif isinstance(found, list):
+        for one in found:
+            yield from _all(one)
+
+
+def _told(value: Element | None) -> Iterator[list[Element]]:
+    """The lines or blocks that a piece of metadata holds."""
+    if value is None:
+        return
+    if value["t"] == "MetaList":
+        for one in value["c"]:
+            yield from _told(one)
+    elif value["t"] in ("MetaInlines", "MetaBlocks"):
+        yield value["c"]
+
+
+def _in_one_line(line: Iterable[Element]) -> list[Element]:
+    return [_element("Space") if one == BREAK or one["t"] == "SoftBreak" else one for one in line]
+
+
+def _lines(block: Element) -> Iterator[list[Element]]:
+    """A block as lines of text, for places that hold no blocks."""
+    kind, content = block["t"], block.get("c", [])
+    if kind in ("Para", "Plain"):
+        yield content
+    elif kind == "Header":
+        yield content[2]
+    elif kind == "RawBlock":  # code, as `code` wrote it
+        yield [_element("Code", [NO_ATTRIBUTES, " ".join(line.strip() for line in content[1].split("\n")[1:-1])])]
+    elif kind == "Table":
+        for row in (*content[3][1], *(row for body in content[4] for row in body[3])):
+            yield from (line for cell in row[1] for inner in cell[4] for line in _lines(inner))
+    else:
+        yield from (line for inner in _blocks_in(content) for line in _lines(inner))
+
+
+def _blocks_in(content: Any) -> Iterator[Element]:
+    """The nearest blocks inside a list or quote."""
+    if isinstance(content, dict) and (content.get("t") in BLOCKS or content.get("t") == "RawBlock"):
+        yield content
+    elif isinstance(content, list):
+        for one in content:
+            yield from _blocks_in(one)
+
+
+REACH, MOST_CELLS = 200, 100_000  # places that one cell is joined over, and of a table: a file may claim any number
+
+
+def _grid(rows: Sequence[Sequence[tuple[int, int, list[Element]]]]) -> list[list[list[Element]]]:
+    """Rows of equal length from (rows, columns, text) of each cell; a joined cell's text stands in its first place."""
+    grid: list[list[list[Element]]] = []
+    taken: dict[tuple[int, int], bool] = {}
+    for at, row in enumerate(rows):
+        line: list[list[Element]] = []
+        if sum(map(len, grid)) + len(taken) > MOST_CELLS:
+            raise TooLarge
+        for down, across, words in ((min(down, REACH), min(across, REACH), words) for down, across, words in row):
+            while taken.pop((at, len(line)), False):
+                line.append([])
+            for below in range(1, min(down, len(rows) - at)):
+                taken |= {(at + below, len(line) + right): True for right in range(across)}
+            line += [words, *([] for _ in range(1, across))]
+        while taken.pop((at, len(line)), False):
+            line.append([])
+        grid.append(line)
+    width = max(map(len, grid), default=0)
+    return [[*line, *([] for _ in range(width - len(line)))] for line in grid if width]
+
+
+def _table(cells: Sequence[Sequence[list[Element]]], align: Sequence[Element]) -> Element:
+    rows = [[NO_ATTRIBUTES, [_made_cell(words) for words in row]] for row in cells]
+    columns = [[one, {"t": "ColWidthDefault"}] for one in align]
+    body = [NO_ATTRIBUTES, 0, [], rows[1:]]
+    head, foot = [NO_ATTRIBUTES, rows[:1]], [NO_ATTRIBUTES, []]
+    return _element("Table", [NO_ATTRIBUTES, [None, []], columns, head, [body], foot])
+
+
+def _made_cell(words: list[Element]) -> list[Any]:
+    return [NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, [_element("Plain", words)] if words else []]
+
+
+def _raw(markdown: str) -> Element:
+    return _element("RawInline", ["commonmark", markdown])
+
+
+def _element(kind: str, content: Any = None) -> Element:
+    return {"t": kind} if content is None else {"t": kind, "c": content}

@@ -1,0 +1,84 @@
+"""One document's bytes to Markdown: what may be tried at all, and what cannot be read in a sentence."""
+
+import io
+import zipfile
+import zlib
+from dataclasses import dataclass
+
+from annotation.documents import pandoc
+from annotation.documents.document_tree import TooLarge
+from annotation.errors import ImportingError
+from annotation.files.decoding import decode
+from plain.counting import counted
+
+SUFFIXES = tuple(pandoc.FORMATS)
+PACKED = (".docx", ".odt", ".epub")  # zip files
+OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # how Word 97 began, in which Word locks a file of any version
+UNPACKED_MB, WRITTEN_MB, MOST_ENTRIES = 200, 40, 10_000
+WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what of a packed file is read
+# What a format's reader passes over in silence, as it is written in the part that holds the text
+PASSED_OVER = {
+    ".docx": ("word/document.xml", {b"<c:chart ": "chart", b"<dgm:relIds ": "diagram", b"<o:OLEObject ": "object"}),
+    ".odt": ("content.xml", {b"<draw:object ": "formula or chart"}),
+}
+
+
+@dataclass(frozen=True)
+class Document:
+    """The Markdown of a document, what the conversion lost of it (nothing: empty), and what converted it."""
+
+    text: str
+    lost: tuple[str, ...]
+    by: str
+
+
+def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf-8") -> Document:
+    """A document of one of `SUFFIXES` as Markdown; nothing is fetched, whatever it names. Raises ImportingError."""
+    passed_over: tuple[str, ...] = ()
+    if suffix in PACKED:
+        passed_over = _looked_into(original, suffix, shown)
+    elif suffix in (".html", ".htm"):
+        original = decode(original, shown, encoding).encode()
+    try:
+        text, lost = pandoc.by_pandoc(original, suffix, shown)
+    except (RecursionError, TooLarge):
+        raise ImportingError(
+            f"{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown"
+        ) from None
+    return Document(text.replace("\0", ""), (*lost, *passed_over), f"{suffix[1:]} by {pandoc.version()}")
+
+
+def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[str, ...]:
+    """What a packed document holds that its reader passes over. Raises ImportingError where it is none, or a bomb."""
+    if original.startswith(OLD_OFFICE):
+        raise ImportingError(
+            f"{shown}: locked by a password, or in the format of Word 97; save it unlocked as {suffix}"
+        )
+    try:
+        with zipfile.ZipFile(io.BytesIO(original)) as packed:
+            _refuse_bombs(packed, shown)
+            _refuse_locked(packed, shown)
+            part, signs = PASSED_OVER.get(suffix, ("", {}))
+            held = packed.read(part) if part in packed.namelist() else b""
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error):
+        raise ImportingError(f"{shown}: no {suffix} file, or cut off; save it anew") from None
+    counts = {words: held.count(sign) for sign, words in signs.items()}
+    return tuple(f"{counted(count, words)} that could not be read" for words, count in counts.items() if count)
+
+
+def _refuse_bombs(packed: zipfile.ZipFile, shown: str) -> None:
+    entries = packed.infolist()
+    size = sum(entry.file_size for entry in entries)
+    written = sum(entry.file_size for entry in entries if entry.filename.lower().endswith(WRITTEN))
+    if size > UNPACKED_MB << 20 or written > WRITTEN_MB << 20 or len(entries) > MOST_ENTRIES:
+        raise ImportingError(
+            f"{shown}: unpacks to over {UNPACKED_MB} MB, {WRITTEN_MB} MB of text or {MOST_ENTRIES:,} parts; "
+            "save it anew without what it embeds"
+        )
+
+
+def _refuse_locked(packed: zipfile.ZipFile, shown: str) -> None:
+    manifest = "META-INF/manifest.xml"
+    listed = packed.read(manifest) if manifest in packed.namelist() else b""
+    if b"encryption-data" in listed or any(entry.flag_bits & 1 for entry in packed.infolist()):
+        raise ImportingError(f"{shown}: locked by a password; save it unlocked")

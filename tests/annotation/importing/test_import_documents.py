@@ -1,0 +1,301 @@
+"""A report is the same report in every format: what tells the format goes, marks go, and a loss waits for a decision."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import zipfile
+from collections.abc import Callable
+from functools import cache
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pypandoc
+import pytest
+from sqlalchemy import Engine, select
+
+from annotation.documents import pandoc
+from annotation.documents.reading import read_document
+from annotation.errors import AnnotationError, ImportingError
+from annotation.importing.layouts import propose
+from annotation.importing.reports.dr3_eval import read_dr3_eval
+from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.records import Parsed
+from annotation.importing.reports.wlc import read_wlc
+from annotation.people.principals import local_admin
+from annotation.protocol import Reports
+from annotation.shown_texts.overrides import edit_text, resolve_all, resolve_flag
+from annotation.shown_texts.prepare import prepare_report
+from db.connect import transaction
+from db.tables import Report, Study
+from tests.annotation.layout_trees import WORDS, bring_in, put, task_tree
+from tests.annotation.test_importing import write_wlc
+
+W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+MARKDOWN = """# Tides
+
+Tides rise.[1] They fall [2, 3] with the **moon**, see [Newton](https://example.org/n).[^1]
+
+## How high
+
+| Place | Height [3] |
+|-------|-----------:|
+| Fundy | 16 m [1]   |
+| Ems   | 3 m        |
+
+- In *spring*, `h = 2` metres.
+- At neaps less, as $h_1 < h_2$ says.
+
+1. First line\\
+   and its second.
+2. Costs $5 and [sic] "quoted" #1.
+
+```
+code   keeps
+  its blanks
+```
+
+[^1]: Smith, J. (2020). On tides. <https://example.org/s>
+
+## References
+
+1. Ebb, A. <https://example.org/1>
+2. Flow, B. <https://example.org/2>
+3. Neap, C. <https://example.org/3>
+"""
+
+
+@cache
+def written(suffix: str, markdown: str = MARKDOWN) -> bytes:
+    """As pandoc writes the Markdown in a format, which stands for whatever program exported it."""
+    form = "commonmark+pipe_tables+footnotes+tex_math_dollars"
+    command = [pypandoc.get_pandoc_path(), "-s", "--mathml", "-f", form, "-t", suffix[1:], "-o", "-", "--sandbox"]
+    command += ["--metadata", "pagetitle=Export of Atlas 7"]
+    return subprocess.run(command, input=markdown.encode(), capture_output=True, check=True).stdout
+
+
+def docx(body: str, **parts: str) -> bytes:
+    """A file of Word's, by hand: `body` is what stands in the document, `parts` are further files under word/."""
+    kinds = "http://schemas.openxmlformats.org/package/2006/content-types"
+    links = "http://schemas.openxmlformats.org/package/2006/relationships"
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{kinds}"><Default Extension="xml" ContentType="application/xml"/><Default '
+            'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/></Types>',
+        )
+        packed.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{links}"><Relationship Id="r" Type="{R}/officeDocument" Target="word/document.xml"/>'
+            "</Relationships>",
+        )
+        packed.writestr(
+            "word/document.xml",
+            f'<w:document xmlns:w="{W}" xmlns:r="{R}" xmlns:c="urn:c"><w:body>{body}</w:body></w:document>',
+        )
+        for name, content in parts.items():
+            packed.writestr(f"word/{name}.xml", content)
+        packed.writestr(
+            "word/_rels/document.xml.rels",
+            f'<Relationships xmlns="{links}">'
+            + "".join(f'<Relationship Id="{n}" Type="{R}/{n}" Target="{n}.xml"/>' for n in parts)
+            + '<Relationship Id="out" Type="x/attachedTemplate" Target="http://127.0.0.1:9/t" TargetMode="External"/>'
+            "</Relationships>",
+        )
+    return out.getvalue()
+
+
+def run(text: str, raised: bool = False) -> str:
+    look = '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr>' if raised else ""
+    return f'<w:r>{look}<w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+def paragraph(*runs: str) -> str:
+    return f"<w:p>{''.join(runs)}</w:p>"
+
+
+def field(told: str, shown: str) -> str:
+    mark = '<w:r><w:fldChar w:fldCharType="{}"/></w:r>'
+    inside = f'<w:r><w:instrText xml:space="preserve"> {told} </w:instrText></w:r>'
+    return mark.format("begin") + inside + mark.format("separate") + run(shown) + mark.format("end")
+
+
+def shown(text: str) -> str:
+    return prepare_report(text, "Tides", (), Reports(), layout="canonical").shown_text
+
+
+@pytest.mark.parametrize("suffix", [".docx", ".html", ".epub"])
+def test_a_report_is_shown_alike_whatever_file_it_came_in(suffix: str) -> None:
+    made = read_document(written(suffix), suffix, "x")
+    assert made.lost == ()
+    assert shown(made.text).replace("h_{1}", "h_1").replace("h_{2}", "h_2") == shown(MARKDOWN)
+    assert "Atlas 7" not in made.text, "a file's own title is none of the report"
+
+
+def test_of_an_open_document_formulas_alone_are_lost_and_that_is_said() -> None:
+    made = read_document(written(".odt"), ".odt", "x")
+    assert made.lost == ("1 formula or chart that could not be read",)
+    assert re.findall(r"\w+", shown(made.text)) == re.findall(r"\w+", shown(MARKDOWN).replace("$h_1 < h_2$ ", ""))
+
+
+def test_words_own_marks_go_and_what_it_shows_before_the_text_stays() -> None:
+    zotero = 'ADDIN ZOTERO_ITEM CSL_CITATION {"citationItems":[{"id":1,"itemData":{"id":1,"type":"book","title":"T"}}]}'
+    body = (
+        '<w:p><w:pPr><w:pStyle w:val="Title"/></w:pPr>' + run("High water") + "</w:p>"
+        + paragraph(run("It rises"), field(zotero, " (Smith, 2020)"), run(" twice"),
+                    '<w:r><w:rPr><w:vertAlign w:val="superscript"/></w:rPr><w:footnoteReference w:id="2"/></w:r>',
+                    run(" a day."))
+        + paragraph(run("It falls"), '<w:hyperlink w:anchor="ref7">' + run("7", raised=True) + "</w:hyperlink>",
+                    run(" by 10"), run("3", raised=True), run(" litres."))
+    )  # fmt: skip
+    notes = f'<w:footnotes xmlns:w="{W}"><w:footnote w:id="2">{paragraph(run("Jones, Seas, 1999."))}</w:footnote></w:footnotes>'
+    styles = f'<w:styles xmlns:w="{W}"><w:style w:type="paragraph" w:styleId="Title"><w:name w:val="Title"/></w:style></w:styles>'
+    made = read_document(docx(body, footnotes=notes, styles=styles), ".docx", "x")
+    assert made.text.startswith("# High water\n")
+    assert shown(made.text) == "# Tides\n\nIt rises twice a day.\n\nIt falls by 10^3 litres.\n"
+
+
+@pytest.mark.parametrize(
+    ("html", "markdown"),
+    [
+        ('<p>a<sup><a href="#c1">[1]</a></sup> b</p>', "a[^c1] b"),
+        ('<p>a<sup>2</sup> <q>b</q> <u>c</u> <span style="x">d</span></p>', 'a<sup>2</sup> "b" c d'),
+        ('<p>a<a href="#top">see below</a><a id="x"></a></p>', "asee below"),
+        ('<p>x <span class="katex"><math><mi>y</mi></math><span class="katex-html">y</span></span></p>', "x $y$"),
+        ("<div><nav>Menu</nav><p>a<br>b</p></div><script>c</script><style>d</style>", "Menu\n\na\nb"),
+        ("<table><tr><td>only<p>text</p></td></tr></table>", "only\n\ntext"),
+        (
+            "<table><tr><th colspan=2>a</th></tr><tr><td rowspan=2>b<p>c</p></td><td>d</td></tr><tr><td>e</td></tr></table>",
+            "| a    |     |\n|------|-----|\n| b; c | d   |\n|      | e   |",
+        ),
+        ("<dl><dt>a</dt><dd>b</dd></dl><blockquote>c</blockquote><hr>", "**a**\n\nb\n\n> c\n\n---"),
+        ('<figure><img src="atlas.png" alt="x"><figcaption>x</figcaption></figure>', "![x](figure.png)"),
+    ],
+)  # fmt: skip
+def test_html_becomes_what_an_agent_would_have_written(html: str, markdown: str) -> None:
+    assert read_document(html.encode(), ".html", "x").text.strip() == markdown
+
+
+@pytest.mark.parametrize(
+    ("suffix", "original", "lost"),
+    [
+        (".html", b'<p>a</p><img src="a.png"><img src="b.png" alt="">', ("2 figures without words",)),
+        (".html", b'<figure><img src="a.png"><figcaption>A chart</figcaption></figure>', ()),
+        (".docx", docx(paragraph("<w:r><w:drawing><c:chart r:id='x'/></w:drawing></w:r>", run("a"))),
+         ("1 chart that could not be read",)),
+    ],
+)  # fmt: skip
+def test_what_a_conversion_lost_is_counted(suffix: str, original: bytes, lost: tuple[str, ...]) -> None:
+    assert read_document(original, suffix, "x").lost == lost
+
+
+def two_systems(root: Path, lost: bytes = b"") -> Parsed:
+    put(root / "atlas/tides.html", f"<p>{WORDS * 5}</p>".encode() + lost)
+    put(root / "borealis/tides.md", WORDS * 6)
+    return read_folder(root)
+
+
+def test_a_loss_waits_for_a_decision_that_no_edit_forgets(engine: Engine, tmp_path: Path) -> None:
+    report = bring_in(engine, two_systems(tmp_path, b"\r\n<img src='http://127.0.0.1:9/chart.png'>"))
+    assert any(line.startswith("html by pandoc") and "1 lost something" in line for line in report.lines())
+    assert (report.crlf, report.bom) == (0, 0), "a document has no line ends of its own"
+    with transaction(engine) as session:
+        admin = local_admin(session.scalars(select(Study)).one())
+        row = session.scalars(select(Report).where(Report.open_flags > 0)).one()
+        assert [(f["kind"], f["text"]) for f in row.flags] == [("lost", "a figure without words")]
+        edit_text(session, admin, row.id, "Written by hand. " * 20, "typed the chart's words")
+        assert row.open_flags == 1
+        with pytest.raises(AnnotationError, match="no name"):
+            resolve_flag(session, admin, row.id, 0, "mask")
+        assert resolve_all(session, admin, "keep", kind="lost") == 1
+        assert row.open_flags == 0
+
+
+@pytest.mark.parametrize(
+    ("suffix", "original", "said"),
+    [
+        (".docx", b"", "no .docx file, or cut off"),
+        (".docx", written(".docx")[:3000], "no .docx file, or cut off"),
+        (".docx", b"\xd0\xcf\x11\xe0" + bytes(600), "locked by a password"),
+        (".docx", docx("<w:p>"), "cannot be read"),
+        (".epub", docx(""), "cannot be read"),
+        (".html", b"<p>\x92</p>", "byte 0x92 at 3 is not UTF-8"),
+        (".html", b"<blockquote>" * 9_000, "within each other"),
+        (".docx", docx(run("a" * (41 << 20))), "unpacks to over"),
+    ],
+    ids=["empty", "cut off", "locked", "damaged", "another format", "codec", "deep", "bomb"],
+)  # fmt: skip
+def test_a_file_that_cannot_be_read_is_told_in_one_sentence(suffix: str, original: bytes, said: str) -> None:
+    with pytest.raises(ImportingError, match=f"^atlas/tides{suffix}.*{said}") as refused:
+        read_document(original, suffix, f"atlas/tides{suffix}")
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "html"), [("MEMORY_MB", 1, b"<p>a</p>" * 9_000), ("PATIENCE_S", 0.01, b"<p>a</p>" * 90_000)]
+)
+def test_neither_memory_nor_time_runs_away(name: str, value: float, html: bytes, monkeypatch) -> None:
+    monkeypatch.setattr(pandoc, name, value)
+    with pytest.raises(ImportingError, match=f"over 1 MB|not read within {value} s"):
+        read_document(html, ".html", "x")
+
+
+def test_nothing_that_a_document_names_is_fetched() -> None:
+    asked: list[str] = []
+
+    class Counting(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+
+    with HTTPServer(("127.0.0.1", 0), Counting) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        at = f"http://127.0.0.1:{server.server_port}"
+        html = f'<base href="{at}"><link rel=stylesheet href=/c><iframe src="{at}/i"></iframe><img src="{at}/x">ab'
+        made = read_document(
+            f'{html}<iframe src="/etc/passwd"></iframe><script src="/s"></script>'.encode(), ".html", "x"
+        )
+        word = docx(paragraph(run("ab"))).replace(b"127.0.0.1:9/t", f"127.0.0.1:{server.server_port}/t".encode()[:13])
+        server.shutdown()
+    assert "ab" in made.text
+    assert "root:" not in made.text
+    assert read_document(word, ".docx", "x").text == "ab\n"
+    assert asked == []
+
+
+def named(read: Callable[[Path], Parsed], root: Path) -> dict[str, str]:
+    return {one.path: one.encoding for one in read(root).reports}
+
+
+def test_every_layout_of_markdown_takes_documents(tmp_path: Path) -> None:
+    tree = write_wlc(tmp_path / "wlc")
+    one = next((tree / "test_data").rglob("*.md"))
+    put(one.with_suffix(".html"), "<p>text</p>")
+    one.unlink()
+    found = named(read_wlc, tree)
+    assert found[one.with_suffix(".html").relative_to(tree).as_posix()].startswith("html by pandoc")
+    tasks = task_tree(tmp_path / "dr3")
+    task = next(tasks.rglob("final_report.md"))
+    put(task.with_suffix(".html"), "<p>text</p>")
+    task.unlink()
+    assert any(one.startswith("html by") for one in named(read_dr3_eval, tasks).values())
+
+
+def test_a_document_beside_the_same_report_as_text_is_another_copy(tmp_path: Path) -> None:
+    two_systems(tmp_path)
+    put(tmp_path / "borealis/tides.docx", b"never read")
+    put(tmp_path / "borealis/~$other.docx", b"open in Word")
+    parsed = read_folder(tmp_path)
+    assert (parsed.problems, parsed.ignored, len(parsed.reports)) == ((), 2, 2)
+    (tmp_path / "borealis/tides.md").unlink()
+    assert propose(tmp_path)[0] == "folder"
+    assert read_folder(tmp_path).problems[0].startswith("borealis/tides.docx: no .docx file")
+
+
+def test_without_the_extra_the_command_that_installs_it_is_named(monkeypatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pypandoc", None)
+    with pytest.raises(ImportingError, match="calipers\\[documents\\]"):
+        read_document(b"<p>a</p>", ".html", "x")

@@ -149,6 +149,9 @@ def test_compose_has_the_processes_that_nginx_asks_and_only_files_that_are_there
     for service in services.values():
         if "build" in service:
             assert (FOLDER / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+    home = re.findall(r"--home-dir (\S+)", DOCKERFILE)
+    kept = [one.split(":")[1] for one in services["judge"]["volumes"] if one.split(":")[0] in COMPOSE["volumes"]]
+    assert kept == home, "journals outlive a container, in a folder that the image's user owns"
     judge = services["judge"]["command"]
     assert judge[3:] == ["${STUDY:-mystudy}", *shlex.split(setting(unit("calipers-judge@.service"), "ExecStart"))[4:]]
 

@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import threading
 from collections import defaultdict
@@ -44,11 +45,12 @@ class Journal:
     """One process's journal, in a folder that is locked as long as the process lives, and readable by its user alone.
 
     Lines are written at once and forced to the disk by a thread of their own. Where nothing can be written there is no
-    journal, and a run goes on without: what it holds is in the database as soon as that has written it.
+    journal, `refused` says why ("" else), and a run goes on without: what it holds is in the database as soon as that
+    has written it.
     """
 
     def __init__(self, folder: Path, worker: str) -> None:
-        self._folder, self._lock = _locked_folder(folder, worker)
+        self._folder, self._lock, self.refused = _locked_folder(folder, worker)
         self._number, self._open, self._bytes = 0, -1, 0
         self._held: dict[int, int] = {}  # by segment: lines that the database does not have
         self._is_whole = True
@@ -182,18 +184,31 @@ def _path(folder: Path | None, segment: int) -> Path:
     return folder / f"{segment}.jsonl"
 
 
-def _locked_folder(folder: Path, worker: str) -> tuple[Path | None, int]:
-    """A folder for this worker, and the lock on it; None where none can be made."""
+def _locked_folder(folder: Path, worker: str) -> tuple[Path | None, int, str]:
+    """A folder for this worker, the lock on it, and ""; None and the reason where none can be made."""
     unnamed, named = folder / f"{worker}{UNNAMED}", folder / worker
     try:
         unnamed.mkdir(mode=0o700, parents=True)
         lock = _lock(unnamed)
         if lock is None:
-            return None, -1
+            return None, -1, "it cannot be locked"
         unnamed.rename(named)  # others look for its name, and find it locked
-    except OSError:
-        return None, -1
-    return named, lock
+    except OSError as error:
+        return None, -1, error.strerror or type(error).__name__
+    return named, lock, ""
+
+
+def why_no_journal(url: URL) -> str:
+    """One sentence where a process of this machine that works on this database can keep no journal; else ""."""
+    folder = journals_of(url)
+    tried = Journal(folder, f"worker-{secrets.token_hex(8)}")
+    tried.close()
+    if not tried.refused:
+        return ""
+    return (
+        f"no journal can be kept in {folder} ({tried.refused}): should this process be killed, replies that the "
+        "database does not have yet are lost, and paid again"
+    )
 
 
 def _lock(folder: Path) -> int | None:

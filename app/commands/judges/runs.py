@@ -273,9 +273,12 @@ def _work(
     workers: int = 1, resume: Sequence[str] = (),
 ) -> None:  # fmt: skip
     """Work in this process, or in several that are given the arguments `resume`."""
+    from annotation.judges.queue.journal import why_no_journal
     from annotation.judges.running.run import run_judges
     from app.commands.judges.workers import run_together, shares
 
+    if said := why_no_journal(engine.url):
+        typer.echo(f"warning: {said}", err=True)
     with live(not as_json) as on_progress:
         if workers > 1:
             each = [[*resume, *([] if most is None else [f"--limit={most}"])] for most in shares(limit, workers)]

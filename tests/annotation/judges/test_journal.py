@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, select, update
+from sqlalchemy import Engine, make_url, select, update
 
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.queue import journal as journal_module
-from annotation.judges.queue.journal import Journal, journals_of, left_behind, recover
+from annotation.judges.queue.journal import Journal, journals_of, left_behind, recover, why_no_journal
 from annotation.judges.running.run import run_judges
 from db.connect import transaction
 from db.judge_tables import Judge, JudgeCall
@@ -137,3 +137,13 @@ def test_files_whose_replies_are_all_stored_are_removed_while_the_run_goes_on(
 def test_where_nothing_can_be_written_a_run_goes_on_without(sqlite: Engine) -> None:
     journals_of(sqlite.url).write_text("a file stands where the folder should")
     assert run_stub(sqlite, make_study(sqlite, 1), Stub()).judges[0].complete
+
+
+def test_where_no_journal_can_be_written_that_is_said_in_one_sentence_and_nothing_is_left_where_it_can(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a-file").write_text("no folder")
+    said = why_no_journal(make_url(f"sqlite:///{tmp_path}/a-file/study.db"))
+    assert said.startswith(f"no journal can be kept in {tmp_path}/a-file/study.db.judging (Not a directory): ")
+    assert why_no_journal(make_url(f"sqlite:///{tmp_path}/study.db")) == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["a-file"]

@@ -1,4 +1,7 @@
-"""What an evaluator's pages need of all labels of a study, by name; as a program, one of them for the app that asks."""
+"""What an evaluator's pages need of all labels of a study or a file, by name.
+
+As a program, one of them for the app that asks: it says the points of a report and how far it is, then the value.
+"""
 
 import logging
 import os
@@ -23,6 +26,7 @@ from annotation.verdicts import load_verdicts
 from app.logs import tell_no_words, write_logs
 from app.results.quality import study_quality
 from app.results.reporting import settings_of, shown_report
+from app.results.shown_file import ShownFile, Source, of_file
 from app.settings import settings
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
 from calibration.biases.position_bias import position_bias
@@ -32,6 +36,7 @@ from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from calibration.sizing.pilot import Pilot, pilot_of
 from calibration.study.answering import sided_with
 from calibration.study.joining import study_of
+from calipers.kept_reports import Waiting
 from db.connect import open_database, reading, transaction
 from exports.words.sentences import order_words
 
@@ -67,26 +72,46 @@ def judge_orders(session: Session, principal: Principal) -> dict[str, Orders]:
     }
 
 
-Refusal = tuple[bool, str, str]  # whether calibration refused; code; text
+Refused = errors.AnnotationError | CalibrationError | errors.ImportingError
+REFUSED = (errors.AnnotationError, CalibrationError, errors.ImportingError)
+Refusal = tuple[str, str, tuple[str, ...]]  # who refused; code; text, or each problem
 Told = tuple[Any, Refusal | None]
 
 
 @dataclass(frozen=True)
+class Step:
+    """How far a report is."""
+
+    done: int
+    of: int
+
+
+Said = CalibrationReport | Step | Told  # points, then how far it is, then the value
+
+
+@dataclass(frozen=True)
 class Task:
-    """`what`: a name of `COMPUTED`. The principal is one who may see it; arguments are values that can be keys."""
+    """`what`: a name of `COMPUTED`. A principal is one who may see it; arguments are values that can be keys."""
 
     what: str
-    principal: Principal
+    source: Source
     arguments: tuple[str, ...] = ()
 
 
-def compute(engine: Engine, task: Task) -> Any:
-    """The value. Raises AnnotationError or CalibrationError."""
-    return COMPUTED[task.what](engine, task.principal, *task.arguments)
+def compute(engine: Engine | None, task: Task, waiting: Waiting | None = None) -> Any:
+    """The value; `engine`: None for a file. Raises AnnotationError, CalibrationError, ImportingError.
+
+    `waiting`: who is told of the points of a report, and how far it is.
+    """
+    if isinstance(task.source, ShownFile):
+        return of_file(task.what, task.source, *task.arguments, waiting=waiting)
+    assert engine is not None
+    told = {"waiting": waiting} if task.what == "report" else {}
+    return COMPUTED[task.what](engine, task.source, *task.arguments, **told)
 
 
-def _report(engine: Engine, principal: Principal) -> CalibrationReport:
-    return shown_report(engine, principal).report
+def _report(engine: Engine, principal: Principal, waiting: Waiting | None = None) -> CalibrationReport:
+    return shown_report(engine, principal, waiting=waiting).report
 
 
 def _map(engine: Engine, principal: Principal, judge: str) -> ReliabilityMap:
@@ -155,7 +180,9 @@ COMPUTED: dict[str, Callable[..., Any]] = {
 
 
 def main() -> None:
-    """Read where and what from standard input, write the value or the error to standard output, as pickles."""
+    """Read where and what from standard input, write what is said of it to standard output, as pickles: last the value
+    or the error.
+    """
     os.nice(10)  # whoever labels goes first
     write_logs(settings().log_level)
     tell_no_words()
@@ -163,26 +190,35 @@ def main() -> None:
     sys.excepthook = lambda *fault: logging.getLogger("calipers").error("not computed", exc_info=fault)
     answer = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no part of the answer
-    told = tell(*pickle.load(sys.stdin.buffer))
+
+    def say(said: Said) -> None:
+        pickle.dump(said, answer, protocol=pickle.HIGHEST_PROTOCOL)
+        answer.flush()
+
     with answer:
-        pickle.dump(told, answer, protocol=pickle.HIGHEST_PROTOCOL)
+        say(tell(*pickle.load(sys.stdin.buffer), Waiting(say, lambda done, of: say(Step(done, of)))))
 
 
-def tell(url: str, task: Task) -> Told:
-    """The value, or what `hear` makes the refusal of again."""
+def tell(url: str, task: Task, waiting: Waiting | None = None) -> Told:
+    """The value, or what `hear` makes the refusal of again; `url`: "" for a file."""
     try:
-        return compute(open_database(url), task), None
+        return compute(open_database(url) if url else None, task, waiting), None
+    except errors.ImportingError as refused:
+        return None, ("importing", "", refused.problems)
     except (errors.AnnotationError, CalibrationError) as refused:
-        return None, (type(refused) is CalibrationError, refused.code, refused.text)
+        kind = "calibration" if type(refused) is CalibrationError else "annotation"
+        return None, (kind, refused.code, (refused.text,))
 
 
-def hear(told: Told) -> tuple[Any, errors.AnnotationError | CalibrationError | None]:
+def hear(told: Told) -> tuple[Any, Refused | None]:
     """What `tell` was about: a value, or the refusal for the page to raise."""
     value, refusal = told
     if refusal is None:
         return value, None
-    is_calibration, code, text = refusal
-    return None, (CalibrationError if is_calibration else errors.AnnotationError)(code, text)
+    kind, code, said = refusal
+    if kind == "importing":
+        return None, errors.ImportingError(said)
+    return None, (CalibrationError if kind == "calibration" else errors.AnnotationError)(code, said[0])
 
 
 if __name__ == "__main__":

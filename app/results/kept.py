@@ -10,15 +10,18 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
-from app.results.computing import Task, compute, hear
-from calibration.errors import CalibrationError
+from app.results.computing import REFUSED, Refused, Step, Task, compute, hear
+from app.results.shown_file import ShownFile
+from calibration.results import CalibrationReport
+from calipers.kept_reports import Waiting
 from calipers.own_folders import command_of
 from db.types import now
 
@@ -39,12 +42,23 @@ class Kept:
     is_under_way: bool  # a newer one is being computed
 
 
+@dataclass(frozen=True)
+class UnderWay:
+    """A computation that was asked for. `points`: of the report it makes; None before they are there, or of others."""
+
+    seconds: float  # since then, its wait included
+    step: Step | None
+    points: CalibrationReport | None
+
+
 @dataclass
 class _Place:
     """One result on the shelf. `error` is kept instead where it cannot be computed from these labels."""
 
     value: Any = None
-    error: AnnotationError | CalibrationError | None = None
+    error: Refused | None = None
+    step: Step | None = None
+    points: CalibrationReport | None = None
     version: Version | None = None
     made_at: datetime | None = None
     took: float = 0.0
@@ -58,8 +72,8 @@ _shelf_lock, _one_at_a_time = threading.Lock(), threading.Lock()
 _children: set[subprocess.Popen[bytes]] = set()
 
 
-def kept(engine: Engine, task: Task, version: Version, *, apart: bool) -> Kept:
-    """The result of `task` at `version` of the study's labels, computed where it is not kept.
+def kept(engine: Engine | None, task: Task, version: Version, *, apart: bool) -> Kept:
+    """The result of `task` at `version` of its labels, computed where it is not kept. `engine`: None for a file.
 
     Here and now, or with `apart` in a process of its own: then what is kept of an earlier version comes back at once,
     or nothing, and the new one stands here once it is made. Raises what the computation of the newest kept one raised.
@@ -76,14 +90,16 @@ def kept(engine: Engine, task: Task, version: Version, *, apart: bool) -> Kept:
     return Kept(place.value, place.version == version, place.version or version, place.made_at, place.begun is not None)
 
 
-def seconds_under_way(engine: Engine, task: Task) -> float | None:
-    """Return the seconds since this computation was asked for, its wait included; None where it is not under way."""
-    begun = _place(engine, task).begun
-    return None if begun is None else time.monotonic() - begun
+def under_way(engine: Engine | None, task: Task) -> UnderWay | None:
+    """How far this computation is; None where it is not under way."""
+    place = _place(engine, task)
+    begun = place.begun
+    return None if begun is None else UnderWay(time.monotonic() - begun, place.step, place.points)
 
 
-def _place(engine: Engine, task: Task) -> _Place:
-    key = (str(engine.url), task.what, task.principal.study_id, *task.arguments)
+def _place(engine: Engine | None, task: Task) -> _Place:
+    whose = replace(task.source, changed=0, size=0) if isinstance(task.source, ShownFile) else task.source.study_id
+    key = (str(engine.url) if engine else "", task.what, whose, *task.arguments)
     with _shelf_lock:
         place = _shelf.setdefault(key, _Place())
         _shelf.move_to_end(key)
@@ -92,9 +108,10 @@ def _place(engine: Engine, task: Task) -> _Place:
         return place
 
 
-def _begin(engine: Engine, task: Task, version: Version, place: _Place) -> None:
+def _begin(engine: Engine | None, task: Task, version: Version, place: _Place) -> None:
     with place.alone:
-        rests = place.version is not None and time.monotonic() < place.ended + RESTS * place.took
+        changes = place.version is not None and not isinstance(task.source, ShownFile)
+        rests = changes and time.monotonic() < place.ended + RESTS * place.took
         if place.version == version or place.begun is not None or rests:
             return
         place.begun = time.monotonic()
@@ -105,15 +122,13 @@ def _in_the_background(run: Callable[..., None], *given: object) -> None:
     threading.Thread(target=run, args=given, daemon=True).start()  # whoever stops the server does not wait for it
 
 
-def _run_apart(engine: Engine, task: Task, version: Version, place: _Place) -> None:
+def _run_apart(engine: Engine | None, task: Task, version: Version, place: _Place) -> None:
     with _one_at_a_time:  # each takes a core and some gigabytes
         started, at = time.monotonic(), now()
         value: Any = None
-        error: AnnotationError | CalibrationError | None = AnnotationError(
-            "not_computed", "this could not be computed; see the server's log"
-        )
+        error: Refused | None = AnnotationError("not_computed", "this could not be computed; see the server's log")
         try:
-            value, error = _asked_of_a_child(engine, task)
+            value, error = _asked_of_a_child(engine, task, partial(_hear_of, place))
         except (OSError, EOFError, pickle.UnpicklingError, subprocess.SubprocessError):
             log.exception("computing %s apart", task.what)
         finally:  # whatever happened, nobody waits for it any longer
@@ -121,35 +136,49 @@ def _run_apart(engine: Engine, task: Task, version: Version, place: _Place) -> N
                 _put(place, version, at, started, value, error)
 
 
-def _put(
-    place: _Place, version: Version, at: datetime, started: float, value: Any,
-    error: AnnotationError | CalibrationError | None,
-) -> None:  # fmt: skip
+def _hear_of(place: _Place, said: CalibrationReport | Step) -> None:
+    if isinstance(said, Step):
+        place.step = said
+    else:
+        place.points = said
+
+
+def _put(place: _Place, version: Version, at: datetime, started: float, value: Any, error: Refused | None) -> None:
+    place.step, place.points = None, None
     place.value, place.error, place.version, place.made_at = value, error, version, at
     place.ended, place.begun = time.monotonic(), None
     place.took = place.ended - started
 
 
-def _computed(engine: Engine, task: Task) -> tuple[Any, AnnotationError | CalibrationError | None]:
+def _computed(
+    engine: Engine | None, task: Task, told: Callable[[CalibrationReport | Step], None] | None = None
+) -> tuple[Any, Refused | None]:
+    waiting = None if told is None else Waiting(told, lambda done, of: told(Step(done, of)))
     try:
-        return compute(engine, task), None
-    except (AnnotationError, CalibrationError) as error:
+        return compute(engine, task, waiting), None
+    except REFUSED as error:
         return None, error
 
 
 # no pool of processes: its children begin by importing `__main__`, which is the page's script while Streamlit draws a
 # page, and whoever ends the server waits for them, for minutes
-def _asked_of_a_child(engine: Engine, task: Task) -> tuple[Any, AnnotationError | CalibrationError | None]:
+def _asked_of_a_child(
+    engine: Engine | None, task: Task, told: Callable[[CalibrationReport | Step], None]
+) -> tuple[Any, Refused | None]:
+    """What a process of ours computes; `told`: takes the points of a report, and how far it is."""
     command = command_of("app.results.computing")
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        assert child.stdin is not None
+        assert child.stdout is not None
         _children.add(child)
         try:
-            said, _ = child.communicate(pickle.dumps((engine.url.render_as_string(hide_password=False), task)))
+            with child.stdin as asked:
+                pickle.dump((engine.url.render_as_string(hide_password=False) if engine else "", task), asked)
+            while isinstance(said := pickle.load(child.stdout), CalibrationReport | Step):
+                told(said)
         finally:
             _children.discard(child)
-    if child.returncode:
-        raise subprocess.CalledProcessError(child.returncode, command)
-    return hear(pickle.loads(said))  # of a process of ours
+    return hear(said)
 
 
 @atexit.register

@@ -1,7 +1,7 @@
 """What `calipers show FILE` shows: a labels file, and what the evaluator's pages need of it, by name."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -13,12 +13,15 @@ from annotation.judges.reviewing.disagreements import WORDS, Given, OneDisagreem
 from annotation.people.principals import Principal
 from app.results.reporting import Calibrated, calibrated
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
+from calibration.calibrate import POINTS
 from calibration.results import CalibrationReport
 from calibration.sizing.pilot import Pilot, pilot_of
 from calibration.table.verdicts import normalise
 from calipers import label_files, tidy_files
+from calipers.kept_reports import Waiting
 
 KEPT = 64  # results
+MANY_BYTES = 500_000
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,11 @@ class ShownFile:
         return Path(self.path).name
 
     @property
+    def is_large(self) -> bool:
+        """Whether a page shows what it has while the rest is computed: some ten thousand labels."""
+        return self.size > MANY_BYTES
+
+    @property
     def version(self) -> tuple[int, ...]:
         """Another one whenever the file is written anew."""
         return self.changed, self.size
@@ -52,17 +60,36 @@ def shown_file(path: str, protocol: str = "", chosen: str = "{}", layout: str = 
     return ShownFile(path, protocol, chosen, now.st_mtime_ns, now.st_size, layout)
 
 
+def of_file(what: str, file: ShownFile, *arguments: str, waiting: Waiting | None = None) -> Any:
+    """The value, computed once for as long as the file stays what it is. Raises as `calibrated` does.
+
+    `waiting`: who is told of a report while it is computed.
+    """
+    if waiting is not None and what == "report":
+        return _calibrated(file, waiting).report
+    return _kept(what, file, *arguments)
+
+
 @lru_cache(maxsize=KEPT)
-def of_file(what: str, file: ShownFile, *arguments: str) -> Any:
-    """The value, computed once for as long as the file stays what it is. Raises as `calibrated` does."""
+def _kept(what: str, file: ShownFile, *arguments: str) -> Any:
     return COMPUTED[what](file, *arguments)
 
 
 @lru_cache(maxsize=2)
 def calibrated_file(file: ShownFile) -> Calibrated:
     """Exactly what `calipers calibrate` makes of it."""
+    return _calibrated(file)
+
+
+def _calibrated(file: ShownFile, waiting: Waiting | None = None, only: Collection[str] | None = None) -> Calibrated:
     chosen = {name: label_files.as_tuples(value) for name, value in json.loads(file.chosen).items()}
-    return calibrated(file.path, protocol=file.protocol, chosen=chosen, how_read=tidy_files.Options(layout=file.layout))
+    how = tidy_files.Options(layout=file.layout)
+    return calibrated(file.path, protocol=file.protocol, chosen=chosen, how_read=how, waiting=waiting, only=only)
+
+
+def refuse_unshown(file: ShownFile) -> None:
+    """Raises as `calibrated` does where the file cannot be calibrated, after a small part of its work."""
+    _calibrated(file, only=POINTS)
 
 
 def one_of_file(file: ShownFile, judge: str, item_id: str, criterion: str) -> OneDisagreement:
@@ -93,8 +120,14 @@ def _given(rows: pd.DataFrame) -> tuple[Given, ...]:
 
 @lru_cache(maxsize=2)
 def _verdicts(file: ShownFile) -> pd.DataFrame:
-    frame, _ = normalise(calibrated_file(file).verdicts)
+    frame, _ = normalise(_labels(file))
     return frame.astype({name: "str" for name in frame if isinstance(frame[name].dtype, pd.CategoricalDtype)})
+
+
+@lru_cache(maxsize=2)
+def _labels(file: ShownFile) -> pd.DataFrame:
+    labels, _ = tidy_files.labels_of(Path(file.path), tidy_files.Options(layout=file.layout), used_only=True)
+    return labels
 
 
 def _report(file: ShownFile) -> CalibrationReport:
@@ -112,7 +145,8 @@ def _pilot(file: ShownFile, judge: str) -> Pilot:
 
 
 def _judges(file: ShownFile) -> list[str]:
-    return list(calibrated_file(file).report.labels.judges)
+    verdicts = _verdicts(file)
+    return sorted(verdicts["rater_id"][verdicts["rater_kind"] == "judge"].unique())
 
 
 def _disagreements(file: ShownFile) -> pd.DataFrame:

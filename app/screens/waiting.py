@@ -5,20 +5,22 @@ import secrets
 from html import escape
 
 import streamlit as st
-from sqlalchemy import func, select
+from sqlalchemy import Engine, func, select
 from sqlalchemy.orm import Session
 
 from annotation.people.principals import Principal
 from app.results import computing, shown_file
-from app.results.kept import Kept, Version, kept, seconds_under_way
+from app.results.kept import Kept, UnderWay, Version, kept, under_way
 from app.screens import look
 from app.settings import database
 from app.texts import texts_for
 from db import connect, errors, tables
 from db.types import now
+from exports.forms import as_html
+from exports.sheets.agreement import points_table
 
-MANY = 200_000  # answers; of fewer a page waits itself
-EVERY_S = 2
+MANY = 10_000  # answers; of fewer a page waits itself
+EVERY_S = 1
 
 
 def computed(
@@ -30,16 +32,19 @@ def computed(
     is done meanwhile, as "Computing intervals". `apart`: the page stays in use meanwhile, however few labels there are.
     Raises AnnotationError or CalibrationError as the computation does.
     """
+    task, engine = computing.Task(what, source, arguments), None
     if isinstance(source, shown_file.ShownFile):
-        with st.spinner(f"{doing}…"):
-            return Kept(shown_file.of_file(what, source, *arguments), True, version, now(), False)
-    task = computing.Task(what, source, arguments)
-    if not apart and not is_large(source, version):
-        with st.spinner(f"{doing}…"):
-            return kept(database(), task, version, apart=False)
-    result = kept(database(), task, version, apart=True)
+        if what != "report" or not source.is_large:  # the rest takes less, and is made of the report that is kept
+            with st.spinner(f"{doing}…"):
+                return Kept(shown_file.of_file(what, source, *arguments), True, version, now(), False)
+    else:
+        engine = database()
+        if not apart and not is_large(source, version):
+            with st.spinner(f"{doing}…"):
+                return kept(engine, task, version, apart=False)
+    result = kept(engine, task, version, apart=True)
     if result.is_under_way:
-        st.fragment(_look_again, run_every=EVERY_S)(task, result, doing)
+        st.fragment(_look_again, run_every=EVERY_S)(engine, task, result, doing)
     elif not result.is_current:
         st.html(f'<div class="c-page"><p class="c-soft">{escape(of_when(result))}</p></div>')
     return None if result.made_at is None else result
@@ -70,16 +75,27 @@ def _asked(session: Session, principal: Principal) -> float:
     return float(questions / max(1, topics))
 
 
-def _look_again(task: computing.Task, result: Kept, doing: str) -> None:
+def _look_again(engine: Engine | None, task: computing.Task, result: Kept, doing: str) -> None:
     """Draws itself until the computation has ended, then the whole page."""
-    seconds = seconds_under_way(database(), task)
-    if seconds is None:
+    found = under_way(engine, task)
+    if found is None:
         st.rerun()
     told = "" if result.made_at is None else f" {of_when(result)}"
     st.html(
-        f'<div class="c-page"><p class="c-soft" role="status">{escape(doing)}, for {seconds:.0f} s so '
+        f'<div class="c-page"><p class="c-soft" role="status">{escape(doing)}, for {found.seconds:.0f} s so '
         f"far. This page fills in by itself; you can leave it and come back.{escape(told)}</p></div>"
     )
+    _show_so_far(found, shows_points=result.made_at is None)
+
+
+def _show_so_far(found: UnderWay, *, shows_points: bool) -> None:
+    """How much is done, and agreement without its intervals where the page has nothing better."""
+    step = found.step
+    if step is not None:
+        st.progress(step.done / step.of, text=f"{step.done} of {step.of} steps")
+    if found.points is not None and shows_points:
+        table = points_table(found.points)
+        st.html(f'<div class="c-page"><h2>{escape(table.title)}</h2>{as_html(table)}</div>')
 
 
 log = logging.getLogger("calipers")

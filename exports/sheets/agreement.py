@@ -133,6 +133,24 @@ def summary_table(report: CalibrationReport) -> Table:
     return Table("summary", "Agreement with the annotators", tuple(columns), tuple(cells), notes)
 
 
+def points_table(points: CalibrationReport) -> Table:
+    """Agreement before its intervals are there: `summary`, or `criteria` where nothing is pooled, without intervals.
+
+    `points`: as `calibration.calibrate.points` makes them.
+    """
+    table = summary_table(points)
+    table = table if table.rows else criteria_table(points) or table
+    kept = [number for number, column in enumerate(table.columns) if column.key != "baseline"]
+    rows = tuple(tuple(_value(row[number]) for number in kept) for row in table.rows)
+    title = f"Points of {points.labels.rows:,} labels; their intervals and the choice follow"
+    columns = tuple(table.columns[number] for number in kept)
+    return Table("points", title, columns, rows, (label_agreement(points),))
+
+
+def _value(cell: Cell) -> Cell:
+    return cell.value if isinstance(cell, Estimate) else cell
+
+
 def _falling(estimate: Estimate | None) -> tuple[bool, float]:
     """Undefined ones last."""
     return (False, -estimate.value) if estimate is not None and estimate.value == estimate.value else (True, 0.0)

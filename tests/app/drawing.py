@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,22 @@ def page(engine: Engine, study: int, name: str, **address: str) -> AppTest:
     for key, value in address.items():
         screen.query_params[key] = value
     return drawn(screen.run())
+
+
+FEW = json.dumps({"resamples": 99})
+
+
+def file_page(name: str, path: Path) -> AppTest:
+    """The page of this name of a labels file."""
+
+    def screen(name, path, chosen):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
+        from importlib import import_module
+
+        from app.results.shown_file import shown_file
+
+        import_module(name).show(shown_file(path, "", chosen))
+
+    return drawn(AppTest.from_function(screen, args=(module_of(name), str(path), FEW), default_timeout=120).run())
 
 
 def drawn(screen: AppTest) -> AppTest:

@@ -8,19 +8,25 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine
 
 import app.results.computing
 import app.results.kept
+import app.results.shown_file
 import app.screens.waiting
-from annotation.errors import AnnotationError
+import calipers.kept_reports
+from annotation.errors import AnnotationError, ImportingError
 from annotation.people.principals import Principal
-from app.results.computing import Task, compute, hear, tell
-from app.results.kept import kept, seconds_under_way
+from app.results.computing import Step, Task, compute, hear, tell
+from app.results.kept import kept, under_way
+from app.results.shown_file import shown_file
 from calibration.errors import CalibrationError
-from tests.app.drawing import page, shown
+from calibration.results import CalibrationReport
+from tests.app.drawing import file_page, page, shown
+from tests.calibration.studies import made_pairs
 from tests.disputed_study import make_disputed
 
 
@@ -80,7 +86,7 @@ def test_apart_the_page_has_what_is_kept_at_once_and_says_of_which_labels_it_is(
     assert kept(engine_here, COUNT, (6,), apart=True).value is None
     assert len(later.waiting) == 1, "one at a time"
     later.run()
-    assert seconds_under_way(engine_here, COUNT) is None
+    assert under_way(engine_here, COUNT) is None
     done = kept(engine_here, COUNT, (5,), apart=True)
     assert (done.value, done.is_current, done.is_under_way) == (1, True, False)
     older = kept(engine_here, COUNT, (7,), apart=True)
@@ -118,14 +124,14 @@ def test_a_refusal_is_kept_and_raised_like_a_value(
 def test_what_nobody_expected_ends_the_wait_and_is_said(
     engine_here: Engine, counted: list[int], later: Later, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def break_down(engine: Engine, task: Task) -> None:
+    def break_down(*_: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(app.results.kept, "_asked_of_a_child", break_down)
     assert kept(engine_here, COUNT, (5,), apart=True).is_under_way
     with pytest.raises(MemoryError):
         later.run()
-    assert seconds_under_way(engine_here, COUNT) is None
+    assert under_way(engine_here, COUNT) is None
     with pytest.raises(AnnotationError, match="see the server's log"):
         kept(engine_here, COUNT, (5,), apart=True)
 
@@ -143,7 +149,70 @@ def test_a_process_of_its_own_that_breaks_down_logs_no_words(tmp_path: Path) -> 
 @pytest.mark.slow
 def test_a_process_of_its_own_finds_the_same(engine_here: Engine, tmp_path: Path) -> None:
     asked = Task("judges", Principal(make_disputed(engine_here, tmp_path / "reports"), "evaluator"))
-    assert app.results.kept._asked_of_a_child(engine_here, asked) == (compute(engine_here, asked), None)
+    assert app.results.kept._asked_of_a_child(engine_here, asked, print) == (compute(engine_here, asked), None)
+
+
+@pytest.mark.slow
+def test_a_process_of_its_own_tells_points_first_then_how_far_it_is(tmp_path: Path) -> None:
+    made_pairs(400, seed=8).to_csv(tmp_path / "labels.csv", index=False)
+    asked = Task("report", shown_file(str(tmp_path / "labels.csv"), "", '{"resamples": 99}'))
+    told: list[object] = []
+    report, error = app.results.kept._asked_of_a_child(None, asked, told.append)
+    points, *steps = told
+    assert error is None
+    assert isinstance(points, CalibrationReport)
+    assert len(points.estimates) < len(report.estimates)
+    assert steps == [Step(done, len(steps)) for done in range(1, len(steps) + 1)]
+
+
+def test_a_page_of_a_large_file_has_points_before_it_has_intervals(
+    later: Later, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_pairs(seed=8).to_csv(tmp_path / "labels.csv", index=False)
+    monkeypatch.setattr(app.results.shown_file, "MANY_BYTES", 0)
+    monkeypatch.setattr(calipers.kept_reports, "MANY_LABELS", 1)
+    drawn: list[str] = []
+
+    def telling(*given: Any) -> Any:
+        *whose, told = given
+
+        def told_and_drawn(said: object) -> None:
+            told(said)
+            if isinstance(said, CalibrationReport):
+                drawn.append(shown(file_page("choice", tmp_path / "labels.csv")))
+
+        return app.results.kept._computed(*whose, told_and_drawn)
+
+    monkeypatch.setattr(app.results.kept, "_asked_of_a_child", telling)
+    before = shown(file_page("choice", tmp_path / "labels.csv"))
+    assert "This page fills in by itself" in before
+    assert "Points of" not in before
+    later.run()
+    (between,) = drawn
+    assert "their intervals and the choice follow" in between
+    assert "judge-x" in between
+    after = shown(file_page("choice", tmp_path / "labels.csv"))
+    assert "Points of" not in after
+    assert "The card of one judge" in after
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        AnnotationError("no_file", "not there"), CalibrationError("bad", "row 1"), ImportingError(["row 1", "row 2"]),
+    ],
+)  # fmt: skip
+def test_a_refusal_about_a_file_comes_over_as_it_is(
+    refusal: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise refusal
+
+    (tmp_path / "labels.csv").write_text("")
+    monkeypatch.setitem(app.results.shown_file.COMPUTED, "judges", refuse)
+    value, heard = hear(pickle.loads(pickle.dumps(tell("", Task("judges", shown_file(str(tmp_path / "labels.csv")))))))
+    assert value is None
+    assert (type(heard), str(heard)) == (type(refusal), str(refusal))
 
 
 @pytest.mark.parametrize(

@@ -17,28 +17,17 @@ from streamlit.testing.v1 import AppTest
 
 from app.command_line import run
 from app.results.shown_file import calibrated_file, of_file, one_of_file, shown_file
-from tests.app.drawing import drawn, module_of, shown
+from tests.app.drawing import FEW, drawn, shown
+from tests.app.drawing import file_page as page
 from tests.calibration.studies import made_pairs, made_ratings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ("choice", "agreement", "reliability", "bias", "ranking", "disagreements", "paper", "planner")
-FEW = json.dumps({"resamples": 99})
 SAID = {
     "choice": "mini", "agreement": "agree", "reliability": "left-out annotator", "bias": "biases looked for",
     "ranking": "is first", "disagreements": "are answered differently", "paper": "Download the paper pack",
     "planner": "It takes",
 }  # fmt: skip
-
-
-def page(name: str, path: Path) -> AppTest:
-    def screen(name, path, chosen):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
-        from importlib import import_module
-
-        from app.results.shown_file import shown_file
-
-        import_module(name).show(shown_file(path, "", chosen))
-
-    return drawn(AppTest.from_function(screen, args=(module_of(name), str(path), FEW), default_timeout=120).run())
 
 
 @pytest.fixture(autouse=True)

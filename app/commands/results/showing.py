@@ -27,14 +27,14 @@ def show(
     """The evaluator's pages of a labels file: no study, no account.
 
     Choice, agreement, reliability, bias, ranking, disagreements, paper and planner, with the numbers of `calipers
-    calibrate`. This machine alone can open them, nothing is stored, and a file that is written anew is read anew. Runs
-    until Ctrl-C.
+    calibrate`. This machine alone can open them, and a file that is written anew is read anew. Of many labels the
+    points come first. Runs until Ctrl-C.
 
     Example: calipers show labels.csv
     """
     import json
 
-    from app.results.shown_file import calibrated_file, shown_file
+    from app.results.shown_file import refuse_unshown, shown_file
     from app.settings import Settings, refuse_taken, server_options
     from calipers.label_files import settings_chosen
     from calipers.own_folders import command_of
@@ -42,7 +42,7 @@ def show(
     chosen = settings_chosen(calibration, {"margin": margin, "at_least": at_least})
     refuse_taken("127.0.0.1", port)
     # what cannot be shown is said here, in one sentence, and not on a page
-    calibrated_file(shown_file(str(file), protocol, json.dumps({**chosen, "resamples": FEW}), layout))
+    refuse_unshown(shown_file(str(file), protocol, json.dumps({**chosen, **FEW}), layout))
     link = f"http://127.0.0.1:{port}"
     typer.echo(f"{file} is shown on {link} until Ctrl-C")
     script = Path(__file__).resolve().parents[2] / "file_shell.py"
@@ -54,4 +54,4 @@ def show(
     os.execv(sys.executable, [*command, "--", str(file.resolve()), protocol, json.dumps(chosen), layout])
 
 
-FEW = 99  # resamples, to learn whether the file can be calibrated
+FEW = {"resamples": 99, "per_criterion": False}  # to learn whether the file can be calibrated

@@ -64,17 +64,10 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
 
 def points_of(report: CalibrationReport) -> tuple[str, Grid]:
     """What is told of agreement before its intervals are there: a sentence and a table; `report`: of points alone."""
-    from dataclasses import replace
+    from exports.sheets.agreement import points_table
 
-    from exports.sheets.agreement import criteria_table, summary_table
-
-    table = summary_table(report)
-    table = table if table.rows else criteria_table(report) or table
-    kept = [number for number, column in enumerate(table.columns) if column.key != "baseline"]
-    columns = tuple(table.columns[number] for number in kept)
-    rows = tuple(tuple(shown(row[number])[0] for number in kept) for row in table.rows)
-    said = f"Points of {report.labels.rows:,} labels; their intervals and the choice follow."
-    return said, _grid(replace(table, columns=columns, rows=rows), "  ")
+    table = points_table(report)
+    return f"{table.title}.", _grid(table, "  ")
 
 
 def print_one(table: Table) -> None:

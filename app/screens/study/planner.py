@@ -15,7 +15,7 @@ from app.screens.report_page import answer, page_head, section
 from app.screens.results import plot_words, tables_and_figures
 from app.settings import database
 from calibration.errors import CalibrationError
-from calibration.results import CalibrationSettings
+from calibration.results import CalibrationReport, CalibrationSettings
 from calibration.sizing.pilot import Pilot
 from calibration.sizing.study_plan import Design, Goals, Prices, StudyPlan, plan_from_assumptions, plan_from_pilot
 from db.connect import reading
@@ -51,7 +51,7 @@ def show(source: shown_file.Source) -> None:
 def _asked(source: shown_file.Source) -> tuple[CalibrationSettings, int]:
     """The settings of these labels, and how many criteria their items are asked; 0 where each topic has its own."""
     if isinstance(source, shown_file.ShownFile):
-        report = shown_file.calibrated_file(source).report
+        report: CalibrationReport = _computed("report", source, source.version)
         return report.settings, len(report.labels.criteria)
     with reading(database()) as session:
         study = study_for(session, source, "evaluator")

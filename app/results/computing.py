@@ -195,8 +195,9 @@ def main() -> None:
         pickle.dump(said, answer, protocol=pickle.HIGHEST_PROTOCOL)
         answer.flush()
 
+    url, task = pickle.load(sys.stdin.buffer)
     with answer:
-        say(tell(*pickle.load(sys.stdin.buffer), Waiting(say, lambda done, of: say(Step(done, of)))))
+        say(tell(url, task, Waiting(say, lambda done, of: say(Step(done, of)))))
 
 
 def tell(url: str, task: Task, waiting: Waiting | None = None) -> Told:

@@ -1,6 +1,7 @@
 """All biases of one study in one pass over its table: what the bias page and the card print."""
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pandas as pd
@@ -58,12 +59,14 @@ def bias_audit(verdicts: pd.DataFrame | Study, settings: CalibrationSettings | N
     pairs = "pairwise" in study.kinds.values()
     paired = judges if pairs else []
     own = [judge for judge in paired if settings.families.get(judge)]
-    return BiasAudit(
-        tuple(position_bias(study, rater, settings) for rater in (raters if pairs else [])),
-        tuple(preference_bias.length_bias(study, judge, settings=settings) for judge in paired),
-        tuple(preference_bias.family_preference(study, judge, settings) for judge in own),
-        tuple(answer_habits.repeat_agreement(study, rater, settings) for rater in raters),
-        answer_habits.answer_rates(study, settings),
-        rationale_overlap(study, settings),
-        tuple(one for judge in judges if (one := score_order(study, judge, settings)) is not None),
-    )
+    with ThreadPoolExecutor(1) as beside:
+        rationales = beside.submit(rationale_overlap, study, settings)  # takes as long as all others together
+        return BiasAudit(
+            tuple(position_bias(study, rater, settings) for rater in (raters if pairs else [])),
+            tuple(preference_bias.length_bias(study, judge, settings=settings) for judge in paired),
+            tuple(preference_bias.family_preference(study, judge, settings) for judge in own),
+            tuple(answer_habits.repeat_agreement(study, rater, settings) for rater in raters),
+            answer_habits.answer_rates(study, settings),
+            rationales.result(),
+            tuple(one for judge in judges if (one := score_order(study, judge, settings)) is not None),
+        )

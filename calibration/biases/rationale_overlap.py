@@ -68,29 +68,30 @@ class _Told:
 
     @cached_property
     def texts(self) -> _Counts:
-        return _Counts(*np.unique(self.text, return_counts=True))
+        return _Counts(pd.Series(self.text).value_counts(sort=False))
 
     @cached_property
     def texts_on_items(self) -> _Counts:
         place, _ = self.texts.of(self.text)
-        return _Counts(*np.unique(place * len(self.on_item) + self.item, return_counts=True))
+        return _Counts(pd.Series(place * len(self.on_item) + self.item).value_counts(sort=False))
 
     def only(self, chosen: npt.NDArray[np.bool_]) -> _Told:
+        if chosen.all():
+            return self
         rows = np.flatnonzero(chosen)
         return _Told(self.rows.iloc[rows], self.text[rows], self.shingles.only(rows))
 
 
 @dataclass(frozen=True)
 class _Counts:
-    """How often each value occurs; `value` is sorted."""
+    """How often each value, the index, occurs."""
 
-    value: npt.NDArray[Any]
-    count: Codes
+    counted: pd.Series[int]
 
     def of(self, wanted: npt.NDArray[Any]) -> tuple[Codes, Codes]:
-        """Where each of `wanted` stands, and how often it occurs; 0 where it does not."""
-        place = np.minimum(np.searchsorted(self.value, wanted), len(self.value) - 1)
-        return place, np.where(self.value[place] == wanted, self.count[place], 0)
+        """Where each of `wanted` is among the values, -1 where it is not, and how often it occurs."""
+        place = self.counted.index.get_indexer(pd.Index(wanted))
+        return place, np.where(place >= 0, self.counted.to_numpy()[place], 0)
 
 
 def rationale_overlap(
@@ -105,12 +106,12 @@ def rationale_overlap(
     settings = settings or CalibrationSettings()
     study, shingler = study_of(verdicts, settings), alike_texts.Shingler()
     people = list(_told(study, "human", shingler))
-    found = {
-        (person, judge): _overlap(person, own.only(shared), judge, other, settings)
-        for judge, other in (_told(study, "judge", shingler) if people else ())
-        for person, own in people
-        if (shared := study.among(other.unit)[own.unit]).any()
-    }
+    found = {}
+    for judge, other in _told(study, "judge", shingler) if people else ():
+        judged = study.among(other.unit)
+        for person, own in people:
+            if (shared := judged[own.unit]).any():
+                found[person, judge] = _overlap(person, own.only(shared), judge, other, settings)
     return tuple(found[pair] for pair in sorted(found))
 
 
@@ -128,13 +129,14 @@ def _told(study: Study, kind: str, shingler: alike_texts.Shingler) -> Iterator[t
 
 def _overlap(person: str, own: _Told, judge: str, other: _Told, settings: CalibrationSettings) -> RationaleOverlap:
     row, column = _on_same_unit(own.unit, *other.by_unit)
+    cluster = answering.clusters_of(own.rows)
     drawn = len(own.rows) * len(other.rows) > EVERY
 
     def measured(name: str, alike: npt.NDArray[np.bool_], elsewhere: Array, how: str = "") -> tuple[int, bias.Bias]:
         same = tally(row[alike], len(own.rows)) > 0
         note = f"{same.sum()} of {len(same)} on the same label, minus the share alike on other items{how}"
         asked = bias.Asked(f"{name}_rationales", person, settings, reference=judge, said=note)
-        return int(same.sum()), bias.bias_of(asked, same - elsewhere, answering.clusters_of(own.rows))
+        return int(same.sum()), bias.bias_of(asked, same - elsewhere, cluster)
 
     identical, identical_bias = measured("identical", own.text[row] == other.text[column], _identical(own, other))
     alike = alike_texts.alike_pairs(own.shingles, other.shingles, row, column)
@@ -169,10 +171,9 @@ def _near_of_drawn(own: _Told, other: _Told, seed: int) -> Array:
     size = len(own.rows)
     row = np.repeat(np.arange(size), DRAWN)
     column = np.random.Generator(np.random.PCG64(seed)).integers(0, len(other.rows), len(row))
-    kept = own.item[row] != other.item[column]
-    row, column = row[kept], column[kept]
-    alike = alike_texts.alike_pairs(own.shingles, other.shingles, row, column)
-    return tally(row[alike], size) / np.maximum(1, tally(row, size))
+    elsewhere = own.item[row] != other.item[column]
+    alike = elsewhere & alike_texts.alike_pairs(own.shingles, other.shingles, row, column)
+    return np.asarray(tally(row[alike], size) / np.maximum(1, elsewhere.reshape(size, DRAWN).sum(axis=1)))
 
 
 def _elsewhere(own: _Told, other: _Told) -> Array:

@@ -132,9 +132,9 @@ def _alike(shared: npt.NDArray[Any], one: npt.NDArray[Any], two: npt.NDArray[Any
 WORDS = 3  # to a shingle; a text with fewer is one word
 BREAK = 32
 # of each byte its lower case, and a space for what is in no word; a text with bytes beyond ASCII is read otherwise
-PLAIN = np.full(256, BREAK, np.uint8)
-for _byte in map(ord, "0123456789_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"):
-    PLAIN[_byte] = ord(chr(_byte).lower())
+PLAIN = bytes(
+    ord(chr(byte).lower()) if byte < 128 and (chr(byte).isalnum() or chr(byte) == "_") else BREAK for byte in range(256)
+)
 Numbers = npt.NDArray[np.int64]
 
 
@@ -172,15 +172,16 @@ class WordNumbers(dict[str, int]):
     def _plain(self, offsets: Codes, data: npt.NDArray[np.uint8]) -> tuple[Numbers, Codes]:
         import pyarrow as pa
 
-        letter = PLAIN[data]
+        letter = np.frombuffer(data.tobytes().translate(PLAIN), np.uint8)
         inside = letter != BREAK
         begins = np.zeros(len(data) + 1, bool)  # one more: the last texts may be empty
         begins[offsets] = True
-        first = inside & begins[:-1]
+        first, last = inside & begins[:-1], inside & begins[1:]
         first[1:] |= inside[1:] & ~inside[:-1]
+        last[:-1] |= inside[:-1] & ~inside[1:]
         start = np.flatnonzero(first)
-        place = np.concatenate([np.cumsum(inside)[start] - 1, [np.count_nonzero(inside)]])
-        buffers = [None, pa.py_buffer(place.astype(np.int64)), pa.py_buffer(letter[inside])]
+        place = np.concatenate([[0], np.cumsum(np.flatnonzero(last) + 1 - start)])
+        buffers = [None, pa.py_buffer(place), pa.py_buffer(letter[inside])]
         code = pa.Array.from_buffers(pa.large_string(), len(start), buffers).dictionary_encode()
         number = np.array([self[one] for one in code.dictionary.to_pylist()], np.int64)
         return number[code.indices.to_numpy()], np.diff(np.searchsorted(start, offsets))

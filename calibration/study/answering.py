@@ -64,7 +64,7 @@ def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettin
 
 def _lost_by_failed_orders(study: Study, judge: Answers, chosen: np.typing.NDArray[np.bool_]) -> Array:
     """How much agreement is lost where a judge's other order failed, shape (clusters,)."""
-    unit = np.concatenate([np.unique(annotator.unit) for annotator in study.annotators])
+    unit = np.concatenate([annotator.by_unit[0] for annotator in study.annotators])
     whole, less = (scores_of(study, judge, missing_as_wrong=wrong) for wrong in (False, True))
     rows = chosen[unit] & ~np.isnan(whole)
     return tally(study.unit_cluster[unit[rows]], len(study.clusters), (whole - less)[rows])
@@ -79,7 +79,7 @@ def _applicability(study: Study, pair: Pair, judge: Answers, settings: Calibrati
     applies, spared = study.among(judge.unit), study.among(judge.not_applicable)
     for annotator in study.annotators:
         own, own_spared = (
-            units[pair.group.chosen[units]] for units in (np.unique(annotator.unit), annotator.not_applicable)
+            units[pair.group.chosen[units]] for units in (annotator.by_unit[0], annotator.not_applicable)
         )
         agreed = np.concatenate([own[applies[own]], own_spared[spared[own_spared]]])
         split = np.concatenate([own[spared[own]], own_spared[applies[own_spared]]])

@@ -52,8 +52,8 @@ def people_votes(study: Study, scale: Scale) -> tuple[Array, int]:
 
 def on_own_units(answers: Answers) -> tuple[Codes, Answers]:
     """The units with a usable answer of this rater, sorted, and the answers with `unit` as a position among them."""
-    unit, place = np.unique(answers.unit, return_inverse=True)
-    return unit, replace(answers, unit=place.astype(np.intp))
+    unit, place = answers.by_unit
+    return unit, replace(answers, unit=place)
 
 
 def cross(answers: Answers, other: Array, scale: Scale, chosen: Mask, group: Codes, count: int) -> Array:

@@ -44,6 +44,26 @@ class Answers:
     partly: Codes  # units with a usable answer, and another pass, such as the other order, that failed
     lost: Array  # share of the passes over each of them that failed
 
+    @cached_property
+    def by_unit(self) -> tuple[Codes, Codes]:
+        """The units with a usable answer, each once, sorted, and the place among them of each answer's unit."""
+        unit, place = np.unique(self.unit, return_inverse=True)
+        return unit, place.astype(np.intp)
+
+    def share_said(self, unit: Codes, label: Codes) -> Array:
+        """The share of its passes over each of these units that gave this label, 0 to 1; of label -1 it is 0."""
+        given, share, labels = self._shares
+        wanted = np.where((label < 0) | (label >= labels), -1, unit * labels + label)
+        at = np.searchsorted(given, wanted)
+        at[np.append(given, -2)[at] != wanted] = len(given)
+        return np.asarray(share[at])
+
+    @cached_property
+    def _shares(self) -> tuple[Codes, Array, int]:
+        labels = int(self.label.max(initial=-1)) + 1
+        given, place = np.unique(self.unit * labels + self.label, return_inverse=True)
+        return given, np.append(tally(place, len(given), self.weight / self.scale), 0.0), labels
+
     def lost_of(self, units: int) -> Array:
         """The share of its passes over each unit that failed where another did not, shape (units,)."""
         out = np.zeros(units)

@@ -39,7 +39,7 @@ def label_scores(
     scores 0, where the annotator's label counts, and of one that it answered in one order and failed in the other, the
     failed order is a disagreement; a unit it was never asked, or where not_applicable was dropped, is nan either way.
     """
-    unit = np.concatenate([np.zeros(0, np.intp), *(np.unique(annotator.unit) for annotator in study.annotators)])
+    unit = np.concatenate([np.zeros(0, np.intp), *(annotator.by_unit[0] for annotator in study.annotators)])
     judges, left_out = {}, _tied(study) if ties == "exclude" else np.zeros(len(unit), bool)
     for judge in study.judges:
         scores = scores_of(study, judge, ties, scale, missing_as_wrong)
@@ -52,9 +52,7 @@ def label_scores(
 def _tied(study: joining.Study) -> joining.Mask:
     """Rows where the annotator's label is a tie, in any pass."""
     tie = study.labels.index("tie") if "tie" in study.labels else -1
-    parts = [
-        np.isin(np.unique(annotator.unit), annotator.unit[annotator.label == tie]) for annotator in study.annotators
-    ]
+    parts = [np.isin(annotator.by_unit[0], annotator.unit[annotator.label == tie]) for annotator in study.annotators]
     return np.concatenate([np.zeros(0, bool), *parts])
 
 
@@ -67,20 +65,14 @@ def scores_of(
 ) -> Array:
     """Of every annotator's label in turn, the judge's agreement as in `label_scores`; nan: not answered."""
     if judge is None:
-        return np.full(sum(len(np.unique(annotator.unit)) for annotator in study.annotators), math.nan)
+        return np.full(sum(len(annotator.by_unit[0]) for annotator in study.annotators), math.nan)
     if ties in distance.BY_DISTANCE and scale is not None:
         return np.concatenate([np.zeros(0), *_by_distance(study, judge, ties, scale, missing_as_wrong)])
-    size, place = len(study.labels), {label: index for index, label in enumerate(study.labels)}
+    place = {label: index for index, label in enumerate(study.labels)}
     tie, winners = place.get("tie", -1), [place.get(label, -1) for label in ("A", "B")]
-    cell, position = np.unique(judge.unit * size + judge.label, return_inverse=True)
-    share = np.append(tally(position, len(cell), judge.weight / judge.scale), 0.0)
 
     def said(unit: Codes, label: Codes | int) -> Array:
-        """Share of the judge's passes over each unit with this label; -1 is a label nobody gave."""
-        wanted = np.where(np.asarray(label) < 0, -1, unit * size + label)
-        at = np.searchsorted(cell, wanted)
-        at[np.append(cell, -2)[at] != wanted] = len(cell)
-        return np.asarray(share[at])
+        return judge.share_said(unit, np.broadcast_to(label, unit.shape))
 
     answered, lost = study.among(judge.unit), judge.lost_of(study.units) * missing_as_wrong
     scores = [np.zeros(0)]
@@ -95,7 +87,7 @@ def scores_of(
             agreed = np.divide(agreed, decided, out=np.full(len(agreed), math.nan), where=(decided > 1e-9) & ~tied)
         if ties != "exclude":
             agreed = agreed * (1 - lost[person.unit])
-        unit, of_unit = np.unique(person.unit, return_inverse=True)
+        unit, of_unit = person.by_unit
         score = tally(of_unit, len(unit), agreed * person.weight) / person.scale
         scores.append(np.where(answered[unit], score, math.nan))
     return np.concatenate(scores)
@@ -118,7 +110,7 @@ def _by_distance(
         else:
             place = scale.recode[person.label]
             credit = weighted[own.unit, place[place >= 0]]
-        unit, of_unit = np.unique(person.unit, return_inverse=True)
+        unit, of_unit = person.by_unit
         scored = scale.recode[person.label] >= 0
         earned, whole = own.weight * credit * kept[own.unit], own.weight
         yield ratio(*(tally(of_unit[scored], len(unit), column) for column in (earned, whole)))

@@ -43,15 +43,10 @@ def agreement_by_cluster(study: Study, judge: Answers) -> tuple[closed_forms.Arr
     """
     count = len(study.clusters)
     agree, n = np.zeros(count), np.zeros(count)
-    size = len(study.labels)
     judged = columns.tally(judge.unit, study.units, judge.weight / judge.scale)
-    cells, where = np.unique(judge.unit * size + judge.label, return_inverse=True)
-    weight = columns.tally(where, len(cells), judge.weight / judge.scale)
     for annotator in study.annotators:
         own = annotator.weight / annotator.scale
-        cell = annotator.unit * size + annotator.label
-        position = np.minimum(np.searchsorted(cells, cell), max(0, len(cells) - 1))
-        same = np.where(cells[position] == cell, weight[position], 0.0) if len(cells) else np.zeros(len(cell))
+        same = judge.share_said(annotator.unit, annotator.label)
         cluster = study.unit_cluster[annotator.unit]
         agree += columns.tally(cluster, count, own * same)
         n += columns.tally(cluster, count, own * (judged[annotator.unit] > 0))
@@ -97,7 +92,7 @@ def lost_answers(study: Study, judge: Answers, settings: CalibrationSettings) ->
     unusable = study.among(judge.unreadable) | study.among(judge.not_applicable)
     judge_dropped = sum(int(unusable[annotator.unit].sum()) for annotator in study.annotators)
     answered = study.among(judge.unit)
-    compared = sum(int(answered[np.unique(annotator.unit)].sum()) for annotator in study.annotators)
+    compared = sum(int(answered[annotator.by_unit[0]].sum()) for annotator in study.annotators)
     ties = 0.0
     if settings.ties == "exclude":
         ties = _tied(study, judge)

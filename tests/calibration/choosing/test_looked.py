@@ -95,7 +95,8 @@ def test_at_any_time_every_interval_is_one_of_a_confidence_sequence_and_says_so(
     assert len(bounded) > 10
     for one, other in bounded:
         assert (other.method, other.level, other.value) == ("confidence_sequence", 0.95, one.value)
-        assert one.method in other.note
+        # a bias that its plain interval excludes may lie in the wider one, which is then at least Wilson's
+        assert one.method in other.note or (one.statistic.endswith("_gap") and "wilson_effective_n" in other.note)
         assert other.high - other.low > one.high - one.low or other.high == other.low
     assert told.choice is not None
     agreement = told.choice.candidates[0].agreement

@@ -13,7 +13,7 @@ from scipy import stats
 
 from calibration.remarks import Reason, told, undefined
 from calibration.results import CalibrationSettings
-from calibration.study.joining import study_of
+from calibration.study.joining import Answers, study_of
 from calibration.study.label_scores import LabelScores
 from calibration.warnings import cautions, comparison_cautions, judge_cautions, sample_cautions
 from tests.calibration.limits.made import estimate
@@ -204,9 +204,10 @@ def test_labels_are_nested_from_a_design_effect_of_one_and_a_half_or_two_a_clust
     assert bool([*judge_cautions.nested_labels(None, Made(rater="j"))]) == warned
 
 
-def answers(*units: int, label: int = 0) -> Any:
-    count = len(units)
-    return Made(unit=np.array(units), label=np.full(count, label), weight=np.ones(count, int), scale=1)
+def answers(*units: int, label: int = 0) -> Answers:
+    count, none = len(units), np.zeros(0, int)
+    asked, weight = np.array(units), np.ones(count, int)
+    return Answers("r", "judge", asked, np.full(count, label), weight, 1, asked, none, none, none, np.zeros(0))
 
 
 def test_only_labels_that_the_judge_answered_too_are_compared_or_dropped_as_ties() -> None:

@@ -6,11 +6,10 @@ import tempfile
 from functools import cache
 from threading import Timer
 
-from annotation.documents.document_tree import PlainTree
+from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
 
 FORMATS = {".docx": "docx+citations", ".odt": "odt", ".epub": "epub", ".html": "html", ".htm": "html"}
-STYLED_FRONT = (".docx",)  # where title and author are paragraphs that a reader sees
 # a reader's `commonmark`, and no HTML where Markdown has words of its own
 MARKDOWN = "commonmark+pipe_tables+strikeout+footnotes"
 MOST_BYTES = 12 << 20  # of a tree: some 300,000 words; as objects in Python it takes 25 times as much
@@ -20,14 +19,16 @@ PATIENCE_S = 60
 NEEDED = "reading this format needs another part of calipers; pip install 'calipers[documents]'"
 
 
-def by_pandoc(original: bytes, suffix: str, shown: str) -> tuple[str, tuple[str, ...]]:
-    """The document's Markdown, and what was lost on the way. Raises ImportingError."""
-    tree = json.loads(_pandoc(original, ["-f", FORMATS[suffix], "-t", "json"], shown))
-    plain = PlainTree(front=suffix in STYLED_FRONT)
-    plainer = json.dumps(plain.of(tree)).encode()
-    text = _pandoc(plainer, ["-f", "json", "-t", MARKDOWN, "--wrap=none", "--columns=1000"], shown).decode()
-    words = "a figure without words" if plain.figures == 1 else f"{plain.figures} figures without words"
-    return text, (words,) if plain.figures else ()
+def read_tree(original: bytes, suffix: str, shown: str) -> Element:
+    """A document's tree. Raises ImportingError."""
+    tree: Element = json.loads(_pandoc(original, ["-f", FORMATS[suffix], "-t", "json"], shown))
+    return tree
+
+
+def write_markdown(tree: Element, shown: str) -> str:
+    """A tree as Markdown. Raises ImportingError."""
+    options = ["-f", "json", "-t", MARKDOWN, "--wrap=none", "--columns=1000"]
+    return _pandoc(json.dumps(tree).encode(), options, shown).decode()
 
 
 @cache

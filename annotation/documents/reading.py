@@ -4,14 +4,17 @@ import io
 import zipfile
 import zlib
 from dataclasses import dataclass
+from importlib import metadata
 
 from annotation.documents import pandoc
-from annotation.documents.document_tree import TooLarge
+from annotation.documents.document_tree import PlainTree, TooLarge
+from annotation.documents.pdf_tree import read_pdf
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
 from plain.counting import counted
 
-SUFFIXES = tuple(pandoc.FORMATS)
+SUFFIXES = (*pandoc.FORMATS, ".pdf")
+STYLED_FRONT = (".docx",)  # where title and author are paragraphs that a reader sees
 PACKED = (".docx", ".odt", ".epub")  # zip files
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # how Word 97 began, in which Word locks a file of any version
 UNPACKED_MB, WRITTEN_MB, MOST_ENTRIES = 200, 40, 10_000
@@ -39,13 +42,29 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         passed_over = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
         original = decode(original, shown, encoding).encode()
+    converters = [pandoc.version()]
     try:
-        text, lost = pandoc.by_pandoc(original, suffix, shown)
+        if suffix == ".pdf":
+            converters.append(pdf_reader())
+            tree, passed_over = read_pdf(original, shown)
+        else:
+            tree = pandoc.read_tree(original, suffix, shown)
+        plain = PlainTree(front=suffix in STYLED_FRONT)
+        text = pandoc.write_markdown(plain.of(tree), shown)
     except (RecursionError, TooLarge):
         raise ImportingError(
             f"{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown"
         ) from None
-    return Document(text.replace("\0", ""), (*lost, *passed_over), f"{suffix[1:]} by {pandoc.version()}")
+    figures = (f"{counted(plain.figures, 'figure')} without words",) if plain.figures else ()
+    return Document(text.replace("\0", ""), (*figures, *passed_over), f"{suffix[1:]} by {', '.join(converters)}")
+
+
+def pdf_reader() -> str:
+    """`pdfplumber 0.11.10`. Raises ImportingError where there is none."""
+    try:
+        return f"pdfplumber {metadata.version('pdfplumber')}"
+    except metadata.PackageNotFoundError:
+        raise ImportingError(pandoc.NEEDED) from None
 
 
 def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[str, ...]:

@@ -206,7 +206,7 @@ def test_a_loss_waits_for_a_decision_that_no_edit_forgets(engine: Engine, tmp_pa
     with transaction(engine) as session:
         admin = local_admin(session.scalars(select(Study)).one())
         row = session.scalars(select(Report).where(Report.open_flags > 0)).one()
-        assert [(f["kind"], f["text"]) for f in row.flags] == [("lost", "a figure without words")]
+        assert [(f["kind"], f["text"]) for f in row.flags] == [("lost", "1 figure without words")]
         edit_text(session, admin, row.id, "Written by hand. " * 20, "typed the chart's words")
         assert row.open_flags == 1
         with pytest.raises(AnnotationError, match="no name"):

@@ -1,0 +1,346 @@
+"""The lines of a PDF's page in the order in which a person reads them; a PDF knows characters and places only."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+GAP = 2.0  # type sizes: blanks in a line are narrower, what stands further apart is another column
+MARGIN = 0.09  # of a page's height, above and below which its running titles stand
+FEWEST = 8  # lines that make a column
+SMALL = 0.85  # of the size of most words
+FEWEST_ROWS = 3  # that make a table without rules
+
+
+@dataclass(frozen=True)
+class Word:
+    text: str
+    x0: float
+    x1: float
+    top: float
+    bottom: float
+    size: float
+    font: str
+    link: str = ""  # the address it leads to, `#` within the file
+    raised: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """Words on one height, from left to right."""
+
+    words: tuple[Word, ...]
+    page: int
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+    @property
+    def x0(self) -> float:
+        return self.words[0].x0
+
+    @property
+    def x1(self) -> float:
+        return self.words[-1].x1
+
+    @property
+    def top(self) -> float:
+        return min(word.top for word in self.words if not word.raised) if self.size else self.words[0].top
+
+    @property
+    def bottom(self) -> float:
+        return max(word.bottom for word in self.words)
+
+    @property
+    def size(self) -> float:
+        """The type size of most of its characters."""
+        sizes: Counter[float] = Counter()
+        for word in self.words:
+            sizes[round(word.size * 2) / 2] += len(word.text) * (not word.raised)
+        return max(sizes, key=lambda size: sizes[size])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as lines of words, row by row; None where a joined cell reaches over."""
+
+    rows: tuple[tuple[tuple[Line, ...], ...], ...]
+    top: float
+    page: int
+
+
+@dataclass(frozen=True)
+class Figure:
+    top: float
+    page: int
+
+
+Piece = Line | Table | Figure
+
+
+@dataclass
+class Read:
+    """What stands in a file, in reading order, and what to tell of it."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    in_columns: int = 0  # pages
+    without_text: int = 0
+    drawn: int = 0
+
+
+def read_pages(pages: Sequence[dict[str, Any]]) -> Read:
+    """The pieces of all pages, without the running titles and page numbers that stand in their margins."""
+    found = Read()
+    read = [_page(page, number) for number, page in enumerate(pages)]
+    running = _running([lines for lines, _, _ in read], [float(page["height"]) for page in pages])
+    text = [[line for line in lines if (n, _spelled(line)) not in running] for n, (lines, _, _) in enumerate(read)]
+    gutters = [_gutter(lines, float(page["width"])) for lines, page in zip(text, pages, strict=True)]
+    usual = Counter(gutter for gutter in gutters if gutter).most_common(1)
+    for number, ((lines, tables, figures), page) in enumerate(zip(read, pages, strict=True)):
+        # the last page of a text in columns has few lines in each
+        gutter = gutters[number] or (_gutter(text[number], float(page["width"]), 2, usual[0][0]) if usual else None)
+        ordered, in_columns = _in_order(text[number], gutter), gutter is not None
+        found.in_columns += in_columns
+        found.without_text += not lines and not tables and bool(figures)
+        found.drawn += bool(page["drawn"])
+        found.pieces += _between(ordered, [*tables, *figures], in_columns)
+    return found
+
+
+def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], list[Figure]]:
+    words = [_linked(Word(*values), page["links"]) for values in page["words"]]
+    tables = []
+    for rows in page["tables"]:
+        cells = [cell for row in rows for cell in row if cell]
+        if len(rows) < 2 or max(map(len, rows)) < 2:
+            continue  # a frame or a ruled heading
+        box = [f(cell[at] for cell in cells) for at, f in enumerate((min, min, max, max))]
+        inside = [word for word in words if _is_inside(word, box)]
+        words = [word for word in words if not _is_inside(word, box)]
+        made = tuple(tuple(tuple(_cell(inside, cell, number)) for cell in row) for row in rows)
+        tables.append(Table(made, box[1], number))
+    words += [dot for x0, x1, top, bottom in page["dots"] if (dot := _bullet(words, x0, x1, top, bottom))]
+    return _lines(words, number), tables, [Figure(top, number) for _, _, top, _ in page["figures"]]
+
+
+def _bullet(words: Iterable[Word], x0: float, x1: float, top: float, bottom: float) -> Word | None:
+    """A dot that stands close before a word is written as one."""
+    middle = (top + bottom) / 2
+    beside = [word for word in words if word.top < middle < word.bottom and 0 < word.x0 - x1 < GAP * word.size]
+    after = min(beside, key=lambda word: word.x0, default=None)
+    return replace(after, text="•", x0=x0, x1=x1, font="", link="") if after else None
+
+
+def _cell(words: Iterable[Word], box: Sequence[float] | None, page: int) -> list[Line]:
+    return _lines([word for word in words if _is_inside(word, box)], page, apart=False) if box else []
+
+
+def _is_inside(word: Word, box: Sequence[float]) -> bool:
+    return box[0] <= (word.x0 + word.x1) / 2 <= box[2] and box[1] <= (word.top + word.bottom) / 2 <= box[3]
+
+
+def _linked(word: Word, links: Iterable[Sequence[Any]]) -> Word:
+    for x0, x1, top, bottom, address in links:
+        if _is_inside(word, (x0, top, x1, bottom)):
+            return replace(word, link=address)
+    return word
+
+
+def _lines(words: Iterable[Word], page: int, *, apart: bool = True) -> list[Line]:
+    """`apart`: what stands far to the right on the same height is a line of its own."""
+    rows = _on_one_foot([*words])
+    made = [part for line in rows for part in (_split(line) if apart else [sorted(line, key=lambda w: w.x0)])]
+    return sorted((Line(_raised(part), page) for part in made), key=lambda line: (line.top, line.x0))
+
+
+def _on_one_foot(words: Sequence[Word]) -> list[list[Word]]:
+    """Words by height; a small one beside a larger belongs to its line, wherever it stands."""
+    usual = _usual(word.size for word in words for _ in word.text) if words else 0.0
+    rows = _by_foot(word for word in words if word.size >= SMALL * usual)
+    alone = []
+    for word in words:
+        if word.size < SMALL * usual:
+            row = min(rows, key=lambda row: _distance(word, row), default=None)
+            if row is None or _distance(word, row) > 0.5 * usual:
+                alone.append(word)
+            else:
+                row.append(word)
+    return rows + _by_foot(alone)
+
+
+def _by_foot(words: Iterable[Word]) -> list[list[Word]]:
+    rows: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: (word.bottom, word.x0)):
+        row = next((row for row in rows[-4:] if abs(row[0].bottom - word.bottom) <= 0.35 * word.size), None)
+        if row is None:
+            rows.append([word])
+        else:
+            row.append(word)
+    return rows
+
+
+def _distance(small: Word, row: Sequence[Word]) -> float:
+    """From a small word to the nearest one of a line, infinite above and below it."""
+    middle = (small.top + small.bottom) / 2
+    beside = (word for word in row if word.size > small.size and word.top - 2 <= middle <= word.bottom + 2)
+    return min((max(small.x0 - word.x1, word.x0 - small.x1, 0.0) for word in beside), default=float("inf"))
+
+
+def _split(words: Sequence[Word]) -> list[list[Word]]:
+    parts: list[list[Word]] = []
+    for word in sorted(words, key=lambda word: word.x0):
+        if parts and word.x0 - parts[-1][-1].x1 <= GAP * max(word.size, parts[-1][-1].size):
+            parts[-1].append(word)
+        elif parts and LISTED.fullmatch(parts[-1][-1].text) and len(parts[-1]) == 1:
+            parts[-1].append(word)  # a bullet's text stands where a tab put it
+        else:
+            parts.append([word])
+    return parts
+
+
+LISTED = re.compile(r"[•◦▪▫‣●○■□∙·–—*-]|\(?\d{1,3}[.)]|\[\d{1,3}\]")
+
+
+def _raised(words: Sequence[Word]) -> tuple[Word, ...]:
+    """Small words that stand above the foot of the line are superscripts."""
+    sizes: Counter[float] = Counter()
+    for word in words:
+        sizes[word.size] += len(word.text)
+    usual = max(sizes, key=lambda size: (sizes[size] * size, size))
+    foot = max((word.bottom for word in words if word.size >= usual * 0.9), default=words[0].bottom)
+    return tuple(
+        replace(word, raised=word.size <= 0.85 * usual and word.bottom < foot - 0.12 * usual) for word in words
+    )
+
+
+def _spelled(line: Line) -> str:
+    return f"{round(line.x0 / 30)} {re.sub(r'[0-9]+', '#', line.text)}"
+
+
+def _running(pages: Sequence[Sequence[Line]], heights: Sequence[float]) -> set[tuple[int, str]]:
+    """(page, spelled line) of running titles: in the margins of three pages, or of both of two; numbers differ."""
+    margins = [
+        {_spelled(line) for line in lines if line.bottom < MARGIN * height or line.top > (1 - MARGIN) * height}
+        for lines, height in zip(pages, heights, strict=True)
+    ]
+    on = Counter(spelled for margin in margins for spelled in margin)
+    often = {spelled for spelled, count in on.items() if count >= min(3, max(2, len(pages)))}
+    often |= {spelled for spelled in on if re.fullmatch(r"\d+ (page )?[-–— ]*#( (of|/) #)?[-–— ]*", spelled.lower())}
+    return {(page, spelled) for page, margin in enumerate(margins) for spelled in margin & often}
+
+
+def _in_order(lines: Sequence[Line], gutter: float | None) -> list[Line | Table]:
+    """The lines as they are read: down the left column, then down the right, between lines that reach over both."""
+    if gutter is None:
+        return _joined(lines)
+    ordered: list[Line | Table] = []
+    band: list[Line] = []
+    for line in sorted(lines, key=lambda line: line.top):
+        if line.x0 < gutter - 4 < gutter + 4 < line.x1:
+            ordered += [*_columns(band, gutter), line]
+            band = []
+        else:
+            band.append(line)
+    return [*ordered, *_columns(band, gutter)]
+
+
+def _columns(band: Sequence[Line], gutter: float) -> list[Line | Table]:
+    return [
+        *_joined([line for line in band if line.x0 < gutter]), *_joined([line for line in band if line.x0 >= gutter])
+    ]  # fmt: skip
+
+
+def _gutter(lines: Sequence[Line], width: float, fewest: int = FEWEST, near: float | None = None) -> float | None:
+    """Where two columns of running text part, `near` the other pages' if given, or None: labels are no column."""
+    best: tuple[int, float] | None = None
+    for x in range(int(0.3 * width), int(0.7 * width), 3) if near is None else range(int(near) - 12, int(near) + 13, 3):
+        left = [line for line in lines if line.x1 <= x + 1]
+        right = [line for line in lines if line.x0 >= x - 1]
+        crossing = len(lines) - len(left) - len(right)
+        if len(left) < fewest or len(right) < fewest or crossing > 0.3 * len(lines):
+            continue
+        reach = [(side, max(one.x1 for one in side) - min(one.x0 for one in side)) for side in (left, right)]
+        if near or all(_usual(line.x1 - line.x0 for line in side) > 0.6 * wide for side, wide in reach):
+            best = min(best or (crossing, float(x)), (crossing, float(x)))
+    return best[1] if best else None
+
+
+def _usual(lengths: Iterable[float]) -> float:
+    return sorted(found := [*lengths])[len(found) // 2]
+
+
+def _joined(lines: Sequence[Line]) -> list[Line | Table]:
+    """Parts on one height are one line again, or a row of a table that no rules show."""
+    made: list[Line | Table] = []
+    table = _Unruled()
+    for row in _rows(lines):
+        if not table.takes(row):
+            made += table.made()
+            table = _Unruled()
+            if not table.takes(row):
+                made.append(_one_line(row))
+    return [*made, *table.made()]
+
+
+def _rows(lines: Sequence[Line]) -> list[list[Line]]:
+    rows: list[list[Line]] = []
+    for line in sorted(lines, key=lambda line: (line.top, line.x0)):
+        last = rows[-1][-1] if rows else None
+        if last and abs(last.bottom - line.bottom) < 0.4 * line.size and last.x1 <= line.x0 + 1:
+            rows[-1].append(line)
+        else:
+            rows.append([line])
+    return rows
+
+
+def _one_line(row: Sequence[Line]) -> Line:
+    return replace(row[0], words=tuple(word for line in row for word in line.words))
+
+
+class _Unruled:
+    """Rows of which each part stands below one of the row above: three of them are a table."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[list[Line]]] = []
+        self.spans: list[tuple[float, float]] = []
+
+    def takes(self, row: Sequence[Line]) -> bool:
+        """Whether the row is one of the table, or goes on with the cells of the last; if so it is taken."""
+        if not self.rows:
+            self.spans = [(line.x0, line.x1) for line in row]
+            self.rows = [[[line] for line in row]] if len(row) > 1 else []
+            return len(row) > 1
+        places = [[n for n, (x0, x1) in enumerate(self.spans) if line.x0 < x1 and line.x1 > x0] for line in row]
+        if any(len(found) != 1 for found in places) or len({found[0] for found in places}) < len(row):
+            return False
+        if len(row) == len(self.spans):
+            self.rows.append([[line] for line in row])
+        elif row[0].top - max(line.bottom for cell in self.rows[-1] for line in cell) < 0.35 * row[0].size:
+            for line, found in zip(row, places, strict=True):
+                self.rows[-1][found[0]].append(line)
+        else:
+            return False
+        for line, (at,) in zip(row, places, strict=True):
+            self.spans[at] = min(self.spans[at][0], line.x0), max(self.spans[at][1], line.x1)
+        return True
+
+    def made(self) -> list[Line | Table]:
+        if len(self.rows) >= FEWEST_ROWS:
+            first = self.rows[0][0][0]
+            return [Table(tuple(tuple(map(tuple, row)) for row in self.rows), first.top, first.page)]
+        lines = [line for row in self.rows for cell in row for line in cell]
+        return [_one_line(row) for row in _rows(lines)]
+
+
+def _between(lines: Sequence[Line | Table], others: Sequence[Table | Figure], in_columns: bool) -> list[Piece]:
+    """Tables and figures among the lines of their page, by height."""
+    pieces: list[Piece] = [*lines]
+    for other in sorted(others, key=lambda one: one.top):
+        if in_columns:
+            at = min((n for n, piece in enumerate(pieces) if piece.top > other.top), default=len(pieces))
+        else:
+            at = sum(piece.top < other.top for piece in pieces)
+        pieces.insert(at, other)
+    return pieces

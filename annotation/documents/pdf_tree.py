@@ -1,0 +1,289 @@
+"""The lines of a PDF as headings, paragraphs, lists and tables: pandoc's tree, as for any other document."""
+
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Any
+
+from annotation.documents import pdf_pages
+from annotation.documents.document_tree import NO_ATTRIBUTES, Element
+from annotation.documents.pdf_lines import LISTED, Figure, Line, Piece, Read, Table, Word, read_pages
+from annotation.errors import ImportingError
+from plain.counting import counted
+
+PATIENCE_S = 300
+LARGER = 1.12  # a heading's type beside the text's
+LONGEST_HEADING = 200  # characters
+DEEPEST = 4
+BOLD, SLANTED = re.compile(r"bold|black|heavy|semibold|demi", re.I), re.compile(r"italic|oblique|slanted", re.I)
+TYPED = re.compile(r"courier|mono|consolas|menlo|typewriter|cmtt", re.I)
+STOPPED = re.compile(r"[.!?:;。！？：][\"'”’)\]]*$")
+HYPHEN = re.compile(r"[^\W\d_][-\u00ad\u2010]$")
+MANY = 0.08  # of all lines: a program that sets text breaks words so often, others at their own hyphens alone
+CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
+
+
+def read_pdf(original: bytes, shown: str) -> tuple[Element, tuple[str, ...]]:
+    """The tree of a PDF, and what could not be told of it. Raises ImportingError."""
+    read = read_pages(_pages(original, shown))
+    if not any(isinstance(piece, Line | Table) for piece in read.pieces):
+        raise ImportingError(f"{shown}: holds no text, only pictures of it; read the text with OCR first")
+    return {"pandoc-api-version": [1, 23, 1], "meta": {}, "blocks": [*_blocks(read.pieces)]}, _lost(read)
+
+
+def _pages(original: bytes, shown: str) -> list[dict[str, Any]]:
+    command = [sys.executable, "-m", pdf_pages.__name__]
+    try:
+        done = subprocess.run(command, input=original, capture_output=True, timeout=PATIENCE_S, check=False)
+    except subprocess.TimeoutExpired:
+        raise ImportingError(f"{shown}: not read within {PATIENCE_S} s; save it anew, or as Markdown") from None
+    said = {
+        pdf_pages.LOCKED: "locked by a password; save it unlocked",
+        pdf_pages.TOO_LONG: f"over {pdf_pages.MOST_PAGES:,} pages; a report is one document",
+        pdf_pages.DAMAGED: "no PDF, or damaged, or cut off; save it anew",
+    }
+    if done.returncode:
+        too_large = f"reading it takes over {pdf_pages.MEMORY_MB} MB; save it anew, or as Markdown"
+        raise ImportingError(f"{shown}: {said.get(done.returncode, too_large)}")
+    pages: list[dict[str, Any]] = json.loads(done.stdout)
+    return pages
+
+
+def _lost(read: Read) -> tuple[str, ...]:
+    told = {
+        "page in columns, whose order was guessed": read.in_columns,
+        "page without text": read.without_text,
+        "page with a drawing, whose labels stand in the text": read.drawn,
+    }
+    return tuple(counted(count, what) if count == 1 else _many(count, what) for what, count in told.items() if count)
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what.replace('page', 'pages', 1).replace('a drawing', 'drawings')}"
+
+
+def _blocks(pieces: Sequence[Piece]) -> Iterator[Element]:
+    lines = [piece for piece in pieces if isinstance(piece, Line)]
+    look = _Look(lines)
+    for _, found in groupby(pieces, key=type):
+        group = [*found]
+        yield from look.blocks([piece for piece in group if isinstance(piece, Line)])
+        yield from (_table(piece, look) for piece in group if isinstance(piece, Table))
+        yield from (_el("Para", [_figure()]) for piece in group if isinstance(piece, Figure))
+
+
+class _Look:
+    """How the text of one file is set: the size of its type, of its headings, and how far its lines are apart."""
+
+    def __init__(self, lines: Sequence[Line]) -> None:
+        sizes: Counter[float] = Counter()
+        for line in lines:
+            sizes[line.size] += len(line.text)
+        self.size = max(sizes, key=lambda size: sizes[size]) if sizes else 10.0
+        larger = {line.size for line in lines if self._may_head(line)}
+        self.headings = sorted(larger, reverse=True)[:DEEPEST]
+        text = [line for line in lines if line.size == self.size]
+        apart = (below.top - above.top for above, below in pairwise(text) if above.page == below.page)
+        steps = sorted(step for step in apart if 0 < step < 3 * self.size)
+        # of few lines most may begin a paragraph
+        self.step = steps[len(steps) // 3] if len(steps) >= 8 else min([1.65 * self.size, *steps])
+        at_end = [line.words[-1].text for line in lines if len(line.words) > 3]
+        self.breaks_words = sum(bool(HYPHEN.search(text)) for text in at_end) > MANY * len(at_end)
+        self.known = {word.text.strip(MARKS).lower() for line in lines for word in line.words}
+
+    def cell(self, lines: Sequence[Line]) -> list[Element]:
+        return [_el("Plain", _plain(self._inlines(lines)))] if lines else []
+
+    def _may_head(self, line: Line) -> bool:
+        return line.size >= LARGER * self.size and len(line.text) <= LONGEST_HEADING
+
+    def blocks(self, lines: Sequence[Line]) -> Iterator[Element]:
+        for listed, groups in groupby(self._paragraphs(lines), key=self._is_item):
+            if listed:
+                yield from self._lists([*groups])
+            else:
+                yield from map(self._block, groups)
+
+    def _is_item(self, group: Sequence[Line]) -> bool:
+        first = group[0]
+        return bool(ITEM.fullmatch(first.words[0].text)) and len(first.words) > 1 and first.size not in self.headings
+
+    def _paragraphs(self, lines: Sequence[Line]) -> list[list[Line]]:
+        groups: list[list[Line]] = []
+        for line in lines:
+            if groups and self._goes_on(groups[-1], line):
+                groups[-1].append(line)
+            else:
+                groups.append([line])
+        return groups
+
+    def _goes_on(self, group: Sequence[Line], line: Line) -> bool:
+        """Whether a line belongs to the paragraph above it."""
+        last = group[-1]
+        if _is_typed(last) != _is_typed(line) or abs(last.size - line.size) > 0.6:
+            return False
+        if LISTED.fullmatch(line.words[0].text) and len(line.words) > 1 and not _is_typed(line):
+            return False
+        if _is_bold(last) != _is_bold(line) and (_is_bold(line) or len(group) == 1):
+            return False
+        if last.page != line.page or line.top < last.top - self.step:  # over to the next page or column
+            return not STOPPED.search(last.text) and not self._may_head(line) and line.text[:1].islower()
+        if line.top - last.top > 1.3 * max(self.step, 1.15 * line.size):
+            return False
+        is_indented = line.x0 - last.x0 > 1.2 * line.size and not _is_typed(line)
+        return not is_indented or (len(group) == 1 and bool(ITEM.fullmatch(group[0].words[0].text)))
+
+    def _block(self, group: Sequence[Line]) -> Element:
+        if _is_typed(group[0]):
+            return _el("CodeBlock", [NO_ATTRIBUTES, "\n".join(_as_typed(group))])
+        if group[0].size in self.headings and self._may_head(group[0]):
+            line = _plain(self._inlines(group))
+            return _el("Header", [self.headings.index(group[0].size) + 1, NO_ATTRIBUTES, line])
+        return _el("Para", self._inlines(group))
+
+    def _lists(self, items: Sequence[Sequence[Line]]) -> Iterator[Element]:
+        """Items as lists, and within them those that stand to the right of the one before."""
+        at = 0
+        while at < len(items):
+            begun, x0 = items[at][0].words[0].text, items[at][0].x0
+            made: list[list[Element]] = []
+            while at < len(items) and items[at][0].x0 > x0 - 4:
+                below = at
+                while at < len(items) and items[at][0].x0 > x0 + 4:
+                    at += 1
+                if at > below:
+                    made[-1] += self._lists(items[below:at])
+                elif _is_numbered(items[at][0].words[0].text) == _is_numbered(begun):
+                    made.append([_el("Plain", self._inlines(items[at], 1))])
+                    at += 1
+                else:
+                    break
+            if _is_numbered(begun):
+                yield _el("OrderedList", [[int(begun.strip("().")), {"t": "Decimal"}, {"t": "Period"}], made])
+            else:
+                yield _el("BulletList", made)
+
+    def _inlines(self, group: Sequence[Line], skipped: int = 0) -> list[Element]:
+        """The words of a paragraph, the first `skipped` left out; a word that a line's end broke is whole again."""
+        words: list[tuple[str, Word, bool]] = []  # its text, itself, and whether a blank stands before it
+        for number, line in enumerate(group):
+            for at, word in enumerate(line.words):
+                if number or at >= skipped:
+                    words.append((word.text, word, _is_apart(words[-1] if words else None, word, at == 0)))
+                if at == 0 and number and len(words) > 1 and _is_broken(words[-2][0], word.text):
+                    before = words[-2]
+                    words[-2] = (self._unbroken(before[0], word.text), *before[1:])
+                    words[-1] = (word.text, word, False)
+        return _styled(words)
+
+    def _unbroken(self, head: str, tail: str) -> str:
+        """`head` without the hyphen at its end, unless that is a compound's own, as the rest of the file tells."""
+        joined, kept = ((one + tail).strip(MARKS).lower() in self.known for one in (head[:-1], head))
+        return head[:-1] if head[-1] == "\u00ad" or joined or (self.breaks_words and not kept) else head
+
+
+MARKS = ".,;:!?()[]\"'“”’"
+ITEM = re.compile(r"[•◦▪▫‣●○■□∙·–—*-]|\(?\d{1,3}[.)]")
+
+
+def _is_numbered(mark: str) -> bool:
+    return mark[-1] in ".)"
+
+
+def _is_broken(last: str, first: str) -> bool:
+    return bool(HYPHEN.search(last)) and first[:1].islower()
+
+
+def _is_apart(before: tuple[str, Word, bool] | None, word: Word, begins_line: bool) -> bool:
+    if before is None:
+        return False
+    if begins_line:
+        return not (CJK.match(before[0][-1:]) and CJK.match(word.text[:1]))
+    return word.x0 - before[1].x1 > 0.13 * min(word.size, before[1].size)
+
+
+def _styled(words: Sequence[tuple[str, Word, bool]]) -> list[Element]:
+    """Runs of words in one style, each with the blanks between them; a run begins after the blank before it."""
+    made: list[Element] = []
+    for style, run in groupby(words, key=lambda one: _style(one[1])):
+        texts = [*run]
+        if made and texts[0][2]:
+            made.append(_el("Space"))
+        inside: list[Element] = []
+        for text, _, is_apart in texts:
+            inside += [*([_el("Space")] if is_apart and inside else []), _el("Str", text)]
+        made += _dressed(inside, style)
+    return made
+
+
+Style = tuple[str, bool, bool, bool, bool]  # address, raised, bold, slanted, typed
+
+
+def _style(word: Word) -> Style:
+    font = word.font
+    is_bold, is_slanted = bool(BOLD.search(font)), bool(SLANTED.search(font))
+    return word.link, word.raised, is_bold, is_slanted, bool(TYPED.search(font))
+
+
+def _dressed(inside: list[Element], style: Style) -> list[Element]:
+    address, raised, bold, slanted, typed = style
+    text = "".join(str(one.get("c", " ")) for one in inside)
+    if typed:
+        inside = [_el("Code", [NO_ATTRIBUTES, text])]
+    if address and address.rstrip("/") != text.rstrip("/"):
+        inside = [_el("Link", [NO_ATTRIBUTES, inside, [address, ""]])]
+    if raised and not text.isalpha():  # 10th, 1st
+        inside = [_el("Superscript", inside)]
+    for wanted, kind in ((slanted, "Emph"), (bold, "Strong")):
+        inside = [_el(kind, inside)] if wanted else inside
+    return inside
+
+
+def _plain(inlines: Iterable[Element]) -> list[Element]:
+    """A heading's words without bold and slanted type, which it has anyway."""
+    made: list[Element] = []
+    for one in inlines:
+        made += _plain(one["c"]) if one["t"] in ("Strong", "Emph") else [one]
+    return made
+
+
+def _is_bold(line: Line) -> bool:
+    return all(BOLD.search(word.font) for word in line.words)
+
+
+def _is_typed(line: Line) -> bool:
+    return all(TYPED.search(word.font) for word in line.words)
+
+
+def _as_typed(group: Sequence[Line]) -> Iterator[str]:
+    """Lines of code with the blanks that their places tell: in such a type all characters are equally wide."""
+    left = min(line.x0 for line in group)
+    word = max((word for line in group for word in line.words), key=lambda word: len(word.text))
+    wide = (word.x1 - word.x0) / len(word.text)
+    for line in group:
+        text = ""
+        for word in line.words:
+            text += " " * max(round((word.x0 - left) / wide) - len(text), 1 if text else 0) + word.text
+        yield text
+
+
+def _figure() -> Element:
+    return _el("Image", [NO_ATTRIBUTES, [], ["", ""]])
+
+
+def _table(table: Table, look: _Look) -> Element:
+    rows = [
+        [NO_ATTRIBUTES, [[NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, look.cell(cell)] for cell in row]]
+        for row in table.rows
+    ]
+    columns = [[{"t": "AlignDefault"}, {"t": "ColWidthDefault"}] for _ in range(max(map(len, table.rows)))]
+    empty, body = [NO_ATTRIBUTES, []], [NO_ATTRIBUTES, 0, [], rows[1:]]
+    return _el("Table", [NO_ATTRIBUTES, [None, []], columns, [NO_ATTRIBUTES, rows[:1]], [body], empty])
+
+
+def _el(kind: str, content: Any = None) -> Element:
+    return {"t": kind} if content is None else {"t": kind, "c": content}

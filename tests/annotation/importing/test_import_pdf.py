@@ -1,0 +1,139 @@
+"""A PDF's characters and places become headings, paragraphs, lists, tables and marks again, in the order of reading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from annotation.documents.reading import read_document
+from annotation.errors import ImportingError
+from annotation.protocol import Reports
+from annotation.shown_texts.prepare import prepare_report
+from tests.annotation.importing.pdf_files import Put, bomb, link, locked, pdf, running, written
+
+WORDS = "The tide rises and falls twice a day because the Earth turns under two bulges of water that the moon holds."
+
+
+def read(*pages: list[Put], **more) -> tuple[str, tuple[str, ...]]:
+    made = read_document(pdf(*pages, **more), ".pdf", "x")
+    return made.text.strip(), made.lost
+
+
+def test_lines_become_headings_paragraphs_lists_and_code() -> None:
+    page: list[Put] = [
+        (72, 80, 20, "plain", "High water"),
+        (72, 110, 14, "plain", "How it"), (120, 110, 14, "plain", "rises"),
+        *running(WORDS, 72, 130, 60), (72, 156, 10, "plain", "This is known to every-"),
+        (72, 169, 10, "plain", "body and to well-known people."),
+        (72, 195, 10, "bold", "Bold"), (100, 195, 10, "plain", "and"), (125, 195, 10, "slanted", "slanted."),
+        (72, 220, 10, "plain", "•"), (90, 220, 10, "plain", "First point"),
+        (90, 233, 10, "plain", "goes on."),
+        (90, 246, 10, "plain", "•"), (108, 246, 10, "plain", "Below it"),
+        (72, 259, 10, "plain", "•"), (90, 259, 10, "plain", "Second"),
+        (72, 285, 10, "plain", "3."), (90, 285, 10, "plain", "Third"),
+        (72, 310, 10, "typed", "for x in y:"), (96, 322, 10, "typed", "go(x)"),
+    ]  # fmt: skip
+    text, lost = read(page)
+    assert lost == ()
+    assert text == (
+        f"# High water\n\n## How it rises\n\n{WORDS} This is known to everybody and to well-known people."
+        "\n\n**Bold** and *slanted.*\n\n- First point goes on.\n  - Below it\n- Second\n\n3.  Third\n\n"
+        "```\nfor x in y:\n    go(x)\n```"
+    )
+
+
+def test_marks_are_superscripts_that_lead_somewhere_and_linked_numbers() -> None:
+    page: list[Put] = [
+        (72, 80, 10, "plain", "It rises"), (101.7, 76, 6, "plain", "7"), (108, 80, 10, "plain", "by 10"),
+        (132.6, 76, 6, "plain", "3"), (140, 80, 10, "plain", "litres [4] as"), (205, 80, 10, "plain", "Newton"),
+        (245, 80, 10, "plain", "says."),
+    ]  # fmt: skip
+    links = [
+        link(101, 68, 106, 80, "#"),
+        link(164, 70, 178, 83, "https://example.org/4"),
+        link(204, 70, 242, 83, "https://example.org/n"),
+    ]
+    text, _ = read(page, links=links)
+    assert text == (
+        "It rises[^c1] by 10<sup>3</sup> litres [[4]](https://example.org/4) as [Newton](https://example.org/n) says."
+    )
+    shown = prepare_report(text, "Tides", (), Reports(), layout="canonical").shown_text
+    assert shown == "# Tides\n\nIt rises by 10^3 litres as Newton says.\n"
+
+
+def test_columns_are_read_one_after_the_other_and_that_it_was_a_guess_is_told() -> None:
+    left, right = running(WORDS * 4, 72, 100, 42), running(WORDS.upper() * 3, 320, 100, 28)
+    top: list[Put] = [
+        (72, 70, 10, "plain", "A line that reaches over both of the columns, from one side to the other one.")
+    ]
+    text, lost = read([*top, *left, *right], [*running(WORDS, 72, 100, 42), *running(WORDS.upper(), 320, 100, 28)])
+    assert lost == ("2 pages in columns, whose order was guessed",)
+    assert text.index("A line that") < text.index("The tide") < text.index("THE TIDE")
+    assert text.count(WORDS) == 5
+    assert text.count(WORDS.upper()) == 4
+
+
+@pytest.mark.parametrize("ruled", [True, False])
+def test_a_table_is_one_with_rules_and_without(ruled: bool) -> None:
+    rows = [("Place", "Height"), ("Fundy", "16 m"), ("Ems", "3 m")]
+    page = [
+        (80.0 + 150 * n, 100.0 + 20 * at, 10.0, "plain", cell)
+        for at, row in enumerate(rows)
+        for n, cell in enumerate(row)
+    ]
+    lines = [f"72 {842 - y} m 372 {842 - y} l S" for y in (85, 105, 125, 145)] + [
+        f"{x} 757 m {x} 697 l S" for x in (72, 222, 372)
+    ]
+    text, _ = read(
+        [(72, 60, 10, "plain", "Before it."), *page, (72, 190, 10, "plain", "After it.")],
+        drawn="\n".join(lines) * ruled,
+    )
+    table = "| Place | Height |\n|-------|--------|\n| Fundy | 16 m   |\n| Ems   | 3 m    |"
+    assert text == f"Before it.\n\n{table}\n\nAfter it."
+
+
+def test_running_titles_and_page_numbers_go_and_a_sentence_goes_on_over_the_page() -> None:
+    pages = [
+        [
+            (72, 30, 9, "plain", "Atlas Research"),
+            *running(f"{WORDS[:-1]} and", 72, 100, 60),
+            (290, 815, 9, "plain", str(number)),
+        ]
+        for number in (1, 2, 3)
+    ]
+    text, _ = read(*pages, [(72, 100, 10, "plain", "the sun pulls too."), (290, 815, 9, "plain", "4")])
+    assert (
+        text
+        == " ".join(["The tide" + WORDS[8:-1] + " and"] * 3).replace("and The", "and\n\nThe") + " the sun pulls too."
+    )
+
+
+def test_pictures_without_words_and_pages_without_text_are_told() -> None:
+    words = [(72.0, 80.0, 10.0, "plain", "Some words.")]
+    assert read(words, [], picture=True)[1] == ("2 figures without words", "1 page without text")
+    with pytest.raises(ImportingError, match="holds no text, only pictures"):
+        read([], picture=True)
+    curve = "100 700 m 100 720 140 720 140 700 c S\n" * 40
+    assert read(words, drawn=curve)[1] == ("1 page with a drawing, whose labels stand in the text",)
+
+
+@pytest.mark.parametrize(
+    ("original", "said"),
+    [
+        pytest.param(lambda: b"%PDF-1.7 and no more", "no PDF", id="no objects"),
+        pytest.param(lambda: pdf([(72, 80, 10, "plain", "x")])[:400], "no PDF", id="cut off"),
+        pytest.param(locked, "locked by a password", id="locked"),
+        pytest.param(lambda: written([b"<</Type/Catalog>>"]), "no PDF", id="no pages"),
+        pytest.param(lambda: bomb(450), "over 400 MB", id="bomb", marks=pytest.mark.slow),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_one_sentence(original: Callable[[], bytes], said: str) -> None:
+    with pytest.raises(ImportingError, match=f"^atlas/tides.pdf: .*{said}") as refused:
+        read_document(original(), ".pdf", "atlas/tides.pdf")
+    assert "\n" not in str(refused.value)
+
+
+def test_no_script_runs_and_no_address_is_asked() -> None:
+    script = "/OpenAction<</S/JavaScript/JS(app.launchURL\\('http://127.0.0.1:9/'\\))>>/AA<</WC<</S/URI/URI(http://127.0.0.1:9/)>>>>"
+    assert read([(72, 80, 10, "plain", "Some words.")], more=script) == ("Some words.", ())

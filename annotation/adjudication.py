@@ -3,8 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, and_, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, and_, func, orm, select
 
 from annotation import errors, studies
 from annotation.designs.pairing import seeded
@@ -12,15 +11,14 @@ from annotation.disputes.disputes import Dispute, disputes
 from annotation.open_work.returns import return_stale
 from annotation.people.principals import Principal
 from annotation.training.training import closed_gate
-from db.people_tables import Enrollment
+from db import people_tables, types
 from db.tables import HANDED_IN, LIVE, REPORT_A, REPORT_B, Assignment, Item, Study
-from db.types import now
 
 GIVEN_OUT_WHILE = ("open", "closed")  # disputes come to light when a study is over
 SEES_SYSTEMS = ("evaluator", "admin")
 
 
-def take_dispute(session: Session, principal: Principal, *, early: bool = False) -> Assignment | None:
+def take_dispute(session: orm.Session, principal: Principal, *, early: bool = False) -> Assignment | None:
     """The adjudication in work, or the next item in dispute with its open questions; None when there is none (left).
 
     An item goes to one adjudicator at a time, and never to somebody who annotated it. `early`: see `disputes`.
@@ -32,7 +30,7 @@ def take_dispute(session: Session, principal: Principal, *, early: bool = False)
     in_work = session.scalar(mine.order_by(Assignment.taken_at, Assignment.id).limit(1))
     if in_work is not None:
         return in_work
-    active = session.get_one(Enrollment, principal.enrollment_id).status == "active"
+    active = session.get_one(people_tables.Enrollment, principal.enrollment_id).status == "active"
     if study.status not in GIVEN_OUT_WHILE or not active or closed_gate(session, principal) == "consent":
         return None
     return_stale(session, study)
@@ -45,13 +43,13 @@ def take_dispute(session: Session, principal: Principal, *, early: bool = False)
     return None
 
 
-def count_disputes(session: Session, principal: Principal) -> int:
+def count_disputes(session: orm.Session, principal: Principal) -> int:
     """How many items with open questions this person could still take. Raises AnnotationError `forbidden`."""
     rater_id, study = _adjudicator(session, principal)
     return len(_open_to(session, study, rater_id, early=False)) if study.status in GIVEN_OUT_WHILE else 0
 
 
-def _adjudicator(session: Session, principal: Principal) -> tuple[int, Study]:
+def _adjudicator(session: orm.Session, principal: Principal) -> tuple[int, Study]:
     study = session.get_one(Study, principal.study_id)
     may = principal.role == "adjudicator" or (
         principal.role in SEES_SYSTEMS and studies.protocol_of(study).study.may_see_and_label
@@ -61,7 +59,7 @@ def _adjudicator(session: Session, principal: Principal) -> tuple[int, Study]:
     return principal.rater_id, study
 
 
-def _offered(session: Session, study: Study, rater_id: int, *, early: bool) -> list[tuple[int, list[Dispute]]]:
+def _offered(session: orm.Session, study: Study, rater_id: int, *, early: bool) -> list[tuple[int, list[Dispute]]]:
     """`_open_to`: urgent items first, then a seeded draw."""
     found = _open_to(session, study, rater_id, early=early)
     rows = select(Item.id, Item.priority).where(Item.study_id == study.id)
@@ -70,7 +68,7 @@ def _offered(session: Session, study: Study, rater_id: int, *, early: bool) -> l
     return sorted(found.items(), key=lambda entry: (-priority[entry[0]], draw[entry[0]]))
 
 
-def _open_to(session: Session, study: Study, rater_id: int, *, early: bool) -> dict[int, list[Dispute]]:
+def _open_to(session: orm.Session, study: Study, rater_id: int, *, early: bool) -> dict[int, list[Dispute]]:
     """Items this person may settle, with their open disputes."""
     by_item: dict[int, list[Dispute]] = defaultdict(list)
     for dispute in disputes(session, study, early=early):
@@ -88,7 +86,7 @@ def _open_to(session: Session, study: Study, rater_id: int, *, early: bool) -> d
 
 
 def _given(
-    session: Session, study: Study, rater_id: int, item_id: int, found: Sequence[Dispute], pass_no: int
+    session: orm.Session, study: Study, rater_id: int, item_id: int, found: Sequence[Dispute], pass_no: int
 ) -> Assignment:
     """An adjudication of these questions: this person's own that came back, with what is typed there, or a new one."""
     codes = [dispute.criterion for dispute in found]
@@ -96,12 +94,12 @@ def _given(
     returned = select(Assignment).where(*back, Assignment.status == "returned").order_by(Assignment.id.desc())
     taken = next((assignment for assignment in session.scalars(returned) if assignment.criteria_order == codes), None)
     if taken is not None:
-        taken.status, taken.returned, taken.active_at = "taken", None, now()
+        taken.status, taken.returned, taken.active_at = "taken", None, types.now()
     else:
         taken = Assignment(
             study_id=study.id, item_id=item_id, rater_id=rater_id, purpose="adjudicate", slot_no=1, pass_no=pass_no,
             left=_side(session, study, item_id), criteria_order=codes, plan_seed=study.seed, status="taken",
-            taken_at=now(), active_at=now(),
+            taken_at=types.now(), active_at=types.now(),
         )  # fmt: skip
         session.add(taken)
     session.flush()
@@ -112,7 +110,7 @@ def _given(
     return taken
 
 
-def _side(session: Session, study: Study, item_id: int) -> str | None:
+def _side(session: orm.Session, study: Study, item_id: int) -> str | None:
     """Who stands left: what keeps each author's lefts and rights over all adjudications even, else a seeded coin."""
     one, other = REPORT_A, REPORT_B
     columns = one.system_id, other.system_id
@@ -143,7 +141,7 @@ def _own(study: Study, rater_id: int) -> ColumnElement[bool]:
     )  # fmt: skip
 
 
-def _passes(session: Session, study: Study, item_id: int | None = None) -> Counter[int]:
+def _passes(session: orm.Session, study: Study, item_id: int | None = None) -> Counter[int]:
     """item -> the number of its newest adjudication that is handed in or in work."""
     rows = select(Assignment.item_id, func.max(Assignment.pass_no)).where(
         Assignment.study_id == study.id,

@@ -1,7 +1,5 @@
 """The layouts of files that tools and benchmarks write, one line each, and how a file is told by the names it holds."""
 
-from __future__ import annotations
-
 import csv
 import re
 import zipfile

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
 
-from sqlalchemy import Row, bindparam, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, bindparam, orm, select, update
 from sqlalchemy.orm.attributes import set_committed_value
 
 from annotation import rendering, studies
@@ -44,11 +43,10 @@ from annotation.work.page import (
     shown_reports,
     shown_stamps,
 )
-from db.people_tables import Enrollment
+from db import people_tables, types
 from db.tables import Assignment, Criterion, Event, Item, Label, Study
-from db.types import Record, now
 
-LABELS = Record.metadata.tables["labels"]
+LABELS = types.Record.metadata.tables["labels"]
 # asked with every label, and dearer to build than to run; and on the connection, where they take half of a session's
 # time, which has nothing to add to rows that are no objects
 APPENDED = LABELS.insert().inline()
@@ -69,7 +67,7 @@ ANSWERED = (  # the question asked under this id now, and the newest answer to i
     .order_by(Criterion.position, Label.revision.desc())
     .limit(1)
 )  # fmt: skip
-ROWS = Record.metadata.tables["assignments"]
+ROWS = types.Record.metadata.tables["assignments"]
 NOTED = (  # one more revision, just now
     update(ROWS).where(ROWS.c.id == bindparam("own_id")).values(rev=bindparam("next_rev"), active_at=bindparam("at"))
 )
@@ -83,7 +81,7 @@ class Saved:
     refused: list[dict[str, Any]] = field(default_factory=list)
 
 
-def save(session: Session, principal: Principal, entries: Sequence[Entry]) -> Saved:
+def save(session: orm.Session, principal: Principal, entries: Sequence[Entry]) -> Saved:
     """Store each entry or say why not. The caller acknowledges only after COMMIT."""
     saved = Saved()
     _study = session.get_one(Study, principal.study_id)  # a session forgets, and reads again, what nobody holds
@@ -100,7 +98,7 @@ def save(session: Session, principal: Principal, entries: Sequence[Entry]) -> Sa
 
 
 def submit(
-    session: Session, principal: Principal, aid: str, page: str, client_uuid: str, revs: Mapping[str, int],
+    session: orm.Session, principal: Principal, aid: str, page: str, client_uuid: str, revs: Mapping[str, int],
     *, beside: Beside | None = None, onward: bool = True,
 ) -> dict[str, Any]:  # fmt: skip
     """Hand an assignment in and take the next, unless not `onward`. The same `client_uuid` again gives the same reply.
@@ -114,7 +112,7 @@ def submit(
     study, protocol = _open_for_answers(session, assignment)
     parts = handed_in(session, HandedIn(assignment, page, revs), beside)
     answers = refuse_unfinished(session, study, protocol, parts)
-    at = now()
+    at = types.now()
     for part, *_ in parts:
         part.status, part.submitted_at, part.rev = "submitted", at, part.rev + 1
     studies.audit(session, study.id, principal.rater_id, "submit", assignment=assignment.id, labels=answers)
@@ -126,7 +124,7 @@ def submit(
     return reply
 
 
-def skip(session: Session, principal: Principal, aid: str, reason: str) -> dict[str, Any]:
+def skip(session: orm.Session, principal: Principal, aid: str, reason: str) -> dict[str, Any]:
     """Give the slot back with a reason; this person is not offered the item again, and nothing typed is thrown away."""
     assignment = own_assignment(session, principal, aid, lock=True)
     if assignment.status == "returned" and assignment.returned != "stale":
@@ -139,7 +137,7 @@ def skip(session: Session, principal: Principal, aid: str, reason: str) -> dict[
     return next_work(session, principal)
 
 
-def reopen(session: Session, principal: Principal, aid: str) -> None:
+def reopen(session: orm.Session, principal: Principal, aid: str) -> None:
     """Take one's own submitted work up again; possible until the study is locked."""
     assignment = own_assignment(session, principal, aid, lock=True)
     study = session.get_one(Study, assignment.study_id)
@@ -155,7 +153,7 @@ def reopen(session: Session, principal: Principal, aid: str) -> None:
         studies.audit(session, study.id, principal.rater_id, "reopen", assignment=part.id, submitted_at=submitted)
 
 
-def record_answers(session: Session, replies: Sequence[Answered], *, parser_version: str) -> list[bool]:
+def record_answers(session: orm.Session, replies: Sequence[Answered], *, parser_version: str) -> list[bool]:
     """Append judges' answers, one revision each where it differs from the current one.
 
     False, and nothing written, for a reply about a text or a question that was changed since it was read. An assignment
@@ -186,15 +184,15 @@ def record_answers(session: Session, replies: Sequence[Answered], *, parser_vers
     session.execute(
         update(Assignment)
         .where(Assignment.id.in_(complete), Assignment.status == "taken")
-        .values(status="submitted", submitted_at=now())
+        .values(status="submitted", submitted_at=types.now())
     )
     return recorded
 
 
-def _store(session: Session, principal: Principal, entry: Entry) -> int:
+def _store(session: orm.Session, principal: Principal, entry: Entry) -> int:
     """Store one entry and return the revision it stands at (0 where there is none)."""
     if isinstance(entry, PreferencesEntry):
-        enrollment = session.get_one(Enrollment, principal.enrollment_id)
+        enrollment = session.get_one(people_tables.Enrollment, principal.enrollment_id)
         enrollment.preferences = {**enrollment.preferences, **entry.preferences.model_dump(exclude_none=True)}
         return 0
     assignment = own_assignment(session, principal, entry.aid, lock=True)
@@ -212,7 +210,7 @@ def _store(session: Session, principal: Principal, entry: Entry) -> int:
                     client_ts=entry.client_ts,
                 )
             )  # fmt: skip
-            assignment.active_at = now()
+            assignment.active_at = types.now()
         return 0
     if isinstance(entry, PlaceEntry):
         assignment.place = entry.place.model_dump(exclude_none=True)
@@ -220,7 +218,7 @@ def _store(session: Session, principal: Principal, entry: Entry) -> int:
     return _store_answer(session, assignment, shown, entry)
 
 
-def _store_answer(session: Session, assignment: Assignment, shown: Shown, entry: AnswerEntry) -> int:
+def _store_answer(session: orm.Session, assignment: Assignment, shown: Shown, entry: AnswerEntry) -> int:
     session.flush()  # these rows are read past the session
     line = session.connection()
     known = line.execute(SENT_BEFORE, {"client_uuid": entry.client_uuid}).one_or_none()
@@ -285,7 +283,7 @@ def _row(
     }
 
 
-def _open_for_answers(session: Session, assignment: Assignment) -> tuple[Study, Protocol]:
+def _open_for_answers(session: orm.Session, assignment: Assignment) -> tuple[Study, Protocol]:
     study = session.get_one(Study, assignment.study_id)
     claim_back(session, study, assignment)
     if assignment.status != "taken" or study.status == "locked":
@@ -293,7 +291,7 @@ def _open_for_answers(session: Session, assignment: Assignment) -> tuple[Study, 
     return study, studies.protocol_of(study)
 
 
-def _asked_as(session: Session, assignment: Assignment, code: str) -> Row[Any]:
+def _asked_as(session: orm.Session, assignment: Assignment, code: str) -> Row[Any]:
     """The question asked under this id now, of the assignment's topic, with its answer (`revision` None: none).
 
     Raises AnnotationError `invalid`.
@@ -320,7 +318,7 @@ def refuse_other_page(assignment: Assignment, shown: Shown, page: str) -> None:
         raise AnnotationError("invalid", "this page shows another item; reload it")
 
 
-def handed_in(session: Session, own: HandedIn, beside: Beside | None) -> list[HandedIn]:
+def handed_in(session: orm.Session, own: HandedIn, beside: Beside | None) -> list[HandedIn]:
     """The page's own part and the one beside. Raises AnnotationError `invalid` where another report stands beside."""
     twin = twin_assignment(session, own.assignment)
     if (beside and beside.aid) != (twin and twin.aid):
@@ -328,7 +326,7 @@ def handed_in(session: Session, own: HandedIn, beside: Beside | None) -> list[Ha
     return [own, HandedIn(twin, beside.page, beside.revs)] if twin and beside else [own]
 
 
-def refuse_unfinished(session: Session, study: Study, protocol: Protocol, parts: Sequence[HandedIn]) -> int:
+def refuse_unfinished(session: orm.Session, study: Study, protocol: Protocol, parts: Sequence[HandedIn]) -> int:
     """How many answers all parts hold. Raises AnnotationError `unsaved` or `incomplete`, both over all parts."""
     differing: list[Any] = []
     missing: list[dict[str, str]] = []
@@ -354,10 +352,10 @@ def refuse_unfinished(session: Session, study: Study, protocol: Protocol, parts:
     return asked
 
 
-def note_answer(session: Session, assignment: Assignment) -> None:
+def note_answer(session: orm.Session, assignment: Assignment) -> None:
     """One more revision in it, just now. The caller holds the row, and `assignment` says what is stored."""
     session.flush()  # what else was said of it
-    rev, at = assignment.rev + 1, now()
+    rev, at = assignment.rev + 1, types.now()
     session.connection().execute(NOTED, {"own_id": assignment.id, "next_rev": rev, "at": at})
     set_committed_value(assignment, "rev", rev)
     set_committed_value(assignment, "active_at", at)

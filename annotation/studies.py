@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 from unicodedata import category
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.canonical.form import Layout
 from annotation.errors import AnnotationError
@@ -28,7 +27,7 @@ def protocol_of(study: Study) -> Protocol:
     return parse_protocol(study.protocol_text, f"study {study.name!r}")
 
 
-def find_study(session: Session, name: str | None) -> Study:
+def find_study(session: orm.Session, name: str | None) -> Study:
     """The study called `name`, or the only one there is. Raises AnnotationError naming what exists."""
     studies = session.scalars(select(Study).order_by(Study.id)).all()
     names = (
@@ -44,7 +43,7 @@ def find_study(session: Session, name: str | None) -> Study:
     raise AnnotationError("unknown_study", f"no study called {name!r} (there are: {names})")
 
 
-def init_study(session: Session, name: str, text: str, seed: int, *, is_simulated: bool = False) -> Study:
+def init_study(session: orm.Session, name: str, text: str, seed: int, *, is_simulated: bool = False) -> Study:
     """Make the study, or bring an existing one to a changed protocol as a new version.
 
     A criterion whose words or answers changed is retired and asked anew; labels keep pointing at what they answered.
@@ -99,19 +98,19 @@ def _refuse_name(name: str) -> None:
         )
 
 
-def has_labels(session: Session, study: Study) -> bool:
+def has_labels(session: orm.Session, study: Study) -> bool:
     """Whether anybody has answered anything in this study."""
     found = select(Label.id).join(Assignment, Assignment.id == Label.assignment_id)
     return session.scalar(found.where(Assignment.study_id == study.id).limit(1)) is not None
 
 
-def has_work(session: Session, study: Study) -> bool:
+def has_work(session: orm.Session, study: Study) -> bool:
     """Whether a person has handed in anything."""
     handed_in = Assignment.status.in_(HANDED_IN), Assignment.source != "judge"
     return session.scalar(select(Assignment.id).where(Assignment.study_id == study.id, *handed_in).limit(1)) is not None
 
 
-def no_work_yet(session: Session, study: Study) -> AnnotationError:
+def no_work_yet(session: orm.Session, study: Study) -> AnnotationError:
     """The refusal of what rests on labels: whom to wait for, or that nobody is invited yet."""
     invited = Enrollment.role == "annotator", Enrollment.status != "withdrawn"
     count = session.scalar(select(func.count(Enrollment.id)).where(Enrollment.study_id == study.id, *invited)) or 0
@@ -122,11 +121,11 @@ def no_work_yet(session: Session, study: Study) -> AnnotationError:
     )
 
 
-def _has_reports(session: Session, study: Study) -> bool:
+def _has_reports(session: orm.Session, study: Study) -> bool:
     return session.scalar(select(Report.id).where(Report.study_id == study.id).limit(1)) is not None
 
 
-def criteria_of(session: Session, study: Study, topic_id: int | None = None) -> list[Criterion]:
+def criteria_of(session: orm.Session, study: Study, topic_id: int | None = None) -> list[Criterion]:
     """The questions asked now, in page order: the protocol's, or the topic's where they come with each topic."""
     rows = select(Criterion).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
     return list(
@@ -136,7 +135,7 @@ def criteria_of(session: Session, study: Study, topic_id: int | None = None) -> 
     )
 
 
-def codes_by_topic(session: Session, study: Study, topics: Iterable[int]) -> dict[int, list[str]]:
+def codes_by_topic(session: orm.Session, study: Study, topics: Iterable[int]) -> dict[int, list[str]]:
     """topic -> codes of the questions asked of it now, in page order; one query however many topics."""
     rows = session.execute(
         select(Criterion.topic_id, Criterion.code)
@@ -146,12 +145,12 @@ def codes_by_topic(session: Session, study: Study, topics: Iterable[int]) -> dic
     return {topic: [row.code for row in rows if row.topic_id in (None, topic)] for topic in topics}
 
 
-def audit(session: Session, study_id: int | None, rater_id: int | None, what: str, **data: Any) -> None:
+def audit(session: orm.Session, study_id: int | None, rater_id: int | None, what: str, **data: Any) -> None:
     """Append one line to the study's audit trail."""
     session.add(Event(study_id=study_id, rater_id=rater_id, kind="audit", what=what, data=data))
 
 
-def newest_act(session: Session, study: Study) -> int:
+def newest_act(session: orm.Session, study: Study) -> int:
     """The number of the last act of the owner that can change what is shown, asked or counted; 0 before the first."""
     acts = Event.study_id == study.id, Event.kind == "audit", Event.what.in_(OWNER_ACTS)
     return session.scalar(select(func.max(Event.id)).where(*acts)) or 0
@@ -168,7 +167,7 @@ def not_yet_active(protocol: Protocol) -> list[str]:
     return [key for key, wanted in asked.items() if wanted]
 
 
-def _enter_criteria(session: Session, study: Study, protocol: Protocol, old: Protocol) -> None:
+def _enter_criteria(session: orm.Session, study: Study, protocol: Protocol, old: Protocol) -> None:
     standing = {row.code: row for row in criteria_of(session, study)}
     same_answers = (old.answers.scale, old.answers.labels) == (protocol.answers.scale, protocol.answers.labels)
     if not (same_answers and protocol.criteria_from == "topics"):
@@ -196,7 +195,7 @@ def _enter_criteria(session: Session, study: Study, protocol: Protocol, old: Pro
     session.flush()
 
 
-def _retire_of_topics(session: Session, study: Study, *, anew: bool) -> None:
+def _retire_of_topics(session: orm.Session, study: Study, *, anew: bool) -> None:
     """Questions of the topics follow the protocol: no longer asked, or `anew` where other answers are allowed now."""
     asked = Criterion.study_id == study.id, Criterion.topic_id.is_not(None), Criterion.retired_at.is_(None)
     standing = session.scalars(select(Criterion).where(*asked).order_by(Criterion.id)).all()
@@ -217,11 +216,11 @@ def words_sha256(label: str, text: str) -> str:
 # somebody else does not wait for it: see `claiming.take` and `standing.hold_work`. Rows that point at a person or a
 # study are written by others meanwhile, so neither is held by a plain FOR UPDATE, which would wait for them, and they
 # for it. SQLite has one writer at a time anyway.
-def hold_person(session: Session, rater_id: int) -> None:
+def hold_person(session: orm.Session, rater_id: int) -> None:
     """One person's two tabs, or their admin, go one after the other from here on."""
     session.execute(select(Rater.id).where(Rater.id == rater_id).with_for_update(key_share=True))
 
 
-def hold_study(session: Session, study: Study) -> None:
+def hold_study(session: orm.Session, study: Study) -> None:
     """Whoever decides something about all of the study goes one after the other from here on."""
     session.execute(select(Study.id).where(Study.id == study.id).with_for_update(key_share=True))

@@ -10,8 +10,7 @@ from itertools import islice
 from typing import Any, Literal, TextIO
 
 import pandas as pd
-from sqlalchemy import RowMapping, select
-from sqlalchemy.orm import Session
+from sqlalchemy import RowMapping, orm, select
 
 from annotation import errors, studies
 from annotation.designs import pairing, presentation
@@ -48,7 +47,7 @@ def unblind(choice: str | None, left: str | None) -> str | None:
     return choice
 
 
-def load_verdicts(session: Session, study: Study) -> pd.DataFrame:
+def load_verdicts(session: orm.Session, study: Study) -> pd.DataFrame:
     """One row per item, criterion, rater and pass: current labels of work handed in, with `COLUMNS`.
 
     `study` comes from `principals.study_for`. Training, attention and adjudicated labels stay out, and so do labels on
@@ -79,7 +78,7 @@ def _column(chunks: list[pd.Series[Any]]) -> pd.Series[Any]:
     return whole.astype("object").where(whole.notna(), None) if whole.dtype == "str" and whole.isna().all() else whole
 
 
-def _verdicts(session: Session, study: Study) -> Iterator[tuple[Any, ...]]:
+def _verdicts(session: orm.Session, study: Study) -> Iterator[tuple[Any, ...]]:
     """The rows of the table, in the order of assignments."""
     share, redact = _shares(session, study), redactor_of(session, study)
     by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
@@ -108,7 +107,7 @@ def _verdicts(session: Session, study: Study) -> Iterator[tuple[Any, ...]]:
         )
 
 
-def _counted(session: Session, study: Study) -> Iterator[tuple[RowMapping, Shown]]:
+def _counted(session: orm.Session, study: Study) -> Iterator[tuple[RowMapping, Shown]]:
     """Each label that counts, with what its item shows."""
     sources, shown_items = _sources_of_probes(session, study), shown_by_item(session, study)
     for row in session.execute(counted_labels(study).execution_options(yield_per=CHUNK)).mappings():
@@ -119,7 +118,7 @@ def _counted(session: Session, study: Study) -> Iterator[tuple[RowMapping, Shown
             yield row, shown
 
 
-def _shares(session: Session, study: Study) -> Callable[[RowMapping], Share]:
+def _shares(session: orm.Session, study: Study) -> Callable[[RowMapping], Share]:
     """What one label took, for labels in the order of assignments: a person's time at the rate of pay, if in USD."""
     human_seconds, judges = seconds_by_criterion(session, study), JudgeShares(session, study)
     pay = studies.protocol_of(study).study.pay
@@ -181,7 +180,7 @@ def write_labels_csv(
         advance(min(start + CHUNK, len(verdicts)), len(verdicts))
 
 
-def _sources_of_probes(session: Session, study: Study) -> dict[int, str]:
+def _sources_of_probes(session: orm.Session, study: Study) -> dict[int, str]:
     """item -> sha256 of the source passages it shows now; only probes have them."""
     probes = select(Item.id, Item.context).where(Item.study_id == study.id, Item.kind == "probe")
     return {item: sources_sha256(context) for item, context in session.execute(probes)}

@@ -7,8 +7,7 @@ from datetime import datetime
 from shlex import quote
 from typing import Any
 
-from sqlalchemy import and_, case, func, not_, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import and_, case, func, not_, or_, orm, select
 
 from annotation.items.shown import item_code
 from annotation.items.twins import once_a_page
@@ -21,7 +20,7 @@ from db.people_tables import Enrollment
 from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study, System, Topic
 
 DONE = Assignment.status.in_(HANDED_IN)
-SHOWN = aliased(Report)
+SHOWN = orm.aliased(Report)
 SLOTS = Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
 N_DONE, N_IN_WORK = (func.sum(case((is_so, 1), else_=0)) for is_so in (DONE, Assignment.status == "taken"))
 
@@ -101,7 +100,7 @@ def short_of_people(progress: StudyProgress) -> str:
     )
 
 
-def study_progress(session: Session, principal: Principal) -> StudyProgress:
+def study_progress(session: orm.Session, principal: Principal) -> StudyProgress:
     """Counts of items, slots and work handed in, in a fixed number of queries; people by pseudonym.
 
     Training, attention, retest and adjudication are nobody's slot and count nowhere.
@@ -126,7 +125,7 @@ def study_progress(session: Session, principal: Principal) -> StudyProgress:
     )
 
 
-def study_parts(session: Session, principal: Principal) -> StudyParts:
+def study_parts(session: orm.Session, principal: Principal) -> StudyParts:
     """The same counts in parts; reading the answers to each question takes as long as all of `study_progress`."""
     study = study_for(session, principal, "evaluator")
     return StudyParts(
@@ -136,7 +135,7 @@ def study_parts(session: Session, principal: Principal) -> StudyParts:
     )
 
 
-def label_slots(session: Session, study: Study) -> tuple[int, int]:
+def label_slots(session: orm.Session, study: Study) -> tuple[int, int]:
     """All that are wanted, and those handed in: the quickest of the counts."""
     rows = select(func.count(), N_DONE).select_from(Assignment).join(Item, Item.id == Assignment.item_id)
     every, done = session.execute(rows.where(*_standing(study))).one()
@@ -151,7 +150,7 @@ def _standing(study: Study) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def _not_labelled(session: Session, study: Study) -> int:
+def _not_labelled(session: orm.Session, study: Study) -> int:
     """Items of training and attention, which nobody labels, and the second of two rated in one view."""
     seconds = not_(and_(True, *once_a_page(study, Item.id)))
     return (
@@ -159,7 +158,7 @@ def _not_labelled(session: Session, study: Study) -> int:
     )
 
 
-def _by(session: Session, study: Study, column: Any, joined: Mapping[Any, Any]) -> tuple[Part, ...]:
+def _by(session: orm.Session, study: Study, column: Any, joined: Mapping[Any, Any]) -> tuple[Part, ...]:
     rows = select(column, N_DONE, N_IN_WORK, func.count()).join(Item, Item.id == Assignment.item_id)
     for table, on in joined.items():
         rows = rows.join(table, on)
@@ -167,14 +166,14 @@ def _by(session: Session, study: Study, column: Any, joined: Mapping[Any, Any]) 
     return tuple(Part(str(name), done or 0, taken or 0, every) for name, done, taken, every in counts)
 
 
-def _by_system(session: Session, study: Study) -> tuple[Part, ...]:
+def _by_system(session: orm.Session, study: Study) -> tuple[Part, ...]:
     """A slot on a pair, or on two reports rated in one view, counts for both of its systems."""
     rated = (Item.report_a_id, Item.report_b_id, *([Item.reference_id] if protocol_of(study).rates_both else []))
     shown = or_(*(SHOWN.id == report for report in rated))
     return _by(session, study, System.key, {SHOWN: shown, System: System.id == SHOWN.system_id})
 
 
-def _by_criterion(session: Session, study: Study, slots: int) -> tuple[Part, ...]:
+def _by_criterion(session: orm.Session, study: Study, slots: int) -> tuple[Part, ...]:
     """Answers handed in and not handed in yet, of the questions asked now; none where nobody is asked here."""
     if not slots:
         return ()
@@ -200,7 +199,7 @@ def _by_criterion(session: Session, study: Study, slots: int) -> tuple[Part, ...
     return tuple(Part(code, done[key], taken[key], slots) for key, code, _ in criteria)
 
 
-def _people(session: Session, study: Study) -> list[RaterProgress]:
+def _people(session: orm.Session, study: Study) -> list[RaterProgress]:
     own = (Assignment.rater_id == Enrollment.rater_id) & (Assignment.study_id == study.id) & (
         Assignment.purpose == "label"
     ) & and_(True, *once_a_page(study))  # fmt: skip
@@ -217,7 +216,7 @@ def _people(session: Session, study: Study) -> list[RaterProgress]:
     ]
 
 
-def _judges(session: Session, study: Study) -> list[RaterProgress]:
+def _judges(session: orm.Session, study: Study) -> list[RaterProgress]:
     spent = {
         judge: cost if attempts == priced else None
         for judge, cost, attempts, priced in session.execute(
@@ -241,7 +240,7 @@ def _judges(session: Session, study: Study) -> list[RaterProgress]:
     return [RaterProgress(name, "judge", done or 0, taken or 0, spent.get(judge)) for judge, name, done, taken in rows]
 
 
-def _stale(session: Session, study: Study) -> tuple[StaleClaim, ...]:
+def _stale(session: orm.Session, study: Study) -> tuple[StaleClaim, ...]:
     last = func.coalesce(Assignment.active_at, Assignment.taken_at)
     rows = session.execute(
         select(Enrollment.pseudonym, Assignment.item_id, last)

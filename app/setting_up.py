@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from shlex import quote
 from typing import Any, Literal
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.importing.reports.import_report import no_prompt
 from annotation.people.principals import Principal, study_for
@@ -70,7 +69,7 @@ def sentence(taken: Sequence[Step]) -> str:
     return f"{count}; next: {after.title[0].lower()}{after.title[1:]}."
 
 
-def set_up_of(session: Session, principal: Principal) -> SetUp:
+def set_up_of(session: orm.Session, principal: Principal) -> SetUp:
     """Raises AnnotationError unless an admin asks."""
     study = study_for(session, principal, "admin")
     protocol, of_it = protocol_of(study), Report.study_id == study.id
@@ -93,7 +92,7 @@ def set_up_of(session: Session, principal: Principal) -> SetUp:
     )  # fmt: skip
 
 
-def is_setting_up(session: Session, study: Study) -> bool:
+def is_setting_up(session: orm.Session, study: Study) -> bool:
     """A study in draft; not one that holds labels made elsewhere, which has results to show and nothing to open for."""
     return study.status == "draft" and not has_labels(session, study)
 

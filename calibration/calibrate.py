@@ -14,12 +14,12 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
+from calibration import remarks, results
 from calibration.agreement import agreeing, ceiling, detection
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
-from calibration.choosing import card, looking
+from calibration.choosing import card, choose, looking
 from calibration.choosing.choice import Choice
-from calibration.choosing.choose import choice_of
 from calibration.choosing.panel_sensitivity import held_to_the_panel, panel_sensitivity
 from calibration.comparing.alternative_annotator import FEWEST_ITEMS, AltTest, alt_test_of
 from calibration.comparing.effective_judges import effective_judges
@@ -29,12 +29,8 @@ from calibration.delegating.alone import alone_of, nothing_alone
 from calibration.delegating.cascade import Cascade, cascade_with_person, with_cascade
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
-from calibration.remarks import Reason, no_interval
-from calibration.results import CalibrationReport, LabelCounts
 from calibration.settings import CalibrationSettings
-from calibration.study import bounding, distance
-from calibration.study.answering import answering_estimates
-from calibration.study.counted import cluster_word, derived_preferences, groups_of, levels_used, refuse_lonely
+from calibration.study import answering, bounding, counted, distance
 from calibration.study.joining import MANY_LABELS, Scale, Study, scale_of, study_of
 from calibration.study.left_out import ties_rule
 from calibration.systems import aggregates, category_effects, pass_rates, ranking
@@ -49,7 +45,7 @@ POINTS = (  # what is told of agreement before its intervals are there
     "cost_per_item",
 )  # fmt: skip
 
-FOLLOWS = no_interval(Reason.NOT_ASKED, "it follows")
+FOLLOWS = remarks.no_interval(remarks.Reason.NOT_ASKED, "it follows")
 
 
 def nobody_waits(done: int, of: int) -> None:
@@ -73,7 +69,7 @@ def calibrate(
     settings: CalibrationSettings | None = None,
     only: Collection[str] | None = None,
     advance: Advance = nobody_waits,
-) -> CalibrationReport:
+) -> results.CalibrationReport:
     """All estimates of one study. `verdicts`: one row per rater, item, criterion, run and presentation (`labels.csv`).
 
     Each judge against every annotator, each annotator against the others, all annotators among themselves, judges and
@@ -90,16 +86,16 @@ def calibrate(
     study = study_of(named, settings)
     del named
     if only is None or only:
-        refuse_lonely(study)
+        counted.refuse_lonely(study)
     detection.refuse_unknown_positive(study, settings)
     scale = scale_of(study, study.criteria, settings)
-    groups = groups_of(study, settings, scale is not None)
+    groups = counted.groups_of(study, settings, scale is not None)
     if scale is not None and len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in distance.BY_DISTANCE:
         scale = None  # answers too fine for agreement in one exact level: no ceiling, and nothing to choose by
     wide = looking.widened(settings, len(study.clusters))  # intervals are made with it, decisions with the settings
     if only is not None:
         asked = tuple(_asked(study, groups, wide, only)) if only else ()
-        return CalibrationReport(
+        return results.CalibrationReport(
             _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
         )
     stepped = _Steps(advance, STEPS + len(groups))
@@ -127,12 +123,12 @@ def calibrate(
     rows = {judge.rater: card.habits(judge.rater, audit, estimates) for judge in study.judges}
     kept = {judge: tuple(looking.sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
     comparable = scale and study.judges and study.annotators
-    choice = stepped(choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None)
+    choice = stepped(choose.choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None)
     panel = stepped(panel_sensitivity(study, choice, settings))
     choice = held_to_the_panel(choice, panel) if choice else None
     alone = alone_of(study, groups[0], scale, settings) if settings.alone_error and scale and comparable else None
     unanswered = (nothing_alone(settings),) if settings.alone_error and alone is None else ()
-    return CalibrationReport(
+    return results.CalibrationReport(
         _counted_labels(study, aliases),
         settings,
         (*unanswered, *cautions(study, settings, estimates, biases, choice, panel)),
@@ -155,7 +151,7 @@ def calibrate(
     )
 
 
-def points(verdicts: pd.DataFrame, settings: CalibrationSettings) -> CalibrationReport:
+def points(verdicts: pd.DataFrame, settings: CalibrationSettings) -> results.CalibrationReport:
     """Agreement of all labels together (of each criterion where they share no scale) before its intervals are there.
 
     Of every estimate the value alone, that of the whole report: a twentieth of its work. Raises as `calibrate` does.
@@ -175,7 +171,7 @@ def _asked(
     """The statistics of these names, in the order of a whole report."""
     everything, *parts = groups
     yield from agreeing.agreement_estimates(study, everything, settings, only)
-    yield from (estimate for estimate in answering_estimates(study, settings) if estimate.statistic in only)
+    yield from (estimate for estimate in answering.answering_estimates(study, settings) if estimate.statistic in only)
     for group in parts:
         yield from agreeing.agreement_estimates(study, group, settings, only)
 
@@ -200,7 +196,7 @@ def _agreement(
     yield from stepped(tuple(agreeing.agreement_estimates(study, everything, settings)))
     if scale and len(study.annotators) > 1:
         yield from ceiling.ceiling_estimates(ceiling.ceiling_of(study, everything, scale, settings))
-    yield from answering_estimates(study, settings)
+    yield from answering.answering_estimates(study, settings)
     for group in parts:
         yield from stepped(tuple(agreeing.agreement_estimates(study, group, settings)))
 
@@ -223,15 +219,15 @@ def _card(choice: Choice | None, kept: Mapping[str, tuple[card.CardRow, ...]]) -
     return tuple(row for judge, own in zip(judges, rows, strict=True) for row in own if row.judge == judge)
 
 
-def _counted_labels(study: Study, aliases: dict[str, int]) -> LabelCounts:
+def _counted_labels(study: Study, aliases: dict[str, int]) -> results.LabelCounts:
     frame = study.frame
     kind = frame.drop_duplicates("rater_id").set_index("rater_id")["rater_kind"].astype(str).sort_index()
     told = (frame["status"] == "ok") & ~study.of_kind(frame, "rating")
-    return LabelCounts(
+    return results.LabelCounts(
         rows=len(frame),
         items=int(frame["item_id"].nunique()),
         clusters=len(study.clusters),
-        cluster=cluster_word(frame),
+        cluster=counted.cluster_word(frame),
         criteria=dict(study.kinds),
         annotators=[str(rater) for rater in kind.index[kind == "human"]],
         judges=[str(rater) for rater in kind.index[kind == "judge"]],
@@ -239,8 +235,8 @@ def _counted_labels(study: Study, aliases: dict[str, int]) -> LabelCounts:
         aliases=dict(sorted(aliases.items())),
         statuses=_counted(frame, "status"),
         marginals=_counted(frame[["rater_id", "label"]][told], "label"),
-        levels_used=levels_used(study),
-        derived=derived_preferences(frame),
+        levels_used=counted.levels_used(study),
+        derived=counted.derived_preferences(frame),
         joins={judge.rater: joins(study, judge.asked) for judge in study.judges},
         verdicts_sha256=_fingerprint(frame),
     )
@@ -297,7 +293,7 @@ def calibrate_with_cascades(
     names: Sequence[str] = (),
     only: Collection[str] | None = None,
     advance: Advance = nobody_waits,
-) -> tuple[CalibrationReport, pd.DataFrame]:
+) -> tuple[results.CalibrationReport, pd.DataFrame]:
     """`calibrate`, with one more judge for each cascade of two judges and its `cascades` for all of them.
 
     Beside the report stand the verdicts it was made of: the rows of those judges among them. A cascade that ends at a

@@ -22,10 +22,9 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from db.connect import naming_the_database, reading
+from db import connect, types
 from db.errors import DatabaseError, DiskFull
 from db.migrations import current_version, upgrade
-from db.types import Record, now
 from plain.hashes import file_sha256
 
 CHUNK = 200  # rows in memory at once: a report may be a megabyte
@@ -49,7 +48,7 @@ def plain_tables(dialect: str) -> list[TableClause]:
     """Every table of the newest schema, those that others point to first."""
     return [
         sa.table(table.name, *(sa.column(column.name, _plain(column.type, dialect)) for column in table.columns))
-        for table in Record.metadata.sorted_tables
+        for table in types.Record.metadata.sorted_tables
     ]
 
 
@@ -72,10 +71,10 @@ def copy_rows(source: Connection, target: Connection, advance: Advance) -> int:
     done = 0
     advance(done, of)
     for table, into in tables:
-        order = [table.c[column.name] for column in Record.metadata.tables[table.name].primary_key]
+        order = [table.c[column.name] for column in types.Record.metadata.tables[table.name].primary_key]
         asked = sa.select(table).order_by(*order).execution_options(yield_per=CHUNK)
         for chunk in source.execute(asked).mappings().partitions():
-            with naming_the_database(target.engine):
+            with connect.naming_the_database(target.engine):
                 target.execute(sa.insert(into), [dict(row) for row in chunk])
             done += len(chunk)
             advance(done, of)
@@ -237,15 +236,15 @@ def _filled(engine: Engine, made: Path, software: str, advance: Advance) -> Mani
         shutil.copyfile(f"{folder}/empty.db", made)
     made.chmod(0o600)
     file = writable(made)
-    with naming_the_database(file), file.connect() as single:
+    with connect.naming_the_database(file), file.connect() as single:
         single.exec_driver_sql("PRAGMA journal_mode=DELETE")  # a file that is copied has no log beside it
-    with reading(engine) as session, file.begin() as target:
-        source, made_at = session.connection(), now().isoformat()
+    with connect.reading(engine) as session, file.begin() as target:
+        source, made_at = session.connection(), types.now().isoformat()
         if first_filled(source) is None:
             named = engine.url.render_as_string()
             raise DatabaseError(f"{named}: holds nothing to keep; set CALIPERS_DATABASE_URL to the one you mean")
         copy_rows(source, target, advance)
-    with naming_the_database(file), file.begin() as target:
+    with connect.naming_the_database(file), file.begin() as target:
         return seal(target, software, current_version(target) or "", made_at, lambda _done, _of: None)
 
 

@@ -11,11 +11,10 @@ from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import URL, Connection, Engine, Executable, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Executable, create_engine, event, orm
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 from sqlalchemy.exc import DatabaseError as NotADatabase
-from sqlalchemy.orm import Session
 
 import db.judge_tables
 import db.people_tables  # noqa: F401  (to import it is to make its tables known)
@@ -92,17 +91,17 @@ def _refuse_no_file(parsed: URL, url: str) -> None:
         )
 
 
-class _Session(Session):
+class _Session(orm.Session):
     """A session forgets what nobody holds, and reads it again: studies and items, whose rows are long, it keeps."""
 
 
 @event.listens_for(_Session, "loaded_as_persistent")
-def _hold(session: Session, loaded: object) -> None:
+def _hold(session: orm.Session, loaded: object) -> None:
     if isinstance(loaded, (Study, Item)):
         session.info.setdefault(HELD, deque(maxlen=HELD)).append(loaded)
 
 
-def rows_of(session: Session, columns: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Any]:
+def rows_of(session: orm.Session, columns: Executable, values: Mapping[str, Any] | None = None) -> Sequence[Any]:
     """The rows of a SELECT of columns, after what the session has to say; at half the cost of asking the session,
     which has nothing to add to what is no object.
     """
@@ -111,7 +110,7 @@ def rows_of(session: Session, columns: Executable, values: Mapping[str, Any] | N
 
 
 @contextmanager
-def transaction(engine: Engine) -> Iterator[Session]:
+def transaction(engine: Engine) -> Iterator[orm.Session]:
     """One short writing transaction: committed at the end of the block, rolled back on any exception."""
     with (
         naming_the_database(engine),
@@ -135,7 +134,7 @@ def _turn_to_write(engine: Engine) -> Iterator[None]:
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Session]:
+def reading(engine: Engine) -> Iterator[orm.Session]:
     """One consistent view for reading. SQLite readers and writers do not wait for each other."""
     bound = engine.execution_options(**{READ_ONLY: True})
     with naming_the_database(engine), _Session(bound, expire_on_commit=False) as session, session.begin():

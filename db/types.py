@@ -4,8 +4,7 @@ import secrets
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, Dialect, MetaData
-from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy import JSON, DateTime, Dialect, MetaData, orm
 from sqlalchemy.types import TypeDecorator
 
 NAMING = {
@@ -40,7 +39,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Record(DeclarativeBase):
+class Record(orm.DeclarativeBase):
     """One stored row."""
 
     metadata = MetaData(naming_convention=NAMING)

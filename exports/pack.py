@@ -28,16 +28,10 @@ from exports.plots.ranking_figure import ranking_figure
 from exports.plots.value_maps import criteria_map
 from exports.plots.win_matrix import win_matrix
 from exports.presets import PRESETS, preset_table
+from exports.sheets import alone, bias, passing, ranking, system_pairs, systems, topics
 from exports.sheets.agreement import annotators_table, criteria_table
-from exports.sheets.alone import alone_steps_table, alone_table
-from exports.sheets.bias import bias_table
 from exports.sheets.confidence import confidence_levels_table, confidence_table, votes_table
 from exports.sheets.judges import comparisons_table, judges_table
-from exports.sheets.passing import confusion_table, pass_fail_table, pass_rates_table
-from exports.sheets.ranking import ranking_table
-from exports.sheets.system_pairs import system_differences_table, system_pairs_table
-from exports.sheets.systems import system_orders_table, systems_apart_table, systems_table
-from exports.sheets.topics import categories_table
 from exports.tables import Table, agreement_table
 from exports.words.checklists import alt_test_checklist, blinding_checklist
 from exports.words.methods import Methods, methods_paragraph
@@ -49,12 +43,13 @@ FORMATS: dict[str, Callable[[Table], str]] = {"tex": as_latex, "md": as_markdown
 # name of a table -> how it is made; None where a report has nothing for it
 TABLES: dict[str, Callable[[CalibrationReport], Table | None]] = {
     "agreement": agreement_table, "criteria": criteria_table, "annotators": annotators_table, "judges": judges_table,
-    "comparisons": comparisons_table, "bias": bias_table, "ranking": ranking_table,
-    "system_pairs": system_pairs_table, "systems": systems_table, "systems_apart": systems_apart_table,
-    "system_orders": system_orders_table, "categories": categories_table, "confidence": confidence_table,
-    "confidence_levels": confidence_levels_table, "votes": votes_table, "confusion": confusion_table,
-    "pass_fail": pass_fail_table, "pass_rates": pass_rates_table, "alone": alone_table,
-    "alone_steps": alone_steps_table,
+    "comparisons": comparisons_table, "bias": bias.bias_table, "ranking": ranking.ranking_table,
+    "system_pairs": system_pairs.system_pairs_table, "systems": systems.systems_table,
+    "systems_apart": systems.systems_apart_table,
+    "system_orders": systems.system_orders_table, "categories": topics.categories_table, "confidence": confidence_table,
+    "confidence_levels": confidence_levels_table, "votes": votes_table, "confusion": passing.confusion_table,
+    "pass_fail": passing.pass_fail_table, "pass_rates": passing.pass_rates_table, "alone": alone.alone_table,
+    "alone_steps": alone.alone_steps_table,
 }  # fmt: skip
 CHECKLISTS = (alt_test_checklist, blinding_checklist)
 FIGURES: dict[str, Callable[[CalibrationReport, float], Figure | None]] = {
@@ -77,7 +72,7 @@ def tables_of(
 ) -> list[Table]:
     """Every table the report has numbers for, the two checklists, then the published studies' own tables asked for."""
     own = [table for make in TABLES.values() if (table := make(report)) is not None]
-    differences = system_differences_table(verdicts, report)
+    differences = system_pairs.system_differences_table(verdicts, report)
     own += [differences] if differences is not None else []
     own += [make(report, facts) for make in CHECKLISTS]
     return own + [preset_table(name, verdicts, report) for name in presets]

@@ -105,7 +105,7 @@ FLOORS = {
         "server", "commands", "screens", "command_line", "shell", "file_shell", "main",
     ),
     "app.commands": (
-        "completing", "printing", "tidying", "doctor", "backup", "results", "judges", "people", "items", "study",
+        "completing", "opening", "printing", "tidying", "doctor", "backup", "results", "judges", "people", "items", "study",
     ),
     "calipers": ("own_folders", "kept_reports", "label_files", "mapping_files", "layout_files", "tidy_files", "notebook", "__main__"),
     "app.screens": ("look", "leaving", "waiting", "report_page", "annotators", "results", "study", "evaluator"),

@@ -10,8 +10,7 @@ from itertools import combinations
 from sys import intern
 from typing import Any
 
-from sqlalchemy import RowMapping, select
-from sqlalchemy.orm import Session
+from sqlalchemy import RowMapping, orm, select
 
 from annotation.items.shown import sources_sha256
 from annotation.labels.current_labels import counted_labels, counts, has_seen_only
@@ -50,7 +49,7 @@ _studies: OrderedDict[tuple[str, int], _Kept] = OrderedDict()
 _studies_lock = threading.Lock()
 
 
-def differing(session: Session, study: Study, items: Collection[int]) -> Mapping[int, tuple[Differing, ...]]:
+def differing(session: orm.Session, study: Study, items: Collection[int]) -> Mapping[int, tuple[Differing, ...]]:
     """item -> its questions in dispute, in page order, for those of `items` that have any.
 
     `study` comes from `principals.study_for`. Work that is handed in changes only by being reopened, which `rev` of its
@@ -72,7 +71,7 @@ def differing(session: Session, study: Study, items: Collection[int]) -> Mapping
 
 
 def answers(
-    session: Session, study: Study, items: Sequence[int] | None = None, *, whole: bool = False
+    session: orm.Session, study: Study, items: Sequence[int] | None = None, *, whole: bool = False
 ) -> Iterator[RowMapping]:
     """People's current answers in work handed in, on the texts their items show now; of some items, or of all.
 
@@ -93,7 +92,7 @@ def answers(
     return (row for row in found if stands(row, shown.get(row["item_id"])))
 
 
-def texts_shown(session: Session, study: Study, items: Sequence[int] | None = None) -> dict[int, RowMapping]:
+def texts_shown(session: orm.Session, study: Study, items: Sequence[int] | None = None) -> dict[int, RowMapping]:
     """What each item shows now, by the sha256 of its texts alone; of many items, all of the study."""
     a, b, reference = REPORT_A, REPORT_B, REFERENCE
     rows = (
@@ -120,14 +119,14 @@ def stands(label: RowMapping, shown: RowMapping | None) -> bool:
     return has_seen_only(label, shown["sha256_a"], sources_sha256(shown["context"]))
 
 
-def steps_of(session: Session, study: Study, protocol: Protocol) -> dict[str, float]:
+def steps_of(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, float]:
     """criterion -> step of its scale, 0 where it has none; in page order."""
     rows = select(Criterion.code, Criterion.scale).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
     asked = session.execute(rows.order_by(Criterion.position, Criterion.id))
     return {code: scale.step if (scale := scale_of(protocol, own)) else 0.0 for code, own in asked}
 
 
-def _of(session: Session, study: Study) -> _Kept:
+def _of(session: orm.Session, study: Study) -> _Kept:
     with _studies_lock:
         key = str(session.get_bind().engine.url), study.id
         kept = _studies.setdefault(key, _Kept())
@@ -137,7 +136,7 @@ def _of(session: Session, study: Study) -> _Kept:
         return kept
 
 
-def _work(session: Session, study: Study) -> dict[int, tuple[tuple[int, int], ...]]:
+def _work(session: orm.Session, study: Study) -> dict[int, tuple[tuple[int, int], ...]]:
     """item -> what people have handed in of it."""
     judges = select(Rater.id).where(Rater.kind == "judge")
     rows = session.execute(
@@ -154,7 +153,7 @@ def _work(session: Session, study: Study) -> dict[int, tuple[tuple[int, int], ..
     return {item: tuple(work) for item, work in found.items()}
 
 
-def _read(session: Session, study: Study, items: Sequence[int]) -> dict[int, tuple[Differing, ...]]:
+def _read(session: orm.Session, study: Study, items: Sequence[int]) -> dict[int, tuple[Differing, ...]]:
     parts: list[Sequence[int] | None] = [items[n : n + AT_ONCE] for n in range(0, len(items), AT_ONCE)]
     if len(items) > MANY:
         parts = [None]

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.designs.pairing import seeded
 from annotation.disputes.differing import REASONS, Differing, answers, differing, stands, texts_shown
@@ -46,7 +45,7 @@ class _Adjudication:
     standing: frozenset[str]
 
 
-def disputes(session: Session, study: Study, *, early: bool = False) -> list[Dispute]:
+def disputes(session: orm.Session, study: Study, *, early: bool = False) -> list[Dispute]:
     """Every question in dispute, by item and in page order; `study` comes from `principals.study_for`.
 
     An item takes part once two people have handed it in and nobody else is still to: no slot of it is open or in work,
@@ -81,7 +80,7 @@ def _state(acts: Sequence[_Adjudication], code: str, verdicts: Mapping[int, str]
     return "open", None
 
 
-def _adjudications(session: Session, study: Study) -> Mapping[int, list[_Adjudication]]:
+def _adjudications(session: orm.Session, study: Study) -> Mapping[int, list[_Adjudication]]:
     """item -> its adjudications, the newest first."""
     mine = Assignment.study_id == study.id, Assignment.purpose == "adjudicate"
     saw = {
@@ -119,7 +118,7 @@ def _audited(study: Study) -> Any:
     return select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == "adjudicate")
 
 
-def _ready(session: Session, study: Study, *, early: bool) -> set[int]:
+def _ready(session: orm.Session, study: Study, *, early: bool) -> set[int]:
     """Items that two people have handed in, and that nobody is still to hand in."""
     slots = select(Assignment.item_id).where(
         Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.source != "judge"
@@ -131,7 +130,7 @@ def _ready(session: Session, study: Study, *, early: bool) -> set[int]:
     return ready
 
 
-def _flagged(session: Session, study: Study) -> set[int]:
+def _flagged(session: orm.Session, study: Study) -> set[int]:
     """Items that somebody flagged while reading them."""
     rows = select(Assignment.item_id).join(Event, Event.assignment_id == Assignment.id)
     return set(session.scalars(rows.where(Assignment.study_id == study.id, Event.kind == "flag")))
@@ -141,7 +140,7 @@ OTHER = {"left": "right", "right": "left"}
 
 
 def others_said(
-    session: Session, study: Study, assignment: Assignment, texts: Texts
+    session: orm.Session, study: Study, assignment: Assignment, texts: Texts
 ) -> dict[str, list[dict[str, Any]]] | None:
     """criterion -> `[{rater, choice, rationale, swapped, confidence, evidence}]`, evidence as in one's own answers.
 

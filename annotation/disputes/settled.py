@@ -10,8 +10,7 @@ from datetime import datetime
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Row, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, orm, select
 
 from annotation import protocol, studies, verdicts
 from annotation.disputes.differing import REASONS
@@ -72,7 +71,7 @@ class Adjudication:
     queue: tuple[Dispute, ...]
 
 
-def adjudication(session: Session, principal: Principal, *, early: bool = False) -> Adjudication:
+def adjudication(session: orm.Session, principal: Principal, *, early: bool = False) -> Adjudication:
     """Every dispute and its counts. For evaluators; raises AnnotationError `forbidden`. `early`: see `disputes`."""
     study = study_for(session, principal, "evaluator")
     queue = disputes(session, study, early=early)
@@ -91,7 +90,7 @@ def adjudication(session: Session, principal: Principal, *, early: bool = False)
     return Adjudication(study.name, rule, _by_state(queue), len(open_items), tuple(rows), tuple(queue))
 
 
-def settled(session: Session, study: Study) -> list[Settled]:
+def settled(session: orm.Session, study: Study) -> list[Settled]:
     """Every settled dispute, by item and in page order; `study` comes from `principals.study_for`.
 
     Rationales are without the names of the study's people, addresses, keys and folders.
@@ -130,7 +129,7 @@ def answers_of(rows: Iterable[Settled]) -> pd.DataFrame:
     return pd.DataFrame(said, columns=["item_id", "criterion", "cluster_id", "rater_id", "label", "decided"])
 
 
-def systems_by_item(session: Session, study: Study) -> dict[str, tuple[str, str]]:
+def systems_by_item(session: orm.Session, study: Study) -> dict[str, tuple[str, str]]:
     """item -> the systems called A and B, "" where there is none. Raises AnnotationError `still_blind`."""
     verdicts.require_revealed(study)
     name = select(System.key).join(Report, Report.system_id == System.id)
@@ -142,7 +141,7 @@ def systems_by_item(session: Session, study: Study) -> dict[str, tuple[str, str]
     return {item_code(item): (one or "", other or "") for item, one, other in rows}
 
 
-def _labels(session: Session, study: Study) -> dict[tuple[int, str], Row[Any]]:
+def _labels(session: orm.Session, study: Study) -> dict[tuple[int, str], Row[Any]]:
     """(assignment, criterion) -> its last revision."""
     columns = (
         Assignment.id, Assignment.left, Assignment.rater_id, Assignment.pass_no, Criterion.code, Label.choice,
@@ -164,7 +163,7 @@ def _by_reason(queue: list[Dispute]) -> dict[str, int]:
     return {reason: counted[reason] for reason in REASONS}
 
 
-def settled_csv(session: Session, study: Study, rows: Iterable[Settled]) -> str:
+def settled_csv(session: orm.Session, study: Study, rows: Iterable[Settled]) -> str:
     """One row a settled dispute, with `COLUMNS`. `raters`: JSON, pseudonym to verdict. No text can start a formula.
 
     `study` comes from `principals.study_for`.

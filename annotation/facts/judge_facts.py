@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.importing.labels.results_match import IMPORTED
 from annotation.judges.defining.judge_file import maker, own_family
@@ -26,7 +25,7 @@ SHOWN = (
 )  # fmt: skip
 
 
-def judge_facts(session: Session, study: Study) -> list[dict[str, Any]]:
+def judge_facts(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Every judge that was asked or imported, by name, with the settings it was planned with last."""
     judges = session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
     usable = label_counts(session, study)
@@ -103,7 +102,7 @@ def _template_version(template: str) -> str | None:
     return found[1] if found else None
 
 
-def _orders(session: Session, study: Study) -> dict[int, tuple[int, bool]]:
+def _orders(session: orm.Session, study: Study) -> dict[int, tuple[int, bool]]:
     """rater -> repeats, and whether an item was shown in both orders within one of them."""
     per_item = (
         select(
@@ -124,7 +123,7 @@ def _orders(session: Session, study: Study) -> dict[int, tuple[int, bool]]:
     return {rater: (repeats, sides > 1) for rater, repeats, sides, fewest in rows if fewest}
 
 
-def _reported(session: Session, study: Study) -> dict[int, list[str]]:
+def _reported(session: orm.Session, study: Study) -> dict[int, list[str]]:
     """judge -> the models its providers named, the most frequent first."""
     rows = session.execute(
         select(JudgeCall.judge_id, JudgeAttempt.model_reported, func.count())
@@ -142,7 +141,7 @@ def _reported(session: Session, study: Study) -> dict[int, list[str]]:
     return found
 
 
-def _dates(session: Session, study: Study) -> dict[int, tuple[str, str]]:
+def _dates(session: orm.Session, study: Study) -> dict[int, tuple[str, str]]:
     rows = session.execute(
         select(JudgeCall.judge_id, func.min(JudgeAttempt.created_at), func.max(JudgeAttempt.created_at))
         .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
@@ -164,7 +163,7 @@ class ImportedCost:
     seconds: float | None  # of a pass over an item, all criteria together: median, nearest rank as of calls
 
 
-def imported_costs(session: Session, study: Study) -> dict[str, ImportedCost]:
+def imported_costs(session: orm.Session, study: Study) -> dict[str, ImportedCost]:
     """Judge -> its cost, for judges with imported answers; of each answer the newest."""
     rows = session.execute(
         select(

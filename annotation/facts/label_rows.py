@@ -6,24 +6,22 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import RowMapping, Select, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import RowMapping, Select, func, orm, select
 
+from annotation import studies, verdicts
 from annotation.facts.labelling_facts import COUNTED
 from annotation.items.shown import item_code, sources_sha256
 from annotation.labels.current_labels import Shown, all_labels, leaves_out_revealed, shown_by_item
 from annotation.labels.optional_columns import first_of_claims, items_beside
 from annotation.leaks.redaction import redactor_of
-from annotation.studies import audit
 from annotation.texts.scripts import count_words
-from annotation.verdicts import CHUNK, PRESENTATIONS, evidence_by_report, require_revealed, unblind
 from db.tables import HANDED_IN, Assignment, Criterion, Export, Item, Label, Report, Study, System, Topic
 
 Redact = Callable[[str], str]
 
 
 def label_rows(
-    session: Session, study: Study, redact: Redact | None = None, *, with_void: bool = False
+    session: orm.Session, study: Study, redact: Redact | None = None, *, with_void: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Rows by assignment and, within it, in the order they were written; `study` comes from `principals.study_for`.
 
@@ -32,11 +30,11 @@ def label_rows(
     were changed since. `is_current`: the revision that counts, of a question whose words are still asked. Raises
     AnnotationError `still_blind`. `redact`: of `redaction`, where its counts are wanted.
     """
-    require_revealed(study)
+    verdicts.require_revealed(study)
     return _rows(session, study, redact or redactor_of(session, study), with_void=with_void)
 
 
-def count_label_rows(session: Session, study: Study) -> tuple[int, int]:
+def count_label_rows(session: orm.Session, study: Study) -> tuple[int, int]:
     """How many rows `label_rows` has, and how many more of work that was taken out."""
     rows = select(func.count(Label.id)).join(Assignment, Assignment.id == Label.assignment_id)
     rows = rows.where(Assignment.study_id == study.id)
@@ -53,17 +51,17 @@ def standing_of(row: Mapping[str, Any]) -> str:
     return "current" if row["is_current"] else "earlier"
 
 
-def report_rows(session: Session, study: Study, *, texts: bool) -> Iterator[dict[str, Any]]:
+def report_rows(session: orm.Session, study: Study, *, texts: bool) -> Iterator[dict[str, Any]]:
     """What was read, one row per text: every report as it is shown now, and the sources shown beside probes.
 
     `sha256` is what `left_sha256` and `right_sha256` of a label name. `texts`: with the text itself; without it, what
     reports say stays at home. Raises AnnotationError `still_blind`.
     """
-    require_revealed(study)
+    verdicts.require_revealed(study)
     return _texts(session, study, texts=texts)
 
 
-def criterion_rows(session: Session, study: Study) -> list[dict[str, Any]]:
+def criterion_rows(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Every question as it was asked, in page order; `sha256` is what `criterion_sha256` of a label names."""
     rows = (
         select(Criterion, Topic.key)
@@ -82,7 +80,7 @@ def criterion_rows(session: Session, study: Study) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _texts(session: Session, study: Study, *, texts: bool) -> Iterator[dict[str, Any]]:
+def _texts(session: orm.Session, study: Study, *, texts: bool) -> Iterator[dict[str, Any]]:
     reports = (
         select(
             Report.shown_sha256, Topic.key, Topic.language, System.key, System.is_reference, Report.words,
@@ -116,10 +114,10 @@ def _text(text: str, texts: bool) -> dict[str, str]:
     return {"text": text} if texts else {}
 
 
-def _rows(session: Session, study: Study, redact: Redact, *, with_void: bool) -> Iterator[dict[str, Any]]:
+def _rows(session: orm.Session, study: Study, redact: Redact, *, with_void: bool) -> Iterator[dict[str, Any]]:
     shown = shown_by_item(session, study)
     beside, claims = items_beside(session, study), first_of_claims(session, study)
-    found = session.execute(_streamed(_every_revision(study, with_void=with_void), CHUNK)).mappings()
+    found = session.execute(_streamed(_every_revision(study, with_void=with_void), verdicts.CHUNK)).mappings()
     only_blind = leaves_out_revealed(study)
     for _, group in groupby(found, key=lambda row: int(row["assignment_id"])):
         rows = list(group)
@@ -155,7 +153,7 @@ def _row(
         **others,
         "system_a": shown["system_a"],
         "system_b": shown["system_b"],
-        "presentation": PRESENTATIONS.get(row["left"]),
+        "presentation": verdicts.PRESENTATIONS.get(row["left"]),
         "rater_id": row["judge_name"] if row["rater_kind"] == "judge" else row["pseudonym"],
         "rater_kind": row["rater_kind"],
         "run": row["repeat_no"],
@@ -166,11 +164,11 @@ def _row(
         "is_current": is_current,
         "status": row["status"],
         "choice": row["choice"],
-        "label": unblind(row["choice"], row["left"]),
+        "label": verdicts.unblind(row["choice"], row["left"]),
         "confidence": row["confidence"],
         "flags": " ".join(map(str, row["flags"])),
         "rationale": redact(row["rationale"]),
-        "evidence": evidence_by_report(row["evidence"], row["left"], shown, redact),
+        "evidence": verdicts.evidence_by_report(row["evidence"], row["left"], shown, redact),
         "left_sha256": row["left_sha256"],
         "right_sha256": row["right_sha256"],
         "stripper_version": row["stripper_version"],
@@ -198,7 +196,7 @@ def _streamed(rows: Select[*tuple[Any, ...]], at_a_time: int) -> Select[*tuple[A
     return rows.execution_options(yield_per=at_a_time)
 
 
-def keep_export(session: Session, study: Study, kind: str, sha256: str, **settings: Any) -> None:
+def keep_export(session: orm.Session, study: Study, kind: str, sha256: str, **settings: Any) -> None:
     """Write down that an export was made: its kind, its choices, and the sha256 that tells it from any other."""
     session.add(Export(study_id=study.id, kind=kind, settings=settings, sha256=sha256))
-    audit(session, study.id, None, "export", kind=kind, sha256=sha256, **settings)
+    studies.audit(session, study.id, None, "export", kind=kind, sha256=sha256, **settings)

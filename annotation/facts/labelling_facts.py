@@ -4,8 +4,7 @@ from collections import Counter
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, case, func, literal, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, case, func, literal, orm, select
 
 from annotation import protocol, studies
 from annotation.items.shown import UNPROVED
@@ -17,7 +16,7 @@ from db.tables import HANDED_IN, SLOT_SOURCES, Assignment, Criterion, Item, Labe
 COUNTED = ("label", "retest")  # purposes of work that estimates are made of
 
 
-def label_counts(session: Session, study: Study) -> dict[str, Any]:
+def label_counts(session: orm.Session, study: Study) -> dict[str, Any]:
     """Current labels of work handed in: people's and judges' by status, people's by purpose, and what is odd."""
     unproved = case((CURRENT_LABELS.c.left_sha256.startswith(UNPROVED, autoescape=True), 1), else_=0)
     rows = session.execute(
@@ -57,7 +56,7 @@ def label_counts(session: Session, study: Study) -> dict[str, Any]:
     }
 
 
-def is_read_elsewhere(session: Session, study: Study) -> bool:
+def is_read_elsewhere(session: orm.Session, study: Study) -> bool:
     """Whether there are labels, none of them proves which text was read, and nobody is asked here."""
     here = select(Assignment.id).where(Assignment.study_id == study.id, Assignment.source.in_(SLOT_SOURCES)).limit(1)
     if session.scalar(here) is not None:
@@ -68,7 +67,7 @@ def is_read_elsewhere(session: Session, study: Study) -> bool:
     return session.scalar(labels) is not None and session.scalar(proved) is None
 
 
-def left_out_counts(session: Session, study: Study) -> dict[str, Any]:
+def left_out_counts(session: orm.Session, study: Study) -> dict[str, Any]:
     """What was handed in and stands in no estimate. Labels on replaced sources of a probe are not counted."""
     excluded, retired = Item.excluded_at.is_not(None), Criterion.retired_at.is_not(None)
     # as `current_labels` asks, but whatever text is shown now, and whatever was taken out
@@ -102,7 +101,7 @@ def day(at: datetime | None) -> str | None:
     return None if at is None else f"{at:%Y-%m-%d}"
 
 
-def people_facts(session: Session, study: Study) -> dict[str, Any]:
+def people_facts(session: orm.Session, study: Study) -> dict[str, Any]:
     """Counts of the study's people; nobody's name is among them."""
     rules = studies.protocol_of(study).study
     raters = list(session.scalars(_worked(study)))
@@ -133,7 +132,7 @@ def _worked(study: Study) -> Select[int | None]:
     )
 
 
-def _enrolled(session: Session, study: Study) -> dict[str, Any]:
+def _enrolled(session: orm.Session, study: Study) -> dict[str, Any]:
     """How those who worked take part. The text they agreed to is named where it is one."""
     worked = Enrollment.study_id == study.id, Enrollment.rater_id.in_(_worked(study))
     simulated, staff, consented, trained = session.execute(
@@ -155,7 +154,7 @@ def _enrolled(session: Session, study: Study) -> dict[str, Any]:
     }
 
 
-def _work(session: Session, study: Study, raters: list[int | None], pay: protocol.Pay) -> dict[str, Any]:
+def _work(session: orm.Session, study: Study, raters: list[int | None], pay: protocol.Pay) -> dict[str, Any]:
     seconds = sum(
         sum(sum(spent.values()) for spent in seconds_by_assignment(session, study, rater).values()) for rater in raters
     )

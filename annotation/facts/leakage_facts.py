@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.leaks.reference_leakage import addresses_in, is_page, quoted_share
 from db.tables import Report, Study, System, Topic
@@ -26,7 +25,7 @@ class Leak:
     has_page: bool
 
 
-def leaks_of(session: Session, study: Study) -> list[Leak]:
+def leaks_of(session: orm.Session, study: Study) -> list[Leak]:
     """Every report that is not a reference, on topics that have one: its words as shown, its addresses as written."""
     columns = Report.shown_text, Report.original_text, System.is_reference, Topic.features
     rows = session.execute(

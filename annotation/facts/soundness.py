@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Select, and_, case, func, or_, select, text
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import Select, and_, case, func, or_, orm, select, text
 
 from annotation.items.twins import COUPLED
 from annotation.judges.money.queue_rules import SHOWN, Fault, queue_rules
@@ -33,7 +32,7 @@ Rules = dict[str, Select[*tuple[Any, ...]]]
 LIVE_ROWS = func.sum(case((Assignment.status.in_(LIVE), 1), else_=0))
 
 
-def find_faults(session: Session) -> list[Fault]:
+def find_faults(session: orm.Session) -> list[Fault]:
     """Every rule that is broken in this database, of all its studies; empty when all hold. Writes nothing."""
     found = []
     for rule, broken in (_slot_rules() | _work_rules() | _answer_rules() | queue_rules(session)).items():
@@ -83,7 +82,7 @@ def _views_that_differ() -> Select[*tuple[Any, ...]]:
 
 def _work_rules() -> Rules:
     """The same for who works on what."""
-    packet, row = aliased(Packet), select(Assignment.id.label("assignment"))
+    packet, row = orm.aliased(Packet), select(Assignment.id.label("assignment"))
     fits = or_(Assignment.purpose == Item.purpose, Assignment.purpose.in_(("retest", "adjudicate")))
     return {
         "nobody has an item twice in one pass": (
@@ -113,7 +112,7 @@ def _work_rules() -> Rules:
 
 def _handed_in_before() -> Select[int]:
     """The label work that a retest repeats."""
-    first = aliased(Assignment)
+    first = orm.aliased(Assignment)
     return select(first.id).where(
         first.item_id == Assignment.item_id,
         first.slot_no == Assignment.slot_no,
@@ -163,7 +162,7 @@ def _answer_rules() -> Rules:
     }
 
 
-def _changed_plans(session: Session) -> list[Fault]:
+def _changed_plans(session: orm.Session) -> list[Fault]:
     """Studies whose items, texts, slots and orders are no longer those whose root was kept."""
     changed = []
     for study in session.scalars(select(Study).where(Study.plan_root.is_not(None)).order_by(Study.id)):
@@ -174,7 +173,7 @@ def _changed_plans(session: Session) -> list[Fault]:
     return [Fault(rule, len(changed), tuple(changed[:SHOWN]))] if changed else []
 
 
-def _damage(session: Session) -> list[Fault]:
+def _damage(session: orm.Session) -> list[Fault]:
     """What SQLite itself finds wrong with its file."""
     said = [str(line) for line in session.scalars(text("PRAGMA integrity_check(5)")) if line != "ok"]
     said += [f"{row[0]} {row[1]} points nowhere" for row in session.execute(text("PRAGMA foreign_key_check"))]
@@ -184,7 +183,7 @@ def _damage(session: Session) -> list[Fault]:
 AT_ONCE = 500  # ids in one query
 
 
-def acknowledged_faults(session: Session, client_uuids: Iterable[str]) -> list[Fault]:
+def acknowledged_faults(session: orm.Session, client_uuids: Iterable[str]) -> list[Fault]:
     """`client_uuids`: of answers, remarks and flags whose acknowledgement arrived. All that is missing is named."""
     asked = dict.fromkeys(client_uuids)
     times: Counter[str] = Counter()

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import and_, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, func, orm, select
 
 from annotation.facts.judge_facts import judge_facts
 from annotation.facts.labelling_facts import day, is_read_elsewhere, label_counts, left_out_counts, people_facts
@@ -40,7 +39,7 @@ from db.tables import (
 AUDITED = "blinding_audit"
 
 
-def study_facts(session: Session, study: Study) -> dict[str, Any]:
+def study_facts(session: orm.Session, study: Study) -> dict[str, Any]:
     """Every fact the database holds, as JSON can hold it. `study` comes from `principals.study_for`."""
     protocol = protocol_of(study)
     return {
@@ -62,7 +61,7 @@ def study_facts(session: Session, study: Study) -> dict[str, Any]:
     }
 
 
-def keep_audit(session: Session, study: Study, found: BlindingAudit) -> dict[str, Any]:
+def keep_audit(session: orm.Session, study: Study, found: BlindingAudit) -> dict[str, Any]:
     """What `calipers audit` found, in the audit trail: the newest one stands in the methods paragraph. Returns it."""
     facts = audit_facts(found)
     if is_read_elsewhere(session, study):
@@ -82,7 +81,7 @@ def audit_facts(made: BlindingAudit) -> dict[str, Any]:
     return {**counted, **measured, "refused": made.refused, "sentence": claimed}
 
 
-def _study(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
+def _study(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, Any]:
     changes = session.scalars(select(Event.data).where(*_acts(study, "protocol")))
     return {
         "name": study.name,
@@ -99,7 +98,7 @@ def _study(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]
     }
 
 
-def _material(session: Session, study: Study) -> dict[str, Any]:
+def _material(session: orm.Session, study: Study) -> dict[str, Any]:
     items = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label"
     used = select(Item.topic_id).where(*items)
     shown = [
@@ -130,7 +129,7 @@ def _material(session: Session, study: Study) -> dict[str, Any]:
     }
 
 
-def _design(session: Session, study: Study) -> dict[str, Any]:
+def _design(session: orm.Session, study: Study) -> dict[str, Any]:
     items = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label"
     per_topic = select(func.count().label("n")).where(*items).group_by(Item.topic_id).subquery()
     fewest, most = session.execute(select(func.min(per_topic.c.n), func.max(per_topic.c.n))).one()
@@ -157,7 +156,7 @@ def _design(session: Session, study: Study) -> dict[str, Any]:
     return found | (_pairs(session, study, pairs) if pairs else no_pairs)
 
 
-def _pairs(session: Session, study: Study, pairs: int) -> dict[str, Any]:
+def _pairs(session: orm.Session, study: Study, pairs: int) -> dict[str, Any]:
     a, b, one, other = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     live = Item.study_id == study.id, Item.excluded_at.is_(None), Item.purpose == "label", Item.kind == "pair"
     with_reference = (
@@ -184,7 +183,7 @@ def _pairs(session: Session, study: Study, pairs: int) -> dict[str, Any]:
     }
 
 
-def _orders(session: Session, study: Study) -> dict[str, int]:
+def _orders(session: orm.Session, study: Study) -> dict[str, int]:
     """How often A stood left, B stood left, and nobody knows, over what people handed in."""
     rows = session.execute(
         select(Assignment.left, func.count())
@@ -202,7 +201,7 @@ def _orders(session: Session, study: Study) -> dict[str, int]:
     return {left or "unknown": count for left, count in rows}
 
 
-def _blinding(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
+def _blinding(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, Any]:
     versions = select(Report.stripper_version, Report.canonical_version).where(Report.study_id == study.id).distinct()
     prepared = session.execute(versions).all()
     flags: Counter[str] = Counter()
@@ -242,7 +241,7 @@ def _answers(protocol: Protocol) -> dict[str, Any]:
     }
 
 
-def _plan(session: Session, study: Study, protocol: Protocol) -> dict[str, Any]:
+def _plan(session: orm.Session, study: Study, protocol: Protocol) -> dict[str, Any]:
     kept = session.execute(
         select(Event.data, Event.created_at).where(*_acts(study, looks.KEPT_PLAN)).order_by(Event.id)
     ).all()

@@ -3,13 +3,12 @@
 import math
 
 import pandas as pd
-from sqlalchemy import or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import or_, orm, select
 
 from db.tables import Item, Report, Study, Topic
 
 
-def topic_features(session: Session, study: Study) -> pd.DataFrame:
+def topic_features(session: orm.Session, study: Study) -> pd.DataFrame:
     """One row a topic (index: its key), one column for each feature that is a number wherever it is given; else nan."""
     topics = session.execute(select(Topic.key, Topic.features).where(Topic.study_id == study.id).order_by(Topic.key))
     return numbers_of(pd.DataFrame.from_dict({key: features or {} for key, features in topics}, orient="index"))
@@ -40,7 +39,7 @@ def _refused(cell: float | str) -> bool:
 WORDS = 20  # shorter texts, such as a refusal, may well stand on two topics
 
 
-def topics_of_one_text(session: Session, study: Study) -> list[tuple[str, ...]]:
+def topics_of_one_text(session: orm.Session, study: Study) -> list[tuple[str, ...]]:
     """Keys of topics, two or more together, whose reports have the same sha256 as they were read.
 
     What is shown begins with the topic's title, which differs. Of items that count: no training, attention or retest,

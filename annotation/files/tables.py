@@ -9,8 +9,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.files import decimals, decoding, nested
-from annotation.files.arrow_tables import BLOCK, read_regular_csv, read_regular_parquet
+from annotation.files import arrow_tables, decimals, decoding, nested
 from annotation.files.delimited import SAMPLE, SEPARATORS, decoded, encoding_of, read_delimited, separator_of
 from annotation.files.rows import read_parquet
 from annotation.files.workbooks import SUFFIXES as WORKBOOKS
@@ -81,7 +80,7 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
         return _read_folder(path, asked, wants)
     try:
         with path.open("rb") as file:
-            start = file.read(BLOCK)
+            start = file.read(arrow_tables.BLOCK)
             is_blank = not start.removeprefix(decoding.BOM).strip() and not file.read().strip()
     except OSError as error:
         raise AnnotationError("no_file", f"{path}: {error.strerror}; give the path of a labels file") from None
@@ -119,7 +118,7 @@ def _read_text(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
     separator = asked.separator or separator_of(sample)
     frame = None
     if encoding.lower() in ("utf-8", "utf8", "utf-8-sig") and not sample.startswith("sep="):
-        frame = read_regular_csv(path, wants.keep, wants.coded, separator)
+        frame = arrow_tables.read_regular_csv(path, wants.keep, wants.coded, separator)
     if frame is None:
         text, encoding = decoded(path, path.read_bytes(), encoding, bool(asked.encoding))
         frame = read_delimited(path, text, separator)
@@ -139,7 +138,7 @@ def _read_parquet(path: Path, wants: Wants) -> Table:
         words = class_words(pq.read_schema(path).metadata)
     except (pa.ArrowException, OSError, ValueError):
         words = {}
-    frame = None if words else read_regular_parquet(path, wants.keep, wants.coded, nested.as_cell)
+    frame = None if words else arrow_tables.read_regular_parquet(path, wants.keep, wants.coded, nested.as_cell)
     if frame is not None:
         return Table(frame, Form())
     problems: list[str] = []

@@ -9,20 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
+from annotation import passages, studies
 from annotation.designs.pairing import Candidate, name_pair
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import Row, as_text, collecting, nfc, shortened
 from annotation.files.folders import match, number_hint
 from annotation.files.rows import read_columns, read_csv
 from annotation.labels.entries import stored_choice
-from annotation.passages import compare_reports, to_stored
 from annotation.people.principals import Principal, study_for
 from annotation.planning import plan_root, planned_items
 from annotation.protocol import Protocol
-from annotation.studies import audit, criteria_of, protocol_of
 from db.tables import Assignment, Criterion, Import, Item, Report, Study, System, Topic
 from plain.spreadsheets import unguarded
 
@@ -40,7 +38,7 @@ class GoldImported:
     unchanged: int
 
 
-def import_gold(session: Session, principal: Principal, path: Path, use: str) -> GoldImported:
+def import_gold(session: orm.Session, principal: Principal, path: Path, use: str) -> GoldImported:
     """Make the items that `path` names, with purpose `use`; A and B are named by the study's coin as in any plan.
 
     All or nothing: raises ImportingError with every line that cannot be placed. Repeating an import changes nothing.
@@ -72,7 +70,7 @@ def import_gold(session: Session, principal: Principal, path: Path, use: str) ->
         session.add(
             Import(study_id=study.id, kind="gold", layout="gold", source=str(path), options={"use": use}, report=counts)
         )
-        audit(session, study.id, principal.rater_id, "import_gold", use=use, **counts)
+        studies.audit(session, study.id, principal.rater_id, "import_gold", use=use, **counts)
         session.flush()
         if study.plan_root is not None:
             plan_root.keep_plan_root(session, study)
@@ -104,7 +102,7 @@ def read_gold(path: Path, problems: list[str]) -> list[Row]:
     ]
 
 
-def _keep(session: Session, study: Study, use: str, lines: Sequence[tuple[Row, Wanted]]) -> str:
+def _keep(session: orm.Session, study: Study, use: str, lines: Sequence[tuple[Row, Wanted]]) -> str:
     """Make or complete the item of these lines; says which. Raises ImportingError naming the line."""
     row, wanted = lines[0]
     gold: dict[str, dict[str, str]] = {}
@@ -141,7 +139,7 @@ def _keep(session: Session, study: Study, use: str, lines: Sequence[tuple[Row, W
     return "made" if was_label else "changed"
 
 
-def _standing(session: Session, study: Study, wanted: Wanted) -> Item | None:
+def _standing(session: orm.Session, study: Study, wanted: Wanted) -> Item | None:
     if wanted.item is not None:
         return session.get_one(Item, wanted.item)
     ids = [report.report for report in wanted.reports]
@@ -156,7 +154,7 @@ def _standing(session: Session, study: Study, wanted: Wanted) -> Item | None:
     )
 
 
-def _new_item(session: Session, study: Study, wanted: Wanted, use: str, gold: Mapping[str, Any]) -> Item:
+def _new_item(session: orm.Session, study: Study, wanted: Wanted, use: str, gold: Mapping[str, Any]) -> Item:
     a, b = (*wanted.reports, None)[:2]
     item = Item(
         study_id=study.id, topic_id=wanted.topic, kind="pair" if b else "report", purpose=use, gold=dict(gold),
@@ -167,8 +165,8 @@ def _new_item(session: Session, study: Study, wanted: Wanted, use: str, gold: Ma
     shown = [session.get_one(Report, one.report) for one in (a, b or wanted.reference) if one]
     if len(shown) == 2:
         one, other = shown
-        alike = compare_reports(one.shown_text, other.shown_text)
-        item.passages = to_stored(alike, one.shown_sha256, other.shown_sha256)
+        alike = passages.compare_reports(one.shown_text, other.shown_text)
+        item.passages = passages.to_stored(alike, one.shown_sha256, other.shown_sha256)
     return item
 
 
@@ -197,8 +195,8 @@ class Wanted:
 class GoldPlaces:
     """Topics, reports, probes and questions of one study, as files name them."""
 
-    def __init__(self, session: Session, study: Study) -> None:
-        self.session, self.study, self.protocol = session, study, protocol_of(study)
+    def __init__(self, session: orm.Session, study: Study) -> None:
+        self.session, self.study, self.protocol = session, study, studies.protocol_of(study)
         self.topics = {row.key: row.id for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
         self.reports: dict[tuple[str, str], Candidate] = {
             (report.topic, report.system): report for report in planned_items.candidates(session, study)
@@ -313,7 +311,7 @@ class GoldPlaces:
         return found[0]
 
     def _criterion(self, row: Row, topic: int) -> Criterion:
-        asked = {criterion.code: criterion for criterion in criteria_of(self.session, self.study, topic)}
+        asked = {criterion.code: criterion for criterion in studies.criteria_of(self.session, self.study, topic)}
         name = row.values["criterion"]
         if not name and len(asked) == 1:
             return next(iter(asked.values()))

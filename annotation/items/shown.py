@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation import errors, studies
 from annotation.protocol import Protocol
@@ -26,7 +25,7 @@ class ShownText:
     stripper_version: str
 
 
-def shown_of_item(session: Session, protocol: Protocol, item: Item, left: str | None) -> list[ShownText]:
+def shown_of_item(session: orm.Session, protocol: Protocol, item: Item, left: str | None) -> list[ShownText]:
     """One or two texts, the left one first. A probe with neither report nor sources shows one that is empty."""
     keys = item.report_a_id, item.report_b_id, item.reference_id
     # only these columns: a report's row also holds its original and all that was removed from it
@@ -63,7 +62,7 @@ def sources_sha256(context: str | None) -> str:
     return text_sha256(context or "")
 
 
-def items_shown(session: Session, study: Study, *, texts: bool) -> list[dict[str, Any]]:
+def items_shown(session: orm.Session, study: Study, *, texts: bool) -> list[dict[str, Any]]:
     """One row an item: `item_id, topic, sha256_a, sha256_b`, with `texts` also `text_a, text_b`; None for no report."""
     a, b = REPORT_A, REPORT_B
     shown = (a.shown_text, b.shown_text) if texts else ()
@@ -87,7 +86,7 @@ def item_code(number: int) -> str:
 NAMED = 5
 
 
-def asked_of(session: Session, study: Study, assignment: Assignment) -> list[Criterion]:
+def asked_of(session: orm.Session, study: Study, assignment: Assignment) -> list[Criterion]:
     """The questions of this assignment that are still asked, in the order they are shown.
 
     Its `criteria_order` is a draw for a person who labels, so a question that came later follows at the end; an
@@ -102,7 +101,7 @@ def asked_of(session: Session, study: Study, assignment: Assignment) -> list[Cri
     return sorted(criteria, key=lambda row: place.get(row.code, len(place)))
 
 
-def refuse_unasked(session: Session, study: Study, topics: Collection[int]) -> None:
+def refuse_unasked(session: orm.Session, study: Study, topics: Collection[int]) -> None:
     """Raises AnnotationError `no_criteria` naming those of `topics` that nothing is asked about."""
     unasked = unasked_topics(session, study, topics) if studies.protocol_of(study).criteria_from == "topics" else ()
     if unasked:
@@ -113,7 +112,7 @@ def refuse_unasked(session: Session, study: Study, topics: Collection[int]) -> N
         )
 
 
-def unasked_topics(session: Session, study: Study, among: Collection[int] | None = None) -> tuple[str, ...]:
+def unasked_topics(session: orm.Session, study: Study, among: Collection[int] | None = None) -> tuple[str, ...]:
     """Keys of the topics that have no question of their own."""
     asked = select(Criterion.topic_id).where(
         Criterion.study_id == study.id, Criterion.retired_at.is_(None), Criterion.topic_id.is_not(None)

@@ -7,13 +7,12 @@ they are one page: taken, saved, handed in and given back by one person in one t
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import ColumnElement, bindparam, orm, select
 
 from annotation.studies import protocol_of
 from db.tables import Assignment, Item, Study
 
-TWIN = aliased(Item)  # made once: to make one costs more than to run the statement
+TWIN = orm.aliased(Item)  # made once: to make one costs more than to run the statement
 TWIN_ITEM = select(Item).where(
     Item.kind == "report",
     Item.report_a_id == bindparam("beside"),
@@ -47,14 +46,14 @@ def once_a_page(study: Study, item: Any = None) -> tuple[ColumnElement[bool], ..
     return (Assignment.item_id.not_in(seconds) | Assignment.purpose.not_in(COUPLED),)
 
 
-def twin_item(session: Session, item: Item) -> Item | None:
+def twin_item(session: orm.Session, item: Item) -> Item | None:
     """The item that rates what is shown beside this one's report; None where it is not rated."""
     if item.kind != "report" or item.reference_id is None:
         return None
     return session.scalar(TWIN_ITEM, {"report": item.report_a_id, "beside": item.reference_id, "purpose": item.purpose})
 
 
-def twin_items(session: Session, study: Study, items: Iterable[int] | None = None) -> dict[int, int]:
+def twin_items(session: orm.Session, study: Study, items: Iterable[int] | None = None) -> dict[int, int]:
     """item -> its twin, of the whole study or of these items; items without one are left out."""
     rows = select(Item.id, TWIN.id).join(
         TWIN, (TWIN.report_a_id == Item.reference_id) & (TWIN.reference_id == Item.report_a_id)
@@ -66,7 +65,7 @@ def twin_items(session: Session, study: Study, items: Iterable[int] | None = Non
     return {item: twin for item, twin in session.execute(rows)}
 
 
-def twin_assignment(session: Session, assignment: Assignment) -> Assignment | None:
+def twin_assignment(session: orm.Session, assignment: Assignment) -> Assignment | None:
     """The same rater's work on the twin item (of an open slot: the open one); None where nothing is rated beside.
 
     Where a person had one slot several times, the row that went the same way is meant.
@@ -87,7 +86,7 @@ def twin_assignment(session: Session, assignment: Assignment) -> Assignment | No
     )
 
 
-def twins_among(session: Session, study: Study, assignments: Sequence[Assignment]) -> dict[Assignment, Assignment]:
+def twins_among(session: orm.Session, study: Study, assignments: Sequence[Assignment]) -> dict[Assignment, Assignment]:
     """assignment -> its twin, where both are among these; empty in studies that rate one report at a time."""
     if not protocol_of(study).rates_both:
         return {}
@@ -114,7 +113,7 @@ def twins_among(session: Session, study: Study, assignments: Sequence[Assignment
     return {assignment: twin for assignment, twin in pairs if twin is not None}
 
 
-def beside_by_id(session: Session, study: Study) -> dict[int, int]:
+def beside_by_id(session: orm.Session, study: Study) -> dict[int, int]:
     """The same of everything people have begun, by the ids of its rows."""
     if not protocol_of(study).rates_both:
         return {}
@@ -125,7 +124,7 @@ def beside_by_id(session: Session, study: Study) -> dict[int, int]:
     return {assignment.id: twin.id for assignment, twin in twins.items()}
 
 
-def open_twin(session: Session, assignment: Assignment) -> Assignment | None:
+def open_twin(session: orm.Session, assignment: Assignment) -> Assignment | None:
     """The open slot on the twin item that goes with this one, which was open until now."""
     twin = twin_item(session, session.get_one(Item, assignment.item_id))
     if twin is None:
@@ -138,7 +137,7 @@ def open_twin(session: Session, assignment: Assignment) -> Assignment | None:
     )  # fmt: skip
 
 
-def with_twin(session: Session, assignment: Assignment) -> tuple[Assignment, ...]:
+def with_twin(session: orm.Session, assignment: Assignment) -> tuple[Assignment, ...]:
     """This work and its twin, the left report's first; the work alone where nothing is rated beside.
 
     The left one stands for the page in a browser, never the target's: nothing there may tell which is the reference.
@@ -149,7 +148,7 @@ def with_twin(session: Session, assignment: Assignment) -> tuple[Assignment, ...
     return (assignment, twin) if assignment.left != "B" else (twin, assignment)
 
 
-def hold_twins(session: Session, assignment: Assignment) -> None:
+def hold_twins(session: orm.Session, assignment: Assignment) -> None:
     """Lock the work and its twin, in the order of their rows as everybody who locks several does."""
     for held in sorted(with_twin(session, assignment), key=lambda row: row.id):
         session.refresh(held, with_for_update=True)

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import bindparam, func, orm, select
 
 from annotation.items.shown import ShownText, in_order
 from annotation.studies import protocol_of
@@ -106,7 +105,7 @@ NEWEST = (
 )
 
 
-def sheets_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, Sheet]:
+def sheets_of(session: orm.Session, assignment_ids: Sequence[int]) -> dict[int, Sheet]:
     """The sheets of these assignments, by id; their rows stay locked until the transaction ends."""
     rows = session.execute(SHEETS, {"assignments": assignment_ids}).all()
     studies = session.scalars(select(Study).where(Study.id.in_({row.study_id for row in rows}))).all()
@@ -131,13 +130,13 @@ def sheets_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, Shee
     }
 
 
-def newest_revisions(session: Session, assignment_ids: Sequence[int]) -> dict[tuple[int, int], int]:
+def newest_revisions(session: orm.Session, assignment_ids: Sequence[int]) -> dict[tuple[int, int], int]:
     """The revision of each current label, by assignment and criterion."""
     rows = session.execute(NEWEST, {"assignments": assignment_ids})
     return {(assignment, criterion): revision for assignment, criterion, revision in rows}
 
 
-def said_by(session: Session, newest: Mapping[tuple[int, int], int]) -> dict[tuple[int, int], Said]:
+def said_by(session: orm.Session, newest: Mapping[tuple[int, int], int]) -> dict[tuple[int, int], Said]:
     """What the current labels say, given their revisions."""
     if not newest:
         return {}

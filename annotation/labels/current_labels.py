@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, RowMapping, Select, and_, column, func, literal, select, table
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import ColumnElement, RowMapping, Select, and_, column, func, literal, orm, select, table
 
 from annotation.items.shown import UNPROVED
 from annotation.studies import protocol_of
@@ -24,7 +23,7 @@ from db.tables import (
     Topic,
 )
 
-LATER = aliased(Label)  # made once: to make one costs more than to run the statement
+LATER = orm.aliased(Label)  # made once: to make one costs more than to run the statement
 # the database's own view: the newest revision of every answer
 CURRENT_LABELS = table(
     "current_labels",
@@ -90,14 +89,14 @@ def counted_labels(study: Study) -> Select[*tuple[Any, ...]]:
     )
 
 
-def current_labels(session: Session, study: Study, item_id: int, *where: Any) -> list[RowMapping]:
+def current_labels(session: orm.Session, study: Study, item_id: int, *where: Any) -> list[RowMapping]:
     """The counted labels of one item, on the texts that it shows now; `where`: conditions on raters and criteria."""
     shown = shown_by_item(session, study, item_id)
     rows = session.execute(counted_labels(study).where(Assignment.item_id == item_id, *where)).mappings()
     return [row for row in rows if counts(row, shown.get(item_id))]
 
 
-def count_current(session: Session, study: Study) -> int:
+def count_current(session: orm.Session, study: Study) -> int:
     """How many labels `counts` says yes to; probes count whatever sources they show now."""
     shown = shown_by_item(session, study)
     columns = Assignment.item_id, Assignment.left, Label.left_sha256, Label.right_sha256
@@ -106,7 +105,7 @@ def count_current(session: Session, study: Study) -> int:
     return sum(counts(row, shown.get(row["item_id"])) for row in found)
 
 
-def shown_by_item(session: Session, study: Study, item_id: int | None = None) -> dict[int, Shown]:
+def shown_by_item(session: orm.Session, study: Study, item_id: int | None = None) -> dict[int, Shown]:
     """Item -> its topic, its systems, and the sha256 and length of the texts it shows now; of one item, or of all."""
     a, b, reference, system_a, system_b = REPORT_A, REPORT_B, REFERENCE, SYSTEM_A, SYSTEM_B
     rows = (

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Row, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, func, orm, select
 
 from annotation.items import shown, twins
 from annotation.studies import protocol_of
@@ -25,7 +24,7 @@ class JudgeShares:
     Read beside the labels, in the same order: ask for assignments by rising number. So none is kept in memory.
     """
 
-    def __init__(self, session: Session, study: Study) -> None:
+    def __init__(self, session: orm.Session, study: Study) -> None:
         self._calls = groupby(_calls(session, study), key=lambda row: int(row.assignment_id))
         self._assignment = -1
         self._served_by: list[Row[Any]] = []
@@ -42,7 +41,7 @@ class JudgeShares:
         return _sum_known([seconds for seconds, _ in parts]), _sum_known([cost for _, cost in parts])
 
 
-def _calls(session: Session, study: Study) -> Iterator[Row[Any]]:
+def _calls(session: orm.Session, study: Study) -> Iterator[Row[Any]]:
     """One row per assignment and call, by assignment: the call's sums and how many assignments it served."""
     mine = (
         select(JudgeCall.id)
@@ -88,19 +87,19 @@ def _sum_known(costs: list[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(costs) else None
 
 
-def weights_of(session: Session, study: Study) -> dict[int, float]:
+def weights_of(session: orm.Session, study: Study) -> dict[int, float]:
     """Row of a criterion still asked -> its weight; empty where all weigh 1."""
     rows = select(Criterion.id, Criterion.weight).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))
     weights = {row.id: row.weight for row in session.execute(rows)}
     return weights if any(weight != 1 for weight in weights.values()) else {}
 
 
-def items_beside(session: Session, study: Study) -> dict[int, str]:
+def items_beside(session: orm.Session, study: Study) -> dict[int, str]:
     """Item -> the item that is rated in the same view: its report is this one's reference, and the other way round."""
     return {item: shown.item_code(twin) for item, twin in twins.twin_items(session, study).items()}
 
 
-def first_of_claims(session: Session, study: Study) -> dict[int, str]:
+def first_of_claims(session: orm.Session, study: Study) -> dict[int, str]:
     """Probe -> the first of the probes that put its text to the same report, each with a source of its own; only those.
 
     By text alone: of two pages that could not be fetched neither has any. Where raters read the report and no sources,

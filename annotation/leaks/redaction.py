@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from db import people_tables, tables
 
@@ -89,7 +88,7 @@ class Redactor:
         return f"[{kind} removed]"
 
 
-def redactor_of(session: Session, study: tables.Study, environment: Mapping[str, str] = os.environ) -> Redactor:
+def redactor_of(session: orm.Session, study: tables.Study, environment: Mapping[str, str] = os.environ) -> Redactor:
     """For the texts of `study`: the names of its people, whatever their role, and the secrets of `environment`."""
     rows = session.execute(
         select(people_tables.Rater.handle, people_tables.Enrollment.pseudonym)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.errors import AnnotationError
 from annotation.labels.entries import Id, Timestamp, read_entry
@@ -113,7 +112,7 @@ def rescue_signer(cookie: str) -> dict[str, str]:
     return {"packet_id": _rescue_id(secret), "packet_sha256": "", "secret": secret}
 
 
-def find_signer(session: Session, study: Study, packet_id: str) -> Signer:
+def find_signer(session: orm.Session, study: Study, packet_id: str) -> Signer:
     """Raises AnnotationError `unknown_packet` where nothing of this study signs under that id."""
     packet = session.scalar(select(Packet).where(Packet.packet_id == packet_id, Packet.study_id == study.id))
     if packet is not None:
@@ -128,7 +127,7 @@ def find_signer(session: Session, study: Study, packet_id: str) -> Signer:
     raise AnnotationError("unknown_packet", "no packet or sign-in of this study signed it; is it another study's?")
 
 
-def rater_of(session: Session, enrollment: Enrollment) -> Principal:
+def rater_of(session: orm.Session, enrollment: Enrollment) -> Principal:
     """The person as they act themselves."""
     rater = session.get_one(Rater, enrollment.rater_id)
     return Principal(enrollment.study_id, enrollment.role, rater.id, enrollment.id, rater.opaque_id)

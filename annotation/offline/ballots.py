@@ -10,12 +10,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
+from annotation import labelling, studies
 from annotation.errors import AnnotationError, Incomplete
 from annotation.items.shown import asked_of
-from annotation.labelling import reopen, save, submit
 from annotation.labels.entries import AnswerEntry, Entry
 from annotation.offline.ballot_format import (
     FORMAT,
@@ -31,7 +30,6 @@ from annotation.offline.ballot_format import (
     signature,
 )
 from annotation.people import consent, principals
-from annotation.studies import audit, protocol_of
 from annotation.work.page import current_answers, missing_answers, page_token, shown_reports
 from db.people_tables import Enrollment
 from db.tables import Assignment, Event, Import, Label, Study
@@ -77,7 +75,7 @@ class BallotOutcome:
 
 
 def import_ballot(
-    session: Session,
+    session: orm.Session,
     principal: principals.Principal,
     raw: bytes,
     source: str = "",
@@ -105,11 +103,11 @@ def import_ballot(
     if outcome.count("stored"):
         counts = outcome.as_json()["counts"]
         session.add(Import(study_id=study.id, kind="ballots", layout=FORMAT, source=source, report=counts))
-        audit(session, study.id, principal.rater_id, "ballot", packet=ballot.packet_id, **counts)
+        studies.audit(session, study.id, principal.rater_id, "ballot", packet=ballot.packet_id, **counts)
     return outcome
 
 
-def _trust(session: Session, signer: Signer, ballot: Ballot, signed: dict[str, Any]) -> None:
+def _trust(session: orm.Session, signer: Signer, ballot: Ballot, signed: dict[str, Any]) -> None:
     try:
         expected = signature(signer.secret, signed)
     except ValueError:
@@ -124,7 +122,7 @@ def _trust(session: Session, signer: Signer, ballot: Ballot, signed: dict[str, A
         raise AnnotationError("withdrawn", "this person has left the study")
 
 
-def _agree(session: Session, signer: Signer, entries: Sequence[Any]) -> list[EntryOutcome]:
+def _agree(session: orm.Session, signer: Signer, entries: Sequence[Any]) -> list[EntryOutcome]:
     """Consent given in the packet, before anything else is stored."""
     outcomes = []
     for raw in entries:
@@ -152,7 +150,7 @@ def _by_item(entries: Sequence[Any]) -> dict[str, list[Any]]:
 
 
 def _import_item(
-    session: Session, study: Study, signer: Signer, aid: str, raws: Sequence[Any], outcome: BallotOutcome
+    session: orm.Session, study: Study, signer: Signer, aid: str, raws: Sequence[Any], outcome: BallotOutcome
 ) -> None:
     found = select(Assignment).where(Assignment.aid == aid, Assignment.study_id == study.id).with_for_update()
     assignment = session.scalar(found)
@@ -181,11 +179,11 @@ def _import_item(
         outcome.handed_in.append(aid)
     elif assignment.status == "taken":
         codes = [row.code for row in asked_of(session, study, assignment)]
-        missing = missing_answers(protocol_of(study), codes, current_answers(session, assignment))
+        missing = missing_answers(studies.protocol_of(study), codes, current_answers(session, assignment))
         outcome.half_filled[aid] = [answer["criterion"] for answer in missing]
 
 
-def _foreign(session: Session, study: Study, signer: Signer, assignment: Assignment | None) -> str:
+def _foreign(session: orm.Session, study: Study, signer: Signer, assignment: Assignment | None) -> str:
     """Why this item's entries are none of the signer's business; "" where they are."""
     if assignment is None:
         return "there is no such item in this study; was it planned anew?"
@@ -203,13 +201,13 @@ def _foreign(session: Session, study: Study, signer: Signer, assignment: Assignm
 
 
 def _save_answers(
-    session: Session, signer: Signer, assignment: Assignment, entries: Sequence[AnswerEntry]
+    session: orm.Session, signer: Signer, assignment: Assignment, entries: Sequence[AnswerEntry]
 ) -> list[EntryOutcome]:
     """Answers that change what was handed in take it up again, as the person did in their packet."""
     if assignment.status != "submitted" or signer.packet is None:
         return _save(session, signer, entries)
     attempt = session.begin_nested()
-    reopen(session, signer.rater, assignment.aid)
+    labelling.reopen(session, signer.rater, assignment.aid)
     outcomes = _save(session, signer, entries)
     if any(entry_outcome.outcome == "stored" for entry_outcome in outcomes):
         attempt.commit()
@@ -219,13 +217,13 @@ def _save_answers(
     return outcomes
 
 
-def _save(session: Session, signer: Signer, entries: Sequence[Entry]) -> list[EntryOutcome]:
+def _save(session: orm.Session, signer: Signer, entries: Sequence[Entry]) -> list[EntryOutcome]:
     sent = [entry.client_uuid for entry in entries]
     known = {
         *session.scalars(select(Label.client_uuid).where(Label.client_uuid.in_(sent))),
         *session.scalars(select(Event.client_uuid).where(Event.client_uuid.in_(sent))),
     }
-    saved = save(session, signer.rater, entries)
+    saved = labelling.save(session, signer.rater, entries)
     refusals = {line["client_uuid"]: line for line in saved.refused}
     return [_told(entry, refusals.get(entry.client_uuid), entry.client_uuid in known) for entry in entries]
 
@@ -243,7 +241,7 @@ def _told(entry: Any, refusal: Mapping[str, Any] | None, known: bool) -> EntryOu
 
 
 def _hand_in(
-    session: Session, signer: Signer, assignment: Assignment, entry: SubmitEntry, so_far: Sequence[EntryOutcome]
+    session: orm.Session, signer: Signer, assignment: Assignment, entry: SubmitEntry, so_far: Sequence[EntryOutcome]
 ) -> EntryOutcome:
     aid = assignment.aid
     if assignment.status == "submitted":
@@ -252,7 +250,7 @@ def _hand_in(
         return EntryOutcome("submit", "refused", "not every answer was stored, so the item stays in work", aid)
     revs = {code: label.revision for code, label in current_answers(session, assignment).items()}
     try:
-        submit(session, signer.rater, aid, entry.page, entry.client_uuid, revs, onward=False)
+        labelling.submit(session, signer.rater, aid, entry.page, entry.client_uuid, revs, onward=False)
     except Incomplete as error:
         return EntryOutcome("submit", "refused", error.text, aid)
     if assignment.status != "submitted":  # a submit that was answered before is not done again

@@ -5,8 +5,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation import rendering, studies
 from annotation.errors import AnnotationError
@@ -38,7 +37,7 @@ class PacketFile:
     secret: str
 
 
-def reserve_packet(session: Session, principal: Principal, name: str, items: int) -> PacketFile:
+def reserve_packet(session: orm.Session, principal: Principal, name: str, items: int) -> PacketFile:
     """Take this person's next `items` slots into a packet: exactly so many, or AnnotationError `too_few`.
 
     Raises AnnotationError `forbidden`, `unknown_person`, `not_open`, `not_active`, `consent` or `training` where they
@@ -74,7 +73,7 @@ def reserve_packet(session: Session, principal: Principal, name: str, items: int
     return PacketFile(packet.packet_id, person.pseudonym, data, packet.sha256, packet.secret)
 
 
-def packet_data(session: Session, packet: Packet) -> dict[str, Any]:
+def packet_data(session: orm.Session, packet: Packet) -> dict[str, Any]:
     """Everything a packet's file says: its items as their page shows them, instructions, consent, and no more."""
     study = session.get_one(Study, packet.study_id)
     protocol = studies.protocol_of(study)
@@ -104,7 +103,7 @@ def packet_data(session: Session, packet: Packet) -> dict[str, Any]:
     }
 
 
-def withdraw_packet(session: Session, principal: Principal, packet_id: str) -> int:
+def withdraw_packet(session: orm.Session, principal: Principal, packet_id: str) -> int:
     """No ballot of this packet counts any more, and what was not handed in goes back; returns how many items did."""
     study = study_for(session, principal, "admin")
     packet = session.scalar(
@@ -127,7 +126,7 @@ def withdraw_packet(session: Session, principal: Principal, packet_id: str) -> i
     return returned
 
 
-def list_packets(session: Session, principal: Principal) -> list[dict[str, Any]]:
+def list_packets(session: orm.Session, principal: Principal) -> list[dict[str, Any]]:
     """Every packet of the study, the oldest first; for admins."""
     study = study_for(session, principal, "admin")
     counted = (
@@ -158,7 +157,7 @@ def list_packets(session: Session, principal: Principal) -> list[dict[str, Any]]
     ]
 
 
-def _refuse_unready(session: Session, study: Study, person: Enrollment, rater: Principal) -> None:
+def _refuse_unready(session: orm.Session, study: Study, person: Enrollment, rater: Principal) -> None:
     if person.role == "adjudicator" or not may_label(session, rater):
         raise AnnotationError("forbidden", f"only annotators take packets, and this person is {person.role}")
     if study.status != "open":

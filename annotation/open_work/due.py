@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Row, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, orm, select
 
 from annotation.designs import pairing, presentation
 from annotation.items.twins import once_a_page, twin_item
 from annotation.open_work.quotas import may_be_shown
 from annotation.studies import audit, protocol_of
-from db.connect import rows_of
+from db import connect, types
 from db.tables import LIVE, Assignment, Item, Study
-from db.types import now
 from plain.hashes import identity_digest
 
 RETEST_AFTER = timedelta(hours=24)  # too long to remember the answers
@@ -48,7 +46,7 @@ class Own:
     last: Had | None
 
 
-def take_due(session: Session, study: Study, rater_id: int, enrollment_id: int) -> Assignment | None:
+def take_due(session: orm.Session, study: Study, rater_id: int, enrollment_id: int) -> Assignment | None:
     """The retest or attention item this person is to get now, taken; None when none is due."""
     protocol = protocol_of(study).study
     own = own_so_far(session, study, rater_id)
@@ -75,7 +73,7 @@ def take_due(session: Session, study: Study, rater_id: int, enrollment_id: int) 
     return _taken(session, study, rater_id, made)
 
 
-def still_due(session: Session, study: Study, rater_id: int, items: int) -> int:
+def still_due(session: orm.Session, study: Study, rater_id: int, items: int) -> int:
     """How many retests and attention items are still to come for somebody who labels `items` items in all."""
     protocol = protocol_of(study).study
     retests = retests_of(items, protocol.retest_share)
@@ -87,7 +85,7 @@ def still_due(session: Session, study: Study, rater_id: int, items: int) -> int:
     return max(0, retests - len(own.retests)) + min(max(0, wanted - len(own.attention)), unseen)
 
 
-def waits_until(session: Session, study: Study, rater_id: int) -> datetime | None:
+def waits_until(session: orm.Session, study: Study, rater_id: int) -> datetime | None:
     """When the next retest is ready, where it and others like it are all that is due; None otherwise."""
     own = own_so_far(session, study, rater_id)
     every = protocol_of(study).study.attention.every
@@ -97,12 +95,12 @@ def waits_until(session: Session, study: Study, rater_id: int) -> datetime | Non
     ready = min(
         (_ready_at(repeat) for repeat in repeats(own, study, rater_id) if not _was_repeated(own, repeat)), default=None
     )
-    return ready if ready is not None and ready > now() else None
+    return ready if ready is not None and ready > types.now() else None
 
 
-def own_so_far(session: Session, study: Study, rater_id: int) -> Own:
+def own_so_far(session: orm.Session, study: Study, rater_id: int) -> Own:
     """What this person had so far: one query."""
-    rows = rows_of(
+    rows = connect.rows_of(
         session,
         select(*HAD)
         .where(
@@ -145,9 +143,9 @@ def attention_by(seed: int, rater_id: int, every: int, items: int) -> int:
     return whole + (pairing.seeded(seed, "attention", rater_id, whole).randint(1, every) <= rest)
 
 
-def _retest_due(session: Session, study: Study, own: Own, chosen: Sequence[Had]) -> Had | None:
+def _retest_due(session: orm.Session, study: Study, own: Own, chosen: Sequence[Had]) -> Had | None:
     for again in chosen:
-        is_ready = again.status == "submitted" and _ready_at(again) <= now()
+        is_ready = again.status == "submitted" and _ready_at(again) <= types.now()
         if is_ready and not _was_repeated(own, again) and not _has_retest(session, again):
             return again
     return None
@@ -162,7 +160,7 @@ def _was_repeated(own: Own, had: Had) -> bool:
     return any(retest.item_id == had.item_id for retest in own.retests)
 
 
-def _has_retest(session: Session, had: Had) -> bool:
+def _has_retest(session: orm.Session, had: Had) -> bool:
     """Whether somebody who had this slot before was given it a second time too."""
     same = select(Assignment.id).where(
         Assignment.item_id == had.item_id,
@@ -173,17 +171,17 @@ def _has_retest(session: Session, had: Had) -> bool:
     return session.scalar(same.limit(1)) is not None
 
 
-def _unseen(session: Session, study: Study, own: Own) -> list[int]:
+def _unseen(session: orm.Session, study: Study, own: Own) -> list[int]:
     """Attention items this person did not have yet."""
     items = select(Item.id).where(
         Item.study_id == study.id, Item.purpose == "attention", *may_be_shown(study, protocol_of(study))
     )
-    return sorted({row.id for row in rows_of(session, items)} - {check.item_id for check in own.attention})
+    return sorted({row.id for row in connect.rows_of(session, items)} - {check.item_id for check in own.attention})
 
 
-def _taken(session: Session, study: Study, rater_id: int, made: Assignment) -> Assignment:
+def _taken(session: orm.Session, study: Study, rater_id: int, made: Assignment) -> Assignment:
     made.study_id, made.rater_id, made.plan_seed = study.id, rater_id, study.seed
-    made.status, made.taken_at, made.active_at = "taken", now(), now()
+    made.status, made.taken_at, made.active_at = "taken", types.now(), types.now()
     topic = session.get_one(Item, made.item_id).topic_id
     made.criteria_order = presentation.CriteriaOrders(session, study).draw(topic, made.item_id, made.purpose, rater_id)
     session.add(made)
@@ -192,7 +190,7 @@ def _taken(session: Session, study: Study, rater_id: int, made: Assignment) -> A
     return made
 
 
-def _along(session: Session, taken: Assignment, twin: Item) -> None:
+def _along(session: orm.Session, taken: Assignment, twin: Item) -> None:
     """The report beside is rated again with it."""
     same = {name: getattr(taken, name) for name in ALIKE}
     session.add(Assignment(item_id=twin.id, left=presentation.OTHER[taken.left or ""], **same))

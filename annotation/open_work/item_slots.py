@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, select, update
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import ColumnElement, orm, select, update
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code
@@ -17,7 +16,7 @@ from db.people_tables import Rater
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study, Topic
 
 PRIORITIES = (-1000, 1000)
-HOLDER, RESERVED = aliased(Rater), aliased(Rater)  # made once: to make one costs more than to run the statement
+HOLDER, RESERVED = orm.aliased(Rater), orm.aliased(Rater)  # made once: to make one costs more than to run the statement
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class ItemSlots:
     reserved_for: tuple[str, ...]  # of the open ones
 
 
-def list_items(session: Session, principal: Principal) -> list[ItemSlots]:
+def list_items(session: orm.Session, principal: Principal) -> list[ItemSlots]:
     """Every item that is labelled, with its slots; of two rated in one view the one that stands for both.
 
     Raises AnnotationError `forbidden` for all but admins.
@@ -77,7 +76,7 @@ def list_items(session: Session, principal: Principal) -> list[ItemSlots]:
     ]
 
 
-def set_priority(session: Session, principal: Principal, items: Sequence[str], priority: int) -> int:
+def set_priority(session: orm.Session, principal: Principal, items: Sequence[str], priority: int) -> int:
     """Give items out earlier (higher) or later. Moves open slots only; returns how many."""
     study = study_for(session, principal, "admin")
     lowest, highest = PRIORITIES
@@ -93,7 +92,7 @@ def set_priority(session: Session, principal: Principal, items: Sequence[str], p
     return _pages(session, study, moved)
 
 
-def reserve(session: Session, principal: Principal, items: Sequence[str], name: str) -> int:
+def reserve(session: orm.Session, principal: Principal, items: Sequence[str], name: str) -> int:
     """Keep one open slot of each item for this person. Returns how many were not theirs before.
 
     Raises AnnotationError where an item has no slot left for them, or they had it already; then nothing changes.
@@ -130,7 +129,7 @@ def reserve(session: Session, principal: Principal, items: Sequence[str], name: 
     return reserved
 
 
-def release(session: Session, principal: Principal, items: Sequence[str], name: str | None = None) -> int:
+def release(session: orm.Session, principal: Principal, items: Sequence[str], name: str | None = None) -> int:
     """Open reserved slots to everybody: those of these items (all where none is named), or of one person's.
 
     Returns how many.
@@ -150,7 +149,7 @@ def release(session: Session, principal: Principal, items: Sequence[str], name: 
     return slots
 
 
-def return_stale_now(session: Session, principal: Principal) -> int:
+def return_stale_now(session: orm.Session, principal: Principal) -> int:
     """Return what nobody has touched for long, as every take does. Returns how many went back."""
     study = study_for(session, principal, "admin")
     returned = returns.return_stale(session, study)
@@ -162,18 +161,18 @@ def _slot_conditions() -> tuple[ColumnElement[bool], ...]:
     return Assignment.purpose == "label", Assignment.source.in_(SLOT_SOURCES), Assignment.status.in_(LIVE)
 
 
-def _with_twins(session: Session, study: Study, items: Sequence[int]) -> list[int]:
+def _with_twins(session: orm.Session, study: Study, items: Sequence[int]) -> list[int]:
     """What is rated in one view is given out together."""
     return sorted({*items, *twin_items(session, study, items).values()})
 
 
-def _pages(session: Session, study: Study, items: Sequence[int]) -> int:
+def _pages(session: orm.Session, study: Study, items: Sequence[int]) -> int:
     """Of so many slots, given by their items: how many they are where two rated in one view are one."""
     twins = twin_items(session, study, set(items))
     return sum(item < twins.get(item, item + 1) for item in items)
 
 
-def _ids(session: Session, study: Study, items: Sequence[str]) -> list[int]:
+def _ids(session: orm.Session, study: Study, items: Sequence[str]) -> list[int]:
     """The ids behind `item-00003`. Raises AnnotationError `unknown_item` naming the first that is none."""
     known = {
         item_code(item): item

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Select, func, or_, orm, select
 
 from annotation.items.twins import once_a_page
 from annotation.protocol import Protocol
@@ -86,7 +85,7 @@ def within_reach(
     return {int(chosen) for chosen in place[mine][used | detour]}
 
 
-def reach(session: Session, study: Study, rater_id: int, *, limited: bool) -> Reach | None:
+def reach(session: orm.Session, study: Study, rater_id: int, *, limited: bool) -> Reach | None:
     """Says of an open slot, by its item and whom it is reserved for, whether quotas let this person have it.
 
     None where the study has none. `limited` is what `one_at_a_time` said, which goes first.
@@ -103,13 +102,13 @@ def reach(session: Session, study: Study, rater_id: int, *, limited: bool) -> Re
     return lambda item, reserved_for: (item, reserved_for) in allowed
 
 
-def has_quotas(session: Session, study: Study) -> bool:
+def has_quotas(session: orm.Session, study: Study) -> bool:
     """Whether anybody in the study has a quota."""
     found = select(Enrollment.id).where(Enrollment.study_id == study.id, Enrollment.quota.is_not(None))
     return bool(rows_of(session, found.limit(1)))
 
 
-def quota_left(session: Session, study: Study, rater_id: int) -> int | None:
+def quota_left(session: orm.Session, study: Study, rater_id: int) -> int | None:
     """How many more items this person may take; None where there is no limit."""
     mine = select(Enrollment.quota).where(Enrollment.study_id == study.id, Enrollment.rater_id == rater_id)
     quota: int | None = next((row.quota for row in rows_of(session, mine)), None)
@@ -119,7 +118,7 @@ def quota_left(session: Session, study: Study, rater_id: int) -> int | None:
     return max(0, quota - (session.scalar(held) or 0))
 
 
-def one_at_a_time(session: Session, study: Study, *, always: bool = False) -> bool:
+def one_at_a_time(session: orm.Session, study: Study, *, always: bool = False) -> bool:
     """Until this transaction ends nobody else takes work in a study with quotas (`always`: in any).
 
     Returns whether it has quotas. Taken after the locks on one's own rows. SQLite has one writer at a time anyway.
@@ -137,7 +136,7 @@ def _counted(study: Study) -> list[Any]:
     return [Assignment.study_id == study.id, Assignment.purpose == "label", live, ours, *once_a_page(study)]
 
 
-def _places(session: Session, study: Study, once: bool) -> list[Place]:
+def _places(session: orm.Session, study: Study, once: bool) -> list[Place]:
     unit = Item.topic_id if once else Item.id
     rows = session.execute(
         select(Item.id, unit, Assignment.reserved_for, func.count())
@@ -150,7 +149,7 @@ def _places(session: Session, study: Study, once: bool) -> list[Place]:
     return [Place(*row) for row in rows]
 
 
-def _left(session: Session, study: Study, taker: int, unlimited: int) -> dict[int, int]:
+def _left(session: orm.Session, study: Study, taker: int, unlimited: int) -> dict[int, int]:
     """person -> items they may still take: everybody who labels and is not paused or withdrawn."""
     held = select(Assignment.rater_id, func.count().label("held")).where(*_counted(study))
     held_by = held.group_by(Assignment.rater_id).subquery()
@@ -166,7 +165,7 @@ def _left(session: Session, study: Study, taker: int, unlimited: int) -> dict[in
     return {rater: unlimited if quota is None else max(0, quota - items) for rater, quota, items in rows}
 
 
-def _had(session: Session, study: Study, once: bool) -> dict[int, set[int]]:
+def _had(session: orm.Session, study: Study, once: bool) -> dict[int, set[int]]:
     unit = Item.topic_id if once else Item.id
     rows = session.execute(
         select(Assignment.rater_id, unit)

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, or_, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import func, or_, orm, select
 
 from annotation.items.twins import twin_assignment, with_twin
 from annotation.open_work.quotas import CAME_BACK, one_at_a_time, open_to
@@ -13,10 +12,10 @@ from db.tables import Assignment, Study
 from db.types import now
 
 # made once: to make one costs more than to run the statement
-MINE, AGAIN = aliased(Assignment), aliased(Assignment)
+MINE, AGAIN = orm.aliased(Assignment), orm.aliased(Assignment)
 
 
-def give_back(session: Session, assignment: Assignment, returned: str, reason: str = "") -> Assignment | None:
+def give_back(session: orm.Session, assignment: Assignment, returned: str, reason: str = "") -> Assignment | None:
     """Return the work: the row keeps person, labels and time, and a new open row takes its slot with the same order.
 
     What was made on demand (training, attention, retest, adjudication) leaves no slot, and returns None. A slot
@@ -38,7 +37,7 @@ def give_back(session: Session, assignment: Assignment, returned: str, reason: s
     return _free(session, assignment)
 
 
-def _free(session: Session, assignment: Assignment) -> Assignment | None:
+def _free(session: orm.Session, assignment: Assignment) -> Assignment | None:
     """The slot of work that went back, open again."""
     if assignment.purpose != "label":
         return None
@@ -61,7 +60,7 @@ def _free(session: Session, assignment: Assignment) -> Assignment | None:
 
 
 def undo_return(
-    session: Session,
+    session: orm.Session,
     study: Study,
     rater_id: int,
     may_have: Callable[[int, int | None], bool] | None = None,
@@ -102,7 +101,7 @@ def undo_return(
     return _resumed(session, study, beside) if beside is not None else None
 
 
-def _resumed(session: Session, study: Study, assignment: Assignment) -> Assignment:
+def _resumed(session: orm.Session, study: Study, assignment: Assignment) -> Assignment:
     for part in with_twin(session, assignment):
         part.status, part.returned, part.active_at = "taken", None, now()
     session.flush()
@@ -110,7 +109,7 @@ def _resumed(session: Session, study: Study, assignment: Assignment) -> Assignme
     return assignment
 
 
-def return_stale(session: Session, study: Study) -> int:
+def return_stale(session: orm.Session, study: Study) -> int:
     """Return work that had no event for `limits.stale_h` hours; returns how many pieces of work went back.
 
     What was handed in once and reopened counts as handed in again, with the answers it has now. Packets wait for

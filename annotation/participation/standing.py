@@ -2,8 +2,7 @@
 
 import math
 
-from sqlalchemy import Select, func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, func, orm, select, update
 
 from annotation.errors import AnnotationError
 from annotation.items.twins import once_a_page
@@ -17,17 +16,17 @@ from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Study
 QUOTA_MAX = 1_000_000  # more than any study has; both databases can count so far
 
 
-def pause(session: Session, principal: principals.Principal, name: str) -> None:
+def pause(session: orm.Session, principal: principals.Principal, name: str) -> None:
     """No new work for this person until they are resumed; what they have in hand they may finish."""
     _move(session, principal, name, "paused", "pause")
 
 
-def resume(session: Session, principal: principals.Principal, name: str) -> None:
+def resume(session: orm.Session, principal: principals.Principal, name: str) -> None:
     """New work again, also for somebody who was withdrawn; their links work as they did."""
     _move(session, principal, name, "active", "resume")
 
 
-def withdraw(session: Session, principal: principals.Principal, name: str) -> int:
+def withdraw(session: orm.Session, principal: principals.Principal, name: str) -> int:
     """This person leaves: their sign-ins end, and work in hand returns to the pool; what they handed in stays.
 
     Returns how many items went back.
@@ -37,7 +36,7 @@ def withdraw(session: Session, principal: principals.Principal, name: str) -> in
     return return_in_hand(session, person, "withdrawn")
 
 
-def return_in_hand(session: Session, person: Enrollment, returned: str) -> int:
+def return_in_hand(session: orm.Session, person: Enrollment, returned: str) -> int:
     """Give back what this person has taken and not handed in; `returned` says why. What was reopened counts as it is.
 
     Returns how many items went back.
@@ -53,7 +52,7 @@ def return_in_hand(session: Session, person: Enrollment, returned: str) -> int:
     return back
 
 
-def hold_work(session: Session, person: Enrollment) -> None:
+def hold_work(session: orm.Session, person: Enrollment) -> None:
     """Hold all that this person has in work, then the person: what is handed in at this moment is over first.
 
     Work that they took while this waited is not waited for with the person held: all is let go, and begun again.
@@ -68,7 +67,7 @@ def hold_work(session: Session, person: Enrollment) -> None:
             attempt.rollback()
 
 
-def void_work(session: Session, principal: principals.Principal, name: str, reason: str) -> int:
+def void_work(session: orm.Session, principal: principals.Principal, name: str, reason: str) -> int:
     """Take out everything this person labelled: no verdict counts it, and its slots are open again for others.
 
     Rows, labels and time are kept, with the reason. Returns how many slots are open again. Raises AnnotationError
@@ -91,7 +90,7 @@ def void_work(session: Session, principal: principals.Principal, name: str, reas
     return slots
 
 
-def set_quota(session: Session, principal: principals.Principal, quota: int | None, name: str = "") -> None:
+def set_quota(session: orm.Session, principal: principals.Principal, quota: int | None, name: str = "") -> None:
     """How many items this person may take, or without a name each annotator; None: as many as there are."""
     study = principals.study_for(session, principal, "admin")
     if quota is not None and not 0 <= quota <= QUOTA_MAX:
@@ -109,7 +108,7 @@ def set_quota(session: Session, principal: principals.Principal, quota: int | No
     )
 
 
-def equal_quota(session: Session, principal: principals.Principal) -> int:
+def equal_quota(session: orm.Session, principal: principals.Principal) -> int:
     """Give every annotator who has not left the same share of the label slots, rounded up; returns it.
 
     Raises AnnotationError `nobody` while there is no annotator.
@@ -133,7 +132,7 @@ def equal_quota(session: Session, principal: principals.Principal) -> int:
     return quota
 
 
-def _move(session: Session, principal: principals.Principal, name: str, status: str, what: str) -> Enrollment:
+def _move(session: orm.Session, principal: principals.Principal, name: str, status: str, what: str) -> Enrollment:
     study = principals.study_for(session, principal, "admin")
     person = principals.enrollment_of(session, study, name)
     hold_work(session, person)
@@ -143,7 +142,7 @@ def _move(session: Session, principal: principals.Principal, name: str, status: 
     return person
 
 
-def _held(session: Session, person: Enrollment, statuses: tuple[str, ...]) -> list[Assignment]:
+def _held(session: orm.Session, person: Enrollment, statuses: tuple[str, ...]) -> list[Assignment]:
     """Their work in these states, held until the end of the transaction, so that a save under way is over first."""
     held = _work(person, statuses).order_by(Assignment.id).with_for_update().execution_options(populate_existing=True)
     return list(session.scalars(held))
@@ -156,14 +155,14 @@ def _work(person: Enrollment, statuses: tuple[str, ...]) -> Select[Assignment]:
     )  # fmt: skip
 
 
-def _annotators(session: Session, study: Study) -> list[Enrollment]:
+def _annotators(session: orm.Session, study: Study) -> list[Enrollment]:
     people = select(Enrollment).where(
         Enrollment.study_id == study.id, Enrollment.role == "annotator", Enrollment.status != "withdrawn"
     )
     return list(session.scalars(people.order_by(Enrollment.id)))
 
 
-def withdraw_consent(session: Session, principal: principals.Principal) -> int:
+def withdraw_consent(session: orm.Session, principal: principals.Principal) -> int:
     """Work in hand returns to the pool with its labels; what was handed in stays until an admin voids it.
 
     Returns how many items went back. Raises AnnotationError `forbidden`, or `no_consent` where none was given.

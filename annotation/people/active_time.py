@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, TypeVar
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.items.twins import beside_by_id
 from annotation.studies import codes_by_topic
@@ -36,7 +35,7 @@ class SharedSeconds:
         return None if place is None else seconds[place]
 
 
-def seconds_by_criterion(session: Session, study: Study) -> SharedSeconds:
+def seconds_by_criterion(session: orm.Session, study: Study) -> SharedSeconds:
     """What each answer took, from what the pages of the study's people reported.
 
     Two reports rated in one view were read at once: each has half of that reading.
@@ -71,7 +70,7 @@ def _reading_halved(spent: Iterable[tuple[int, Spent]], beside: Mapping[int, int
     return (own | {mine: own.get(mine, {}) | {None: reading[mine] / 2} for mine in known}).items()
 
 
-def seconds_by_assignment(session: Session, study: Study, rater_id: int | None = None) -> dict[int, Spent]:
+def seconds_by_assignment(session: orm.Session, study: Study, rater_id: int | None = None) -> dict[int, Spent]:
     """assignment -> seconds by criterion, of one rater or of all; absent where nothing was ever reported.
 
     What overlaps counts once for its person, also between two items that stood open at the same time.
@@ -79,7 +78,7 @@ def seconds_by_assignment(session: Session, study: Study, rater_id: int | None =
     return dict(_spent(session, study, rater_id))
 
 
-def _spent(session: Session, study: Study, rater_id: int | None = None) -> Iterator[tuple[int, Spent]]:
+def _spent(session: orm.Session, study: Study, rater_id: int | None = None) -> Iterator[tuple[int, Spent]]:
     """The same, one person after the other: only the intervals of one are in memory at a time."""
     rows = (
         select(Assignment.id, Assignment.rater_id, Assignment.taken_at, Event.data, Event.client_ts, Event.created_at)
@@ -105,7 +104,7 @@ def _spent(session: Session, study: Study, rater_id: int | None = None) -> Itera
         yield from ((assignment, clamp(own, possible[assignment])) for assignment, own in found.items())
 
 
-def active_seconds(session: Session, study: Study, assignment: Assignment, *twin: Assignment) -> dict[str, float]:
+def active_seconds(session: orm.Session, study: Study, assignment: Assignment, *twin: Assignment) -> dict[str, float]:
     """{item, study}: its person's active seconds so far on this item, and on everything of theirs in the study."""
     spent = seconds_by_assignment(session, study, assignment.rater_id)
     return {

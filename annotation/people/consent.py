@@ -13,9 +13,8 @@ from annotation.errors import AnnotationError
 from annotation.people.principals import Principal, may_label
 from annotation.protocol import Pay, Protocol
 from annotation.studies import audit, protocol_of
+from db import tables, types
 from db.people_tables import Enrollment
-from db.tables import Study
-from db.types import now
 from plain.hashes import text_sha256
 
 
@@ -57,7 +56,7 @@ def consent_needed(session: Session, principal: Principal) -> bool:
     """Whether this person must agree to the study's consent text, as it reads now, before taking work."""
     if principal.enrollment_id is None:
         return False
-    protocol = protocol_of(session.get_one(Study, principal.study_id))
+    protocol = protocol_of(session.get_one(tables.Study, principal.study_id))
     return consent_state(protocol, session.get_one(Enrollment, principal.enrollment_id)) not in ("none", "given")
 
 
@@ -88,13 +87,13 @@ def give_consent(session: Session, principal: Principal, sha256: str) -> None:
     before = consent_state(protocol, person)
     if before in ("none", "given"):
         return
-    person.consent_sha256, person.consented_at = sha256, now()
+    person.consent_sha256, person.consented_at = sha256, types.now()
     audit(session, study.id, principal.rater_id, "consent", sha256=sha256, before=before)
 
 
-def own_consent(session: Session, principal: Principal) -> tuple[Study, Protocol, Enrollment]:
+def own_consent(session: Session, principal: Principal) -> tuple[tables.Study, Protocol, Enrollment]:
     """Study, protocol and enrollment of whoever labels. Raises AnnotationError `forbidden` for others."""
     if principal.enrollment_id is None or not may_label(session, principal):
         raise AnnotationError("forbidden", "only annotators are asked for consent; open the link you were invited by")
-    study = session.get_one(Study, principal.study_id)
+    study = session.get_one(tables.Study, principal.study_id)
     return study, protocol_of(study), session.get_one(Enrollment, principal.enrollment_id)

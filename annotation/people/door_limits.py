@@ -3,16 +3,14 @@
 import ipaddress
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import func, orm, select
 from sqlalchemy.sql import ColumnElement
 
 from annotation.errors import AnnotationError
 from annotation.people.keys import ADDRESSES, key_of, keyed
 from annotation.studies import audit
+from db import tables, types
 from db.people_tables import Invite, SignIn
-from db.tables import Event
-from db.types import now
 
 WITHIN = timedelta(minutes=10)
 FAILURES = 10  # links that do not work, from one address
@@ -20,7 +18,7 @@ ENTRIES = 60  # new people by open links, from one address: a classroom may shar
 SIGN_INS = 30  # by one person's link
 
 
-def caller_of(session: Session, address: str) -> str:
+def caller_of(session: orm.Session, address: str) -> str:
     """What stands for whoever calls from there: an HMAC with a key of the database, 16 hex digits.
 
     Nobody without that key can try addresses against it. Of IPv6 a household has a whole /64, so that counts as one.
@@ -39,7 +37,7 @@ def _place(address: str) -> str:
     return str(known)
 
 
-def count_failure(session: Session, caller: str) -> None:
+def count_failure(session: orm.Session, caller: str) -> None:
     """One more link that does not work. A working one is let in all the same: colleagues may share an address.
 
     Raises AnnotationError `too_many` after FAILURES in ten minutes.
@@ -50,12 +48,12 @@ def count_failure(session: Session, caller: str) -> None:
     )  # fmt: skip
 
 
-def count_entry(session: Session, caller: str) -> None:
+def count_entry(session: orm.Session, caller: str) -> None:
     """One more person by an open link. Raises AnnotationError `too_many` after ENTRIES in ten minutes."""
     _count(session, f"entered:{caller}", ENTRIES, "too many people came from here just now; wait ten minutes")
 
 
-def refuse_hammering(session: Session, link: Invite) -> None:
+def refuse_hammering(session: orm.Session, link: Invite) -> None:
     """Raises AnnotationError `too_many` where this link signed in SIGN_INS times in ten minutes.
 
     A logout needs a sign-in to end, so that nobody can log out more often either.
@@ -65,14 +63,14 @@ def refuse_hammering(session: Session, link: Invite) -> None:
         raise AnnotationError("too_many", "this link was opened very often just now; wait ten minutes and try again")
 
 
-def _count(session: Session, what: str, allowed: int, refusal: str) -> None:
-    same = Event.study_id.is_(None), Event.kind == "audit", Event.what == what
-    tried = session.scalar(select(func.count()).where(*same, _lately(Event.created_at)))
+def _count(session: orm.Session, what: str, allowed: int, refusal: str) -> None:
+    same = tables.Event.study_id.is_(None), tables.Event.kind == "audit", tables.Event.what == what
+    tried = session.scalar(select(func.count()).where(*same, _lately(tables.Event.created_at)))
     if (tried or 0) >= allowed:
         raise AnnotationError("too_many", refusal)
     audit(session, None, None, what)
 
 
-def _lately(when: InstrumentedAttribute[datetime]) -> ColumnElement[bool]:
+def _lately(when: orm.InstrumentedAttribute[datetime]) -> ColumnElement[bool]:
     # both ways: a clock that jumped back must not keep anybody out until it has caught up
-    return when.between(now() - WITHIN, now() + WITHIN)
+    return when.between(types.now() - WITHIN, types.now() + WITHIN)

@@ -4,29 +4,27 @@ import hashlib
 import hmac
 import secrets
 
-from sqlalchemy import select
+from sqlalchemy import orm, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session
 
-from db.people_tables import Key
-from db.types import now
+from db import people_tables, types
 
 ADDRESSES = "addresses"  # of the internet, and of e-mail
 
 
-def key_of(session: Session, name: str) -> str:
+def key_of(session: orm.Session, name: str) -> str:
     """The key of this name, made by whoever needs it first."""
     if found := kept_key(session, name):
         return found
-    made = {"name": name, "secret": secrets.token_hex(32), "created_at": now()}
+    made = {"name": name, "secret": secrets.token_hex(32), "created_at": types.now()}
     kind = postgresql if session.get_bind().dialect.name == "postgresql" else sqlite
-    session.execute(kind.insert(Key).values(made).on_conflict_do_nothing())
+    session.execute(kind.insert(people_tables.Key).values(made).on_conflict_do_nothing())
     return kept_key(session, name)
 
 
-def kept_key(session: Session, name: str) -> str:
+def kept_key(session: orm.Session, name: str) -> str:
     """The key of this name; empty where nobody has needed it yet."""
-    return session.scalar(select(Key.secret).where(Key.name == name)) or ""
+    return session.scalar(select(people_tables.Key.secret).where(people_tables.Key.name == name)) or ""
 
 
 def keyed(key: str, text: str) -> str:

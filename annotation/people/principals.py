@@ -4,8 +4,7 @@ import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation import errors, studies
 from db.people_tables import Enrollment, Rater
@@ -32,7 +31,7 @@ def local_admin(study: Study) -> Principal:
     return Principal(study_id=study.id, role="admin")
 
 
-def study_for(session: Session, principal: Principal, *roles: str) -> Study:
+def study_for(session: orm.Session, principal: Principal, *roles: str) -> Study:
     """The principal's study, if the role is one of `roles`. Raises AnnotationError `forbidden` otherwise."""
     require_role(principal, *roles)
     return session.get_one(Study, principal.study_id)
@@ -45,7 +44,7 @@ def require_role(principal: Principal, *roles: str) -> None:
         raise errors.AnnotationError("forbidden", f"this needs the role {' or '.join(roles)}; ask the study's admin")
 
 
-def may_label(session: Session, principal: Principal) -> bool:
+def may_label(session: orm.Session, principal: Principal) -> bool:
     """Annotators and adjudicators may; those who can see systems only where the protocol says so."""
     if principal.role in ("annotator", "adjudicator"):
         return True
@@ -53,7 +52,7 @@ def may_label(session: Session, principal: Principal) -> bool:
     return principal.role in ("evaluator", "admin") and studies.protocol_of(study).study.may_see_and_label
 
 
-def enroll(session: Session, study: Study, name: str, role: str, *, is_simulated: bool = False) -> Enrollment:
+def enroll(session: orm.Session, study: Study, name: str, role: str, *, is_simulated: bool = False) -> Enrollment:
     """A new person in the study, with the pseudonym that every export uses."""
     # two who enter at once wait here for each other, so that no pseudonym is given twice
     studies.hold_study(session, study)
@@ -69,7 +68,7 @@ def enroll(session: Session, study: Study, name: str, role: str, *, is_simulated
     return enrollment
 
 
-def lookalike_of(session: Session, study: Study, name: str) -> str | None:
+def lookalike_of(session: orm.Session, study: Study, name: str) -> str | None:
     """Somebody's name that differs from `name` in capitals, blanks or forms of the same letters only."""
     names = session.scalars(
         select(Rater.handle).join(Enrollment, Enrollment.rater_id == Rater.id).where(Enrollment.study_id == study.id)
@@ -81,7 +80,7 @@ def _folded(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
 
 
-def find_enrollment(session: Session, study: Study, name: str) -> Enrollment | None:
+def find_enrollment(session: orm.Session, study: Study, name: str) -> Enrollment | None:
     """The person whom admins know by this name; None where there is nobody."""
     return session.scalar(
         select(Enrollment)
@@ -90,7 +89,7 @@ def find_enrollment(session: Session, study: Study, name: str) -> Enrollment | N
     )
 
 
-def enrollment_of(session: Session, study: Study, name: str) -> Enrollment:
+def enrollment_of(session: orm.Session, study: Study, name: str) -> Enrollment:
     """The same. Raises AnnotationError `unknown_person` where there is nobody."""
     found = find_enrollment(session, study, name)
     if found is None:
@@ -100,14 +99,14 @@ def enrollment_of(session: Session, study: Study, name: str) -> Enrollment:
     return found
 
 
-def name_of(session: Session, enrollment_id: int) -> str:
+def name_of(session: orm.Session, enrollment_id: int) -> str:
     """The name under which this person was invited."""
     return session.scalars(
         select(Rater.handle).join(Enrollment, Enrollment.rater_id == Rater.id).where(Enrollment.id == enrollment_id)
     ).one()
 
 
-def names_apart(session: Session, one_id: int, other_id: int) -> tuple[str, str]:
+def names_apart(session: orm.Session, one_id: int, other_id: int) -> tuple[str, str]:
     """The names of two people; with the titles of their studies where these are two, in which one name may be both."""
     one, other = session.get_one(Enrollment, one_id), session.get_one(Enrollment, other_id)
     names = name_of(session, one_id), name_of(session, other_id)

@@ -5,8 +5,7 @@ import hmac
 import secrets
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import ColumnElement, bindparam, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, bindparam, orm, select, update
 
 from annotation.errors import AnnotationError, OtherPerson
 from annotation.people import door_limits, links, principals
@@ -24,7 +23,7 @@ GRACE = timedelta(minutes=10)  # a renewed cookie's former value still works so 
 
 
 def sign_in(
-    session: Session,
+    session: orm.Session,
     token: str,
     address: str,
     admin_token: str | None = None,
@@ -62,13 +61,13 @@ def sign_in(
     return cookie
 
 
-def _ask_before_another(session: Session, former: str | None, enrollment_id: int) -> None:
+def _ask_before_another(session: orm.Session, former: str | None, enrollment_id: int) -> None:
     now_here = who(session, former)
     if now_here is not None and now_here.enrollment_id not in (None, enrollment_id):
         raise OtherPerson(*principals.names_apart(session, now_here.enrollment_id or 0, enrollment_id))
 
 
-def _door(session: Session, token: str, admin_token: str | None, participant: str, caller: str) -> Invite | None:
+def _door(session: orm.Session, token: str, admin_token: str | None, participant: str, caller: str) -> Invite | None:
     """What this token signs in by, whether or not it still works."""
     if admin_token and hmac.compare_digest(token.encode(), admin_token.encode()):
         return _admin_invite(session, token)
@@ -95,7 +94,7 @@ SIGNED_IN = (
 )  # fmt: skip
 
 
-def who(session: Session, cookie: str | None) -> principals.Principal | None:
+def who(session: orm.Session, cookie: str | None) -> principals.Principal | None:
     """Whose cookie this is, looked up at every run and every request; None when signed out, expired or revoked."""
     if not cookie:
         return None
@@ -110,7 +109,7 @@ def who(session: Session, cookie: str | None) -> principals.Principal | None:
     return principals.Principal(row.study_id, row.role, row.rater_id, row.id, row.opaque_id, row.seen_at)
 
 
-def note_seen(session: Session, principal: principals.Principal, cookie: str) -> None:
+def note_seen(session: orm.Session, principal: principals.Principal, cookie: str) -> None:
     """Keep an active sign-in from idling out; writes at most once in five minutes."""
     if principal.seen_at is None or principal.seen_at > now() - SEEN_EVERY:
         return
@@ -119,7 +118,7 @@ def note_seen(session: Session, principal: principals.Principal, cookie: str) ->
     session.execute(mine.values(seen_at=now()).execution_options(synchronize_session=False))
 
 
-def renew(session: Session, cookie: str) -> str | None:
+def renew(session: orm.Session, cookie: str) -> str | None:
     """The next value of a cookie that has been in use for a day; None while it need not change, or signs nobody in.
 
     The former value works for GRACE longer, and gets another one in that time: the reply with the first may be lost.
@@ -142,7 +141,7 @@ def renew(session: Session, cookie: str) -> str | None:
     return following
 
 
-def is_due(session: Session, cookie: str) -> bool:
+def is_due(session: orm.Session, cookie: str) -> bool:
     """Whether `renew` has something to do; for a reader that must not write."""
     row = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
     return row is not None and _is_due(row, cookie)
@@ -154,7 +153,7 @@ def _is_due(row: SignIn, cookie: str) -> bool:
     return abs(now() - _made_at(cookie, row)) >= RENEW_AFTER
 
 
-def sign_out(session: Session, cookie: str) -> None:
+def sign_out(session: orm.Session, cookie: str) -> None:
     """End this sign-in, with the values its cookie had before; the invite link stays good."""
     signed = session.scalar(select(SignIn).where(SignIn.cookie_sha256 == text_sha256(cookie)))
     if signed is not None:
@@ -162,7 +161,7 @@ def sign_out(session: Session, cookie: str) -> None:
         end_sign_ins(session, *same)
 
 
-def end_sign_ins(session: Session, *which: ColumnElement[bool]) -> None:
+def end_sign_ins(session: orm.Session, *which: ColumnElement[bool]) -> None:
     """End those that are not over yet; whoever calls has checked the role and writes the audit trail."""
     for still, over in (
         (SignIn.revoked_at.is_(None), {"revoked_at": now()}),
@@ -193,7 +192,7 @@ def _in_grace(revoked_at: datetime, seen_at: datetime) -> bool:
     return seen_at - revoked_at == GRACE and abs(now() - revoked_at) < GRACE
 
 
-def _admin_invite(session: Session, token: str) -> Invite | None:
+def _admin_invite(session: orm.Session, token: str) -> Invite | None:
     """The invite that stands for the server's own key in the newest study, made at its first use."""
     study = session.scalar(select(tables.Study).order_by(tables.Study.id.desc()).limit(1))
     if study is None:
@@ -210,13 +209,13 @@ def _admin_invite(session: Session, token: str) -> Invite | None:
     return found
 
 
-def sign_out_everywhere(session: Session, principal: principals.Principal) -> None:
+def sign_out_everywhere(session: orm.Session, principal: principals.Principal) -> None:
     """Every browser this person is signed in with is signed out, also the one that asks."""
     end_sign_ins(session, SignIn.enrollment_id == principal.enrollment_id)
     audit(session, principal.study_id, principal.rater_id, "sign_out_everywhere")
 
 
-def sign_out_person(session: Session, principal: principals.Principal, name: str) -> None:
+def sign_out_person(session: orm.Session, principal: principals.Principal, name: str) -> None:
     """The same for somebody else, by an admin: after a lost computer. To end their links as well, see `revoke`."""
     study = principals.study_for(session, principal, "admin")
     person = principals.enrollment_of(session, study, name)

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import case, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import case, func, or_, orm, select
 
 from annotation.studies import audit, hold_study, protocol_of
 from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study
@@ -26,7 +25,7 @@ class TopicsLabelled:
     planned: int
 
 
-def topics_labelled(session: Session, study: Study, planned: int | None = None) -> TopicsLabelled:
+def topics_labelled(session: orm.Session, study: Study, planned: int | None = None) -> TopicsLabelled:
     """As the study stands. Planned are the topics with a label that is wanted or handed in, unless `planned` says more.
 
     Labels of judges, training, attention and retest count nowhere; an item left out counts as far as it was labelled.
@@ -47,13 +46,13 @@ def topics_labelled(session: Session, study: Study, planned: int | None = None) 
     return TopicsLabelled(int(labelled + 1e-9), planned or len(counted))  # three thirds are one
 
 
-def kept_looks(session: Session, study: Study) -> list[dict[str, Any]]:
+def kept_looks(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Every look that was kept, the first one first: `topics`, and `share` of the planned ones as they were then."""
     rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == LOOK)
     return list(session.scalars(rows.order_by(Event.id)))
 
 
-def keep_look(session: Session, study: Study, topics: int, share: float, plan_sha256: str) -> None:
+def keep_look(session: orm.Session, study: Study, topics: int, share: float, plan_sha256: str) -> None:
     """Write down that a result was shown on so many topics; once, whoever opens it again or at the same moment.
 
     A look on no more topics and at no larger share than one that is kept says nothing new. Nothing kept is changed.
@@ -68,13 +67,13 @@ def keep_look(session: Session, study: Study, topics: int, share: float, plan_sh
 KEPT_PLAN = "comparison_plan"
 
 
-def kept_plans(session: Session, study: Study) -> list[dict[str, Any]]:
+def kept_plans(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Every plan that stood when a result was shown, the first one first."""
     rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == KEPT_PLAN)
     return list(session.scalars(rows.order_by(Event.id)))
 
 
-def keep_plan(session: Session, study: Study, plan: Mapping[str, Any]) -> None:
+def keep_plan(session: orm.Session, study: Study, plan: Mapping[str, Any]) -> None:
     """Append the plan to the audit trail, unless it is the one kept last. Nothing kept is ever changed."""
     kept = kept_plans(session, study)
     if not kept or kept[-1]["plan_sha256"] != plan["plan_sha256"]:

@@ -5,8 +5,7 @@ order.
 import json
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.items.shown import item_code, sources_sha256
 from annotation.studies import audit
@@ -17,7 +16,7 @@ FORMAT = "calipers-plan/1"
 WHAT = "plan_root"
 
 
-def study_plan(session: Session, study: Study) -> dict[str, Any]:
+def study_plan(session: orm.Session, study: Study) -> dict[str, Any]:
     """Protocol, items with the sha256 of every text they show, and slots with their orders. Work changes none of it.
 
     What is given out beside the slots (training, attention, retest) follows from the protocol and the seed.
@@ -34,7 +33,7 @@ def study_plan(session: Session, study: Study) -> dict[str, Any]:
     }
 
 
-def _items(session: Session, study: Study) -> list[dict[str, Any]]:
+def _items(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """What is asked about, by number."""
     a, b, reference = REPORT_A, REPORT_B, REFERENCE
     rows = session.execute(
@@ -60,7 +59,7 @@ def _items(session: Session, study: Study) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def _slots(session: Session, study: Study) -> list[dict[str, Any]]:
+def _slots(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Which is to be answered in which order, by item and slot."""
     rows = session.execute(
         select(
@@ -90,7 +89,7 @@ def root_of(plan: dict[str, Any]) -> str:
     return text_sha256(text)
 
 
-def keep_plan_root(session: Session, study: Study) -> str:
+def keep_plan_root(session: orm.Session, study: Study) -> str:
     """The root of the plan as it stands, kept with its date where it is a new one. Earlier roots stay."""
     session.flush()
     plan = study_plan(session, study)
@@ -101,13 +100,13 @@ def keep_plan_root(session: Session, study: Study) -> str:
     return root
 
 
-def keep_changed_root(session: Session, study: Study) -> None:
+def keep_changed_root(session: orm.Session, study: Study) -> None:
     """After an act that may change the plan: where a root stands, the changed plan gets its own at once."""
     if study.plan_root is not None:
         keep_plan_root(session, study)
 
 
-def plan_roots(session: Session, study: Study) -> list[dict[str, Any]]:
+def plan_roots(session: orm.Session, study: Study) -> list[dict[str, Any]]:
     """Every root that stood when the study was opened, the first one first: `{root, items, slots, kept_at}`."""
     rows = select(Event.data, Event.created_at).where(
         Event.study_id == study.id, Event.kind == "audit", Event.what == WHAT

@@ -4,11 +4,9 @@ from collections import Counter, defaultdict
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
-from annotation.designs.pairing import Pair, Single
-from annotation.designs.presentation import Slot, side_counts
+from annotation.designs import pairing, presentation
 from annotation.open_work.due import retests_of
 from annotation.people.principals import Principal, study_for
 from annotation.planning.planned_items import Planned, Probe
@@ -61,7 +59,7 @@ class PlanSummary:
         return asdict(self)
 
 
-def summary(session: Session, principal: Principal, plan: Plan) -> PlanSummary:
+def summary(session: orm.Session, principal: Principal, plan: Plan) -> PlanSummary:
     """The plan in numbers. Writes nothing."""
     study = study_for(session, principal, "admin")
     protocol = protocol_of(study).study
@@ -99,14 +97,14 @@ def summary(session: Session, principal: Principal, plan: Plan) -> PlanSummary:
     )
 
 
-def _all_slots(plan: Plan) -> list[Slot]:
+def _all_slots(plan: Plan) -> list[presentation.Slot]:
     """Those that stand and the new ones, with the people a roster would give them."""
     given = dict(plan.reserve)
     held = [replace(slot, reserved_for=given.get(number, slot.reserved_for)) for number, slot in plan.held.items()]
     return [*held, *plan.slots]
 
 
-def _loads(session: Session, study: Study, plan: Plan, slots: int) -> list[int]:
+def _loads(session: orm.Session, study: Study, plan: Plan, slots: int) -> list[int]:
     """Labels a person: as the roster says, else shared evenly among who is invited, else one person's."""
     if plan.loads is not None:
         return list(plan.loads.values())
@@ -114,13 +112,13 @@ def _loads(session: Session, study: Study, plan: Plan, slots: int) -> list[int]:
     return [slots // people + (number < slots % people) for number in range(people)]
 
 
-def _systems(plan: Plan, slots: list[Slot], each: list[int]) -> tuple[SystemUse, ...]:
+def _systems(plan: Plan, slots: list[presentation.Slot], each: list[int]) -> tuple[SystemUse, ...]:
     items, shown_in = Counter[str](), Counter[str]()
     for item, times in zip(plan.items, each, strict=True):
         for system in _shown_systems(item):
             items[system] += 1
             shown_in[system] += times
-    sides = side_counts(plan.pairs, slots) if plan.pairs else {}
+    sides = presentation.side_counts(plan.pairs, slots) if plan.pairs else {}
     return tuple(
         SystemUse(system, items[system], shown_in[system], *sides.get(system, (0, 0))) for system in sorted(items)
     )
@@ -129,34 +127,34 @@ def _systems(plan: Plan, slots: list[Slot], each: list[int]) -> tuple[SystemUse,
 def _shown_systems(item: Planned) -> list[str]:
     if isinstance(item, Probe):
         return [item.system] if item.system else []
-    reports = [item.a, item.b] if isinstance(item, Pair) else [item.report]
+    reports = [item.a, item.b] if isinstance(item, pairing.Pair) else [item.report]
     return [report.system for report in reports]
 
 
-def _uneven(plan: Plan, slots: list[Slot]) -> int:
+def _uneven(plan: Plan, slots: list[presentation.Slot]) -> int:
     by_person = defaultdict(list)
     for slot in slots:
         by_person[slot.reserved_for].append(slot)
-    counts = [side_counts(plan.pairs, mine) for mine in by_person.values()]
+    counts = [presentation.side_counts(plan.pairs, mine) for mine in by_person.values()]
     return max((abs(left - right) for sides in counts for left, right in sides.values()), default=0)
 
 
-def _words(session: Session, plan: Plan, each: list[int]) -> int:
+def _words(session: orm.Session, plan: Plan, each: list[int]) -> int:
     """Words that people read: the texts of each slot; of probes the report once for each slot number, and the rest."""
     probes = {item.item: times for item, times in zip(plan.items, each, strict=True) if isinstance(item, Probe)}
     if probes:
         return _words_of_probes(session, probes)
     shown: Counter[int] = Counter()
     for item, times in zip(plan.items, each, strict=True):
-        if isinstance(item, Pair):
+        if isinstance(item, pairing.Pair):
             shown.update({item.a.report: times, item.b.report: times})
-        elif isinstance(item, Single):
+        elif isinstance(item, pairing.Single):
             shown.update({report.report: times for report in (item.report, item.reference) if report})
     length = dict(session.execute(select(Report.id, Report.words).where(Report.id.in_(shown))).all())
     return sum(length[report] * times for report, times in shown.items())
 
 
-def _words_of_probes(session: Session, probes: dict[int, int]) -> int:
+def _words_of_probes(session: orm.Session, probes: dict[int, int]) -> int:
     rows = select(Item.id, Item.probe, Item.context, Report.id, Report.words).outerjoin(
         Report, Report.id == Item.report_a_id
     )
@@ -169,6 +167,6 @@ def _words_of_probes(session: Session, probes: dict[int, int]) -> int:
     return rest + sum(length.values())
 
 
-def _counted(session: Session, study: Study) -> Counter[str]:
+def _counted(session: orm.Session, study: Study) -> Counter[str]:
     rows = select(Item.purpose, func.count()).where(Item.study_id == study.id, Item.excluded_at.is_(None))
     return Counter(dict(session.execute(rows.group_by(Item.purpose)).all()))

@@ -5,22 +5,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from sqlalchemy import func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, or_, orm, select
 
+from annotation.designs import pairing
 from annotation.designs.listed_pairs import PairList, listed_pairs
-from annotation.designs.pairing import (
-    Amount,
-    Candidate,
-    Pair,
-    Single,
-    Twins,
-    items_each,
-    plan_pairs,
-    plan_singles,
-    seeded,
-    topics_drawn,
-)
 from annotation.errors import AnnotationError
 from annotation.items.twins import twin_items
 from annotation.studies import protocol_of
@@ -40,7 +28,7 @@ class Probe:
     category: str = ""  # the topic's
 
 
-def plan_probes(session: Session, study: Study, amount: Amount) -> list[Probe]:
+def plan_probes(session: orm.Session, study: Study, amount: pairing.Amount) -> list[Probe]:
     """The probes to plan, by item. Raises AnnotationError where there are none."""
     mine = Item.study_id == study.id, Item.kind == "probe", Item.excluded_at.is_(None), Item.purpose == "label"
     rows = session.execute(
@@ -64,7 +52,9 @@ def plan_probes(session: Session, study: Study, amount: Amount) -> list[Probe]:
     return draw_probes(probes, study.seed, amount, set(session.scalars(planned)))
 
 
-def draw_probes(probes: Iterable[Probe], seed: int, amount: Amount, standing: Collection[int] = ()) -> list[Probe]:
+def draw_probes(
+    probes: Iterable[Probe], seed: int, amount: pairing.Amount, standing: Collection[int] = ()
+) -> list[Probe]:
     """`per_topic` probes of each topic, or `total` in all, of `per_category` topics a category; all where none is said.
 
     Systems come equally often, give or take one, where every topic has enough probes of each; so do the tags within a
@@ -75,17 +65,17 @@ def draw_probes(probes: Iterable[Probe], seed: int, amount: Amount, standing: Co
     by_topic: dict[str, list[Probe]] = defaultdict(list)
     for probe in sorted(probes, key=lambda drawn: (drawn.topic, drawn.system, drawn.key, drawn.item)):
         by_topic[probe.topic].append(probe)
-    if amount == Amount():
+    if amount == pairing.Amount():
         return sorted((probe for held in by_topic.values() for probe in held), key=lambda probe: probe.item)
     category_of = {topic: held[0].category for topic, held in by_topic.items()}
     drawn = [probe for held in by_topic.values() for probe in held if probe.item in standing]
     kept = Counter(probe.topic for probe in drawn)
 
     def draw(*names: object) -> Random:
-        return seeded(seed, "probes", *names)
+        return pairing.seeded(seed, "probes", *names)
 
-    topics = topics_drawn(category_of, draw, amount.per_category, kept)
-    wanted = items_each(
+    topics = pairing.topics_drawn(category_of, draw, amount.per_category, kept)
+    wanted = pairing.items_each(
         {topic: len(by_topic[topic]) for topic in topics}, category_of, draw,
         per_topic=amount.per_topic, total=amount.total, kept=kept,
     )  # fmt: skip
@@ -113,7 +103,7 @@ def _counts(probe: Probe) -> tuple[tuple[str, ...], ...]:
 Key = tuple[frozenset[int], int | None] | int
 
 
-Planned = Pair | Single | Probe
+Planned = pairing.Pair | pairing.Single | Probe
 
 
 @dataclass(frozen=True)
@@ -132,7 +122,7 @@ class Asked:
         return {"per_topic": self.per_topic, "per_category": self.per_category, "total": self.total}
 
 
-def plan_items(session: Session, study: Study, asked: Asked) -> tuple[Sequence[Planned], Sequence[int | None]]:
+def plan_items(session: orm.Session, study: Study, asked: Asked) -> tuple[Sequence[Planned], Sequence[int | None]]:
     """The protocol's items, and the priority of each where a list says one. Writes nothing."""
     protocol = protocol_of(study)
     if asked.listed is not None:
@@ -143,7 +133,7 @@ def plan_items(session: Session, study: Study, asked: Asked) -> tuple[Sequence[P
                 "bad_design", "a list says itself which pairs; leave out how many a topic, a category or in all"
             )
     if protocol.task_type == "probe_label":
-        return plan_probes(session, study, Amount(**asked.amount)), ()
+        return plan_probes(session, study, pairing.Amount(**asked.amount)), ()
     reports = candidates(session, study)
     standing, barred = _rated(session, study)
     if protocol.task_type == "pairwise_choice" or protocol.rates_both:
@@ -151,12 +141,14 @@ def plan_items(session: Session, study: Study, asked: Asked) -> tuple[Sequence[P
         if asked.listed is not None:
             pairs, priorities = listed_pairs(asked.listed.rows, reports, study.seed, barred)
         else:
-            pairs = plan_pairs(
+            pairs = pairing.plan_pairs(
                 reports, study.seed, design=asked.design, **asked.amount, standing=standing, barred=barred
             )
-        return [Twins(pair.topic, pair.a, pair.b) for pair in pairs] if protocol.rates_both else pairs, priorities
+        return [
+            pairing.Twins(pair.topic, pair.a, pair.b) for pair in pairs
+        ] if protocol.rates_both else pairs, priorities
     beside = protocol.answers.paired_view == "reference"
-    return plan_singles(
+    return pairing.plan_singles(
         reports, study.seed, **asked.amount, beside_reference=beside, standing=standing, barred=barred
     ), ()  # fmt: skip
 
@@ -165,14 +157,14 @@ def key_of(planned: Planned) -> Key:
     """What the same item is known by in every plan; of twins the item that rates A."""
     if isinstance(planned, Probe):
         return planned.item
-    if isinstance(planned, Twins):
+    if isinstance(planned, pairing.Twins):
         return frozenset((planned.a.report,)), planned.b.report
-    if isinstance(planned, Pair):
+    if isinstance(planned, pairing.Pair):
         return frozenset((planned.a.report, planned.b.report)), None
     return frozenset((planned.report.report,)), planned.reference.report if planned.reference else None
 
 
-def items_by_key(session: Session, study: Study) -> dict[Key, int]:
+def items_by_key(session: orm.Session, study: Study) -> dict[Key, int]:
     """Items that stand; a report that is rated beside another reference than before is another item."""
     items: dict[Key, int] = {}
     for row in session.scalars(select(Item).where(Item.study_id == study.id, Item.purpose == "label")):
@@ -180,7 +172,7 @@ def items_by_key(session: Session, study: Study) -> dict[Key, int]:
     return items
 
 
-def _rated(session: Session, study: Study) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
+def _rated(session: orm.Session, study: Study) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
     """The reports rated in items that stand, and those of training and attention items."""
     rows = session.scalars(select(Item).where(Item.study_id == study.id, Item.kind != "probe")).all()
     twins = twin_items(session, study)
@@ -198,14 +190,14 @@ def _rated_by(item: Item) -> frozenset[int]:
     return frozenset(report for report in (item.report_a_id, item.report_b_id) if report is not None)
 
 
-def shown_reports(session: Session, study: Study) -> set[int]:
+def shown_reports(session: orm.Session, study: Study) -> set[int]:
     """The ids of the reports that stand in an item, as one of its texts or as the reference beside it."""
     columns = Item.report_a_id, Item.report_b_id, Item.reference_id
     rows = session.execute(select(*columns).where(Item.study_id == study.id, Item.excluded_at.is_(None)).distinct())
     return {report for row in rows for report in row if report is not None}
 
 
-def candidates(session: Session, study: Study) -> list[Candidate]:
+def candidates(session: orm.Session, study: Study) -> list[pairing.Candidate]:
     """The newest version of every report that has text and is not excluded."""
     newest = (
         select(func.max(Report.version))
@@ -227,10 +219,10 @@ def candidates(session: Session, study: Study) -> list[Candidate]:
         .where(Report.status == "ready")
         .order_by(Topic.key, System.key)
     )
-    return [Candidate(*row) for row in rows]
+    return [pairing.Candidate(*row) for row in rows]
 
 
-def retire_outdated(session: Session, study: Study) -> int:
+def retire_outdated(session: orm.Session, study: Study) -> int:
     """Take out of work every item that shows a replaced report and that nobody has begun. Returns how many."""
     newest = (
         select(Report.topic_id, Report.system_id, func.max(Report.version).label("version"))

@@ -4,12 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
-from annotation.designs.pairing import Pair, Single, seeded
+from annotation.designs import pairing, rosters
 from annotation.designs.presentation import Slot, orient_for
-from annotation.designs.rosters import Place, Work, roster, uncovered
 from annotation.errors import AnnotationError
 from annotation.planning.planned_items import Key, Planned, items_by_key, key_of
 from annotation.studies import protocol_of
@@ -26,13 +24,13 @@ class Roster:
     loads: Mapping[str, int]  # pseudonym -> labels of the plan and outside it, done and to do
 
 
-def active_annotators(session: Session, study: Study) -> list[Enrollment]:
+def active_annotators(session: orm.Session, study: Study) -> list[Enrollment]:
     """Whose work may be planned: annotators that are neither paused nor withdrawn, the first invited first."""
     mine = Enrollment.study_id == study.id, Enrollment.role == "annotator", Enrollment.status == "active"
     return list(session.scalars(select(Enrollment).where(*mine).order_by(Enrollment.id)))
 
 
-def plan_roster(session: Session, study: Study, items: Sequence[Planned], slots: Sequence[Slot]) -> Roster:
+def plan_roster(session: orm.Session, study: Study, items: Sequence[Planned], slots: Sequence[Slot]) -> Roster:
     """Give every new and every open slot of the plan to one active annotator. Writes nothing.
 
     What people hold, have handed in or were promised stays theirs and counts; a slot promised to somebody who is no
@@ -44,8 +42,8 @@ def plan_roster(session: Session, study: Study, items: Sequence[Planned], slots:
         raise AnnotationError("no_people", "a roster needs people; invite the annotators first, then plan again")
     active = {person.rater_id for person in people}
     numbers, works = _works(session, study, items)
-    given: dict[Place, int] = {}
-    waiting: dict[Place, int] = {}
+    given: dict[rosters.Place, int] = {}
+    waiting: dict[rosters.Place, int] = {}
     held = select(Assignment).where(
         Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.source.in_(SLOT_SOURCES)
     )
@@ -55,13 +53,13 @@ def plan_roster(session: Session, study: Study, items: Sequence[Planned], slots:
             continue
         if row.status == "open" and row.reserved_for not in active:
             if number < len(items):
-                waiting[Place(number, row.slot_no)] = row.id
+                waiting[rosters.Place(number, row.slot_no)] = row.id
         elif row.status in LIVE:
-            given[Place(number, row.slot_no)] = row.rater_id or row.reserved_for or 0
+            given[rosters.Place(number, row.slot_no)] = row.rater_id or row.reserved_for or 0
         elif row.status == "returned" and row.returned == "skipped" and row.rater_id in active:
-            given[Place(number, -row.id)] = row.rater_id or 0  # never offered again, and no label either
-    new = [Place(slot.item, slot.slot_no) for slot in slots]
-    owner = roster(
+            given[rosters.Place(number, -row.id)] = row.rater_id or 0  # never offered again, and no label either
+    new = [rosters.Place(slot.item, slot.slot_no) for slot in slots]
+    owner = rosters.roster(
         works, [*new, *waiting], sorted(active), study.seed, topic_once=protocol_of(study).study.topic_once, given=given
     )
     loads = Counter(person for place, person in owner.items() if place.slot_no > 0)
@@ -74,15 +72,15 @@ def plan_roster(session: Session, study: Study, items: Sequence[Planned], slots:
     )
 
 
-def pool_warning(session: Session, study: Study, items: Sequence[Planned], overlap: int) -> str:
+def pool_warning(session: orm.Session, study: Study, items: Sequence[Planned], overlap: int) -> str:
     """What the people who are invited by now cannot cover; empty where nobody is invited yet, or they can."""
     people = active_annotators(session, study)
-    works = [Work(item.topic) for item in items]
+    works = [rosters.Work(item.topic) for item in items]
     demand = dict.fromkeys(range(len(works)), overlap)
-    return uncovered(works, demand, len(people), protocol_of(study).study.topic_once) if people else ""
+    return rosters.uncovered(works, demand, len(people), protocol_of(study).study.topic_once) if people else ""
 
 
-def _works(session: Session, study: Study, items: Sequence[Planned]) -> tuple[dict[int, int], list[Work]]:
+def _works(session: orm.Session, study: Study, items: Sequence[Planned]) -> tuple[dict[int, int], list[rosters.Work]]:
     """Item id -> number, and the work of that number: the plan's items first, then the study's other ones."""
     a, b, one, other = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     rows = session.execute(
@@ -95,7 +93,7 @@ def _works(session: Session, study: Study, items: Sequence[Planned]) -> tuple[di
         .where(Item.study_id == study.id, Item.purpose == "label")
         .order_by(Item.id)
     ).all()
-    standing = {item: Work(topic, tuple(filter(None, systems))) for item, topic, *systems in rows}
+    standing = {item: rosters.Work(topic, tuple(filter(None, systems))) for item, topic, *systems in rows}
     known: Mapping[Key, int] = items_by_key(session, study)
     numbers = {known[key]: number for number, item in enumerate(items) if (key := key_of(item)) in known}
     works = [_shown(item) or standing[known[key_of(item)]] for item in items]
@@ -106,17 +104,17 @@ def _works(session: Session, study: Study, items: Sequence[Planned]) -> tuple[di
     return numbers, works
 
 
-def _shown(item: Planned) -> Work | None:
-    if isinstance(item, Pair):
-        return Work(item.topic, (item.a.system, item.b.system))
-    return Work(item.topic, (item.report.system,)) if isinstance(item, Single) else None
+def _shown(item: Planned) -> rosters.Work | None:
+    if isinstance(item, pairing.Pair):
+        return rosters.Work(item.topic, (item.a.system, item.b.system))
+    return rosters.Work(item.topic, (item.report.system,)) if isinstance(item, pairing.Single) else None
 
 
 def _with_sides(items: Sequence[Planned], taken: Sequence[tuple[Slot, int]], seed: int) -> list[Slot]:
     drawn = sorted(taken, key=lambda held: (held[0].item, held[0].slot_no))
-    seeded(seed, "sides", "roster", len(drawn)).shuffle(drawn)
+    pairing.seeded(seed, "sides", "roster", len(drawn)).shuffle(drawn)
     two = [(items[slot.item], person) for slot, person in drawn]
-    edges = [(person, item.a.system, item.b.system) for item, person in two if isinstance(item, Pair)]
+    edges = [(person, item.a.system, item.b.system) for item, person in two if isinstance(item, pairing.Pair)]
     is_a_left = iter(orient_for(edges))
     sided = [
         Slot(slot.item, slot.slot_no, None if slot.left is None else "A" if next(is_a_left) else "B", person)

@@ -4,11 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select, update
 
-from annotation.designs.listed_pairs import PairList
-from annotation.designs.pairing import Pair, Single, Twins
+from annotation.designs import listed_pairs, pairing
 from annotation.designs.presentation import OTHER, CriteriaOrders, Slot, plan_alone, plan_sides
 from annotation.items.twins import twin_assignment, twin_item
 from annotation.passages import compare_reports, to_stored, turned
@@ -33,20 +31,20 @@ class Plan:
     loads: Mapping[str, int] | None = None  # roster: pseudonym -> labels
 
     @property
-    def pairs(self) -> tuple[Pair, ...]:
+    def pairs(self) -> tuple[pairing.Pair, ...]:
         """The items that are pairs: all of them, or none."""
-        return tuple(item for item in self.items if isinstance(item, Pair))
+        return tuple(item for item in self.items if isinstance(item, pairing.Pair))
 
 
 def make_plan(
-    session: Session,
+    session: orm.Session,
     principal: Principal,
     *,
     design: str = "reference",
     per_topic: int | None = None,
     per_category: int | None = None,
     total: int | None = None,
-    listed: PairList | None = None,
+    listed: listed_pairs.PairList | None = None,
     overlap: int,
     roster: bool = False,
 ) -> Plan:
@@ -64,7 +62,7 @@ def make_plan(
     for slot in held.values():
         standing[slot.item].add(slot.slot_no)
     # a pair that stands keeps the names it was given then
-    pairs = [item for item in planned if isinstance(item, Pair)]
+    pairs = [item for item in planned if isinstance(item, pairing.Pair)]
     slots = plan_sides(pairs, overlap, study.seed, standing) if pairs else plan_alone(overlap, standing)
     plan = Plan(
         tuple(planned), tuple(slots), held, overlap,
@@ -77,7 +75,7 @@ def make_plan(
 
 
 def compare_plan(
-    session: Session, principal: Principal, plan: Plan, progress: Callable[[int, int], None] = lambda done, of: None
+    session: orm.Session, principal: Principal, plan: Plan, progress: Callable[[int, int], None] = lambda done, of: None
 ) -> dict[tuple[int, int], dict[str, Any]]:
     """The alike passages of every new item that shows two reports, by those reports, for `apply_plan`.
 
@@ -95,7 +93,7 @@ def compare_plan(
 
 
 def apply_plan(
-    session: Session,
+    session: orm.Session,
     principal: Principal,
     plan: Plan,
     passages: Mapping[tuple[int, int], dict[str, Any]] | None = None,
@@ -144,7 +142,7 @@ def apply_plan(
 
 
 def _enter_items(
-    session: Session, study: Study, plan: Plan, passages: Mapping[tuple[int, int], dict[str, Any]]
+    session: orm.Session, study: Study, plan: Plan, passages: Mapping[tuple[int, int], dict[str, Any]]
 ) -> list[tuple[Item, Item | None]]:
     """The plan's items as rows, with their twins, those made that do not stand yet, each with its asked priority."""
     standing = items_by_key(session, study)
@@ -157,15 +155,15 @@ def _enter_items(
             twin = twin_item(session, item)
         else:
             item = Item(study_id=study.id, topic_id=topics[planned.topic], priority=0)
-            if isinstance(planned, Twins):
+            if isinstance(planned, pairing.Twins):
                 item.kind, item.report_a_id, item.reference_id = "report", planned.a.report, planned.b.report
                 twin = Item(study_id=study.id, topic_id=item.topic_id, priority=0, kind="report")
                 twin.report_a_id, twin.reference_id = planned.b.report, planned.a.report
                 two = _two_reports(planned)
                 twin.passages = turned(passages.get(two)) if two else None
-            elif isinstance(planned, Pair):
+            elif isinstance(planned, pairing.Pair):
                 item.kind, item.report_a_id, item.report_b_id = "pair", planned.a.report, planned.b.report
-            elif isinstance(planned, Single):
+            elif isinstance(planned, pairing.Single):
                 item.kind, item.report_a_id = "report", planned.report.report
                 item.reference_id = planned.reference.report if planned.reference else None
             if two := _two_reports(planned):
@@ -186,21 +184,21 @@ def _enter_items(
 
 def _name(planned: Planned) -> tuple[object, ...]:
     """What an item is drawn by: names that are the same on every machine."""
-    if isinstance(planned, Pair):
+    if isinstance(planned, pairing.Pair):
         return planned.topic, *sorted((planned.a.system, planned.b.system))
-    return (planned.topic, planned.report.system) if isinstance(planned, Single) else ("probe", planned.item)
+    return (planned.topic, planned.report.system) if isinstance(planned, pairing.Single) else ("probe", planned.item)
 
 
 def _two_reports(planned: Planned) -> tuple[int, int] | None:
     """The reports an item shows side by side: A and B, or the rated one and its reference."""
-    if isinstance(planned, Pair):
+    if isinstance(planned, pairing.Pair):
         return planned.a.report, planned.b.report
-    if isinstance(planned, Single) and planned.reference:
+    if isinstance(planned, pairing.Single) and planned.reference:
         return planned.report.report, planned.reference.report
     return None
 
 
-def _held(session: Session, study: Study, planned: Sequence[Planned]) -> dict[int, Slot]:
+def _held(session: orm.Session, study: Study, planned: Sequence[Planned]) -> dict[int, Slot]:
     """The plan's slots that are open, taken or handed in, by assignment."""
     items = items_by_key(session, study)
     numbers = {items[key]: number for number, item in enumerate(planned) if (key := key_of(item)) in items}

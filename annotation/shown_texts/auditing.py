@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import Row, Select, func, orm, select
 
 from annotation.blinding import audit_blinding, measure, readable
 from annotation.errors import AnnotationError
@@ -23,7 +22,7 @@ LINE: tuple[Any, ...] = (
 )  # fmt: skip
 
 AROUND = 40  # characters on either side of a flag
-LATER = aliased(Report)  # made once: to make one costs more than to run the statement
+LATER = orm.aliased(Report)  # made once: to make one costs more than to run the statement
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class ReportView:
 
 
 def audit_study(
-    session: Session,
+    session: orm.Session,
     principal: Principal,
     progress: Callable[[int, int], None] = lambda done, of: None,
     interval: Interval = no_interval,
@@ -80,7 +79,7 @@ def audit_study(
     return replace(audit_blinding(reports, study.seed, interval, measured), texts_sha256=sha256)
 
 
-def _audited(session: Session, study: Study, progress: Callable[[int, int], None]) -> list[AuditedReport]:
+def _audited(session: orm.Session, study: Study, progress: Callable[[int, int], None]) -> list[AuditedReport]:
     rows, planned = _newest(session, study), shown_reports(session, study)
     reports = []
     for done, (report, topic, system) in enumerate(rows, start=1):
@@ -113,7 +112,7 @@ def _decided(report: Report, resolution: str) -> tuple[str, ...]:
     return tuple(flag["kind"] for flag in report.flags if flag.get("resolution") == resolution)
 
 
-def list_reports(session: Session, principal: Principal) -> list[ReportLine]:
+def list_reports(session: orm.Session, principal: Principal) -> list[ReportLine]:
     """The newest version of every report, none of its texts; those that need a decision first, planned ones before."""
     study = study_for(session, principal, "evaluator")
     rows, planned = session.execute(_newest_of(study).with_only_columns(*LINE)).all(), shown_reports(session, study)
@@ -125,7 +124,7 @@ def list_reports(session: Session, principal: Principal) -> list[ReportLine]:
     )  # fmt: skip
 
 
-def open_flags(session: Session, principal: Principal) -> list[dict[str, Any]]:
+def open_flags(session: orm.Session, principal: Principal) -> list[dict[str, Any]]:
     """Every passage that waits for a decision: report, kind, words, and the line they stand in, as far as 80 go.
 
     First those of planned items, for which a study does not open.
@@ -151,7 +150,7 @@ def _around(text: str, start: int, end: int) -> str:
     return f"{'…' if before else ''}{words}{'…' if after < len(text) else ''}"
 
 
-def view_report(session: Session, principal: Principal, report_id: int) -> ReportView:
+def view_report(session: orm.Session, principal: Principal, report_id: int) -> ReportView:
     """One report with everything the owner needs to decide about it."""
     study = study_for(session, principal, "evaluator")
     mine = _newest_of(study).where(Report.id == report_id)
@@ -189,7 +188,7 @@ def _line(row: Row[Any], is_planned: bool) -> ReportLine:
     )
 
 
-def _newest(session: Session, study: Study) -> Sequence[tuple[Report, Topic, System]]:
+def _newest(session: orm.Session, study: Study) -> Sequence[tuple[Report, Topic, System]]:
     return session.execute(_newest_of(study)).all()
 
 

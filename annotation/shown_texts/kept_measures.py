@@ -7,8 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import version
 
 from pydantic import TypeAdapter
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation import blinding, studies
 from annotation.canonical.form import CANONICAL_VERSION
@@ -31,7 +30,7 @@ def texts_sha256(ready: Sequence[AuditedReport], seed: int, *, has_intervals: bo
     return digest.hexdigest()
 
 
-def kept_measure(session: Session, study: Study, sha256: str) -> blinding.Measured | None:
+def kept_measure(session: orm.Session, study: Study, sha256: str) -> blinding.Measured | None:
     """What was measured last on texts of that hash, the whole if that was ever kept; None where nothing was."""
     rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == MEASURED)
     for data in session.scalars(rows.order_by(Event.id.desc())):
@@ -40,7 +39,7 @@ def kept_measure(session: Session, study: Study, sha256: str) -> blinding.Measur
     return None
 
 
-def keep_measure(session: Session, study: Study, made: BlindingAudit) -> None:
+def keep_measure(session: orm.Session, study: Study, made: BlindingAudit) -> None:
     """Keep what was measured for `made`, unless it is kept already.
 
     As text: a figure may be undefined, and JSON knows no nan.

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.labels.current_labels import is_newest
 from annotation.people.principals import Principal
@@ -53,7 +52,7 @@ def told_reason(reason: str, left: str | None) -> str:
     return reason[:1].upper() + reason[1:] if begins else reason
 
 
-def gold_results(session: Session, study: Study, purpose: str, *where: Any) -> list[GoldResult]:
+def gold_results(session: orm.Session, study: Study, purpose: str, *where: Any) -> list[GoldResult]:
     """Every handed-in answer to an agreed question of items with this purpose, in the order handed in.
 
     `study` comes from `principals.study_for`, or is the person's own; `where`: further conditions on their assignments.
@@ -101,7 +100,7 @@ class Attention:
         return self.failed >= FAILED_MIN and self.failed > FAILED_SHARE_MAX * (self.passed + self.failed)
 
 
-def attention_results(session: Session, study: Study, *where: Any) -> dict[int, Attention]:
+def attention_results(session: orm.Session, study: Study, *where: Any) -> dict[int, Attention]:
     """rater -> attention items passed and failed; absent for those who handed none in.
 
     `study` comes from `principals.study_for`; `where`: further conditions on the assignments.
@@ -113,7 +112,7 @@ def attention_results(session: Session, study: Study, *where: Any) -> dict[int, 
     return found
 
 
-def attention_items(session: Session, study: Study, *where: Any) -> Iterator[tuple[int, int, bool]]:
+def attention_items(session: orm.Session, study: Study, *where: Any) -> Iterator[tuple[int, int, bool]]:
     """Rater, assignment, and whether it was failed, of every attention item that was handed in."""
     answers = sorted(
         gold_results(session, study, "attention", *where), key=lambda answer: (answer.rater, answer.assignment)
@@ -123,7 +122,7 @@ def attention_items(session: Session, study: Study, *where: Any) -> Iterator[tup
         yield rater, assignment, 2 * sum(matches) < len(matches)
 
 
-def is_careless(session: Session, principal: Principal) -> bool:
+def is_careless(session: orm.Session, principal: Principal) -> bool:
     """Whether this person is to be told to read with more care: only where the study warns. Never of which item."""
     study = session.get_one(Study, principal.study_id)
     if protocol_of(study).study.attention.policy != "warn" or principal.rater_id is None:
@@ -132,7 +131,7 @@ def is_careless(session: Session, principal: Principal) -> bool:
     return any(rate.is_too_low for rate in mine.values())
 
 
-def note_attention(session: Session, study: Study, assignment: Assignment) -> None:
+def note_attention(session: orm.Session, study: Study, assignment: Assignment) -> None:
     """Act on what was just handed in: where the study pauses, a person who now fails too often gets no more work."""
     if assignment.purpose != "attention" or protocol_of(study).study.attention.policy != "pause":
         return

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.designs import pairing, presentation
 from annotation.errors import AnnotationError
@@ -42,14 +41,14 @@ class TrainingState:
         return self.matching / self.verdicts if self.verdicts else None
 
 
-def training_items(session: Session, study: Study) -> list[int]:
+def training_items(session: orm.Session, study: Study) -> list[int]:
     """Ids of the items everybody is trained on, in order: as many as the protocol says, drawn from the study's seed."""
     ready = select(Item.id).where(Item.study_id == study.id, Item.purpose == "training", Item.excluded_at.is_(None))
     drawn = sorted(session.scalars(ready), key=lambda item: pairing.seeded(study.seed, "training", item).random())
     return drawn[: protocol_of(study).study.training.items]
 
 
-def needs_training(session: Session, study: Study, person: principals.Principal | Enrollment) -> bool:
+def needs_training(session: orm.Session, study: Study, person: principals.Principal | Enrollment) -> bool:
     """Whether the study trains its people, and this one has not passed yet. Who settles disputes is not trained."""
     enrollment = _enrolled(session, person)
     asked = protocol_of(study).study.training.items > 0
@@ -58,7 +57,7 @@ def needs_training(session: Session, study: Study, person: principals.Principal 
     return enrollment.training_passed_at is None
 
 
-def training_state(session: Session, study: Study, person: principals.Principal | Enrollment) -> TrainingState:
+def training_state(session: orm.Session, study: Study, person: principals.Principal | Enrollment) -> TrainingState:
     """How far this person is in the study's training."""
     protocol, enrollment = protocol_of(study), _enrolled(session, person)
     asked = protocol.study.training
@@ -93,7 +92,7 @@ def training_state(session: Session, study: Study, person: principals.Principal 
     )
 
 
-def next_training(session: Session, study: Study, principal: principals.Principal) -> Assignment | None:
+def next_training(session: orm.Session, study: Study, principal: principals.Principal) -> Assignment | None:
     """The person's next training item, taken; None when training is over, passed or failed, or not asked for.
 
     The caller holds the person's lock, so that two tabs do not make two of one.
@@ -124,7 +123,7 @@ def training_side(seed: int, item: int, enrollment: int, attempt: int) -> str:
     return first if attempt % 2 else presentation.OTHER[first]
 
 
-def end_training_item(session: Session, principal: principals.Principal, assignment: Assignment) -> dict[str, Any]:
+def end_training_item(session: orm.Session, principal: principals.Principal, assignment: Assignment) -> dict[str, Any]:
     """What the reply to a submit adds for a training item, `{feedback}`; nothing for other work.
 
     With the last item of an attempt it is decided whether the training is passed.
@@ -136,7 +135,7 @@ def end_training_item(session: Session, principal: principals.Principal, assignm
     return {"feedback": feedback(session, principal, assignment.aid)}
 
 
-def _end_attempt(session: Session, study: Study, assignment: Assignment) -> None:
+def _end_attempt(session: orm.Session, study: Study, assignment: Assignment) -> None:
     mine = Enrollment.study_id == study.id, Enrollment.rater_id == assignment.rater_id
     enrollment = session.scalar(select(Enrollment).where(*mine))
     if enrollment is None or not needs_training(session, study, enrollment):
@@ -161,7 +160,7 @@ def is_passed(results: Sequence[GoldResult], pass_mark: float) -> bool:
     return bool(results) and matching + 1e-9 >= pass_mark * len(results)
 
 
-def feedback(session: Session, principal: principals.Principal, aid: str) -> dict[str, Any]:
+def feedback(session: orm.Session, principal: principals.Principal, aid: str) -> dict[str, Any]:
     """What a handed-in training item says back: each agreed question, and the score of this attempt up to it.
 
     `result` stands with the last item of an attempt: passed | again | failed. Raises AnnotationError `not_found` for
@@ -199,7 +198,7 @@ def feedback(session: Session, principal: principals.Principal, aid: str) -> dic
     }  # fmt: skip
 
 
-def training_place(session: Session, study: Study, assignment: Assignment) -> dict[str, int]:
+def training_place(session: orm.Session, study: Study, assignment: Assignment) -> dict[str, int]:
     """Where a training item stands: `{item, of, attempt, attempts}`."""
     chosen = training_items(session, study)
     number = chosen.index(assignment.item_id) + 1 if assignment.item_id in chosen else len(chosen)
@@ -207,7 +206,7 @@ def training_place(session: Session, study: Study, assignment: Assignment) -> di
     return {"item": number, "of": len(chosen), "attempt": assignment.pass_no, "attempts": attempts}
 
 
-def pass_training(session: Session, admin: principals.Principal, name: str, reason: str) -> None:
+def pass_training(session: orm.Session, admin: principals.Principal, name: str, reason: str) -> None:
     """Let this person label although the training was not passed; the reason is kept.
 
     Raises AnnotationError `unknown_person`, `no_reason`, or `no_training` where the study asks for none.
@@ -225,7 +224,7 @@ def pass_training(session: Session, admin: principals.Principal, name: str, reas
         )  # fmt: skip
 
 
-def refuse_too_few(session: Session, study: Study) -> None:
+def refuse_too_few(session: orm.Session, study: Study) -> None:
     """A study that asks for more training items than it has cannot open. Raises AnnotationError `no_training_items`."""
     wanted, there = protocol_of(study).study.training.items, len(training_items(session, study))
     if there < wanted:
@@ -237,7 +236,7 @@ def refuse_too_few(session: Session, study: Study) -> None:
 
 
 def _result(
-    session: Session, study: Study, protocol: Protocol, assignment: Assignment, results: Sequence[GoldResult]
+    session: orm.Session, study: Study, protocol: Protocol, assignment: Assignment, results: Sequence[GoldResult]
 ) -> str | None:
     """With the item handed in last of a whole attempt, how the attempt ended."""
     tries = _tries(session, study, assignment.rater_id)
@@ -249,7 +248,7 @@ def _result(
     return "again" if assignment.pass_no < protocol.study.training.attempts else "failed"
 
 
-def _tries(session: Session, study: Study, rater_id: int | None) -> set[tuple[int, int]]:
+def _tries(session: orm.Session, study: Study, rater_id: int | None) -> set[tuple[int, int]]:
     """(item, attempt) of every training item this person handed in."""
     rows = select(Assignment.item_id, Assignment.pass_no).where(
         Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "training",
@@ -258,7 +257,7 @@ def _tries(session: Session, study: Study, rater_id: int | None) -> set[tuple[in
     return {(item, attempt) for item, attempt in session.execute(rows)}
 
 
-def _enrolled(session: Session, person: principals.Principal | Enrollment) -> Enrollment | None:
+def _enrolled(session: orm.Session, person: principals.Principal | Enrollment) -> Enrollment | None:
     if isinstance(person, Enrollment):
         return person
     return session.get(Enrollment, person.enrollment_id) if person.enrollment_id is not None else None
@@ -267,7 +266,7 @@ def _enrolled(session: Session, person: principals.Principal | Enrollment) -> En
 Gate = Literal["consent", "training"]
 
 
-def closed_gate(session: Session, principal: principals.Principal) -> Gate | None:
+def closed_gate(session: orm.Session, principal: principals.Principal) -> Gate | None:
     """The gate that keeps this person from taking work: `training` once it is failed for good, or cannot be given."""
     if consent.consent_needed(session, principal):
         return "consent"
@@ -283,7 +282,7 @@ def refuse_skip(assignment: Assignment) -> None:
         raise AnnotationError("forbidden", "training cannot be skipped; answer as well as you can, or flag a problem")
 
 
-def refuse_reopen(session: Session, principal: principals.Principal, assignment: Assignment) -> None:
+def refuse_reopen(session: orm.Session, principal: principals.Principal, assignment: Assignment) -> None:
     """Nothing is taken up again once its agreed answers were shown, nor without consent. Raises AnnotationError."""
     if assignment.purpose == "training":
         raise AnnotationError("locked", "training cannot be reopened: its agreed answers have been shown")

@@ -7,8 +7,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Row, Select, func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Row, Select, func, orm, select, update
 
 from annotation import adjudication, errors, studies
 from annotation.items.twins import once_a_page, open_twin, with_twin
@@ -16,16 +15,15 @@ from annotation.open_work import due, quotas, returns
 from annotation.people.principals import Principal, may_label
 from annotation.training.training import closed_gate, next_training
 from annotation.work.progress import position
-from db import connect, people_tables
+from db import connect, people_tables, types
 from db.tables import REPORT_A, REPORT_B, Assignment, Item, Study
-from db.types import now
 from plain.hashes import identity_digest
 
 LOOKED_AT = 500  # open slots that are ranked, highest priority first
 Place = tuple[int | None, int, int | None, int, int, int]
 
 
-def take(session: Session, principal: Principal) -> Assignment | None:
+def take(session: orm.Session, principal: Principal) -> Assignment | None:
     """The principal's assignment in work, or newly taken work; None when there is nothing (left) to do.
 
     Own work that came back comes first, then training, what is due between the items, and at last a slot. Of two
@@ -35,14 +33,14 @@ def take(session: Session, principal: Principal) -> Assignment | None:
     return taken and with_twin(session, taken)[0]
 
 
-def _take(session: Session, principal: Principal) -> Assignment | None:
+def _take(session: orm.Session, principal: Principal) -> Assignment | None:
     rater_id, study = _labeller(session, principal)
     if principal.role == "adjudicator":
         return adjudication.take_dispute(session, principal)
     studies.hold_person(session, rater_id)
     mine = in_work(session, principal)
     if mine is not None:
-        if (mine.active_at or mine.taken_at or now()) < returns.idle_since(study):
+        if (mine.active_at or mine.taken_at or types.now()) < returns.idle_since(study):
             _touch(session, with_twin(session, mine))
         return mine
     person = session.get_one(people_tables.Enrollment, principal.enrollment_id)
@@ -59,16 +57,16 @@ def _take(session: Session, principal: Principal) -> Assignment | None:
     )
 
 
-def _touch(session: Session, work: Sequence[Assignment]) -> None:
+def _touch(session: orm.Session, work: Sequence[Assignment]) -> None:
     """They are back. Work that somebody holds is left as it is: that one may wait for the person, held here."""
     ids = [assignment.id for assignment in work]
     free = select(Assignment.id).where(Assignment.id.in_(ids)).order_by(Assignment.id).with_for_update(skip_locked=True)
     if len(session.scalars(free).all()) == len(ids):
         for assignment in work:
-            assignment.active_at = now()
+            assignment.active_at = types.now()
 
 
-def in_work(session: Session, principal: Principal) -> Assignment | None:
+def in_work(session: orm.Session, principal: Principal) -> Assignment | None:
     """What this person has taken here and not yet submitted, the oldest first; what went home in a packet is apart."""
     study = session.get_one(Study, principal.study_id)
     return session.scalar(
@@ -85,7 +83,7 @@ def in_work(session: Session, principal: Principal) -> Assignment | None:
     )
 
 
-def claim_back(session: Session, study: Study, assignment: Assignment) -> None:
+def claim_back(session: orm.Session, study: Study, assignment: Assignment) -> None:
     """Undo a stale return when its person goes on with the work after all, while the slot is still open.
 
     Raises AnnotationError `returned` where the work went back for good. The caller holds the assignment's row.
@@ -106,14 +104,14 @@ def claim_back(session: Session, study: Study, assignment: Assignment) -> None:
     raise errors.AnnotationError("returned", "this work went back to the pool; your text is kept here, but not stored")
 
 
-def take_slot(session: Session, study: Study, principal: Principal) -> Assignment | None:
+def take_slot(session: orm.Session, study: Study, principal: Principal) -> Assignment | None:
     """One more slot, the best for this person, whatever else they have in work: for a packet; None if none is left."""
     rater_id, _ = _labeller(session, principal)
     limited = quotas.one_at_a_time(session, study, always=True)
     return _take_slot(session, study, rater_id, quotas.reach(session, study, rater_id, limited=limited))
 
 
-def _take_slot(session: Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Assignment | None:
+def _take_slot(session: orm.Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Assignment | None:
     for candidate in _ranked(session, study, rater_id, within):
         # who hands in holds a row of their own: to wait for another's could be to wait for each other
         free = select(Assignment.id).where(Assignment.id == candidate, Assignment.status == "open")
@@ -121,7 +119,7 @@ def _take_slot(session: Session, study: Study, rater_id: int, within: quotas.Rea
         taken: Assignment | None = session.scalar(
             update(Assignment)
             .where(Assignment.id == held, Assignment.status == "open")
-            .values(status="taken", rater_id=rater_id, taken_at=now(), active_at=now())
+            .values(status="taken", rater_id=rater_id, taken_at=types.now(), active_at=types.now())
             .returning(Assignment)
         )
         if taken is not None:
@@ -134,7 +132,7 @@ def _take_slot(session: Session, study: Study, rater_id: int, within: quotas.Rea
     return None
 
 
-def _labeller(session: Session, principal: Principal) -> tuple[int, Study]:
+def _labeller(session: orm.Session, principal: Principal) -> tuple[int, Study]:
     if principal.rater_id is None or not may_label(session, principal):
         raise errors.AnnotationError(
             "forbidden", "only annotators label; evaluators and admins can see which system wrote what"
@@ -142,7 +140,7 @@ def _labeller(session: Session, principal: Principal) -> tuple[int, Study]:
     return principal.rater_id, session.get_one(Study, principal.study_id)
 
 
-def _ranked(session: Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Iterator[int]:
+def _ranked(session: orm.Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Iterator[int]:
     """Ids of open slots, best first: mine, urgent, about the report I just probed, keeping my left and right even,
     new topics, new systems, then a seeded draw."""
     slots = _candidates(session, study, rater_id, within)
@@ -177,7 +175,7 @@ def _place(slot: tuple[Any, ...]) -> Place:
     return reserved_for, priority, probed, *_sides(left, kind, system_a, system_b), topic
 
 
-def _candidates(session: Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Sequence[Row[Any]]:
+def _candidates(session: orm.Session, study: Study, rater_id: int, within: quotas.Reach | None) -> Sequence[Row[Any]]:
     """The most urgent open slots this person may have; where quotas leave none of them, all that they leave."""
     wanted = _with_systems(quotas.open_to(study, rater_id))
     for limit in (LOOKED_AT, None):
@@ -188,7 +186,7 @@ def _candidates(session: Session, study: Study, rater_id: int, within: quotas.Re
     return allowed
 
 
-def _last_probed(session: Session, study: Study, rater_id: int) -> int | None:
+def _last_probed(session: orm.Session, study: Study, rater_id: int) -> int | None:
     """The report of this person's newest probe: its other probes come next, so that the context stays on screen."""
     mine = select(Item.report_a_id).join(Assignment, Assignment.item_id == Item.id)
     mine = mine.where(
@@ -198,7 +196,7 @@ def _last_probed(session: Session, study: Study, rater_id: int) -> int | None:
     return session.scalar(mine.order_by(Assignment.taken_at.desc(), Assignment.id.desc()).limit(1))
 
 
-def _my_sides(session: Session, study: Study, rater_id: int) -> tuple[Counter[tuple[int, str]], Counter[int]]:
+def _my_sides(session: orm.Session, study: Study, rater_id: int) -> tuple[Counter[tuple[int, str]], Counter[int]]:
     """How often I had each system on each side, and each topic, in label work."""
     mine = select(Assignment.id).join(Item, Item.id == Assignment.item_id).where(*once_a_page(study))
     mine = mine.where(Assignment.study_id == study.id, Assignment.rater_id == rater_id, Assignment.purpose == "label")
@@ -230,7 +228,7 @@ def _sides(stands_left: str | None, kind: str, system_a: int, system_b: int | No
     return (system_a, b) if stands_left == "A" else (b, system_a)
 
 
-def next_work(session: Session, principal: Principal) -> dict[str, Any]:
+def next_work(session: orm.Session, principal: Principal) -> dict[str, Any]:
     """`{next, position}`: the aid in work or newly taken; where there is none because a gate is closed, also `gate`:
     consent, training, or held, which says that this person was paused."""
     following = take(session, principal)

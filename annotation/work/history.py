@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.items.shown import item_code
 from annotation.items.twins import beside_by_id, once_a_page
@@ -59,7 +58,7 @@ def fold(revisions: Sequence[Revision]) -> list[Revision]:
     ]
 
 
-def answer_history(session: Session, principal: principals.Principal, aid: str) -> list[dict[str, Any]]:
+def answer_history(session: orm.Session, principal: principals.Principal, aid: str) -> list[dict[str, Any]]:
     """`[{criterion, revisions: [{time, choice, confidence, rationale, evidence, reopened, earlier_words}]}]`.
 
     Own work only; times in UTC, oldest first. `evidence` counts quotes; `reopened`: given after the work was handed in
@@ -88,7 +87,7 @@ def answer_history(session: Session, principal: principals.Principal, aid: str) 
     ]
 
 
-def _reopens(session: Session, assignment: Assignment) -> Sequence[datetime]:
+def _reopens(session: orm.Session, assignment: Assignment) -> Sequence[datetime]:
     return session.scalars(
         select(Event.created_at)
         .where(
@@ -116,7 +115,7 @@ def _told(revision: Revision) -> dict[str, Any]:
 COLUMNS = ("rater_id", "item_id", "purpose", "submitted_at", "active_s", "words", "attention")
 
 
-def work_log(session: Session, study: Study) -> pd.DataFrame:
+def work_log(session: orm.Session, study: Study) -> pd.DataFrame:
     """`COLUMNS` of people's work handed in, in the order handed in; three queries. `study` from `principals.study_for`.
 
     `rater_id` is the pseudonym, `item_id` that of `labels.csv`. `active_s`: nan where no page reported any, as for

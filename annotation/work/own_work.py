@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.items.twins import twins_among
@@ -99,7 +98,7 @@ def status_for(study: Study, person: Enrollment) -> str:
     return "held" if study.status == "open" and person.status == "paused" else study.status
 
 
-def own_work(session: Session, principal: principals.Principal) -> OwnWork:
+def own_work(session: orm.Session, principal: principals.Principal) -> OwnWork:
     """This person's work in their study, in a fixed number of queries. Raises AnnotationError `forbidden`."""
     if principal.rater_id is None or not principals.may_label(session, principal):
         raise AnnotationError("forbidden", "only who labels has work of their own; open the link you were invited by")
@@ -144,7 +143,7 @@ def own_work(session: Session, principal: principals.Principal) -> OwnWork:
     )
 
 
-def _items(session: Session, study: Study, protocol: Protocol, rater_id: int) -> tuple[OwnItem, ...]:
+def _items(session: orm.Session, study: Study, protocol: Protocol, rater_id: int) -> tuple[OwnItem, ...]:
     rows = session.execute(
         select(Assignment, Topic)
         .join(Item, Item.id == Assignment.item_id)
@@ -191,7 +190,7 @@ def _asked(mine: Assignment, codes: list[str]) -> list[str]:
     return codes if mine.purpose != "adjudicate" else [code for code in mine.criteria_order or () if code in codes]
 
 
-def _answers(session: Session, study: Study, rater_id: int) -> dict[int, dict[str, Label]]:
+def _answers(session: orm.Session, study: Study, rater_id: int) -> dict[int, dict[str, Label]]:
     """assignment -> criterion -> its highest revision."""
     mine = select(Assignment.id).where(Assignment.study_id == study.id, Assignment.rater_id == rater_id)
     newest = (
@@ -218,7 +217,7 @@ def _answers(session: Session, study: Study, rater_id: int) -> dict[int, dict[st
 
 
 def _remarks(
-    session: Session, study: Study, rater_id: int, replies: Mapping[int, Sequence[Reply]]
+    session: orm.Session, study: Study, rater_id: int, replies: Mapping[int, Sequence[Reply]]
 ) -> dict[int, list[OwnRemark]]:
     """assignment -> flags and comments, in the order they were sent."""
     rows = session.execute(
@@ -235,7 +234,7 @@ def _remarks(
     return found
 
 
-def _reasons(session: Session, study: Study, rater_id: int) -> dict[int, tuple[int, str]]:
+def _reasons(session: orm.Session, study: Study, rater_id: int) -> dict[int, tuple[int, str]]:
     """assignment -> the audit line of giving it back, its number and the reason."""
     rows: Any = session.execute(
         select(Event.id, Event.data)

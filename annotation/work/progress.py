@@ -6,8 +6,7 @@ import hmac
 from collections import Counter
 from datetime import datetime
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation import adjudication, studies
 from annotation.items.twins import once_a_page
@@ -17,7 +16,7 @@ from db import connect, people_tables
 from db.tables import Assignment, Item, Study
 
 
-def position(session: Session, principal: principals.Principal) -> tuple[int, int]:
+def position(session: orm.Session, principal: principals.Principal) -> tuple[int, int]:
     """(submitted, of): how far this person is, training apart.
 
     `of` also counts the open slots they could still take, and what will be given to them between these.
@@ -45,7 +44,7 @@ def position(session: Session, principal: principals.Principal) -> tuple[int, in
     return done, held.total() + _to_come(session, principal, labels)
 
 
-def waits_until(session: Session, principal: principals.Principal) -> datetime | None:
+def waits_until(session: orm.Session, principal: principals.Principal) -> datetime | None:
     """When there is work again for somebody who can take nothing more now, but has items that come later.
 
     None for everybody else: whoever has work in hand or could take some, and whoever is done.
@@ -61,7 +60,7 @@ def waits_until(session: Session, principal: principals.Principal) -> datetime |
     return due.waits_until(session, study, principal.rater_id)
 
 
-def _to_come(session: Session, principal: principals.Principal, labels: int) -> int:
+def _to_come(session: orm.Session, principal: principals.Principal, labels: int) -> int:
     if principal.role == "adjudicator":
         return adjudication.count_disputes(session, principal)
     study = session.get_one(Study, principal.study_id)
@@ -71,7 +70,7 @@ def _to_come(session: Session, principal: principals.Principal, labels: int) -> 
     return slots + due.still_due(session, study, principal.rater_id, labels + slots)
 
 
-def _slots(session: Session, study: Study, rater_id: int) -> int:
+def _slots(session: orm.Session, study: Study, rater_id: int) -> int:
     """How many more this person could take under their quota: items, or topics where each topic is seen once."""
     left = quotas.quota_left(session, study, rater_id)
     unit = Item.topic_id if studies.protocol_of(study).study.topic_once else Item.id
@@ -83,13 +82,13 @@ def _slots(session: Session, study: Study, rater_id: int) -> int:
 LENGTH = 8  # of 32 letters and digits each
 
 
-def is_participant(session: Session, principal: principals.Principal) -> bool:
+def is_participant(session: orm.Session, principal: principals.Principal) -> bool:
     """Whether this person came by an open link, so that a code waits for them at the end."""
     found = session.get(people_tables.Enrollment, principal.enrollment_id) if principal.enrollment_id else None
     return found is not None and found.participant_sha256 is not None
 
 
-def completion_code(session: Session, principal: principals.Principal) -> str | None:
+def completion_code(session: orm.Session, principal: principals.Principal) -> str | None:
     """The person's code once nothing is left for them to do; None before, and for whoever came by no open link.
 
     It follows from the study's own key, so it is the same whenever it is asked for, and nobody can work it out.
@@ -104,7 +103,7 @@ def completion_code(session: Session, principal: principals.Principal) -> str | 
     return base64.b32encode(digest).decode()[:LENGTH]
 
 
-def _is_done(session: Session, principal: principals.Principal, person: people_tables.Enrollment) -> bool:
+def _is_done(session: orm.Session, principal: principals.Principal, person: people_tables.Enrollment) -> bool:
     """Quota reached, or nothing more to take; a study that is paused may go on. A repeat due days later is no reason
     to wait. Nobody comes to the end by skipping: who skipped more than they handed in is the owner's to pay or not."""
     study = session.get_one(Study, person.study_id)

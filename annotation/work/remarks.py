@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code
@@ -41,7 +40,7 @@ class Remark:
     dealt_with: bool
 
 
-def remarks_of(session: Session, principal: Principal) -> tuple[Remark, ...]:
+def remarks_of(session: orm.Session, principal: Principal) -> tuple[Remark, ...]:
     """All of the study's, the newest first, in four queries. For evaluators and admins."""
     study = study_for(session, principal, "evaluator")
     said = session.execute(
@@ -63,7 +62,7 @@ def remarks_of(session: Session, principal: Principal) -> tuple[Remark, ...]:
     return tuple(sorted(found, key=lambda remark: -remark.remark))
 
 
-def answers_to(session: Session, study: Study) -> tuple[dict[int, list[Reply]], set[int]]:
+def answers_to(session: orm.Session, study: Study) -> tuple[dict[int, list[Reply]], set[int]]:
     """Replies by the remark they answer, the oldest first, and the remarks that are dealt with."""
     replies, dealt_with = defaultdict[int, list[Reply]](list), set[int]()
     given = select(Event).where(
@@ -78,7 +77,7 @@ def answers_to(session: Session, study: Study) -> tuple[dict[int, list[Reply]], 
     return replies, dealt_with
 
 
-def reply(session: Session, principal: Principal, remark: int, text: str) -> None:
+def reply(session: orm.Session, principal: Principal, remark: int, text: str) -> None:
     """Answer a remark; its annotator reads it in My work. Appended and audited, and never taken back.
 
     Raises AnnotationError: `forbidden`, `no_remark`, `no_reply` (empty) or `invalid` (too long).
@@ -91,13 +90,13 @@ def reply(session: Session, principal: Principal, remark: int, text: str) -> Non
     _append(session, principal, remark, REPLY, answers=remark, text=text)
 
 
-def deal_with(session: Session, principal: Principal, remark: int) -> None:
+def deal_with(session: orm.Session, principal: Principal, remark: int) -> None:
     """Mark a remark as dealt with; a second time changes nothing. Raises AnnotationError `forbidden`, `no_remark`."""
     if remark not in answers_to(session, study_for(session, principal, "evaluator"))[1]:
         _append(session, principal, remark, DEALT_WITH, answers=remark)
 
 
-def _append(session: Session, principal: Principal, remark: int, what: str, **data: object) -> None:
+def _append(session: orm.Session, principal: Principal, remark: int, what: str, **data: object) -> None:
     study = study_for(session, principal, "evaluator")
     about = session.scalar(select(Event).where(Event.id == remark, Event.study_id == study.id))
     skip = about is not None and (about.kind, about.what) == ("audit", "give_back")
@@ -117,7 +116,7 @@ def _append(session: Session, principal: Principal, remark: int, what: str, **da
     session.flush()
 
 
-def _skips(session: Session, study: Study) -> Iterator[tuple[Event, str, int]]:
+def _skips(session: orm.Session, study: Study) -> Iterator[tuple[Event, str, int]]:
     """The audit lines of work given back with a reason, their rater's pseudonym and the item."""
     skipped = select(Assignment.id, Assignment.item_id).where(
         Assignment.study_id == study.id,

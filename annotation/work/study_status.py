@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select, update
 
 from annotation import errors, studies
 from annotation.items.shown import refuse_unasked
@@ -23,14 +22,14 @@ MOVES = {
 }
 
 
-def set_status(session: Session, principal: Principal, status: str) -> Study:
+def set_status(session: orm.Session, principal: Principal, status: str) -> Study:
     """`move_study` for whoever asks: admins only. Returns the study."""
     study = study_for(session, principal, "admin")
     move_study(session, study, status, principal.rater_id)
     return study
 
 
-def reveal(session: Session, principal: Principal) -> Study:
+def reveal(session: orm.Session, principal: Principal) -> Study:
     """Let labels be joined with systems before the study is closed; labels given later are marked `after_reveal`."""
     study = study_for(session, principal, "admin")
     study.revealed_at = study.revealed_at or now()
@@ -38,7 +37,7 @@ def reveal(session: Session, principal: Principal) -> Study:
     return study
 
 
-def move_study(session: Session, study: Study, status: str, rater_id: int | None = None) -> None:
+def move_study(session: orm.Session, study: Study, status: str, rater_id: int | None = None) -> None:
     """Open, pause, close or lock. Opening keeps the plan's root, closing returns taken work, locking freezes labels."""
     if study.status not in MOVES[status]:
         allowed = " or ".join(MOVES[status])
@@ -71,7 +70,7 @@ def move_study(session: Session, study: Study, status: str, rater_id: int | None
     study.status = status
 
 
-def _give_back(session: Session, *which: Any) -> None:
+def _give_back(session: orm.Session, *which: Any) -> None:
     # held, so that what is handed in at this moment is over first and stays handed in
     taken = select(Assignment).where(*which, Assignment.status == "taken").order_by(Assignment.id).with_for_update()
     for unfinished in session.scalars(taken.execution_options(populate_existing=True)).all():
@@ -79,7 +78,7 @@ def _give_back(session: Session, *which: Any) -> None:
             give_back(session, unfinished, "closed")
 
 
-def _refuse_unresolved(session: Session, study: Study) -> None:
+def _refuse_unresolved(session: orm.Session, study: Study) -> None:
     """Passages that may say who wrote a report are the owner's to decide before anybody reads them."""
     if studies.protocol_of(study).reports.unresolved_flags == "allow":
         return

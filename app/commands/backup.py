@@ -1,9 +1,12 @@
 """Everything a database holds as one file, and that file back into an empty database of either kind."""
 
+from dataclasses import asdict
+from importlib.metadata import version
 from pathlib import Path
 
 import typer
 
+from app.commands.opening import opened, reading
 from app.commands.printing import JSON, print_json, progress_bar
 
 
@@ -26,10 +29,6 @@ def backup(
 
     Example: calipers backup monday.calipers
     """
-    from dataclasses import asdict
-    from importlib.metadata import version
-
-    from app.settings import opened
     from db.backup import write_backup
 
     engine = opened()
@@ -59,11 +58,7 @@ def restore(
 
     Example: calipers restore monday.calipers
     """
-    from dataclasses import asdict
-
     from annotation.facts.soundness import find_faults
-    from app.settings import opened
-    from db.connect import reading
     from db.restore import check_backup, restore_backup
 
     with progress_bar("checking") as advance:

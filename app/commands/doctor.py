@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from app.commands import printing, tidying
+from app.commands.opening import opened, reading
 
 if TYPE_CHECKING:
     from annotation.judges.money.ledger import BillCheck
@@ -120,8 +122,6 @@ def _doctor_mapped(file: Path, options: Options, write: Path | None, as_json: bo
 
 def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool) -> None:
     """Write the labels where it was asked for, or say yes at the prompt; else say how."""
-    import sys
-
     if write is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         proposed = file.with_name(f"{file.stem}-labels.csv")
         write = proposed if typer.confirm(f"Write these labels to {proposed}?") else None
@@ -140,8 +140,6 @@ def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool) -> Non
 def _examine_database(acknowledged: Path | None, provider: Path | None, as_json: bool) -> None:
     from annotation.facts.soundness import acknowledged_faults, find_faults
     from annotation.judges.money.ledger import check_bill, read_bill
-    from app.settings import opened
-    from db.connect import reading
 
     ids = [] if acknowledged is None else _text(acknowledged).split()
     bill = None if provider is None else read_bill(_text(provider).splitlines(), str(provider))

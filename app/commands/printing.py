@@ -8,11 +8,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shlex import quote
+from threading import Timer
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
+from annotation.errors import ImportingError
 from app.commands.completing import protocols, studies, studies_or_labels
+from app.commands.opening import find_study, local_admin, reading
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -140,8 +144,6 @@ class AtWork:
     """
 
     def __init__(self, what: str) -> None:
-        from threading import Timer
-
         from rich.console import Console, Group
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -241,8 +243,6 @@ def say(outcome: Outcome, as_json: bool, engine: Engine | None, study: str | Non
 @contextmanager
 def ending(as_json: bool) -> Iterator[None]:
     """Wrap an import and its transaction: tell of a raised `DryRun`, print an ImportingError as JSON if asked."""
-    from annotation.errors import ImportingError
-
     try:
         yield
     except DryRun:
@@ -256,18 +256,13 @@ def ending(as_json: bool) -> Iterator[None]:
 
 def say_next(engine: Engine, study: str | None) -> None:
     """Print what comes next on standard error, out of the way of whoever keeps the output."""
-    from db.connect import reading
-
     with reading(engine) as session:
         typer.echo(f"next: {next_command(session, study)}", err=True)
 
 
 def next_command(session: Session, study: str | None) -> str:
     """Return the next command: a draft's first open step, then the server, and once people handed in, calibration."""
-    from shlex import quote
-
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study, has_work
+    from annotation.studies import has_work
     from app.setting_up import is_setting_up, set_up_of, steps
 
     row = find_study(session, study)

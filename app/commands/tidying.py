@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from annotation.errors import AnnotationError
 from app.commands import completing, printing
 
 if TYPE_CHECKING:
@@ -97,7 +98,6 @@ def tidy(
 
 def write_tidy(made: TidyFile, file: Path, out: Path) -> Path:
     """Write the labels to `out`, and the mapping beside it, whose path is returned."""
-    from annotation.errors import AnnotationError
     from app.files.whole_files import whole_file
     from calipers.mapping_files import recipe_text
     from plain.spreadsheets import guarded
@@ -175,7 +175,6 @@ def options_of(
     layout: str = "", mapping: Path | None = None,
 ) -> Options:  # fmt: skip
     """The options as they were typed. Raises AnnotationError, ImportingError with what is wrong about them."""
-    from annotation.errors import AnnotationError
     from annotation.files.tables import form_asked
     from annotation.importing.labels.results import parse_fields
     from calibration.table.verdicts import KNOWN_COLUMNS

@@ -8,8 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-from sqlalchemy import Engine, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, orm, select
 
 from annotation.designs.listed_pairs import PairList
 from annotation.designs.pairing import seeded
@@ -66,7 +65,7 @@ def _report(topic: str, system: str) -> records.ReportRecord:
     return records.ReportRecord(topic, system, f"{SOURCE}: {topic}, {system}", text.encode(), text, "utf-8")
 
 
-def _make_items(session: Session, admin: Principal) -> None:
+def _make_items(session: orm.Session, admin: Principal) -> None:
     """The story's pairs, without slots: nobody is to be asked here."""
     rows = [
         Row(f"{SOURCE}:{line}", {"topic": pair.topic, "system_a": pair.systems[0], "system_b": pair.systems[1]})

@@ -9,10 +9,9 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, orm, select
 
-from annotation import protocol, studies
+from annotation import labelling, protocol, studies
 from annotation.designs.pairing import seeded
 from annotation.importing.reports import folder, write
 from annotation.judges.asking.prompt import Message
@@ -20,7 +19,6 @@ from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, P
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.replies.outcomes import Reply, Usage
 from annotation.judges.running.run import run_judges
-from annotation.labelling import save, submit
 from annotation.labels.entries import AnswerEntry
 from annotation.people.links import invite
 from annotation.people.principals import Principal, enroll, local_admin
@@ -99,7 +97,7 @@ def demo_links(engine: Engine, name: str = NAME, roles: Sequence[str] = people_t
         return {role: invite(session, admin, f"demo {role}", role) for role in roles}
 
 
-def _annotate(session: Session, study: Study, number: int) -> None:
+def _annotate(session: orm.Session, study: Study, number: int) -> None:
     """One simulated annotator works through everything that is offered, through the doors a browser uses."""
     person = enroll(session, study, f"simulated annotator {number}", "annotator", is_simulated=True)
     principal = Principal(study.id, "annotator", person.rater_id, person.id, f"simulated{number}")
@@ -113,11 +111,11 @@ def _annotate(session: Session, study: Study, number: int) -> None:
             for code in (criterion["id"] for criterion in page["criteria"])
         ]
         _pretend_time_passed(session, principal, assignment, page, draw)
-        saved = save(session, principal, entries)
+        saved = labelling.save(session, principal, entries)
         revs = {entry.criterion: ack["rev"] for entry, ack in zip(entries, saved.acks, strict=True)}
         submit_id = f"{assignment.aid}-submit"
         # hands in and takes the next, which the loop then finds in work
-        submit(session, principal, assignment.aid, page["page"], submit_id, revs)
+        labelling.submit(session, principal, assignment.aid, page["page"], submit_id, revs)
 
 
 def _answer(page: Mapping[str, Any], code: str, choice: str, draw: random.Random) -> AnswerEntry:
@@ -149,7 +147,7 @@ def _quality(report: Written, code: str) -> float:
     return QUALITY[system] + LEANING.get((system, code), 0.0) + own
 
 
-def _shown_systems(session: Session, assignment: Assignment) -> tuple[str, str]:
+def _shown_systems(session: orm.Session, assignment: Assignment) -> tuple[str, str]:
     item = session.get_one(Item, assignment.item_id)
     systems = dict(session.execute(select(Report.id, System.key).join(System, System.id == Report.system_id)).all())
     a, b = systems[item.report_a_id or 0], systems[item.report_b_id or 0]
@@ -157,7 +155,7 @@ def _shown_systems(session: Session, assignment: Assignment) -> tuple[str, str]:
 
 
 def _pretend_time_passed(
-    session: Session, principal: Principal, assignment: Assignment, page: Mapping[str, Any], draw: random.Random
+    session: orm.Session, principal: Principal, assignment: Assignment, page: Mapping[str, Any], draw: random.Random
 ) -> None:
     """Active time of a simulated person: some minutes of reading, then a little for each criterion."""
     ended = assignment.taken_at
@@ -182,7 +180,7 @@ def _pretend_time_passed(
     )  # fmt: skip
 
 
-def _written(session: Session, study_id: int) -> dict[str, Written]:
+def _written(session: orm.Session, study_id: int) -> dict[str, Written]:
     """Shown text -> topic and system: how a simulated judge knows what it reads."""
     rows = session.execute(
         select(Report.shown_text, Topic.key, System.key)

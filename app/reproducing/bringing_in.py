@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sqlalchemy import Engine
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, orm
 
 from annotation import errors, studies
 from annotation.importing.claims.probes_write import import_probes
@@ -64,7 +63,7 @@ def _one_line(error: Exception) -> str:
     return first + (f" (and {len(more)} more)" if more else "")
 
 
-def _make(session: Session, public: Public, part: Part) -> frozenset[str]:
+def _make(session: orm.Session, public: Public, part: Part) -> frozenset[str]:
     """Write one part; returns whose answers were invented."""
     text = protocol_text(part)
     protocol = parse_protocol(text)
@@ -83,7 +82,7 @@ def _make(session: Session, public: Public, part: Part) -> frozenset[str]:
     return invented
 
 
-def _reports(session: Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
+def _reports(session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
     settings = f"{protocol.reports.model_dump_json()} {protocol.study.layout}"
     if settings not in public.prepared:
         public.prepared[settings] = write.prepare_all(session, admin, public.parsed)
@@ -94,7 +93,7 @@ def _reports(session: Session, admin: Principal, public: Public, part: Part, pro
     public.came.append(f"{part.study}: {came.lines()[0]}")
 
 
-def _items(session: Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
+def _items(session: orm.Session, admin: Principal, public: Public, part: Part, protocol: Protocol) -> None:
     """Its probes, or every pair or report; nobody is asked, so that no slot is made."""
     if part.probes:
         probes = public_files.read_part_probes(part, protocol, public.folder, public.tree)
@@ -105,7 +104,7 @@ def _items(session: Session, admin: Principal, public: Public, part: Part, proto
 
 
 def _answers(
-    session: Session, admin: Principal, public: Public, part: Part, source: ResultsSource | None, path: Path,
+    session: orm.Session, admin: Principal, public: Public, part: Part, source: ResultsSource | None, path: Path,
     system: str, kind: str, protocol: Protocol,
 ) -> None:  # fmt: skip
     """The answers below one folder; what is about nothing in the study is told of, and stops nothing."""
@@ -126,7 +125,7 @@ def _answers(
         public.came.append(f"{part.study}: {came.lines()[0]}")
 
 
-def _simulate(session: Session, admin: Principal, study: Study, part: Part, protocol: Protocol) -> frozenset[str]:
+def _simulate(session: orm.Session, admin: Principal, study: Study, part: Part, protocol: Protocol) -> frozenset[str]:
     rows = Results(tuple(simulating.simulated_rows(session, study, part.people, part.judge)))
     options = ResultOptions(paired=protocol.task_type == "pairwise_choice", probe=protocol.answers.probe or "")
     import_results(session, admin, rows, kind="labels", layout="labels", source="simulated", options=options)

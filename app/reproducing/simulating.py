@@ -8,8 +8,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import orm, select
 
 from annotation.designs.pairing import seeded
 from annotation.importing.labels.results import ResultRow
@@ -38,7 +37,7 @@ class Asked:
     reference: str
 
 
-def simulated_rows(session: Session, study: Study, people: People, judge: str) -> list[ResultRow]:
+def simulated_rows(session: orm.Session, study: Study, people: People, judge: str) -> list[ResultRow]:
     """Answers of so many people on so many items of the study, and of the judge where it has none there."""
     protocol = protocol_of(study)
     judged = _judged(session, study)
@@ -65,7 +64,7 @@ def _spread(asked: Sequence[Asked], most: int, seed: int) -> list[Asked]:
     return [one for _, _, one in sorted(turns, key=lambda turn: turn[:2])][:most]
 
 
-def _judged(session: Session, study: Study) -> Mapping[tuple[str, str], str]:
+def _judged(session: orm.Session, study: Study) -> Mapping[tuple[str, str], str]:
     """(item, criterion) -> what the first judge that answered it said, unblinded."""
     verdicts = load_verdicts(session, study)
     usable = verdicts[(verdicts["rater_kind"] == "judge") & (verdicts["status"] == "ok")]
@@ -73,9 +72,9 @@ def _judged(session: Session, study: Study) -> Mapping[tuple[str, str], str]:
     return dict(zip(zip(first["item_id"], first["criterion"], strict=True), first["label"].astype(str), strict=True))
 
 
-def _asked(session: Session, study: Study) -> Iterator[Asked]:
+def _asked(session: orm.Session, study: Study) -> Iterator[Asked]:
     """Every item that counts, in the order it was made."""
-    a, b, one, other = aliased(Report), aliased(Report), aliased(System), aliased(System)
+    a, b, one, other = orm.aliased(Report), orm.aliased(Report), orm.aliased(System), orm.aliased(System)
     rows = session.execute(
         select(Item.id, Topic.key, Topic.id, one.key, other.key, Item.probe_key, one.is_reference, other.is_reference)
         .join(Topic, Topic.id == Item.topic_id)
@@ -93,7 +92,7 @@ def _asked(session: Session, study: Study) -> Iterator[Asked]:
 
 
 def _row(
-    session: Session, study: Study, protocol: Protocol, asked: Asked, criterion: Criterion, who: str,
+    session: orm.Session, study: Study, protocol: Protocol, asked: Asked, criterion: Criterion, who: str,
     judged: Mapping[tuple[str, str], str], kind: str = "human",
 ) -> ResultRow:  # fmt: skip
     truth = seeded(study.seed, "truth", asked.topic, asked.systems, asked.probe, criterion.code)

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Engine
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, orm
 
 from annotation import errors, studies
 from annotation.disputes.settled import Adjudication, adjudication, answers_of, settled
@@ -54,7 +53,7 @@ class Orders:
         return order_words(self.first_rate, self.swap_consistency)
 
 
-def judge_orders(session: Session, principal: Principal) -> dict[str, Orders]:
+def judge_orders(session: orm.Session, principal: Principal) -> dict[str, Orders]:
     """Judge -> its orders, for judges with any label. Raises AnnotationError `forbidden`, CalibrationError."""
     study = study_for(session, principal, "evaluator")
     verdicts = load_verdicts(session, study)
@@ -131,11 +130,11 @@ def _pilot(engine: Engine, principal: Principal, judge: str) -> Pilot:
     return pilot_of(verdicts, settings, judge)
 
 
-def _active(session: Session, principal: Principal) -> dict[int, float]:
+def _active(session: orm.Session, principal: Principal) -> dict[int, float]:
     return active_seconds_by_rater(session, study_for(session, principal, "admin"))
 
 
-def _disputes(session: Session, principal: Principal) -> tuple[Adjudication, list[Estimate]]:
+def _disputes(session: orm.Session, principal: Principal) -> tuple[Adjudication, list[Estimate]]:
     """Return the state of adjudication without its queue, and with whom the adjudicator sided."""
     study = study_for(session, principal, "evaluator")
     disputes, decided = adjudication(session, principal), answers_of(settled(session, study))

@@ -10,8 +10,7 @@ from annotation.judges.defining.judge_file import PanelDefinition
 from annotation.judges.defining.panel import DERIVED, panel_verdicts
 from calibration.agreement import agreeing, catalogue
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
-from calibration.study.counted import groups_of
-from calibration.study.joining import study_of
+from calibration.study import counted, joining
 from plain.hashes import identity_digest
 
 BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
@@ -56,8 +55,8 @@ def measured_weights(verdicts: pd.DataFrame, panel: PanelDefinition, settings: C
     if people.empty or members.empty:
         return dict.fromkeys(panel.members, 0.0)
     plain = replace(settings, resamples=1)  # only the values are read, not their intervals
-    study = study_of(pd.concat([people, members]), plain)
-    everything = groups_of(study, plain, pooled=True)[0]
+    study = joining.study_of(pd.concat([people, members]), plain)
+    everything = counted.groups_of(study, plain, pooled=True)[0]
     estimates = list(agreeing.agreement_estimates(study, everything, plain))
     return {member: _weight(estimates, member, settings.ties) for member in panel.members}
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sqlalchemy import Engine, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.facts.topic_facts import topics_of_one_text
@@ -84,7 +83,7 @@ def settings_of(
 
 
 def study_report(
-    session: Session,
+    session: orm.Session,
     principal: Principal,
     file: JudgeFile = NO_FILE,
     cascades: Sequence[str] = (),
@@ -167,7 +166,7 @@ def shown_report(
     return found
 
 
-def _about_the_study(session: Session, study: Study) -> list[ReportWarning]:
+def _about_the_study(session: orm.Session, study: Study) -> list[ReportWarning]:
     """What the labels alone cannot tell: questions that changed under them, lifted blinding, one text on two topics."""
     left_out = session.scalar(
         select(func.count(Label.id))
@@ -200,7 +199,7 @@ def _without_families(settings: CalibrationSettings) -> Iterator[ReportWarning]:
         yield ReportWarning("still_blind", f"{text}is looked for, since that would tell which system is of it")
 
 
-def label_version(session: Session, study: Study) -> tuple[int, ...]:
+def label_version(session: orm.Session, study: Study) -> tuple[int, ...]:
     """Changes whenever a label, a submit or an act of the owner does: what a cached report is keyed by."""
     # from the newest back to the first of this study: most often one row, where the highest of a join would be all
     mine = select(Assignment.id).where(Assignment.id == Label.assignment_id, Assignment.study_id == study.id)
@@ -211,7 +210,7 @@ def label_version(session: Session, study: Study) -> tuple[int, ...]:
     return labels or 0, submitted or 0, newest_act(session, study), study.protocol_version
 
 
-def work_version(session: Session, study: Study) -> tuple[int, ...]:
+def work_version(session: orm.Session, study: Study) -> tuple[int, ...]:
     """The same, and changes with whatever else happens in the study: work taken, time spent, a flag."""
     newest = select(Event.id).where(Event.study_id == study.id).order_by(Event.id.desc()).limit(1)
     return *label_version(session, study), session.scalar(newest) or 0

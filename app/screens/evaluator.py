@@ -7,12 +7,11 @@ import streamlit as st
 from streamlit.navigation.page import Page
 
 from annotation.people.principals import Principal
+from app import setting_up, settings
 from app.results.shown_file import ShownFile
 from app.screens import leaving as signed_out
 from app.screens.results import agreement, bias, choice, disagreements, paper, ranking, reliability
 from app.screens.study import blinding, disputes, judges, people, planner, progress, set_up
-from app.setting_up import is_setting_up
-from app.settings import database
 from db import connect, tables
 
 
@@ -64,8 +63,8 @@ def _titled(title: str, show: Callable[..., None], *given: object) -> None:
 def _first(principal: Principal) -> Page:
     """The choice of a judge; for the owner of a study that is not open yet, what is left to do."""
     if principal.role == "admin":
-        with connect.reading(database()) as session:
-            if is_setting_up(session, session.get_one(tables.Study, principal.study_id)):
+        with connect.reading(settings.database()) as session:
+            if setting_up.is_setting_up(session, session.get_one(tables.Study, principal.study_id)):
                 return _page("Set up", set_up.show, principal, path="choice", default=True)
     return _page("Choice", choice.show, principal, default=True)
 

@@ -8,9 +8,8 @@ import streamlit as st
 
 from annotation import errors, studies, verdicts
 from annotation.people.principals import study_for
+from app.results import reporting, shown_file
 from app.results.kept import Version
-from app.results.reporting import label_version
-from app.results.shown_file import ShownFile, Source
 from app.screens import look, waiting
 from app.settings import database
 from calibration.errors import CalibrationError
@@ -36,7 +35,7 @@ class Opened:
     version: Version  # of its labels: what is computed from them is cached by it
 
 
-def open_report(source: Source, nothing: str) -> Opened | None:
+def open_report(source: shown_file.Source, nothing: str) -> Opened | None:
     """The page's head and the report as it is now; None where there is none, which the page then says.
 
     `nothing`: what to call that.
@@ -46,21 +45,21 @@ def open_report(source: Source, nothing: str) -> Opened | None:
         kept = waiting.computed("report", source, version, doing="Computing intervals")
         return Opened(kept.value, named, kept.version) if kept else None
     except (errors.AnnotationError, CalibrationError, errors.ImportingError) as error:
-        where = "" if isinstance(source, ShownFile) else WHERE
+        where = "" if isinstance(source, shown_file.ShownFile) else WHERE
         empty(nothing, f"<p>{escape(str(error)[:1].upper() + str(error)[1:])}.</p>{where}")
         return None
 
 
-def page_head(source: Source) -> tuple[Version, bool]:
+def page_head(source: shown_file.Source) -> tuple[Version, bool]:
     """Show what a page of labels begins with; the labels' version, and whether systems may be called by their names."""
     look.style()
-    if isinstance(source, ShownFile):
+    if isinstance(source, shown_file.ShownFile):
         section(f'<p class="c-soft">{escape(source.name)}</p>')
         return source.version, True
     with connect.reading(database()) as session:
         study = study_for(session, source, "evaluator")
         study_head(study)
-        return label_version(session, study), verdicts.shows_systems(study)
+        return reporting.label_version(session, study), verdicts.shows_systems(study)
 
 
 def study_head(study: tables.Study) -> None:

@@ -14,8 +14,7 @@ from app.results.kept import Kept, UnderWay, Version, kept, under_way
 from app.screens import look
 from app.settings import database
 from app.texts import texts_for
-from db import connect, errors, tables
-from db.types import now
+from db import connect, errors, tables, types
 from exports.forms import as_html
 from exports.sheets.agreement import points_table
 
@@ -36,7 +35,7 @@ def computed(
     if isinstance(source, shown_file.ShownFile):
         if what != "report" or not source.is_large:  # the rest takes less, and is made of the report that is kept
             with st.spinner(f"{doing}…"):
-                return Kept(shown_file.of_file(what, source, *arguments), True, version, now(), False)
+                return Kept(shown_file.of_file(what, source, *arguments), True, version, types.now(), False)
     else:
         engine = database()
         if not apart and not is_large(source, version):

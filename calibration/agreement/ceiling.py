@@ -17,8 +17,7 @@ from calibration.arithmetic.closed_forms import Array, diagonal, ratio
 from calibration.arithmetic.columns import tally
 from calibration.arithmetic.tails import Student
 from calibration.estimates import Estimate
-from calibration.inference.bootstrap import resample
-from calibration.inference.compare import Difference, paired_difference
+from calibration.inference import bootstrap, compare
 from calibration.remarks import Kind, Reason, Remark, Said, no_interval, remarks_of, told, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, share
@@ -51,7 +50,7 @@ class BesideAnnotator:
     annotator: str
     human: Estimate
     judge: Estimate
-    gap: Difference
+    gap: compare.Difference
 
 
 @dataclass(frozen=True)
@@ -163,7 +162,7 @@ def compared(
                   [f"where {judge} answered", *said] if judge else said)  # fmt: skip
     judged = _mean("percent_agreement", replace(who, rater=judge), scale, rows, rows.judge, draws[..., 1], settings,
                  said if everyone else [f"where {annotator} is left out", *said])  # fmt: skip
-    gap = paired_difference(rows.human, rows.judge, rows.cluster, settings.level)
+    gap = compare.paired_difference(rows.human, rows.judge, rows.cluster, settings.level)
     return BesideAnnotator(annotator, human, judged, gap)
 
 
@@ -195,7 +194,7 @@ def partial_credit_draws(
         return np.zeros((0, len(rows), 2))
     weights = [(row.human, row.judge, np.ones(len(row.human))) for row in rows]
     sums = [[tally(one.cluster, clusters, side) for side in sides] for one, sides in zip(rows, weights, strict=True)]
-    return resample(
+    return bootstrap.resample(
         np.moveaxis(np.array(sums), -1, 0), lambda s: ratio(s[..., :2], s[..., 2:]), settings.resamples, settings.seed
     )
 

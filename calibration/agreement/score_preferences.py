@@ -17,11 +17,8 @@ from calibration.arithmetic import closed_forms
 from calibration.arithmetic.columns import tally, without_ties
 from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
+from calibration.study import counted, crossing, joining, left_out
 from calibration.study.bounding import Pair, drawn, share
-from calibration.study.counted import derived_preferences
-from calibration.study.crossing import comparisons
-from calibration.study.joining import Study, study_of
-from calibration.study.left_out import pooled
 from calibration.table.checking import check_verdicts
 from calibration.table.verdicts import kind_of
 from plain.hashes import identity_digest
@@ -54,7 +51,7 @@ def preference_agreement(
     people answer exactly one pairwise criterion, and what `preferences_from_scores` raises. DeepResearchGym, Table 3.
     """
     settings = settings or CalibrationSettings()
-    study = study_of(verdicts, settings)
+    study = joining.study_of(verdicts, settings)
     frame = _as_text(study.frame)
     people, criterion = _people(study, frame)
     judges = frame[frame["rater_kind"] == "judge"]
@@ -63,7 +60,7 @@ def preference_agreement(
         kind = study.kinds[str(score)]
         if kind == "probe":
             continue
-        derived = kind == "rating" or bool(derived_preferences(rows))
+        derived = kind == "rating" or bool(counted.derived_preferences(rows))
         rows = on_the_peoples_pairs(preferences_from_scores(rows), people) if kind == "rating" else rows
         if len(rows):
             both = pd.concat([people, rows.assign(criterion=criterion)], ignore_index=True)
@@ -73,7 +70,7 @@ def preference_agreement(
 
 def peoples_preferences(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> pd.DataFrame:
     """The rows of the one pairwise criterion that people answer. Raises `not_pairwise` where there is not one."""
-    study = study_of(verdicts, settings or CalibrationSettings())
+    study = joining.study_of(verdicts, settings or CalibrationSettings())
     return _people(study, _as_text(study.frame))[0]
 
 
@@ -91,7 +88,7 @@ def _as_text(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(frame.select_dtypes("category").columns, "str"))
 
 
-def _people(study: Study, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+def _people(study: joining.Study, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     people = frame[frame["rater_kind"] == "human"]
     asked = [name for name in dict.fromkeys(people["criterion"]) if study.kinds[name] == "pairwise"]
     if len(asked) != 1:
@@ -107,10 +104,10 @@ def _people(study: Study, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 def _of_score(
     frame: pd.DataFrame, score: str, derived: bool, settings: CalibrationSettings
 ) -> Iterator[PreferenceAgreement]:
-    study, group, scale = pooled(frame.drop(columns="unit"), settings)
+    study, group, scale = left_out.pooled(frame.drop(columns="unit"), settings)
     answered = sum((tally(study.unit_cluster[annotator.unit], len(study.clusters), annotator.weight / annotator.scale)
                     for annotator in study.annotators), np.zeros(len(study.clusters)))  # fmt: skip
-    for comparison in comparisons(study, scale, group.chosen):
+    for comparison in crossing.comparisons(study, scale, group.chosen):
         if comparison.reference != "each_annotator":
             continue
         table = comparison.table[:, :3, :3] / comparison.scale

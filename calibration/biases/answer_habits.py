@@ -13,9 +13,8 @@ from calibration import estimates, remarks
 from calibration.arithmetic import closed_forms, correlation
 from calibration.arithmetic.columns import Codes, tally
 from calibration.settings import CalibrationSettings
-from calibration.study import answering, bias
+from calibration.study import answering, bias, joining
 from calibration.study.bounding import WHOLE, Pair, share
-from calibration.study.joining import Mask, Study, study_of
 from calibration.table.typed_cells import where
 
 GAPS = ("tie", "not_applicable")  # answers whose share is set beside the people's
@@ -45,15 +44,15 @@ class _Rows:
 
     unit: Codes
     rater: Codes
-    tie: Mask
-    not_applicable: Mask
-    refused: Mask
-    invalid: Mask
-    missing: Mask
-    ok: Mask
-    on_pairs: Mask
+    tie: joining.Mask
+    not_applicable: joining.Mask
+    refused: joining.Mask
+    invalid: joining.Mask
+    missing: joining.Mask
+    ok: joining.Mask
+    on_pairs: joining.Mask
 
-    def of(self, chosen: Mask | Codes) -> _Rows:
+    def of(self, chosen: joining.Mask | Codes) -> _Rows:
         return _Rows(*(column[chosen] for column in vars(self).values()))
 
 
@@ -67,14 +66,14 @@ class _Said:
 
 
 def answer_rates(
-    verdicts: pd.DataFrame | Study, settings: CalibrationSettings | None = None
+    verdicts: pd.DataFrame | joining.Study, settings: CalibrationSettings | None = None
 ) -> tuple[AnswerRates, ...]:
     """Every judge, every annotator, then all annotators together where there are two or more.
 
     Undefined (`no_items`): no row to count, such as ties where nothing is a pair.
     """
     settings = settings or CalibrationSettings()
-    study = study_of(verdicts, settings)
+    study = joining.study_of(verdicts, settings)
     rows, frame = _rows(study), study.frame
     human, first = (frame["rater_kind"] == "human").to_numpy(), (frame["run"] == 1).to_numpy()
     people = rows.of(human & first)  # a person's retest is self-agreement only
@@ -91,7 +90,7 @@ def answer_rates(
     return tuple(found)
 
 
-def _rows(study: Study) -> _Rows:
+def _rows(study: joining.Study) -> _Rows:
     frame = study.frame
     unit, rater = frame["unit"].to_numpy(), frame["rater_id"].cat.codes.to_numpy()
     pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
@@ -117,12 +116,12 @@ def _by_rater(rater: Codes) -> dict[int, Codes]:
 
 
 def _rates(
-    study: Study, rater: str, rows: _Rows, people: Sequence[_Said], settings: CalibrationSettings
+    study: joining.Study, rater: str, rows: _Rows, people: Sequence[_Said], settings: CalibrationSettings
 ) -> AnswerRates:
     """`people`: what each annotator said, one entry for each of `GAPS`; [] where there is nobody beside the rater."""
     cluster, count = study.unit_cluster[rows.unit], len(study.clusters)
 
-    def rate(name: str, hit: Mask, asked: Mask) -> estimates.Estimate:
+    def rate(name: str, hit: joining.Mask, asked: joining.Mask) -> estimates.Estimate:
         pair = Pair(rater, "", WHOLE, tally(cluster[asked], count))
         return share(name, pair, tally(cluster[asked], count, hit[asked]), settings)
 
@@ -181,14 +180,14 @@ class RepeatAgreement:
 
 
 def repeat_agreement(
-    verdicts: pd.DataFrame | Study, rater: str, settings: CalibrationSettings | None = None
+    verdicts: pd.DataFrame | joining.Study, rater: str, settings: CalibrationSettings | None = None
 ) -> RepeatAgreement:
     """Self-consistency of a judge, an annotator or `each_annotator` (each with their own retest).
 
     Undefined (`too_few_units`): nothing was answered in two runs. Shrout & Fleiss 1979.
     """
     settings = settings or CalibrationSettings()
-    study = study_of(verdicts, settings)
+    study = joining.study_of(verdicts, settings)
     frame = study.frame
     human = where(frame["rater_kind"], "human".__eq__)
     own = human if rater == bias.EVERYONE else where(frame["rater_id"], rater.__eq__)
@@ -230,7 +229,7 @@ def _pairs_alike(rows: pd.DataFrame, key: list[str]) -> tuple[np.typing.NDArray[
     return squares.reindex(one.index).to_numpy(float) / np.maximum(1.0, runs * (runs - 1)), one
 
 
-def _icc(study: Study, rows: pd.DataFrame, key: list[str]) -> float:
+def _icc(study: joining.Study, rows: pd.DataFrame, key: list[str]) -> float:
     scores = rows[study.of_kind(rows, "rating") & (rows["label"] != "not_applicable")]
     if scores.empty:
         return math.nan

@@ -10,8 +10,7 @@ from calibration.biases import answer_habits, preference_bias
 from calibration.biases.position_bias import PositionBias, position_bias, score_order
 from calibration.biases.rationale_overlap import RationaleOverlap, rationale_overlap
 from calibration.settings import CalibrationSettings
-from calibration.study.bias import EVERYONE, Bias
-from calibration.study.joining import Study, study_of
+from calibration.study import bias, joining
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,10 @@ class BiasAudit:
     repeats: tuple[answer_habits.RepeatAgreement, ...]
     answers: tuple[answer_habits.AnswerRates, ...]
     rationales: tuple[RationaleOverlap, ...]
-    scores: tuple[Bias, ...] = ()
+    scores: tuple[bias.Bias, ...] = ()
 
     @property
-    def biases(self) -> Iterator[Bias]:
+    def biases(self) -> Iterator[bias.Bias]:
         """Every bias of the audit, in a fixed order."""
         for position in self.position:
             yield from (position.first_rate, position.order_effect, position.flips, *position.by_systems)
@@ -49,13 +48,13 @@ class BiasAudit:
         yield from self.scores
 
 
-def bias_audit(verdicts: pd.DataFrame | Study, settings: CalibrationSettings | None = None) -> BiasAudit:
+def bias_audit(verdicts: pd.DataFrame | joining.Study, settings: CalibrationSettings | None = None) -> BiasAudit:
     """`verdicts` as for `calibrate`, or the study made of it. Raises `CalibrationError` on a bad table."""
     settings = settings or CalibrationSettings()
-    study = study_of(verdicts, settings)
+    study = joining.study_of(verdicts, settings)
     frame = study.frame
     judges = sorted(frame["rater_id"][frame["rater_kind"] == "judge"].astype("str").unique())
-    raters = [*judges, *([EVERYONE] if (frame["rater_kind"] == "human").any() else [])]
+    raters = [*judges, *([bias.EVERYONE] if (frame["rater_kind"] == "human").any() else [])]
     pairs = "pairwise" in study.kinds.values()
     paired = judges if pairs else []
     own = [judge for judge in paired if settings.families.get(judge)]

@@ -14,10 +14,9 @@ from calibration.arithmetic import columns, tails
 from calibration.arithmetic.closed_forms import Array
 from calibration.inference import bootstrap, compare
 from calibration.settings import CalibrationSettings
-from calibration.study.answering import clusters_of, decisive, swap_table
+from calibration.study import answering, joining
 from calibration.study.bias import TINY, Asked, Bias, Outcome, bias_from, bias_of, evened, rows_of
 from calibration.study.bounding import WHOLE, Pair, share
-from calibration.study.joining import Study, study_of
 from calibration.table.verdicts import SYSTEM_PAIR
 
 ENOUGH = 5  # items for each system: with fewer, even a random order may leave one system always first
@@ -62,7 +61,7 @@ class PositionBias:
 
 
 def position_bias(
-    verdicts: pd.DataFrame | Study, rater: str, settings: CalibrationSettings | None = None
+    verdicts: pd.DataFrame | joining.Study, rater: str, settings: CalibrationSettings | None = None
 ) -> PositionBias:
     """Position bias of a judge, an annotator or `each_annotator`, over rows whose presentation is known.
 
@@ -70,11 +69,11 @@ def position_bias(
     labelled in both orders (`no_shared_units`). Zheng et al. 2023; Wang et al. 2024.
     """
     settings = settings or CalibrationSettings()
-    study = study_of(verdicts, settings)
+    study = joining.study_of(verdicts, settings)
     rows = rows_of(study, rater)
-    shown = decisive(study, rows)
+    shown = answering.decisive(study, rows)
     asked = Asked("first_rate", rater, settings, 0.5, said="share of winners shown first")
-    first = bias_of(asked, shown["first"].to_numpy(float), clusters_of(shown))
+    first = bias_of(asked, shown["first"].to_numpy(float), answering.clusters_of(shown))
     return PositionBias(
         rater,
         first,
@@ -96,7 +95,7 @@ def _order_effect(shown: pd.DataFrame, rater: str, settings: CalibrationSettings
     if len(names) < 2 or items < ENOUGH * (len(names) - 1):
         return bias_of(asked, np.zeros(0), np.zeros(0))
     # rows in which the same two systems stood in the same order, in one cluster, say all that they say by their sums
-    cluster, first = clusters_of(shown), shown["first"].to_numpy(float) - 0.5
+    cluster, first = answering.clusters_of(shown), shown["first"].to_numpy(float) - 0.5
     size = int(cluster.max()) + 1, len(names) + 1, len(names) + 1
     found, kind = np.unique(np.ravel_multi_index((cluster, stood[0] + 1, stood[1] + 1), size), return_inverse=True)
     of_cluster, one, two = np.unravel_index(found, size)
@@ -150,13 +149,13 @@ def _signs(first: columns.Codes, second: columns.Codes, systems: int) -> Array:
 
 
 def _both_orders(
-    study: Study, rows: pd.DataFrame, rater: str, settings: CalibrationSettings
+    study: joining.Study, rows: pd.DataFrame, rater: str, settings: CalibrationSettings
 ) -> tuple[Bias, estimates.Estimate, int, int, int, float]:
-    both = swap_table(study, rows)
+    both = answering.swap_table(study, rows)
     score = dict(zip(columns.PAIRWISE, columns.SCORES, strict=True))
     one, two = (both[name].map(score).to_numpy(float) for name in ("label", "turned"))
     way = np.nan_to_num(np.sign(one - two))  # nan: to or from not_applicable, which is neither way
-    cluster, stayed = clusters_of(both), both["same"].to_numpy()
+    cluster, stayed = answering.clusters_of(both), both["same"].to_numpy()
     sizes = columns.tally(cluster, 0)
     same = share("swap_consistency", Pair(rater, "", WHOLE, sizes), columns.tally(cluster, 0, stayed), settings)
     asked = Asked("flip_direction", rater, settings, said="turned towards the first minus towards the second report")
@@ -171,7 +170,7 @@ def _both_orders(
 
 def _by_systems(shown: pd.DataFrame, rater: str, settings: CalibrationSettings) -> Iterator[Bias]:
     names, (one, two) = _systems(shown)
-    cluster, first = clusters_of(shown), shown["first"].to_numpy(float)
+    cluster, first = answering.clusters_of(shown), shown["first"].to_numpy(float)
     pair = np.where(np.minimum(one, two) < 0, -1, np.minimum(one, two) * len(names) + np.maximum(one, two))
     for both in np.unique(pair[pair >= 0]):
         own = pair == both
@@ -204,7 +203,7 @@ def turns_with_order(swap_consistency: estimates.Estimate) -> bool:
 KEY = ["rater_id", "unit", "run"]
 
 
-def score_order(study: Study, rater: str, settings: CalibrationSettings) -> Bias | None:
+def score_order(study: joining.Study, rater: str, settings: CalibrationSettings) -> Bias | None:
     """Of scores given in both orders: the share higher where the report was shown first minus the share lower.
 
     -1 to 1, 0 without bias, whatever the scale. None: no rating has a known presentation. Undefined (nan,
@@ -223,4 +222,4 @@ def score_order(study: Study, rater: str, settings: CalibrationSettings) -> Bias
     note = (
         "no_shared_units" if met.empty else f"higher minus lower where shown first; mean difference {shift.mean():.2g}"
     )
-    return bias_of(Asked("score_shown_first", rater, settings, said=note), np.sign(shift), clusters_of(met))
+    return bias_of(Asked("score_shown_first", rater, settings, said=note), np.sign(shift), answering.clusters_of(met))

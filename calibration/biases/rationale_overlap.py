@@ -14,8 +14,7 @@ import pandas as pd
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes, tally
 from calibration.settings import CalibrationSettings
-from calibration.study import alike_texts, answering, bias
-from calibration.study.joining import Study, study_of
+from calibration.study import alike_texts, answering, bias, joining
 
 EVERY = 2_000_000  # pairs of two raters' rationales up to which each is compared with each
 DRAWN = 20  # beyond, of the judge's for each of the annotator's: what is nearly alike on other items
@@ -95,7 +94,7 @@ class _Counts:
 
 
 def rationale_overlap(
-    verdicts: pd.DataFrame | Study, settings: CalibrationSettings | None = None
+    verdicts: pd.DataFrame | joining.Study, settings: CalibrationSettings | None = None
 ) -> tuple[RationaleOverlap, ...]:
     """Every annotator with every judge who share a label with two rationales; empty where none do.
 
@@ -104,7 +103,7 @@ def rationale_overlap(
     pairs drawn for each of the annotator's; all else is counted.
     """
     settings = settings or CalibrationSettings()
-    study, shingler = study_of(verdicts, settings), alike_texts.Shingler()
+    study, shingler = joining.study_of(verdicts, settings), alike_texts.Shingler()
     people = list(_told(study, "human", shingler))
     found = {}
     for judge, other in _told(study, "judge", shingler) if people else ():
@@ -115,7 +114,7 @@ def rationale_overlap(
     return tuple(found[pair] for pair in sorted(found))
 
 
-def _told(study: Study, kind: str, shingler: alike_texts.Shingler) -> Iterator[tuple[str, _Told]]:
+def _told(study: joining.Study, kind: str, shingler: alike_texts.Shingler) -> Iterator[tuple[str, _Told]]:
     """One rater after the other, so that the texts of one are in memory at a time."""
     frame = study.frame[["rater_id", "unit", "item_id", "cluster_id"]]
     texts, place = study.written

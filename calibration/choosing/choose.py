@@ -17,10 +17,9 @@ from calibration import errors, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
-from calibration.choosing import choice_words, open_words
+from calibration.choosing import choice, choice_words, open_words
 from calibration.choosing.above import Above, above_constant, above_floor, among_people, kappa_above_floor
 from calibration.choosing.card import CardRow, Question, agreement_row, covering, floor_row, gap_row, habits, required
-from calibration.choosing.choice import Candidate, Choice, Ground, decided, is_cheapest, open_candidates
 from calibration.choosing.looking import Looking, looked_above, looked_claims, looking_of, sequence, widened
 from calibration.choosing.noninferiority import ComparisonPlan, against_ceiling
 from calibration.estimates import Estimate
@@ -35,14 +34,14 @@ from calibration.study.joining import MANY_LABELS, Answers, Mask, Scale, Study
 from calibration.study.label_scores import LabelScores, constant_judge, label_scores, scores_of
 from calibration.study.left_out import SUFFIX, LeftOutScores, left_out_scores, pooled, ties_rule
 
-OTHER: Mapping[Question, Ground] = {
+OTHER: Mapping[Question, choice.Ground] = {
     "answers": "answers", "order": "order", "length": "length", "self-preference": "self-preference",
     "repeats": "repeats",
 }  # fmt: skip
 Habits = Mapping[str, tuple[CardRow, ...]]
 
 
-def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> Choice:
+def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> choice.Choice:
     """The cheapest judge that is shown to be good enough, over all criteria.
 
     Good enough: every row of its card that the plan requires keeps its limit. By default these are agreement above
@@ -68,35 +67,35 @@ def cheapest_adequate_judge(verdicts: pd.DataFrame, settings: CalibrationSetting
     return choice_of(study, group, scale, settings, kept)
 
 
-def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSettings, kept: Habits) -> Choice:
+def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSettings, kept: Habits) -> choice.Choice:
     """`cheapest_adequate_judge` of a study; `group` holds all its units, `kept` each judge's habits."""
     found = tried(study, group, scale, prices_of(study, settings), kept, settings)
     candidates = candidates_of(found, settings)
-    status, chosen = decided(candidates)
+    status, chosen = choice.decided(candidates)
     told = tuple(
         replace(candidate, reason="" if candidate is chosen else _reason(candidate, chosen)) for candidate in candidates
     )
-    numbers = [candidate.clusters_needed for candidate in open_candidates(told, chosen)]
+    numbers = [candidate.clusters_needed for candidate in choice.open_candidates(told, chosen)]
     needed = min((number for number in numbers if number is not None), default=None)
     people = among_people(study, group, scale, settings)
-    known = is_cheapest(chosen, candidates)
+    known = choice.is_cheapest(chosen, candidates)
     picked = next((one for one in told if chosen and one.judge == chosen.judge), None)
     word = _cluster_word(study, scale)
     facts = choice_words.Told(status, picked, told, found.plan, word, known, people, found.looking)
     headline, sentence = choice_words.sentences_of(facts)
     name = chosen.judge if chosen else None
     look = open_words.look_words(found.looking, 1 - found.plan.level, word)
-    return Choice(status, name, headline, sentence, told, needed, found.plan, known, people, look)
+    return choice.Choice(status, name, headline, sentence, told, needed, found.plan, known, people, look)
 
 
-def _reason(candidate: Candidate, chosen: Candidate | None) -> Ground:
+def _reason(candidate: choice.Candidate, chosen: choice.Candidate | None) -> choice.Ground:
     if math.isnan(candidate.agreement.value) or (candidate.claim is None and candidate.floor is None):
         return "no_reference"
     if candidate.standing == "adequate":
         if math.isnan(candidate.cost_per_item):
             return "cost_unknown"
         return "dearer" if chosen and by_cost(candidate)[1] > by_cost(chosen)[1] else "lower_agreement"
-    main: dict[Question, Ground] = {"ceiling gap": "inferior", "floor": "below_floor"}
+    main: dict[Question, choice.Ground] = {"ceiling gap": "inferior", "floor": "below_floor"}
     for question, reason in main.items():
         if question in candidate.unmet:
             return reason if candidate.standing == "ruled_out" else "cannot_tell"
@@ -202,7 +201,7 @@ def plan_of(study: Study, scale: Scale, settings: CalibrationSettings, has_ceili
     )  # fmt: skip
 
 
-def candidates_of(found: Tried, settings: CalibrationSettings, told: bool = True) -> list[Candidate]:
+def candidates_of(found: Tried, settings: CalibrationSettings, told: bool = True) -> list[choice.Candidate]:
     """The candidates, cheapest first. `told`: with the band of their agreements, and what would decide open claims."""
     plan, scores = found.plan, found.scores
     looking = found.looking
@@ -225,7 +224,7 @@ def candidates_of(found: Tried, settings: CalibrationSettings, told: bool = True
             *covering(found.habits.get(name, ()), scores.covered(name)),
         ]
         candidates.append(
-            Candidate(
+            choice.Candidate(
                 name, agreement, constant[name], claim, floor, price.valid_share, price.cost, price.seconds,
                 bool(on_frontier), tuple(rows), found.required, _second_labels(found, name) if told else None,
             )
@@ -298,7 +297,7 @@ def cost_agreement_frontier(cost: npt.ArrayLike, agreement: npt.ArrayLike) -> Ma
     return np.asarray(~np.isnan(price + agreed) & ~dominates.any(axis=0))
 
 
-def by_cost(candidate: Candidate) -> tuple[bool, float, float, str]:
+def by_cost(candidate: choice.Candidate) -> tuple[bool, float, float, str]:
     """What candidates are sorted by: known costs first, the cheaper, the one that agrees more, the name."""
     cost, agreed = (float(_steady(np.array(value))) for value in (candidate.cost_per_item, candidate.agreement.value))
     return math.isnan(cost), 0.0 if math.isnan(cost) else cost, 0.0 if math.isnan(agreed) else -agreed, candidate.judge

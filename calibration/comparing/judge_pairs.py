@@ -11,18 +11,17 @@ from calibration import estimates, remarks
 from calibration.arithmetic.closed_forms import Array
 from calibration.inference.compare import Difference, JudgePair, compare_judges, paired_difference
 from calibration.settings import CalibrationSettings
-from calibration.study.joining import Scale, Study, study_of
+from calibration.study import joining, left_out
 from calibration.study.label_scores import label_scores, scores_of
-from calibration.study.left_out import ties_rule
 from calibration.table.verdicts import BOTH_ORDERS
 
 
-def judge_pairs(study: Study, scale: Scale, settings: CalibrationSettings) -> tuple[JudgePair, ...]:
+def judge_pairs(study: joining.Study, scale: joining.Scale, settings: CalibrationSettings) -> tuple[JudgePair, ...]:
     """Every two judges; one that has answered in both orders as it is deployed, its two passes counting half each.
 
     A difference is that of agreement with every annotator's label, 0 to 1; an unusable answer counts as disagreement.
     """
-    scores = label_scores(study, ties_rule(scale, settings), True, scale)
+    scores = label_scores(study, left_out.ties_rule(scale, settings), True, scale)
     judges: Mapping[str, Array] = {
         name: own for name, own in scores.judges.items() if not name.endswith(BOTH_ORDERS)
     }  # fmt: skip
@@ -65,7 +64,7 @@ def drift(
     `paired_difference` is. Raises `CalibrationError`.
     """
     settings = settings or CalibrationSettings()
-    study = study_of(verdicts, settings)
+    study = joining.study_of(verdicts, settings)
     judges = {judge.rater: judge for judge in study.judges}
     units = [annotator.unit for annotator in study.annotators]
     unit = np.concatenate([np.unique(one) for one in units] or [np.zeros(0, np.intp)])

@@ -17,15 +17,7 @@ from calibration import errors, estimates
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, distinct, tally
 from calibration.arithmetic.tails import Student
-from calibration.inference.bootstrap import (
-    MAX_UNDEFINED,
-    cluster_t,
-    jackknife_se_of_sums,
-    resample,
-    se_of_sums,
-    undefined_share,
-    wilson_effective,
-)
+from calibration.inference import bootstrap
 from calibration.remarks import Reason, no_interval, remarks_of, told, undefined
 
 Order = Literal["better", "worse", "cannot_tell"]
@@ -80,10 +72,10 @@ def paired_difference(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLik
     value = float(sums.sum() / n) if n else math.nan
     if count < 2:
         return Difference(value, math.nan, math.nan, math.nan, n, count, "too_few_units")
-    se = jackknife_se_of_sums(sums, sizes)
+    se = bootstrap.jackknife_se_of_sums(sums, sizes)
     if se <= 1e-12 * max(1.0, abs(value)):  # rounding of equal means is no spread
         return Difference(value, math.nan, math.nan, math.nan, n, count, "zero_variance")
-    low, high = cluster_t(value, se, count, level)
+    low, high = bootstrap.cluster_t(value, se, count, level)
     return Difference(value, low, high, float(2 * Student.sf(abs(value) / se, count - 1)), n, count)
 
 
@@ -207,8 +199,8 @@ def max_t_band(
     totals = np.stack([tally(code[~np.isnan(one)], count, one[~np.isnan(one)]) for one in columns], axis=-1)
     points = ratio(totals.sum(axis=0), sizes.sum(axis=0))
     draws = studentised(totals, sizes, resamples, seed) if count > 1 else np.full((1, len(columns)), math.nan)
-    lost = np.array([undefined_share(own) for own in draws.T])
-    inside = lost <= MAX_UNDEFINED
+    lost = np.array([bootstrap.undefined_share(own) for own in draws.T])
+    inside = lost <= bootstrap.MAX_UNDEFINED
     shared = 1 - (1 - level) * inside.sum() / len(columns)
     quantile, share_undefined = _quantile_of_maximum(draws[:, inside], shared)
     among = told(Reason.SIMULTANEOUS, judges=len(columns)) if len(columns) > 1 else told(Reason.ALONE)
@@ -221,12 +213,12 @@ def max_t_band(
         elif (size > 0).sum() < 2:
             remarks = [no_interval(Reason.TOO_FEW_UNITS)]
         elif inside[judge] and not math.isnan(quantile):
-            half = quantile * se_of_sums(own, size)
+            half = quantile * bootstrap.se_of_sums(own, size)
             low, high, method = points[judge] - half, points[judge] + half, "max_t"
             if share_undefined:
                 remarks.append(told(Reason.UNDEFINED_RESAMPLES, percent=100 * share_undefined))
         elif np.nanmin(column) >= 0 and np.nanmax(column) <= 1:
-            low, high = wilson_effective(own, size, 1 - (1 - level) / len(columns))
+            low, high = bootstrap.wilson_effective(own, size, 1 - (1 - level) / len(columns))
             method = "wilson_effective_n"
             remarks += remarks_of(
                 f"too few clusters differ for max-t ({100 * lost[judge]:.0f} % of resamples undefined)"
@@ -260,7 +252,7 @@ def studentised(totals: Array, sizes: Array, resamples: int = 9_999, seed: int =
         spread = np.where(spread > TINY * squares, spread, np.nan)
         return np.asarray(shift * n / np.sqrt(ratio(held, held - 1) * spread))
 
-    return resample(np.stack(parts, axis=1).astype(float), statistic, resamples, seed)
+    return bootstrap.resample(np.stack(parts, axis=1).astype(float), statistic, resamples, seed)
 
 
 def _quantile_of_maximum(draws: Array, level: float) -> tuple[float, float]:
@@ -268,7 +260,7 @@ def _quantile_of_maximum(draws: Array, level: float) -> tuple[float, float]:
     if not draws.size:
         return math.nan, 0.0
     largest = np.abs(draws).max(axis=1)
-    undefined = undefined_share(largest)
-    if undefined > MAX_UNDEFINED:
+    undefined = bootstrap.undefined_share(largest)
+    if undefined > bootstrap.MAX_UNDEFINED:
         return math.nan, undefined
     return float(np.quantile(largest[~np.isnan(largest)], level)), undefined

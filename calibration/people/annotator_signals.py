@@ -22,8 +22,7 @@ from calibration.estimates import Estimate
 from calibration.inference import bootstrap, compare
 from calibration.remarks import Reason, Remark, no_interval, told, undefined
 from calibration.settings import CalibrationSettings
-from calibration.study import alike_texts, answering, crossing, joining
-from calibration.study.bounding import FEWEST, WHOLE, Group, Pair, made
+from calibration.study import alike_texts, answering, bounding, crossing, joining
 from calibration.study.left_out import left_out, scores_of_left_out
 
 Way = Literal["below", "above", "either"]  # on which side a difference is a fault
@@ -123,7 +122,7 @@ def _mean(scores: npt.NDArray[np.float64], code: npt.NDArray[np.intp]) -> _Mean:
 
 
 def _signal(asked: Asked, found: _Mean, settings: CalibrationSettings) -> Signal:
-    pair, low, high = Pair(asked.rater, "others", WHOLE, found.sizes), math.nan, math.nan
+    pair, low, high = bounding.Pair(asked.rater, "others", bounding.WHOLE, found.sizes), math.nan, math.nan
     said: list[str | Remark] = [asked.note]
     if math.isnan(found.value):
         said.append(undefined(Reason.NO_ITEMS))
@@ -134,14 +133,14 @@ def _signal(asked: Asked, found: _Mean, settings: CalibrationSettings) -> Signal
     else:
         half = float(Student.ppf((1 + settings.level) / 2, found.freedom)) * found.se
         low, high = found.value - half, found.value + half
-    if not math.isnan(found.value) and pair.clusters < FEWEST:
-        said.append(told(Reason.NOT_TESTED, fewest=FEWEST))
-    estimate = made(f"{asked.name}_gap", pair, found.value, (low, high), "cluster_t", said, settings)
+    if not math.isnan(found.value) and pair.clusters < bounding.FEWEST:
+        said.append(told(Reason.NOT_TESTED, fewest=bounding.FEWEST))
+    estimate = bounding.made(f"{asked.name}_gap", pair, found.value, (low, high), "cluster_t", said, settings)
     return Signal(asked.name, estimate, asked.margin, _p(asked, found))
 
 
 def _p(asked: Asked, found: _Mean) -> float:
-    if math.isnan(found.value) or math.isnan(found.se) or len(found.sizes) < FEWEST:
+    if math.isnan(found.value) or math.isnan(found.se) or len(found.sizes) < bounding.FEWEST:
         return math.nan
     past = {"below": -found.value, "above": found.value, "either": abs(found.value)}[asked.way] - asked.margin
     sides = 2 if asked.way == "either" else 1
@@ -155,7 +154,7 @@ MANY_TEXTS = 2_000  # rationales of one annotator; beyond, only identical ones a
 
 
 def agreement_scores(
-    study: joining.Study, group: Group, scale: joining.Scale, settings: CalibrationSettings
+    study: joining.Study, group: bounding.Group, scale: joining.Scale, settings: CalibrationSettings
 ) -> Iterator[tuple[str, Scores]]:
     """Each annotator's agreement with the others, 0 to 1, and what these reach among themselves on the same label.
 

@@ -15,11 +15,10 @@ from calibration.inference import bootstrap, compare
 from calibration.remarks import Reason, Remark, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.sizing.planning import Spread
-from calibration.study.answering import answering_estimates
+from calibration.study import answering, left_out
 from calibration.study.bounding import Group, Pair, made, share
 from calibration.study.joining import Answers, Study, scale_of, study_of
 from calibration.study.label_scores import LabelScores, label_scores
-from calibration.study.left_out import left_out_scores
 
 EVERYTHING = np.ones(0, dtype=bool)
 
@@ -73,7 +72,7 @@ def pilot_of(
     answers = next(one for one in study.judges if one.rater == judge)
     told = {
         (answering_estimate.statistic, answering_estimate.rater): answering_estimate
-        for answering_estimate in answering_estimates(study, settings)
+        for answering_estimate in answering.answering_estimates(study, settings)
     }
     return Pilot(
         judge, agreement, icc, variance, spreads[judge], _gap(study, answers, settings), difference, against,
@@ -158,7 +157,7 @@ def _gap(study: Study, judge: Answers, settings: CalibrationSettings) -> Spread:
     if len(study.annotators) < 2:
         return unknown_spread("one_annotator")
     group = Group(study.criteria, "all", "all", np.ones(study.units, dtype=bool))
-    rows = left_out_scores(study, group, scale, judge, settings, missing_as_wrong=True)
+    rows = left_out.left_out_scores(study, group, scale, judge, settings, missing_as_wrong=True)
     return spread_of(rows.human - rows.judge, rows.cluster)
 
 

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from calibration.arithmetic.closed_forms import Array
-from calibration.arithmetic.columns import tally
+from calibration.arithmetic import closed_forms, columns
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import effective_of_sums, wilson_effective
 from calibration.inference.compare import Difference, paired_difference
@@ -149,7 +148,7 @@ def both_say(biases: Sequence[Bias]) -> Outcome:
     return words.pop()[0] if len(words) == 1 else "cannot_tell"
 
 
-def evened(scores: Array, group: Mask) -> Array:
+def evened(scores: closed_forms.Array, group: Mask) -> closed_forms.Array:
     """Linearised scores of the mean of two group means: what the rate is where both groups are equally large.
 
     `scores`, `group`: shape (labels,). Undefined: a group is empty; then all nan.
@@ -162,7 +161,7 @@ def evened(scores: Array, group: Mask) -> Array:
     return np.asarray(sum(means) / 2 + influence / 2)
 
 
-def share_of_faults(asked: Asked, faults: Array, sizes: Array) -> Bias:
+def share_of_faults(asked: Asked, faults: closed_forms.Array, sizes: closed_forms.Array) -> Bias:
     """A share whose value without bias is 0: one fault is proof, none may be luck. Wilson interval with n_eff.
 
     `faults`, `sizes`: shape (clusters,), how many of how many. `detectable`: the share of which at least one fault
@@ -184,7 +183,7 @@ def _unseen(found: Difference, asked: Asked) -> tuple[float, float]:
 
     A rate, whose value without bias is not 0, lies within 0 to 1, any other effect within -1 to 1.
     """
-    sizes = tally(np.arange(found.n) % found.clusters, found.clusters)
+    sizes = columns.tally(np.arange(found.n) % found.clusters, found.clusters)
     p, _ = wilson_effective(sizes, sizes, asked.settings.level)
     least, most = (-asked.null, 1 - asked.null) if asked.null else (-1.0, 1.0)
     value = min(max(found.value, least), most)

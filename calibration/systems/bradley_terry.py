@@ -16,8 +16,7 @@ from calibration import estimates, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.inference.bootstrap import resample
 from calibration.settings import CalibrationSettings
-from calibration.study import bias, joining
-from calibration.study.bounding import Pair, drawn, made
+from calibration.study import bias, bounding, joining
 from calibration.systems import corrected, placing, win_rates
 
 STEPS, LONGEST = 60, 1.5
@@ -65,11 +64,11 @@ def placed_strengths(
     """A ranking of strengths. `sizes`: units of each system in each cluster; `draws`: shape (resamples, systems)."""
     out: list[estimates.Estimate] = []
     for index in range(len(systems)):
-        pair = Pair(rater, "", win_rates.WHOLE, sizes[:, index])
+        pair = bounding.Pair(rater, "", win_rates.WHOLE, sizes[:, index])
         if reason:
-            out.append(made(statistic, pair, math.nan, (math.nan, math.nan), "none", [note, reason], settings))
+            out.append(bounding.made(statistic, pair, math.nan, (math.nan, math.nan), "none", [note, reason], settings))
         else:
-            out.append(drawn(statistic, pair, float(point[index]), draws[:, index], "", settings, note))
+            out.append(bounding.drawn(statistic, pair, float(point[index]), draws[:, index], "", settings, note))
     return placing.placed(systems, out, None if reason else draws)
 
 

@@ -18,8 +18,7 @@ from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import cluster_t, resample
 from calibration.settings import CalibrationSettings
-from calibration.study import bias, joining
-from calibration.study.bounding import Pair, made
+from calibration.study import bias, bounding, joining
 from calibration.systems import placing, win_rates
 
 Straddling = Literal["refuse", "drop", "joint"]
@@ -246,7 +245,7 @@ def corrected_estimate(
 ) -> Estimate:  # fmt: skip
     """theta as an estimate. `left_out`: what was, in words."""
     said = _said(means, fit, left_out)
-    pair = Pair(judge, "people", win_rates.WHOLE, means.sizes)
+    pair = bounding.Pair(judge, "people", win_rates.WHOLE, means.sizes)
     clusters = int(means.labelled.sum())
     bounds = corrected_interval(fit, clusters, settings.level)
     if math.isnan(bounds[0]) and not fit.reason:
@@ -254,7 +253,7 @@ def corrected_estimate(
         still = remarks.no_interval(remarks.Reason.ZERO_VARIANCE, "zero_variance")
         said += (remarks.no_interval(remarks.Reason.TOO_FEW_UNITS, few) if math.isnan(fit.se) else still,)
     value = fit.value if fit.reason else min(1.0, max(0.0, fit.value))  # a share: nothing lies outside
-    return made(statistic, pair, value, bounds, "cluster_t", said, settings)
+    return bounding.made(statistic, pair, value, bounds, "cluster_t", said, settings)
 
 
 def _draws(columns: list[ClusterMeans], found: list[CorrectedMean], settings: CalibrationSettings) -> Array:

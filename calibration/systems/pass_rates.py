@@ -18,9 +18,8 @@ from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.remarks import Reason, no_interval, told
 from calibration.settings import CalibrationSettings
-from calibration.study.bias import EVERYONE
+from calibration.study import bias, crossing
 from calibration.study.bounding import Group, Pair, drawn, share
-from calibration.study.crossing import comparisons, people_votes, votes
 from calibration.study.joining import Answers, Mask, Scale, Study, scale_of
 from calibration.systems.corrected import ClusterMeans, corrected_estimate, corrected_mean
 from calibration.table.verdicts import SYSTEM_PAIR
@@ -80,16 +79,16 @@ def _of_group(
     study: Study, group: Group, scale: Scale, positive: Positive, settings: CalibrationSettings
 ) -> Iterator[Estimate]:
     places = _places(study, group)
-    people, _ = people_votes(study, scale)
+    people, _ = crossing.people_votes(study, scale)
     human = np.where(group.chosen, _passed(people, positive), np.nan)
     if study.annotators:
-        yield from _plain(EVERYONE, places, human, settings)
+        yield from _plain(bias.EVERYONE, places, human, settings)
     tables = {
         confusion.rater: confusion.table / confusion.scale
-        for confusion in confusions(positive, comparisons(study, scale, group.chosen))
+        for confusion in confusions(positive, crossing.comparisons(study, scale, group.chosen))
     }
     for judge in study.judges:
-        score = _passed(votes([judge], scale, study.units, judge.scale), positive)
+        score = _passed(crossing.votes([judge], scale, study.units, judge.scale), positive)
         score = np.where(group.chosen, score, np.nan)
         yield from _plain(judge.rater, places, score, settings)
         if judge.rater in tables:

@@ -14,9 +14,8 @@ from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
 from calibration.settings import Aggregate, CalibrationSettings
-from calibration.study.bias import EVERYONE
+from calibration.study import bias, joining
 from calibration.study.bounding import Group, Pair, drawn, share
-from calibration.study.joining import Mask, Study, study_of
 from calibration.systems import aggregates, report_values, win_rates
 
 WINS, MEAN = Aggregate("win rate", "win_rate"), Aggregate("mean score", "mean")
@@ -36,7 +35,7 @@ class TopicScores:
     topics: tuple[str, ...]
     categories: npt.NDArray[np.object_]
     systems: tuple[str, ...]
-    compared: Mask
+    compared: joining.Mask
     values: Array
     sizes: Array
 
@@ -46,7 +45,7 @@ class TopicScores:
         return tuple(name for name, wanted in zip(self.systems, chosen, strict=True) if wanted), self.values[:, chosen]
 
 
-def measures_of(study: Study, settings: CalibrationSettings) -> tuple[Aggregate, ...]:
+def measures_of(study: joining.Study, settings: CalibrationSettings) -> tuple[Aggregate, ...]:
     """What topics can be scored by: the protocol's own aggregates, then win rates of pairs or means of ratings."""
     kinds = {*study.kinds.values()}
     known = (*settings.aggregates, *[WINS] * ("pairwise" in kinds), *[MEAN] * (kinds == {"rating"}))
@@ -54,7 +53,7 @@ def measures_of(study: Study, settings: CalibrationSettings) -> tuple[Aggregate,
 
 
 def topic_scores(
-    verdicts: pd.DataFrame | Study,
+    verdicts: pd.DataFrame | joining.Study,
     rater: str | None = None,
     measure: Aggregate = WINS,
     settings: CalibrationSettings | None = None,
@@ -64,19 +63,19 @@ def topic_scores(
     Topics are clusters. Raises `unknown_rater`, and `no_measure` where no label is of the kind that `measure` is about.
     """
     settings = settings or CalibrationSettings()
-    study = study_of(verdicts, settings)
+    study = joining.study_of(verdicts, settings)
     found = aggregates.measure_of(report_values.Rows(study), measure, settings)
     if found is None:
         raise CalibrationError("no_measure", f"no label is of the kind that '{measure.name}' ({measure.rule}) is about")
     _refuse_unknown(study, rater)
-    rates = found.rates(found.scored(rater or EVERYONE).score)
+    rates = found.rates(found.scored(rater or bias.EVERYONE).score)
     return TopicScores(
-        measure, rater or EVERYONE, study.clusters, _category_of(study, found.wanted), found.systems,
+        measure, rater or bias.EVERYONE, study.clusters, _category_of(study, found.wanted), found.systems,
         ~np.isin(found.systems, references(study)), rates.values, rates.sizes,
     )  # fmt: skip
 
 
-def references(study: Study) -> tuple[str, ...]:
+def references(study: joining.Study) -> tuple[str, ...]:
     """The one system that stands in all pairs, where several others stand there too; most often none."""
     known = np.unique(study.unit_systems[study.unit_systems >= 0])
     pairs = [{*divmod(int(pair), len(study.systems))} for pair in known]
@@ -116,17 +115,17 @@ def _mean_over(
     return drawn(TOPIC_SCORE, pair, value, draws, "" if held.any() else "no_items", settings, said)
 
 
-def _refuse_unknown(study: Study, rater: str | None) -> None:
+def _refuse_unknown(study: joining.Study, rater: str | None) -> None:
     judges = [one.rater for one in study.judges]
     if rater is None and not study.annotators:
         raise CalibrationError("unknown_rater", f"no person labelled; name a judge ({', '.join(judges)})")
-    if rater is not None and rater not in (*judges, *(one.rater for one in study.annotators), EVERYONE):
+    if rater is not None and rater not in (*judges, *(one.rater for one in study.annotators), bias.EVERYONE):
         raise CalibrationError(
             "unknown_rater", f"no rater is called '{rater}'; the judges are {', '.join(judges) or 'none'}"
         )
 
 
-def _category_of(study: Study, wanted: Mask) -> npt.NDArray[np.object_]:
+def _category_of(study: joining.Study, wanted: joining.Mask) -> npt.NDArray[np.object_]:
     """The category of each cluster by its `wanted` units; "" where it has none or several, shape (clusters,)."""
     seen = np.zeros((len(study.clusters), len(study.categories)), dtype=bool)
     seen[study.unit_cluster[wanted], study.unit_category[wanted]] = True

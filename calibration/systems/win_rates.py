@@ -17,9 +17,8 @@ from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.remarks import Reason, told
 from calibration.settings import CalibrationSettings
-from calibration.study.bias import EVERYONE
+from calibration.study import bias, joining
 from calibration.study.bounding import Group, Pair, share
-from calibration.study.joining import Answers, Mask, Study, study_of
 from calibration.systems.placing import Ranking, placed
 from calibration.table.verdicts import SYSTEM_PAIR
 
@@ -44,7 +43,7 @@ class WinMatrix:
 
 
 def win_rates(
-    verdicts: pd.DataFrame | Study, rater: str | None = None, settings: CalibrationSettings | None = None
+    verdicts: pd.DataFrame | joining.Study, rater: str | None = None, settings: CalibrationSettings | None = None
 ) -> Ranking:
     """Win rate of every system, 0 to 1: the mean over clusters of its mean win score (1, .5, 0) in the cluster.
 
@@ -53,11 +52,11 @@ def win_rates(
     """
     settings = settings or CalibrationSettings()
     units = units_of(verdicts, settings)
-    return win_rate_ranking(rater or EVERYONE, units.systems, win_sums(units, win_scores(units, rater)), settings)
+    return win_rate_ranking(rater or bias.EVERYONE, units.systems, win_sums(units, win_scores(units, rater)), settings)
 
 
 def win_matrix(
-    verdicts: pd.DataFrame | Study, rater: str | None = None, settings: CalibrationSettings | None = None
+    verdicts: pd.DataFrame | joining.Study, rater: str | None = None, settings: CalibrationSettings | None = None
 ) -> WinMatrix:
     """Wins and comparisons of every ordered pair of systems, over all units, and their Wilson intervals with n_eff.
 
@@ -65,7 +64,7 @@ def win_matrix(
     """
     settings = settings or CalibrationSettings()
     units = units_of(verdicts, settings)
-    return win_rate_matrix(rater or EVERYONE, units.systems, win_sums(units, win_scores(units, rater)), settings)
+    return win_rate_matrix(rater or bias.EVERYONE, units.systems, win_sums(units, win_scores(units, rater)), settings)
 
 
 def win_rate_ranking(rater: str, systems: tuple[str, ...], wins: Array, settings: CalibrationSettings) -> Ranking:
@@ -107,7 +106,7 @@ class Units:
     """The units on pairs of systems, shape (units,) each. `first` is the system earlier by name: no naming of A and B
     can show."""
 
-    study: Study
+    study: joining.Study
     systems: tuple[str, ...]
     number: Codes  # of the unit in the study
     first: Codes
@@ -120,15 +119,15 @@ class Units:
         return len(self.study.clusters)
 
 
-def has_ranking(study: Study) -> bool:
+def has_ranking(study: joining.Study) -> bool:
     """Whether people labelled and some pair names its systems."""
     pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
     return bool(study.annotators) and bool((pairwise[study.unit_criterion] & (study.unit_systems >= 0)).any())
 
 
-def units_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> Units:
+def units_of(verdicts: pd.DataFrame | joining.Study, settings: CalibrationSettings) -> Units:
     """The units of pairwise criteria that name two systems. Raises `not_pairwise` where there are none."""
-    study = study_of(verdicts, settings)
+    study = joining.study_of(verdicts, settings)
     pairwise = np.array([study.kinds[name] == "pairwise" for name in study.criteria])
     number = np.flatnonzero(pairwise[study.unit_criterion] & (study.unit_systems >= 0))
     if not len(number):
@@ -156,7 +155,7 @@ def win_scores(units: Units, rater: str | None = None) -> Array:
     return ratio(total[units.number], given[units.number])
 
 
-def asked(units: Units, rater: str | None = None) -> Mask:
+def asked(units: Units, rater: str | None = None) -> joining.Mask:
     """Whether anybody meant by `rater` was asked, answered or not; shape (units,)."""
     numbers = [one.asked for one in _raters(units.study, rater)]
     return units.study.among(np.concatenate([np.zeros(0, np.intp), *numbers]))[units.number]
@@ -183,8 +182,8 @@ def cluster_rates(wins: Array) -> tuple[Array, Array]:
     return ratio(wins.sum(axis=-1), met), met
 
 
-def _raters(study: Study, rater: str | None) -> tuple[Answers, ...]:
-    if rater is None or rater == EVERYONE:
+def _raters(study: joining.Study, rater: str | None) -> tuple[joining.Answers, ...]:
+    if rater is None or rater == bias.EVERYONE:
         return study.annotators
     found = tuple(one for one in (*study.annotators, *study.judges) if one.rater == rater)
     if not found:
@@ -193,7 +192,7 @@ def _raters(study: Study, rater: str | None) -> tuple[Answers, ...]:
     return found
 
 
-def _of_one(study: Study, answers: Answers) -> tuple[Codes, Array]:
+def _of_one(study: joining.Study, answers: joining.Answers) -> tuple[Codes, Array]:
     """The units with a score of this rater, sorted, and its mean over passes for the system earlier by name."""
     place = dict(zip(PAIRWISE, SCORES, strict=True))
     score = np.array([place.get(label, np.nan) for label in study.labels])[answers.label]

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from calibration.table.verdicts import EXTRA, NUMBERS
+from calibration.tidying import keys, value_sets
 from calibration.tidying.found import Found
-from calibration.tidying.keys import smallest_key
-from calibration.tidying.value_sets import plain
 
 NO_KEY = (
     "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
@@ -30,7 +29,7 @@ def find_items(found: Found) -> None:
         del found.columns["item_id"]
         own = []
     known = own or [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
-    more = smallest_key(table, known, apart, _candidates(found, known))
+    more = keys.smallest_key(table, known, apart, _candidates(found, known))
     if more is None and len(known):
         more = ()  # rows that repeat are named when the labels are checked
     if more is None or not (known or more):
@@ -72,4 +71,4 @@ def _candidates(found: Found, known: Sequence[str]) -> list[str]:
     shared = [
         name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()
     ]
-    return sorted(shared, key=lambda name: not plain(name).endswith(("id", "key", "index", "turn")))
+    return sorted(shared, key=lambda name: not value_sets.plain(name).endswith(("id", "key", "index", "turn")))

@@ -1,7 +1,5 @@
 """What names an item: the smallest set of columns on which no rater answers one thing twice."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 

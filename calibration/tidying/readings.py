@@ -1,7 +1,5 @@
 """How the answers to each criterion are read, with what the user says about them; or what is to be asked."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

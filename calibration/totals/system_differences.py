@@ -19,9 +19,8 @@ from calibration.arithmetic.columns import Codes
 from calibration.errors import CalibrationError
 from calibration.inference.compare import holm, paired_difference
 from calibration.settings import CalibrationSettings
+from calibration.study import joining, left_out
 from calibration.study.bounding import Group, Pair, drawn, made
-from calibration.study.joining import Scale, Study
-from calibration.study.left_out import pooled
 from calibration.totals import total_scores
 
 PEOPLE = "each_annotator"
@@ -64,7 +63,7 @@ def system_differences(
     settings = settings or CalibrationSettings()
     if criterion != "all":
         verdicts = _of_criterion(verdicts, criterion)
-    study, group, scale = pooled(verdicts, settings)
+    study, group, scale = left_out.pooled(verdicts, settings)
     named = [name for name in study.systems if name]
     asked = _known(pairs, named) or tuple(combinations(named, 2))
     return tuple(
@@ -94,7 +93,7 @@ def _known(pairs: Sequence[tuple[str, str]], systems: Sequence[str]) -> tuple[tu
     return tuple(pairs)
 
 
-def _by_topic(study: Study, group: Group, scale: Scale) -> Iterator[tuple[str, Array]]:
+def _by_topic(study: joining.Study, group: Group, scale: joining.Scale) -> Iterator[tuple[str, Array]]:
     """Rater and its mean total of each topic and system, shape (clusters, systems); nan where it has none."""
     people = total_scores.mean_known(total_scores.totals_of(study, study.annotators, group, scale), axis=0)
     judged = total_scores.totals_of(study, study.judges, group, scale)
@@ -120,7 +119,7 @@ def _compared(
     criterion: str,
     systems: tuple[str, str],
     scores: Array,
-    study: Study,
+    study: joining.Study,
     group: Group,
     settings: CalibrationSettings,
 ) -> SystemDifference:

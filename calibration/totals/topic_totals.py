@@ -14,9 +14,8 @@ from calibration.estimates import Estimate
 from calibration.inference.bootstrap import resample
 from calibration.remarks import Reason, told
 from calibration.settings import CalibrationSettings
-from calibration.study import crossing, joining
+from calibration.study import crossing, joining, left_out
 from calibration.study.bounding import Group, Pair, drawn, made, share
-from calibration.study.left_out import pooled
 from calibration.systems.ranking import FEW_SYSTEMS
 from calibration.totals.total_scores import (
     MEAN,
@@ -52,14 +51,14 @@ def disputed_topics(verdicts: pd.DataFrame, settings: CalibrationSettings | None
     Of reports that every annotator of the topic scored. Where that ICC is undefined (one annotator, equal scores) the
     topic is not disputed. Raises `not_scores`.
     """
-    study, group, scale = pooled(verdicts, settings or CalibrationSettings())
+    study, group, scale = left_out.pooled(verdicts, settings or CalibrationSettings())
     disputed = _disputed(race_totals(study, study.annotators, group, scale), clusters_of_reports(study), study)
     return tuple(name for name, held in zip(study.clusters, disputed, strict=True) if held)
 
 
 def reference_in_views(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> str:
     """The system that every other one was rated beside, in one view; "" where there is none."""
-    study, _, _ = pooled(verdicts, settings or CalibrationSettings())
+    study, _, _ = left_out.pooled(verdicts, settings or CalibrationSettings())
     place = reference_of(study)
     return str(study.systems[place]) if place >= 0 else ""
 
@@ -73,7 +72,7 @@ def topic_agreement(verdicts: pd.DataFrame, settings: CalibrationSettings | None
     scored by both and vary on both sides. Undefined parts make the mean undefined. Raises `not_scores`.
     """
     settings = settings or CalibrationSettings()
-    study, group, scale = pooled(verdicts, settings)
+    study, group, scale = left_out.pooled(verdicts, settings)
     cluster, system = clusters_of_reports(study), systems_of_reports(study)
     people = race_totals(study, study.annotators, group, scale)
     agreed = ~_disputed(people, cluster, study)

@@ -19,10 +19,9 @@ from calibration.estimates import Estimate
 from calibration.inference.bootstrap import cluster_t, concordance_draws, resample, se_of_sums
 from calibration.remarks import Reason, Remark, no_interval
 from calibration.settings import CalibrationSettings
+from calibration.study import crossing, left_out
 from calibration.study.bounding import Group, Pair, drawn, made
-from calibration.study.crossing import Joined, scores_of
 from calibration.study.joining import Answers, Scale, Study, answers_of
-from calibration.study.left_out import pooled
 
 DECIMALS = 9  # of totals put in an order: means that differ by rounding alone share a rank
 
@@ -43,7 +42,7 @@ def totals_of(
     whole = tally(report, count, weights)
     totals = []
     for rater in raters:
-        unit, values, weight = scores_of(scale, rater, group.chosen)
+        unit, values, weight = crossing.scores_of(scale, rater, group.chosen)
         found, position = np.unique(unit, return_inverse=True)
         score = ratio(tally(position, len(found), weight * values), tally(position, len(found), weight))
         complete = tally(report[found], count) == asked
@@ -91,13 +90,13 @@ def systems_of_reports(study: Study) -> Codes:
     return np.searchsorted(study.systems, first["system_a"].astype(str)).astype(np.intp)
 
 
-def paired(x: Array, y: Array, cluster: Codes) -> Joined:
+def paired(x: Array, y: Array, cluster: Codes) -> crossing.Joined:
     """Two totals of the reports that have both."""
     both = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
-    return Joined("", "", x[both], y[both], np.ones(len(both)), both, cluster[both])
+    return crossing.Joined("", "", x[both], y[both], np.ones(len(both)), both, cluster[both])
 
 
-def pearson_draws(joined: Joined, clusters: int, settings: CalibrationSettings) -> Array:
+def pearson_draws(joined: crossing.Joined, clusters: int, settings: CalibrationSettings) -> Array:
     """Pearson of each resample of whole clusters, shape (resamples,); so below."""
     sums = correlation.moments(joined.x, joined.y, joined.weight, joined.cluster, clusters)
     return resample(sums, correlation.pearson_of_moments, settings.resamples, settings.seed)
@@ -108,7 +107,7 @@ def rank_correlation(x: Array, y: Array) -> float:
     return correlation.spearman(np.round(x, DECIMALS), np.round(y, DECIMALS))
 
 
-def ranked_draws(one: Joined, clusters: int, settings: CalibrationSettings) -> Array:
+def ranked_draws(one: crossing.Joined, clusters: int, settings: CalibrationSettings) -> Array:
     """`rank_correlation`, each resample ranked anew."""
     if not len(one.x):
         return np.full(settings.resamples, np.nan)
@@ -116,7 +115,7 @@ def ranked_draws(one: Joined, clusters: int, settings: CalibrationSettings) -> A
     return spearman_draws(one, clusters, settings.resamples, settings.seed)
 
 
-def order_counts(joined: Joined, clusters: int, settings: CalibrationSettings) -> Array:
+def order_counts(joined: crossing.Joined, clusters: int, settings: CalibrationSettings) -> Array:
     """Pairs of two different reports of each kind, shape (resamples, 5), for `rank_share`.
 
     nan of more than `MOST_ROWS` reports: a matter of minutes.
@@ -129,7 +128,7 @@ def order_counts(joined: Joined, clusters: int, settings: CalibrationSettings) -
     return concordance_draws(matrices, settings.resamples, settings.seed)
 
 
-def order_draws(joined: Joined, clusters: int, settings: CalibrationSettings) -> Array:
+def order_draws(joined: crossing.Joined, clusters: int, settings: CalibrationSettings) -> Array:
     """Rank agreement across items; a tie on either side is disagreement."""
     return ratio(*correlation.rank_share(order_counts(joined, clusters, settings), "strict"))
 
@@ -181,7 +180,7 @@ def total_agreement(verdicts: pd.DataFrame, settings: CalibrationSettings | None
     Raises `not_scores`, `mixed_label_types`. DR3-Eval, Table 4.
     """
     settings = settings or CalibrationSettings()
-    study, group, scale = pooled(verdicts, settings)
+    study, group, scale = left_out.pooled(verdicts, settings)
     cluster = clusters_of_reports(study)
     people = mean_known(totals_of(study, study.annotators, group, scale), axis=0)
     judged = totals_of(study, study.judges, group, scale)
@@ -192,7 +191,7 @@ def total_agreement(verdicts: pd.DataFrame, settings: CalibrationSettings | None
 
 
 def _agreement(
-    study: Study, group: Group, scale: Scale, judge: Answers, joined: Joined, settings: CalibrationSettings
+    study: Study, group: Group, scale: Scale, judge: Answers, joined: crossing.Joined, settings: CalibrationSettings
 ) -> TotalAgreement:
     clusters = len(study.clusters)
     pair = Pair(judge.rater, MEAN, group, tally(joined.cluster, clusters))

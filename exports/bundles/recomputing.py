@@ -26,7 +26,6 @@ from exports.cells import Cell, Probability, shown
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.figures import captions, figures_tex
-from exports.pack import FIGURES, REPORT, tables_of, texts_of
 from exports.plots.theme import FULL_PAGE
 from exports.tables import Table
 from exports.words.methods import methods_paragraph
@@ -153,14 +152,14 @@ def recompute(labels: pd.DataFrame, inputs: Inputs, facts: StudyFacts | None, pr
     Compared are the cells of every table and every estimate of the report, as shown: equal to the last printed digit.
     """
     report, verdicts = report_from(labels, inputs)
-    tables = tables_of(report, verdicts, facts, inputs.presets)
+    tables = pack.tables_of(report, verdicts, facts, inputs.presets)
     held, moved = 0, list[Moved]()
     for table in tables:
         new = _cells_of_table(json.loads(as_json(table)))
         same, other = _compared(_read(printed / f"{table.name}.json", _cells_of_table), new, table.name)
         held, moved = held + same, moved + other
     new = _parts_of_report(json.loads(report_json(report)))
-    same, other = _compared(_read(printed / REPORT, _parts_of_report), new, REPORT)
+    same, other = _compared(_read(printed / pack.REPORT, _parts_of_report), new, pack.REPORT)
     otherwise = printed_otherwise(report, tables, facts, printed)
     return Recomputed(len(tables), held + same, (*moved, *other), tuple(otherwise))
 
@@ -227,7 +226,7 @@ def _compared(old: Mapping[str, str], new: Mapping[str, str], where: str) -> tup
     return len(names) - len(moved), moved
 
 
-IMAGES = {f"{name}{width}.{form}" for name in FIGURES for width in ("", "_column") for form in FIGURE_FORMATS}
+IMAGES = {f"{name}{width}.{form}" for name in pack.FIGURES for width in ("", "_column") for form in FIGURE_FORMATS}
 EXPLAINED = ("join_loss", "unpaired_judges", "order_unknown")  # a study that knows its panels leaves these out
 CLOSE = {"rel_tol": 1e-6, "abs_tol": 1e-9}  # what every machine's arithmetic gives alike
 # what a page owes to who prints it: the bytes of its images, and the software
@@ -240,14 +239,14 @@ def printed_otherwise(
     report: CalibrationReport, tables: Sequence[Table], facts: StudyFacts | None, printed: Path
 ) -> list[str]:
     """The names of files in `printed` that say something else than computed again, and of those that are no part."""
-    warned = _warnings(printed / REPORT)
+    warned = _warnings(printed / pack.REPORT)
     missing = [warning for warning in report.warnings if warning not in warned and warning.code not in EXPLAINED]
     # a study adds warnings of its own, that labels cannot tell
     report = replace(report, warnings=(*warned, *missing))
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
     figures = [figure for draw in pack.FIGURES.values() if (figure := draw(report, FULL_PAGE)) is not None]
     texts = {
-        **texts_of(tables, report, facts), "captions.md": captions(figures), "figures.tex": figures_tex(figures),
+        **pack.texts_of(tables, report, facts), "captions.md": captions(figures), "figures.tex": figures_tex(figures),
         "index.md": index.index_md(index.index_of(tables, figures)),
         "report.html": page.report_page(report, tables, figures, methods, title, images=False),
     }  # fmt: skip

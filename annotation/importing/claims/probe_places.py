@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation import errors, studies
 from annotation.designs.pairing import Candidate
@@ -31,7 +30,7 @@ class Place:
 class ProbePlaces:
     """Topics, systems, reports and questions of one study. `left_out`: what a published tree has beyond the study."""
 
-    def __init__(self, session: Session, study: Study, exceeds: bool) -> None:
+    def __init__(self, session: orm.Session, study: Study, exceeds: bool) -> None:
         self.session, self.study, self.protocol, self.exceeds = session, study, studies.protocol_of(study), exceeds
         self.topics = {row.key: row.id for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
         systems = select(System.key, System.public_name).where(System.study_id == study.id)

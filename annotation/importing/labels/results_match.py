@@ -5,8 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, orm, select
 
 from annotation.files.decoding import nfc, shortened
 from annotation.files.folders import match, number_hint
@@ -45,7 +44,7 @@ class Unmatched(Exception):
 class StudyPlaces:
     """Items and criteria of one study, found by the names that files use. `fallbacks`: matched but not as spelled."""
 
-    def __init__(self, session: Session, study: Study) -> None:
+    def __init__(self, session: orm.Session, study: Study) -> None:
         topics = session.execute(select(Topic.id, Topic.key, Topic.title).where(Topic.study_id == study.id)).all()
         systems = session.execute(select(System.key, System.public_name).where(System.study_id == study.id)).all()
         self.fallbacks: dict[str, None] = {}
@@ -117,7 +116,7 @@ class StudyPlaces:
         return close[0]
 
 
-def _items(session: Session, study: Study) -> list[StudyItem]:
+def _items(session: orm.Session, study: Study) -> list[StudyItem]:
     a, b, system_a, system_b = REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B
     rows = session.execute(
         select(Item.id, Item.topic_id, system_a.key, system_b.key, Item.probe_key, Item.probe)
@@ -166,7 +165,7 @@ def pseudonym(name: str) -> str:
     return f"{IMPORTED} {name}" if GIVEN_OUT.fullmatch(name) else name
 
 
-def standing_raters(session: Session, study: Study, names: Iterable[Name], problems: list[str]) -> dict[Name, int]:
+def standing_raters(session: orm.Session, study: Study, names: Iterable[Name], problems: list[str]) -> dict[Name, int]:
     """Rater ids of those who are there already. A name that works in this study itself joins `problems`."""
     judges = dict(session.execute(select(Judge.name, Judge.rater_id).where(Judge.study_id == study.id)).all())
     people = {
@@ -198,7 +197,7 @@ def standing_raters(session: Session, study: Study, names: Iterable[Name], probl
     return found
 
 
-def make_raters(session: Session, study: Study, names: Iterable[Name]) -> Mapping[Name, int]:
+def make_raters(session: orm.Session, study: Study, names: Iterable[Name]) -> Mapping[Name, int]:
     """Rater ids of new ones. A judge's configuration says that it was run elsewhere: no model, prompt or price here."""
     made: dict[Name, int] = {}
     for kind, name in names:
@@ -229,5 +228,5 @@ def make_raters(session: Session, study: Study, names: Iterable[Name]) -> Mappin
     return made
 
 
-def _any(session: Session, exists: ColumnElement[bool]) -> bool:
+def _any(session: orm.Session, exists: ColumnElement[bool]) -> bool:
     return bool(session.scalar(select(exists)))

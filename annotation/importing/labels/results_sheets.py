@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.files.decoding import shortened
 from annotation.importing.labels.results import TIE, ResultOptions, ResultRow
@@ -58,7 +57,7 @@ class Found:
 
 
 def match_rows(
-    session: Session, study: Study, places: StudyPlaces, rows: Iterable[ResultRow], options: ResultOptions,
+    session: orm.Session, study: Study, places: StudyPlaces, rows: Iterable[ResultRow], options: ResultOptions,
     scale: tuple[float, float] | None,
 ) -> Found:  # fmt: skip
     """Every row with its place, order, choice and stamps; reads only."""
@@ -142,7 +141,7 @@ def _stamps(
 class _Texts:
     """The texts of a study's items by hash; the texts themselves are left in the database."""
 
-    def __init__(self, session: Session, study: Study, protocol: Protocol) -> None:
+    def __init__(self, session: orm.Session, study: Study, protocol: Protocol) -> None:
         self._protocol = protocol
         columns = Report.id, Report.shown_text == "", Report.shown_sha256, Report.stripper_version
         self._stamps: dict[int | None, tuple[str, str, str]] = {

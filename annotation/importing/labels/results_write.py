@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
-from annotation import errors, studies
+from annotation import errors, labelling, studies
 from annotation.files.decoding import some_of, storable
 from annotation.importing.labels.results import ResultOptions, Results
 from annotation.importing.labels.results_match import Name, StudyPlaces, make_raters, standing_raters
 from annotation.importing.labels.results_sheets import Found, Matched, Sheet, clashes, match_rows
-from annotation.labelling import record_answers
 from annotation.labels.answers import Answer, Answered, Said, newest_revisions, said_by
 from annotation.people.principals import Principal, study_for
 from db.tables import LIVE, Assignment, Import, Study
@@ -85,7 +83,7 @@ class ResultsReport:
 
 
 def import_results(
-    session: Session,
+    session: orm.Session,
     principal: Principal,
     results: Results,
     *,
@@ -126,7 +124,7 @@ def import_results(
 
 
 def _found(
-    session: Session, study: Study, places: StudyPlaces, results: Results, kind: str, options: ResultOptions
+    session: orm.Session, study: Study, places: StudyPlaces, results: Results, kind: str, options: ResultOptions
 ) -> Found:
     """The rows that an import of this kind takes, sorted out, with every problem so far."""
     wanted = [row for row in results.rows if row.kind in KINDS[kind]]
@@ -179,7 +177,7 @@ def _report(
 
 
 def _standing(
-    session: Session, raters: Mapping[Name, int], sheets: Mapping[Sheet, Sequence[Matched]], problems: list[str]
+    session: orm.Session, raters: Mapping[Name, int], sheets: Mapping[Sheet, Sequence[Matched]], problems: list[str]
 ) -> dict[Sheet, int]:
     """Assignment ids of what was imported before; one whose order or repeat differs joins `problems`."""
     by_id = {rater: name for name, rater in raters.items()}
@@ -203,7 +201,7 @@ def _standing(
     return found
 
 
-def _said_before(session: Session, ids: Mapping[Sheet, int]) -> dict[tuple[Sheet, int], Said]:
+def _said_before(session: orm.Session, ids: Mapping[Sheet, int]) -> dict[tuple[Sheet, int], Said]:
     """What the labels imported before say, by sheet and criterion."""
     sheets = {key: sheet for sheet, key in ids.items()}
     keys = sorted(sheets)
@@ -215,7 +213,7 @@ def _said_before(session: Session, ids: Mapping[Sheet, int]) -> dict[tuple[Sheet
 
 
 def _assign(
-    session: Session, study: Study, sheets: Mapping[Sheet, Sequence[Matched]], raters: Mapping[Name, int],
+    session: orm.Session, study: Study, sheets: Mapping[Sheet, Sequence[Matched]], raters: Mapping[Name, int],
     ids: Mapping[Sheet, int],
 ) -> dict[Sheet, int]:  # fmt: skip
     """An assignment for every sheet that has none, with the order the file recorded, or none."""
@@ -239,7 +237,7 @@ def _assign(
     return made
 
 
-def _write(session: Session, sheets: Mapping[Sheet, Sequence[Matched]], ids: Mapping[Sheet, int]) -> None:
+def _write(session: orm.Session, sheets: Mapping[Sheet, Sequence[Matched]], ids: Mapping[Sheet, int]) -> None:
     """Through the one door for every label, which writes only what is new or differs."""
     replies = [
         Answered((ids[sheet],), (_answer(one),), stamp=(one.says.left_sha256, one.says.right_sha256))
@@ -247,7 +245,7 @@ def _write(session: Session, sheets: Mapping[Sheet, Sequence[Matched]], ids: Map
         for one in rows
     ]
     for start in range(0, len(replies), CHUNK):
-        record_answers(session, replies[start : start + CHUNK], parser_version=IMPORT_VERSION)
+        labelling.record_answers(session, replies[start : start + CHUNK], parser_version=IMPORT_VERSION)
     session.flush()
 
 

@@ -13,16 +13,7 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.folders import files
 from annotation.files.rows import read_json
-from annotation.importing.labels.results import (
-    CUT,
-    ResultOptions,
-    ResultRow,
-    Results,
-    is_exception,
-    judge_of,
-    named,
-    said,
-)
+from annotation.importing.labels import results
 
 NAME = re.compile(r"eval_(?P<metric>[a-z]+(?:_[a-z]+)*)(?:_(?P<stamp>[0-9]{8}_[0-9]{6}))?\.json")
 CRITERIA = {
@@ -46,7 +37,7 @@ FAILED_CHECK = re.compile(
 
 @dataclass
 class _Found:
-    rows: list[ResultRow] = field(default_factory=list)
+    rows: list[results.ResultRow] = field(default_factory=list)
     cut: int = 0
 
 
@@ -59,7 +50,7 @@ class _File:
     topic: str
     system: str
     content: dict[str, Any]
-    options: ResultOptions
+    options: results.ResultOptions
 
     def details(self, *names: str) -> Any:
         """What stands at a path below `details`; an empty table where there is nothing."""
@@ -68,16 +59,16 @@ class _File:
             level = level.get(name) if isinstance(level, dict) else None
         return level if level is not None else {}
 
-    def row(self, what: str, answer: str | None, status: str = "missing", **more: Any) -> ResultRow:
-        answer, status, flags = said(answer, self.options) if answer is not None else (None, status, ())
+    def row(self, what: str, answer: str | None, status: str = "missing", **more: Any) -> results.ResultRow:
+        answer, status, flags = results.said(answer, self.options) if answer is not None else (None, status, ())
         flags += more.pop("flags", ())
-        return ResultRow(
+        return results.ResultRow(
             f"{self.shown}: {what}", self.judge, self.topic, (self.system,), more.pop("criterion", ""), answer,
             status=status, flags=flags, **more,
         )  # fmt: skip
 
 
-def read_dr3_eval_results(path: Path, options: ResultOptions) -> Results:
+def read_dr3_eval_results(path: Path, options: results.ResultOptions) -> results.Results:
     """The newest file of each metric. A study of scores takes the five scores, one of probes the answers to them.
 
     The topic is the folder of the file, the system the one above, unless `--system` says it. Scores run from 0 to 100.
@@ -97,11 +88,12 @@ def read_dr3_eval_results(path: Path, options: ResultOptions) -> Results:
                 _read(file, shown, metric, options, found)
     if found.cut:
         notes.append(
-            f"texts cut to {CUT} characters {found.cut}: matched by their beginning; nobody can label them again from "
+            f"texts cut to {results.CUT} characters {found.cut}: matched by their beginning; nobody can label them "
+            f"again from "
             "these files"
         )
     scale = SCALE if not options.probe and options.times == 1 else None
-    return Results(tuple(found.rows), tuple(problems), tuple(notes), scale)
+    return results.Results(tuple(found.rows), tuple(problems), tuple(notes), scale)
 
 
 def _newest(path: Path) -> tuple[list[tuple[str, Path, str]], list[str]]:
@@ -121,7 +113,7 @@ def _newest(path: Path) -> tuple[list[tuple[str, Path, str]], list[str]]:
     return [(metric, file, shown) for (_, metric), (_, file, shown) in newest.items()], notes
 
 
-def _named_score(options: ResultOptions) -> str | None:
+def _named_score(options: results.ResultOptions) -> str | None:
     asked = options.columns.get("answer")
     if asked is None:
         return None
@@ -130,13 +122,15 @@ def _named_score(options: ResultOptions) -> str | None:
     return next(metric for metric, name in CRITERIA.items() if name == asked)
 
 
-def _read(file: Path, shown: str, metric: str, options: ResultOptions, found: _Found) -> None:
+def _read(file: Path, shown: str, metric: str, options: results.ResultOptions, found: _Found) -> None:
     content = read_json(file, shown, options.encoding)
     if not isinstance(content, dict) or "score" not in content:
         raise ImportingError(f"{shown}: no 'score'; restore the file")
     folder = file.resolve().parent
-    judge = judge_of(options, "", shown)
-    one = _File(shown, judge, named(folder.name), named(options.system or folder.parent.name), content, options)
+    judge = results.judge_of(options, "", shown)
+    one = _File(
+        shown, judge, results.named(folder.name), results.named(options.system or folder.parent.name), content, options
+    )
     if not options.probe:
         found.rows.append(_score(one, metric))
         return
@@ -148,10 +142,10 @@ def _read(file: Path, shown: str, metric: str, options: ResultOptions, found: _F
 
 def _is_cut(text: str) -> bool:
     """Whether their code may have cut this text: it is as long as what it keeps, with or without its dots."""
-    return len(text.removesuffix("...")) == CUT
+    return len(text.removesuffix("...")) == results.CUT
 
 
-def _score(one: _File, metric: str) -> ResultRow:
+def _score(one: _File, metric: str) -> results.ResultRow:
     value = as_text(one.content["score"]) or ""
     why = _no_score(one, metric, value)
     reason = as_text(one.details("raw_evaluation", "metric_result", "depth_quality", "justification")) or ""
@@ -182,7 +176,7 @@ def _no_score(one: _File, metric: str, value: str) -> str:
     return ""
 
 
-def _insights(one: _File) -> Iterator[ResultRow]:
+def _insights(one: _File) -> Iterator[results.ResultRow]:
     for part, tag in PARTS.items():
         for entry in _entries(one, "components", part, "details", "evaluation_result", "covered_insights"):
             reason = as_text(entry.get("explanation")) or ""
@@ -195,7 +189,7 @@ def _insights(one: _File) -> Iterator[ResultRow]:
             )  # fmt: skip
 
 
-def _claims(one: _File) -> Iterator[ResultRow]:
+def _claims(one: _File) -> Iterator[results.ResultRow]:
     """Each claim with each of its sources: whether all or any must support it is for the protocol to say."""
     whole = {
         as_text(entry.get("id")): as_text(entry.get("claim_text")) or ""
@@ -207,7 +201,7 @@ def _claims(one: _File) -> Iterator[ResultRow]:
             text = whole[key]
         for number, source in enumerate(_objects(entry.get("citation_results")) or [entry], start=1):
             reason = as_text(source.get("explanation")) or ""
-            failed = FAILED_CHECK.search(reason) or is_exception(reason)
+            failed = FAILED_CHECK.search(reason) or results.is_exception(reason)
             yield one.row(
                 f"claim {key}.{number}", None if failed else _word(source.get("supported")), "invalid",
                 flags=(f"raw:{source.get('supported')}",) if failed else (), probe_key=f"{key}.{number}", probe=text,
@@ -215,14 +209,14 @@ def _claims(one: _File) -> Iterator[ResultRow]:
             )  # fmt: skip
 
 
-def _documents(one: _File) -> Iterator[ResultRow]:
+def _documents(one: _File) -> Iterator[results.ResultRow]:
     for name, answer in (("cited", "yes"), ("missing", "no")):
         titles = one.details(name)
         for title in titles if isinstance(titles, list) else []:
             yield one.row(f"{name} {title}"[:60], answer, probe=as_text(title) or "")
 
 
-def _checks(one: _File) -> Iterator[ResultRow]:
+def _checks(one: _File) -> Iterator[results.ResultRow]:
     for entry in _entries(one, "checklist_evaluation"):
         key, failed = as_text(entry.get("id")) or "", entry.get("status") == "error"
         yield one.row(

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.files.decoding import BOM, some_of
 from annotation.importing.reports.records import Parsed, ReportRecord, TopicRecord
@@ -164,7 +163,7 @@ def _singletons(topics: Sequence[TopicRecord]) -> tuple[str, ...]:
 Stored = Mapping[tuple[str, str], Report]  # the newest version of each report, by the keys of topic and system
 
 
-def stored_reports(session: Session, study: Study) -> Stored:
+def stored_reports(session: orm.Session, study: Study) -> Stored:
     """Every report already there, in its newest version."""
     rows = session.execute(
         select(Topic.key, System.key, Report)
@@ -184,7 +183,7 @@ def news_of(report: ReportRecord, stored: Stored) -> Literal["new", "unchanged",
     return "unchanged" if older.original_sha256 == report.sha256 else "changed"
 
 
-def topics_kept(session: Session, study: Study, parsed: Parsed) -> tuple[str, ...]:
+def topics_kept(session: orm.Session, study: Study, parsed: Parsed) -> tuple[str, ...]:
     """A note on topics that are told otherwise than before: they stay as they came first."""
     standing = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
     gains = may_gain_prompt(session, study)
@@ -196,7 +195,7 @@ def topics_kept(session: Session, study: Study, parsed: Parsed) -> tuple[str, ..
     return (f"topics told otherwise than before {len(other)} ({named}{more}): they stay as they came first",)
 
 
-def may_gain_prompt(session: Session, study: Study) -> bool:
+def may_gain_prompt(session: orm.Session, study: Study) -> bool:
     """Whether a topic that came without a prompt may be given one: until somebody has answered without it."""
     return study.status == "draft" and not has_labels(session, study)
 
@@ -210,7 +209,7 @@ def _differs(told: TopicRecord, standing: Topic, gains: bool) -> bool:
     return any(value and value != getattr(standing, name) for name, value in said.items())
 
 
-def late_references(session: Session, study: Study, parsed: Parsed) -> list[str]:
+def late_references(session: orm.Session, study: Study, parsed: Parsed) -> list[str]:
     """Systems that this import first calls a reference, once items were made without knowing."""
     known = select(System.key).where(System.study_id == study.id, ~System.is_reference)
     late = set(session.scalars(known)) & {system.key for system in parsed.systems if system.is_reference}

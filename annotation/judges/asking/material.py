@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, cast
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, in_order
@@ -42,7 +41,7 @@ class Texts:
         self._at_most, self._size = at_most, 0
         self._kept: OrderedDict[tuple[int, str], str] = OrderedDict()
 
-    def of(self, session: Session, wanted: Set[tuple[int, str]]) -> dict[tuple[int, str], str]:
+    def of(self, session: orm.Session, wanted: Set[tuple[int, str]]) -> dict[tuple[int, str], str]:
         """The texts of these reports, the missing ones from the database."""
         missing = {report for report, _ in wanted - self._kept.keys()}
         if missing:
@@ -112,7 +111,7 @@ class CallRows:
 
 
 def load_calls(
-    session: Session, study: Study, call_ids: Sequence[int], texts: Texts | None = None
+    session: orm.Session, study: Study, call_ids: Sequence[int], texts: Texts | None = None
 ) -> dict[int, CallRows]:
     """Material and attempts of calls, by id."""
     protocol, rows = protocol_of(study), _served(session, call_ids)
@@ -142,7 +141,7 @@ def load_calls(
     return found
 
 
-def _served(session: Session, call_ids: Sequence[int]) -> Sequence[Any]:
+def _served(session: orm.Session, call_ids: Sequence[int]) -> Sequence[Any]:
     """A row for every assignment that a call serves, with its item and topic; those of one call stand together."""
     return session.execute(
         select(
@@ -161,7 +160,7 @@ def _served(session: Session, call_ids: Sequence[int]) -> Sequence[Any]:
     ).all()  # fmt: skip
 
 
-def _reports(session: Session, rows: Sequence[Any], texts: Texts) -> Callable[[str, int | None], ShownText]:
+def _reports(session: orm.Session, rows: Sequence[Any], texts: Texts) -> Callable[[str, int | None], ShownText]:
     """How a report of these rows is found by its title and id."""
     keys = {key for row in rows for key in (row.report_a_id, row.report_b_id, row.reference_id) if key is not None}
     stands = select(Report.id, Report.shown_sha256).where(Report.id.in_(keys))
@@ -175,13 +174,13 @@ def _reports(session: Session, rows: Sequence[Any], texts: Texts) -> Callable[[s
     return report
 
 
-def _templates(session: Session, rows: Sequence[Any]) -> dict[int, str]:
+def _templates(session: orm.Session, rows: Sequence[Any]) -> dict[int, str]:
     """The prompt of each configuration, by its id."""
     configs = select(JudgeConfig.id, JudgeConfig.template).where(JudgeConfig.id.in_({row.config_id for row in rows}))
     return {config: template for config, template in session.execute(configs)}
 
 
-def _asked(session: Session, protocol: Protocol, rows: Sequence[Any]) -> tuple[dict[int, Asked], set[int]]:
+def _asked(session: orm.Session, protocol: Protocol, rows: Sequence[Any]) -> tuple[dict[int, Asked], set[int]]:
     """The questions of these rows by their ids, and which of them are retired."""
     columns = select(
         Criterion.id, Criterion.code, Criterion.label, Criterion.text, Criterion.scale, Criterion.retired_at
@@ -191,7 +190,7 @@ def _asked(session: Session, protocol: Protocol, rows: Sequence[Any]) -> tuple[d
     return asked, {row.id for row in found if row.retired_at is not None}
 
 
-def _tried(session: Session, call_ids: Sequence[int]) -> dict[int, list[Tried]]:
+def _tried(session: orm.Session, call_ids: Sequence[int]) -> dict[int, list[Tried]]:
     """The attempts of each call that has any, the first one first."""
     attempts = (
         select(
@@ -275,7 +274,7 @@ def _sha256(shown: Sequence[ShownText]) -> list[str]:
     return [text.shown_sha256 for text in shown]
 
 
-def rebuilt_prompt(session: Session, call_id: int, attempt_no: int) -> Prompt:
+def rebuilt_prompt(session: orm.Session, call_id: int, attempt_no: int) -> Prompt:
     """The prompt of one attempt, built again from the rows.
 
     Raises AnnotationError `changed` where its sha256 is not the stored one: a text or the guidance was replaced since.

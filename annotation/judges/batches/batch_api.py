@@ -14,8 +14,7 @@ from io import BytesIO
 from types import SimpleNamespace
 from typing import IO, Any, TypeVar
 
-from annotation.judges.asking.client import api_key, library, received, response_format
-from annotation.judges.asking.prompt import Message
+from annotation.judges.asking import client, prompt
 from annotation.judges.defining.judge_file import JudgeDefinition, Rung
 from annotation.judges.replies.outcomes import Reply, failed_line, failed_reply, without_secrets
 
@@ -49,12 +48,12 @@ class BatchApi:
     async def upload(self, judge: JudgeDefinition, file: IO[bytes]) -> str | Reply:
         """The id of the file."""
         named = ("calipers.jsonl", file)
-        made = await _tried(library().acreate_file(file=named, purpose="batch", **_connection(judge)))
+        made = await _tried(client.library().acreate_file(file=named, purpose="batch", **_connection(judge)))
         return made if isinstance(made, Reply) else str(made.id)
 
     async def create(self, judge: JudgeDefinition, file_id: str, mark: str) -> Batch | Reply:
         """A batch of that file, found again by `mark`."""
-        made = library().acreate_batch(
+        made = client.library().acreate_batch(
             completion_window="24h", endpoint=URL, input_file_id=file_id, metadata={MARK: mark}, **_connection(judge)
         )
         return _batch(await _tried(made))
@@ -63,14 +62,14 @@ class BatchApi:
         """The batch as it stands now."""
         # else litellm downloads the files of a batch that ended, to price it for a log that nobody reads
         quiet = {"litellm_metadata": {"batch_ignore_default_logging": True}}
-        return _batch(await _tried(library().aretrieve_batch(batch_id=batch_id, **quiet, **_connection(judge))))
+        return _batch(await _tried(client.library().aretrieve_batch(batch_id=batch_id, **quiet, **_connection(judge))))
 
     async def listed(self, judge: JudgeDefinition, marks: Sequence[str]) -> Mapping[str, Batch] | Reply:
         """The batches with these marks, as far as the provider has them."""
         found: dict[str, Batch] = {}
         after: str | None = None
         for _ in range(PAGES):
-            page = await _tried(library().alist_batches(after=after, limit=PAGE, **_connection(judge)))
+            page = await _tried(client.library().alist_batches(after=after, limit=PAGE, **_connection(judge)))
             if isinstance(page, Reply):
                 return page
             batches = [_told(one) for one in page.data]
@@ -82,7 +81,7 @@ class BatchApi:
 
     async def content(self, judge: JudgeDefinition, file_id: str) -> bytes | Reply:
         """What the file holds."""
-        got = await _tried(library().afile_content(file_id=file_id, **_connection(judge)))
+        got = await _tried(client.library().afile_content(file_id=file_id, **_connection(judge)))
         return got if isinstance(got, Reply) else bytes(got.content)
 
 
@@ -94,20 +93,20 @@ async def close_clients() -> None:
     await asyncio.gather(*asyncio.all_tasks() - before, return_exceptions=True)
 
 
-def body_of(judge: JudgeDefinition, messages: Sequence[Message], schema: Mapping[str, Any], rung: Rung) -> Any:
+def body_of(judge: JudgeDefinition, messages: Sequence[prompt.Message], schema: Mapping[str, Any], rung: Rung) -> Any:
     """What an ordinary request would send, with litellm's names of parameters for this model."""
     asked = {**judge.params, "max_tokens": judge.max_output_tokens}
     if rung != "plain":
-        asked["response_format"] = response_format(schema, rung)
-    model, provider, _, _ = library().get_llm_provider(judge.model, api_base=judge.api_base)
-    sent = library().utils.get_optional_params(model=model, custom_llm_provider=provider, **asked)
+        asked["response_format"] = client.response_format(schema, rung)
+    model, provider, _, _ = client.library().get_llm_provider(judge.model, api_base=judge.api_base)
+    sent = client.library().utils.get_optional_params(model=model, custom_llm_provider=provider, **asked)
     more = sent.pop("extra_body", None) or {}
     sent.pop("stream", None)
     return {"model": model, "messages": [dict(message) for message in messages], **sent, **more}
 
 
 def _connection(judge: JudgeDefinition) -> dict[str, Any]:
-    given = {"api_key": api_key(judge), "api_base": judge.api_base}
+    given = {"api_key": client.api_key(judge), "api_base": judge.api_base}
     return {
         "custom_llm_provider": "openai",
         "timeout": max(TIMEOUT_S, judge.timeout_s),
@@ -172,7 +171,7 @@ def _reply(line: SimpleNamespace) -> Reply | None:
         return failed_line(500, _message(error))
     body = getattr(response, "body", None)
     if response.status_code == 200 and error is None:
-        return received(body, 0.0)
+        return client.received(body, 0.0)
     return failed_line(response.status_code, _message(getattr(body, "error", None) or error))
 
 

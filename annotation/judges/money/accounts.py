@@ -8,8 +8,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, and_, exists, func, select, true
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, and_, exists, func, orm, select, true
 
 from annotation.errors import AnnotationError
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, maker
@@ -74,7 +73,7 @@ class Account:
 
 
 def resolve(
-    session: Session, study: Study, definition: JudgeDefinition, template: str, facts: ModelFacts | None
+    session: orm.Session, study: Study, definition: JudgeDefinition, template: str, facts: ModelFacts | None
 ) -> Resolved | None:
     """What the definition means: as it was stored when it was first planned, else by `facts`, else None.
 
@@ -99,7 +98,7 @@ def resolve(
     return Resolved(effective, definition.params, content, canonical_sha256(content), priced)
 
 
-def find_account(session: Session, study: Study, definition: JudgeDefinition, template: str) -> Account:
+def find_account(session: orm.Session, study: Study, definition: JudgeDefinition, template: str) -> Account:
     """The account that was planned with these settings. Raises AnnotationError `not_planned`."""
     resolved = resolve(session, study, definition, template, None)
     config = _stored(session, study, definition, template)
@@ -112,12 +111,12 @@ def find_account(session: Session, study: Study, definition: JudgeDefinition, te
     return Account(judge.id, judge.rater_id, config.id, resolved)
 
 
-def is_planned(session: Session, study: Study, definition: JudgeDefinition, template: str) -> bool:
+def is_planned(session: orm.Session, study: Study, definition: JudgeDefinition, template: str) -> bool:
     """Whether this judge was planned with these settings."""
     return _stored(session, study, definition, template) is not None
 
 
-def open_account(session: Session, study: Study, resolved: Resolved, template: str) -> Account:
+def open_account(session: orm.Session, study: Study, resolved: Resolved, template: str) -> Account:
     """The judge's account with this configuration, made where it is missing; its budget is brought up to date."""
     definition = resolved.definition
     hold_study(session, study)  # several machines may plan the same judge at once
@@ -149,7 +148,7 @@ def open_account(session: Session, study: Study, resolved: Resolved, template: s
     return Account(judge.id, judge.rater_id, config.id, resolved)
 
 
-def refuse_taken_name(session: Session, study: Study, name: str) -> None:
+def refuse_taken_name(session: orm.Session, study: Study, name: str) -> None:
     """Raises AnnotationError when a person of the study, or a judge that was imported, is exported under this name."""
     person = select(Enrollment.id).where(Enrollment.study_id == study.id, Enrollment.pseudonym == name)
     if session.scalar(person) is not None:
@@ -163,7 +162,7 @@ def refuse_taken_name(session: Session, study: Study, name: str) -> None:
         raise AnnotationError("name_taken", f"judge {name!r}: results were imported under that name; rename the judge")
 
 
-def other_settings(session: Session, account: Account) -> bool:
+def other_settings(session: orm.Session, account: Account) -> bool:
     """Whether this judge was planned with other settings before."""
     mine = JudgeConfig.judge_id == account.judge_id
     others = select(JudgeConfig.id).where(mine, JudgeConfig.id != account.config_id, not_of_a_stress_test())
@@ -199,7 +198,7 @@ def _content(definition: JudgeDefinition, params: Mapping[str, Any], template: s
     }
 
 
-def _stored(session: Session, study: Study, definition: JudgeDefinition, template: str) -> JudgeConfig | None:
+def _stored(session: orm.Session, study: Study, definition: JudgeDefinition, template: str) -> JudgeConfig | None:
     configs = session.scalars(
         select(JudgeConfig)
         .join(Judge, Judge.id == JudgeConfig.judge_id)

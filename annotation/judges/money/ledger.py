@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, TextIO
 
 from pydantic import BaseModel, Field, ValidationError
-from sqlalchemy import ColumnElement, Row, Select, and_, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Row, Select, and_, func, or_, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code
@@ -61,7 +60,7 @@ class Money:
     tokens_reasoning: int | None
 
 
-def money_of(session: Session, judge: Judge, valid: int) -> Money:
+def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
     """The sums of one judge, over all its settings; stress tests apart from the study's own items are left out.
 
     `valid`: its usable current labels, as `standing.label_counts` says.
@@ -99,7 +98,7 @@ def money_of(session: Session, judge: Judge, valid: int) -> Money:
     )  # fmt: skip
 
 
-def write_ledger(session: Session, study: Study, out: TextIO) -> int:
+def write_ledger(session: orm.Session, study: Study, out: TextIO) -> int:
     """Every try as one line of CSV, judge by judge in the order made; returns how many. Prices are USD per million.
 
     What a provider wrote stands on one line and cannot start a spreadsheet formula; raw replies stay in the database.
@@ -139,7 +138,7 @@ def _line(row: Any, served: Sequence[tuple[int, int, int]]) -> Sequence[object]:
     )  # fmt: skip
 
 
-def _assignments(session: Session, calls: set[int]) -> dict[int, list[tuple[int, int, int]]]:
+def _assignments(session: orm.Session, calls: set[int]) -> dict[int, list[tuple[int, int, int]]]:
     found: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     rows = session.execute(
         select(JudgeCallAssignment.call_id, Assignment.item_id, Assignment.pass_no, Assignment.repeat_no)
@@ -162,7 +161,7 @@ def _of_attempts(*columns: Any) -> Select[*tuple[Any, ...]]:
     return select(*columns).select_from(JudgeAttempt).join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
 
 
-def _needed(session: Session, mine: ColumnElement[bool], replied: ColumnElement[bool]) -> float:
+def _needed(session: orm.Session, mine: ColumnElement[bool], replied: ColumnElement[bool]) -> float:
     """The cost of the first reply of each call."""
     first = (
         _of_attempts(JudgeAttempt.call_id, func.min(JudgeAttempt.attempt_no).label("attempt_no"))
@@ -174,7 +173,7 @@ def _needed(session: Session, mine: ColumnElement[bool], replied: ColumnElement[
     return float(session.scalar(select(func.sum(JudgeAttempt.cost)).join(first, same)) or 0.0)
 
 
-def _latency(session: Session, mine: ColumnElement[bool], replies: int) -> tuple[float | None, float | None]:
+def _latency(session: orm.Session, mine: ColumnElement[bool], replies: int) -> tuple[float | None, float | None]:
     """Nearest-rank median and 95th percentile of the seconds of replies."""
     if not replies:
         return None, None
@@ -236,7 +235,7 @@ def read_bill(lines: Iterable[str], source: str) -> list[BilledReply]:
     return billed
 
 
-def check_bill(session: Session, billed: Sequence[BilledReply]) -> BillCheck:
+def check_bill(session: orm.Session, billed: Sequence[BilledReply]) -> BillCheck:
     """The bill of all judges of this database, from its first call on, beside every stored try.
 
     Replies are told apart by model and tokens, the model only where every line names it.

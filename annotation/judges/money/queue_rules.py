@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Integer, Select, case, cast, func, or_, select, true
-from sqlalchemy.orm import Session
+from sqlalchemy import Integer, Select, case, cast, func, or_, orm, select, true
 
 from annotation.judges.replies.outcomes import REPLIES
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
@@ -16,7 +15,7 @@ CENT = 1e-6  # USD by which running totals may differ from a sum: floats are add
 UNHELD, ENDED = ("planned", "done", "failed"), ("done", "failed")
 
 
-def queue_rules(session: Session) -> dict[str, Select[*tuple[Any, ...]]]:
+def queue_rules(session: orm.Session) -> dict[str, Select[*tuple[Any, ...]]]:
     """rule -> the rows that break it."""
     call = select(JudgeCall.id.label("call"))
     held = or_(JudgeCall.worker.is_not(None), JudgeCall.lease_until.is_not(None), JudgeCall.reserved > CENT)
@@ -54,7 +53,7 @@ def queue_rules(session: Session) -> dict[str, Select[*tuple[Any, ...]]]:
     }
 
 
-def _unanswered(session: Session) -> Select[*tuple[Any, ...]]:
+def _unanswered(session: orm.Session) -> Select[*tuple[Any, ...]]:
     """Question by question; the calls of stress tests label nothing."""
     is_sqlite = session.get_bind().dialect.name == "sqlite"
     elements = func.json_each if is_sqlite else func.json_array_elements_text

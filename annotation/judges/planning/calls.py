@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, orm, select
 
 from annotation import errors, studies
 from annotation.designs.presentation import OTHER
@@ -105,7 +104,7 @@ class LabelledItem:
         return (self.item_id, shown), (self.twin, replace(shown, left=OTHER[shown.left]))
 
 
-def labelled_pairs(session: Session, study: Study) -> list[LabelledItem]:
+def labelled_pairs(session: orm.Session, study: Study) -> list[LabelledItem]:
     """Every pair that is not excluded and not only there for training or attention, by id.
 
     Where both reports of a view are rated, the item that was made first of the two stands for it: A by the plan's coin.
@@ -146,13 +145,13 @@ def labelled_pairs(session: Session, study: Study) -> list[LabelledItem]:
     ]
 
 
-def criteria_by_topic(session: Session, study: Study, pairs: Sequence[LabelledItem]) -> dict[int, list[Criterion]]:
+def criteria_by_topic(session: orm.Session, study: Study, pairs: Sequence[LabelledItem]) -> dict[int, list[Criterion]]:
     """The questions asked of each topic's items, in page order. Raises AnnotationError `no_criteria` where none is."""
     refuse_unasked(session, study, {pair.topic_id for pair in pairs})
     return {topic: studies.criteria_of(session, study, topic) for topic in {pair.topic_id for pair in pairs}}
 
 
-def standing_passes(session: Session, study: Study, judge: str) -> dict[int, dict[int, Pass]]:
+def standing_passes(session: orm.Session, study: Study, judge: str) -> dict[int, dict[int, Pass]]:
     """The passes a judge has already been given: item id -> pass_no -> pass."""
     found: dict[int, dict[int, Pass]] = {}
     rows = session.execute(
@@ -215,7 +214,7 @@ def to_label() -> ColumnElement[bool]:
     return and_(Item.excluded_at.is_(None), Item.purpose == "label")
 
 
-def utf8_length(session: Session, text: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[int]:
+def utf8_length(session: orm.Session, text: ColumnElement[str] | orm.InstrumentedAttribute[str]) -> ColumnElement[int]:
     """UTF-8 bytes of a text."""
     if session.get_bind().dialect.name == "postgresql":
         return func.octet_length(text)

@@ -10,11 +10,10 @@ from datetime import datetime
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Engine, Insert, Table, bindparam, select
+from sqlalchemy import Engine, Insert, Table, bindparam, orm, select
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session
 
-from annotation import errors, studies
+from annotation import errors, labelling, studies
 from annotation.items.shown import item_code, name_some
 from annotation.judges.asking import client, examples, own_prompts
 from annotation.judges.defining.judge_file import JudgeDefinition, ModelFacts, maker, own_family
@@ -32,15 +31,13 @@ from annotation.judges.planning.calls import (
 )
 from annotation.judges.planning.singles import labelled_singles, share_calls, standing_groups
 from annotation.judges.replies.reply import PARSER_VERSION, failed_answers
-from annotation.labelling import record_answers
 from annotation.labels.answers import Answered
 from annotation.leaks.self_identification import addressed_to_judges
-from db.connect import reading, transaction
+from db import connect, types
 from db.tables import LIVE, Assignment, Criterion, Item, Report, Study, System, Topic
-from db.types import Record, now, opaque
 
 CHUNK = 2000  # calls per transaction: a plan that is interrupted goes on where it was
-CALLS, SERVED = Record.metadata.tables["judge_calls"], Record.metadata.tables["judge_call_assignments"]
+CALLS, SERVED = types.Record.metadata.tables["judge_calls"], types.Record.metadata.tables["judge_call_assignments"]
 KNOWN = select(CALLS.c.key, CALLS.c.state).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
 IDS = select(CALLS.c.id, CALLS.c.key).where(CALLS.c.key.in_(bindparam("keys", expanding=True)))
 
@@ -91,7 +88,7 @@ def plan_judges(
     its criteria are `missing` from the start. Raises AnnotationError.
     """
     facts = {definition.name: describe(definition) for definition in definitions}
-    with reading(engine) as session:
+    with connect.reading(engine) as session:
         study = session.get_one(Study, study_id)
         if study.status == "locked":
             raise errors.AnnotationError("locked", f"study {study.name!r} is locked; nothing can be judged any more")
@@ -105,7 +102,7 @@ def plan_judges(
     return tuple(_plan(engine, study_id, one, write=write) for one in wanted)
 
 
-def judged_items(session: Session, study: Study) -> list[LabelledItem]:
+def judged_items(session: orm.Session, study: Study) -> list[LabelledItem]:
     """What is to be judged. Raises AnnotationError `no_items`."""
     protocol = studies.protocol_of(study)
     paired = protocol.task_type == "pairwise_choice" or protocol.rates_both
@@ -116,7 +113,7 @@ def judged_items(session: Session, study: Study) -> list[LabelledItem]:
 
 
 def _wanted(
-    session: Session, study: Study, definition: JudgeDefinition, facts: ModelFacts, items: Sequence[LabelledItem],
+    session: orm.Session, study: Study, definition: JudgeDefinition, facts: ModelFacts, items: Sequence[LabelledItem],
     questions: Mapping[int, Sequence[Criterion]], said: Sequence[str],
 ) -> Wanted:  # fmt: skip
     """What this judge needs given what stands; writes nothing. Raises AnnotationError."""
@@ -141,7 +138,7 @@ def _wanted(
     return Wanted(resolved, prompt, facts.context_tokens, calls, len(items), warnings)
 
 
-def _refuse_asked_items(session: Session, study: Study, definition: JudgeDefinition, known: set[int]) -> None:
+def _refuse_asked_items(session: orm.Session, study: Study, definition: JudgeDefinition, known: set[int]) -> None:
     """Raises AnnotationError `no_examples` where the judge was asked before about an item that it knows."""
     asked = sorted(known & standing_passes(session, study, definition.name).keys())
     if asked:
@@ -153,7 +150,7 @@ def _refuse_asked_items(session: Session, study: Study, definition: JudgeDefinit
 
 
 def refuse_unfit_prompt(
-    session: Session, study: Study, definition: JudgeDefinition, template: str, items: Sequence[LabelledItem],
+    session: orm.Session, study: Study, definition: JudgeDefinition, template: str, items: Sequence[LabelledItem],
     questions: Mapping[int, Sequence[Criterion]],
 ) -> None:  # fmt: skip
     """Raises AnnotationError `bad_prompt` where a judge's own words cannot be asked of these items."""
@@ -165,7 +162,7 @@ def refuse_unfit_prompt(
         own_prompts.refuse_unfit(template, own_prompts.sentinels(material), own_prompts.source_of(definition))
 
 
-def _shown_topics(session: Session, definition: JudgeDefinition, prompt: examples.JudgePrompt) -> list[str]:
+def _shown_topics(session: orm.Session, definition: JudgeDefinition, prompt: examples.JudgePrompt) -> list[str]:
     if not prompt.topics:
         return []
     keys = session.scalars(select(Topic.key).where(Topic.id.in_(prompt.topics)).order_by(Topic.key)).all()
@@ -176,7 +173,7 @@ def _shown_topics(session: Session, definition: JudgeDefinition, prompt: example
 
 
 def _groups(
-    session: Session, study: Study, resolved: accounts.Resolved, items: Sequence[LabelledItem]
+    session: orm.Session, study: Study, resolved: accounts.Resolved, items: Sequence[LabelledItem]
 ) -> Sequence[tuple[LabelledItem, ...]]:
     """The items of each call: one, or as many probes as the judge is asked about at once."""
     definition = resolved.definition
@@ -186,7 +183,7 @@ def _groups(
     return share_calls(items, definition.items_per_call, standing)
 
 
-def _makers(session: Session, study: Study) -> list[tuple[str, str]]:
+def _makers(session: orm.Session, study: Study) -> list[tuple[str, str]]:
     """The family of every system, by its key."""
     rows = session.scalars(select(System).where(System.study_id == study.id))
     return sorted((row.key, row.family) for row in rows)
@@ -204,7 +201,7 @@ def _plan(engine: Engine, study_id: int, wanted: Wanted, *, write: bool) -> Judg
     definition, warnings = wanted.resolved.definition, list(wanted.warnings)
     account: accounts.Account | None = None
     if write:
-        with transaction(engine) as session:
+        with connect.transaction(engine) as session:
             study = session.get_one(Study, study_id)
             account = accounts.open_account(session, study, wanted.resolved, wanted.prompt.template)
             examples.keep_examples(session, study, wanted.prompt)
@@ -230,7 +227,7 @@ def _sent(
     """Write the calls chunk by chunk (without an account, only look which are there); the sizes of those that will be
     sent. A million calls are never held at once: `counts` says how many there were."""
     while chunk := list(islice(calls, CHUNK)):
-        with transaction(engine) if account else reading(engine) as session:
+        with connect.transaction(engine) if account else connect.reading(engine) as session:
             known = dict(session.execute(KNOWN, {"keys": [call.key for call in chunk]}).all())
             new = [call for call in chunk if call.key not in known]
             if account:
@@ -242,14 +239,14 @@ def _sent(
 
 
 def _write(
-    session: Session, study_id: int, account: accounts.Account, new: Sequence[PlannedCall], window: int | None
+    session: orm.Session, study_id: int, account: accounts.Account, new: Sequence[PlannedCall], window: int | None
 ) -> None:
     """Write the assignments and calls of a chunk."""
     if not new:
         return
     served = {place: shown for call in new for place, shown in call.served.items()}
     assignments = open_assignments(session, session.get_one(Study, study_id), account.rater_id, served)
-    stamp = now()
+    stamp = types.now()
     # somebody else may be planning the very same: a row that is there is left alone
     session.execute(insert_new(session, CALLS), [_row(account, call, window, stamp) for call in new])
     ids = {key: call for call, key in session.execute(IDS, {"keys": [call.key for call in new]})}
@@ -265,7 +262,7 @@ def _write(
         for call in new
         if too_long(call.size, window)
     ]
-    record_answers(session, unsendable, parser_version=PARSER_VERSION)
+    labelling.record_answers(session, unsendable, parser_version=PARSER_VERSION)
 
 
 def _row(account: accounts.Account, call: PlannedCall, window: int | None, stamp: datetime) -> dict[str, Any]:
@@ -288,18 +285,18 @@ def too_long(size: prices.CallSize, window: int | None) -> bool:
     return window is not None and size.characters / 4 > window
 
 
-def insert_new(session: Session, table: Table) -> Insert:
+def insert_new(session: orm.Session, table: Table) -> Insert:
     """INSERT that leaves a row that is already there alone."""
     if session.get_bind().dialect.name == "postgresql":
         return postgresql.insert(table).on_conflict_do_nothing()
     return sqlite.insert(table).on_conflict_do_nothing()
 
 
-ASSIGNMENTS = Record.metadata.tables["assignments"]
+ASSIGNMENTS = types.Record.metadata.tables["assignments"]
 
 
 def open_assignments(
-    session: Session, study: Study, rater_id: int, passes: Mapping[tuple[int, int], Pass]
+    session: orm.Session, study: Study, rater_id: int, passes: Mapping[tuple[int, int], Pass]
 ) -> dict[tuple[int, int], int]:
     """Assignment ids by (item id, pass_no); what stands is kept with its order, what is missing is made."""
     items = {item for item, _ in passes}
@@ -312,10 +309,10 @@ def open_assignments(
 
     studies.hold_person(session, rater_id)  # other machines may plan the same judge at this moment
     there = found()
-    stamp = now()
+    stamp = types.now()
     missing: list[dict[str, Any]] = [
         {
-            "aid": opaque(), "study_id": study.id, "item_id": item, "rater_id": rater_id, "purpose": "label",
+            "aid": types.opaque(), "study_id": study.id, "item_id": item, "rater_id": rater_id, "purpose": "label",
             "source": "judge", "status": "taken", "left": shown.left, "pass_no": pass_no, "repeat_no": shown.repeat_no,
             "slot_no": pass_no, "plan_seed": study.seed, "priority": 0, "rev": 0, "place": {}, "created_at": stamp,
             "taken_at": stamp,
@@ -329,7 +326,7 @@ def open_assignments(
     return {place: there[place] for place in passes}
 
 
-def warn_of_addressed(session: Session, study: Study) -> list[str]:
+def warn_of_addressed(session: orm.Session, study: Study) -> list[str]:
     """One warning with a count and the first such words, or none."""
     found = [*_in_reports(session, study), *_in_probes(session, study)]
     if not found:
@@ -341,7 +338,7 @@ def warn_of_addressed(session: Session, study: Study) -> list[str]:
     ]
 
 
-def _in_reports(session: Session, study: Study) -> Iterator[tuple[str, str]]:
+def _in_reports(session: orm.Session, study: Study) -> Iterator[tuple[str, str]]:
     """By the flags of their import that nobody masked."""
     reports = select(Topic.key, Report.flags).join(Topic, Topic.id == Report.topic_id)
     for topic, flags in session.execute(reports.where(Report.study_id == study.id, Report.status == "ready")):
@@ -350,7 +347,7 @@ def _in_reports(session: Session, study: Study) -> Iterator[tuple[str, str]]:
             yield f"a report on {topic}", said[0]
 
 
-def _in_probes(session: Session, study: Study) -> Iterator[tuple[str, str]]:
+def _in_probes(session: orm.Session, study: Study) -> Iterator[tuple[str, str]]:
     """In probes and their source passages, which no import flags."""
     probes = select(Item.id, Item.probe, Item.context).where(
         Item.study_id == study.id, Item.kind == "probe", Item.purpose == "label", Item.excluded_at.is_(None)

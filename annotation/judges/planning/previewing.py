@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation import errors, studies
 from annotation.items.shown import item_code, shown_of_item
@@ -37,7 +36,7 @@ class Preview:
     examples: tuple[str, ...]
 
 
-def preview(session: Session, study: Study, definition: JudgeDefinition, item: str | None = None) -> Preview:
+def preview(session: orm.Session, study: Study, definition: JudgeDefinition, item: str | None = None) -> Preview:
     """The messages about `item`, or about the first item that the judge would be asked about.
 
     Raises AnnotationError for a prompt that cannot be used, and for an item that is not there or not asked about.
@@ -70,6 +69,6 @@ def preview(session: Session, study: Study, definition: JudgeDefinition, item: s
     )  # fmt: skip
 
 
-def _asked(session: Session, study: Study, criteria: Sequence[Criterion]) -> list[Asked]:
+def _asked(session: orm.Session, study: Study, criteria: Sequence[Criterion]) -> list[Asked]:
     protocol = studies.protocol_of(study)
     return [Asked(row.id, row.code, row.label, row.text, scale_of(protocol, row.scale)) for row in criteria]

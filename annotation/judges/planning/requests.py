@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Engine, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, func, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking.examples import prompt_for
@@ -13,9 +12,8 @@ from annotation.judges.money import accounts, prices
 from annotation.judges.planning.plan import plan_judges
 from annotation.people.principals import Principal, study_for
 from annotation.studies import audit
-from db import connect, tables
+from db import connect, tables, types
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig, JudgeRequest
-from db.types import now
 
 
 @dataclass(frozen=True)
@@ -26,7 +24,7 @@ class Requested:
     judges: tuple[str, ...]
 
 
-def request_run(session: Session, principal: Principal, judges: Sequence[str] = ()) -> int:
+def request_run(session: orm.Session, principal: Principal, judges: Sequence[str] = ()) -> int:
     """Ask for a run of these judges; returns the request's id. Nothing is called here. Raises AnnotationError."""
     study = study_for(session, principal, "evaluator")
     if principal.rater_id is None:
@@ -53,7 +51,7 @@ def next_request(engine: Engine, study_id: int, known: Collection[str]) -> Reque
         row = next((row for row in rows if set(row.judges) <= set(known)), None)
         if row is None:
             return None
-        row.started_at = row.started_at or now()
+        row.started_at = row.started_at or types.now()
         return Requested(row.id, tuple(row.judges))
 
 
@@ -61,7 +59,7 @@ def end_request(engine: Engine, request_id: int) -> None:
     """Mark a request as carried out, however its run ended."""
     with connect.transaction(engine) as session:
         row = session.get_one(JudgeRequest, request_id)
-        row.done_at = row.done_at or now()
+        row.done_at = row.done_at or types.now()
 
 
 def planned_judges(
@@ -91,7 +89,7 @@ class Forecast:
     max_cost: float | None
 
 
-def can_be_asked(session: Session, principal: Principal) -> tuple[str, ...]:
+def can_be_asked(session: orm.Session, principal: Principal) -> tuple[str, ...]:
     """Judges that ran here before, by name; none where people and judges are simulated. Raises `forbidden`."""
     study = study_for(session, principal, "evaluator")
     # an imported judge has a configuration and no call
@@ -119,7 +117,7 @@ def forecast(engine: Engine, principal: Principal, judge: str) -> Forecast:
     return Forecast(judge, plan.waiting, plan.added, plan.estimate, row.spent, row.max_cost)
 
 
-def _as_it_ran(session: Session, study: tables.Study, judge: Judge, config: JudgeConfig) -> JudgeDefinition:
+def _as_it_ran(session: orm.Session, study: tables.Study, judge: Judge, config: JudgeConfig) -> JudgeDefinition:
     """Its definition, but for what rows do not hold and an estimate does not need: limits, keys, concurrency."""
     mine = tables.Assignment.rater_id == judge.rater_id, tables.Assignment.status.in_(tables.LIVE)
     passes, repeats = session.execute(

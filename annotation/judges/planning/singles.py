@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.items.shown import ShownText, in_order
 from annotation.judges.planning.calls import LabelledItem, to_label, utf8_length
@@ -14,7 +13,7 @@ from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment, JudgeConfig
 from db.tables import Assignment, Item, Report, Study, Topic
 
 
-def labelled_singles(session: Session, study: Study) -> list[LabelledItem]:
+def labelled_singles(session: orm.Session, study: Study) -> list[LabelledItem]:
     """Every report or probe that is not excluded and not only there for training or attention, by id."""
     protocol = protocol_of(study)
     reports = {
@@ -82,7 +81,7 @@ def share_calls(
     return sorted([*kept, *new], key=lambda group: group[0].item_id)
 
 
-def standing_groups(session: Session, study: Study, judge: str, config_sha256: str) -> list[tuple[int, ...]]:
+def standing_groups(session: orm.Session, study: Study, judge: str, config_sha256: str) -> list[tuple[int, ...]]:
     """The items that were put into one call with these settings, in the order made."""
     rows = session.execute(
         select(JudgeCall.id, Assignment.item_id)

@@ -20,8 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Engine, select
-from sqlalchemy.orm import Session
+from sqlalchemy import URL, Engine, orm, select
 
 from annotation.judges.queue.settling import CALLS, Settled, Worker, let_go, write_back
 from db import connect, judge_tables
@@ -264,7 +263,7 @@ def _recover(engine: Engine, journal: Left) -> int:
     return out
 
 
-def _answered(session: Session, journal: Left) -> defaultdict[int, list[Settled]]:
+def _answered(session: orm.Session, journal: Left) -> defaultdict[int, list[Settled]]:
     """By judge, in the order they came, replies to calls that are still there: a database may have been restored."""
     found: defaultdict[int, list[Settled]] = defaultdict(list)
     replies: list[tuple[Key, Mapping[str, Any]]] = list(journal.answered.items())

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import Select, and_, bindparam, func, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, and_, bindparam, func, or_, orm, select
 
 from annotation.judges.asking import material, steps
 from annotation.judges.money.accounts import Account
@@ -81,7 +80,7 @@ def due(account: Account, at: datetime) -> Select[int]:
 
 
 def due_calls(
-    session: Session,
+    session: orm.Session,
     study: Study,
     account: Account,
     limit: int,
@@ -94,7 +93,7 @@ def due_calls(
     return [loaded[call] for call in ids]
 
 
-def claim(session: Session, account: Account, worker: Worker, work: Sequence[Work]) -> Claim:
+def claim(session: orm.Session, account: Account, worker: Worker, work: Sequence[Work]) -> Claim:
     """Lease what is still planned and fits the budget, reserving the worst case of each."""
     judge = session.execute(
         select(Judge.spent, Judge.reserved, Judge.max_cost, Judge.paused_until, Judge.stopped, Judge.rung)
@@ -139,7 +138,7 @@ def claim(session: Session, account: Account, worker: Worker, work: Sequence[Wor
     return Claim(tuple(taken), tuple(unaffordable), 0.0, None, judge.rung, max(1, sharing))
 
 
-def unfinished(session: Session, account: Account) -> Unfinished:
+def unfinished(session: orm.Session, account: Account) -> Unfinished:
     """What is left of this configuration's calls, as far as they are worked on."""
     at = clock(session)
     mine = account.calls, account.part_of_calls, STILL_OPEN

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Update, bindparam, func, select, text, update
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, Update, bindparam, func, orm, select, text, update
 
 from annotation.judges.asking.steps import Finish
 from annotation.judges.money.accounts import Account
@@ -54,26 +53,26 @@ class Held:
     reserved: float
 
 
-def clock(session: Session) -> datetime:
+def clock(session: orm.Session) -> datetime:
     """The time all workers agree on: the database's on Postgres, this machine's where the database is a file."""
     if session.get_bind().dialect.name == "postgresql":
         return session.scalar(select(func.clock_timestamp())) or now()
     return now()
 
 
-def heartbeat(session: Session, worker: Worker, judge_ids: Sequence[int]) -> None:
+def heartbeat(session: orm.Session, worker: Worker, judge_ids: Sequence[int]) -> None:
     """Push back the end of every lease this worker holds, also on calls whose batch it is creating."""
     held = CALLS.c.judge_id.in_(judge_ids), CALLS.c.state.in_(HELD), STILL_OPEN, CALLS.c.worker == worker.id
     session.execute(CALLS.update().where(*held).values(lease_until=clock(session) + timedelta(seconds=worker.lease_s)))
 
 
-def workers_of(session: Session, judge_id: int) -> int:
+def workers_of(session: orm.Session, judge_id: int) -> int:
     """How many processes hold leases of this judge now."""
     living = CALLS.c.judge_id == judge_id, CALLS.c.state == "leased", STILL_OPEN, CALLS.c.lease_until > clock(session)
     return session.scalar(select(func.count(CALLS.c.worker.distinct())).where(*living)) or 0
 
 
-def take_over_expired(session: Session, worker: Worker, account: Account) -> int:
+def take_over_expired(session: orm.Session, worker: Worker, account: Account) -> int:
     """Plan again what dead workers held. Returns how many requests were out, which may be paid twice.
 
     Each of those becomes an `abandoned` attempt that keeps its reservation as spent.
@@ -81,14 +80,14 @@ def take_over_expired(session: Session, worker: Worker, account: Account) -> int
     return _plan_again(session, account.judge_id, CALLS.c.worker != worker.id, CALLS.c.lease_until < clock(session))
 
 
-def let_go(session: Session, worker: Worker, judge_id: int, sent: frozenset[tuple[str, int]] | None = None) -> int:
+def let_go(session: orm.Session, worker: Worker, judge_id: int, sent: frozenset[tuple[str, int]] | None = None) -> int:
     """Plan again what this worker still holds when it ends, as if it had died. `sent`: its requests as (key of the
     call, number of the attempt), where its journal is known; what was not sent costs nothing.
     """
     return _plan_again(session, judge_id, CALLS.c.worker == worker.id, sent=sent)
 
 
-def locked(session: Session, worker: Worker, call_ids: Sequence[int]) -> dict[int, Held]:
+def locked(session: orm.Session, worker: Worker, call_ids: Sequence[int]) -> dict[int, Held]:
     """The rows of these calls by id, locked in one order, so that two workers never wait for each other."""
     rows = session.execute(LOCKED, {"calls": call_ids})
     return {
@@ -96,12 +95,12 @@ def locked(session: Session, worker: Worker, call_ids: Sequence[int]) -> dict[in
     }
 
 
-def last_attempts(session: Session, call_ids: Sequence[int]) -> dict[int, int]:
+def last_attempts(session: orm.Session, call_ids: Sequence[int]) -> dict[int, int]:
     """The number of each call's last attempt; none where there is none."""
     return {call: number for call, number in session.execute(LAST_ATTEMPTS, {"calls": call_ids})}
 
 
-def pay(session: Session, judge_id: int, *, spent: float, released: float) -> None:
+def pay(session: orm.Session, judge_id: int, *, spent: float, released: float) -> None:
     """Move reservations to spent money, as far as they were spent. USD."""
     if spent or released:
         session.execute(
@@ -113,7 +112,7 @@ def pay(session: Session, judge_id: int, *, spent: float, released: float) -> No
 
 
 def _plan_again(
-    session: Session, judge_id: int, *whose: ColumnElement[bool], sent: frozenset[tuple[str, int]] | None = None
+    session: orm.Session, judge_id: int, *whose: ColumnElement[bool], sent: frozenset[tuple[str, int]] | None = None
 ) -> int:
     leased = CALLS.c.judge_id == judge_id, CALLS.c.state == "leased", STILL_OPEN
     held = select(CALLS.c.id, CALLS.c.key, CALLS.c.outcome, CALLS.c.reserved).where(*leased, *whose)
@@ -207,7 +206,7 @@ class _Books:
         self.write(call_id, reserved=0.0)
 
 
-def write_back(session: Session, worker: Worker, changes: Sequence[Change]) -> list[bool]:
+def write_back(session: orm.Session, worker: Worker, changes: Sequence[Change]) -> list[bool]:
     """Whether each change was made: only where the lease is still ours, and a re-ask only where it can be paid."""
     books = _Books(locked(session, worker, sorted({change.call_id for change in changes})))
     mine = [books.held[change.call_id].mine for change in changes]
@@ -228,7 +227,7 @@ def write_back(session: Session, worker: Worker, changes: Sequence[Change]) -> l
     ]
 
 
-def _settle(session: Session, books: _Books, changes: Sequence[Settled]) -> None:
+def _settle(session: orm.Session, books: _Books, changes: Sequence[Settled]) -> None:
     if not changes:
         return
     at, stamp, rows = clock(session), now(), []
@@ -257,7 +256,7 @@ def _settle(session: Session, books: _Books, changes: Sequence[Settled]) -> None
             session.execute(update(Judge).where(Judge.id == judge).values(**columns))
 
 
-def _is_stored(session: Session, change: Settled, last: int) -> bool:
+def _is_stored(session: orm.Session, change: Settled, last: int) -> bool:
     """Whether this very try stands already: it was committed, and the connection broke, or the process was killed,
     before anybody heard of it."""
     if not change.number or last < change.number:
@@ -269,7 +268,7 @@ def _is_stored(session: Session, change: Settled, last: int) -> bool:
     return session.scalar(stored.limit(1)) is not None
 
 
-def _end(session: Session, books: _Books, changes: Sequence[Ended]) -> None:
+def _end(session: orm.Session, books: _Books, changes: Sequence[Ended]) -> None:
     """Label and end. An answer about a text or a question that changed while the call was out is never a label."""
     answered = [(change.call_id, reply) for change in changes for reply in change.answered if reply.answers]
     replies = [reply for _, reply in answered]
@@ -282,7 +281,7 @@ def _end(session: Session, books: _Books, changes: Sequence[Ended]) -> None:
         books.write(change.call_id, **{**RELEASED, "state": ended[0]}, outcome=ended[1], done_at=stamp)
 
 
-def _reserve(session: Session, books: _Books, changes: Sequence[AskedAgain]) -> set[int]:
+def _reserve(session: orm.Session, books: _Books, changes: Sequence[AskedAgain]) -> set[int]:
     """The calls whose re-ask fits the budget; its worst case is reserved."""
     paid: set[int] = set()
     for judge_id in sorted({books.held[change.call_id].judge_id for change in changes}):
@@ -301,7 +300,7 @@ def _reserve(session: Session, books: _Books, changes: Sequence[AskedAgain]) -> 
     return paid
 
 
-def _write(session: Session, columns: Mapping[int, Mapping[str, Any]]) -> None:
+def _write(session: orm.Session, columns: Mapping[int, Mapping[str, Any]]) -> None:
     """One UPDATE for all calls that end up alike: most do."""
     alike: dict[tuple[tuple[str, Hashable], ...], list[int]] = {}
     for call_id, values in columns.items():

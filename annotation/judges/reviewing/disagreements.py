@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import RowMapping, or_, select
-from sqlalchemy.orm import Session
+from sqlalchemy import RowMapping, or_, orm, select
 
 from annotation import errors, rendering, studies
 from annotation.items.shown import UNPROVED, ShownText, item_code, shown_of_item
@@ -93,7 +92,7 @@ def narrowed(compared: pd.DataFrame, filters: Filters) -> pd.DataFrame:
     return compared[keep]
 
 
-def compared_answers(session: Session, principal: Principal) -> pd.DataFrame:
+def compared_answers(session: orm.Session, principal: Principal) -> pd.DataFrame:
     """The study's `compare_answers`, topics by their titles. Systems stand in it only once the study may join them
     with labels. For evaluators; raises AnnotationError `forbidden`."""
     study = study_for(session, principal, "evaluator")
@@ -160,7 +159,7 @@ class OneDisagreement:
     people: tuple[Given, ...]
 
 
-def look_at(session: Session, principal: Principal, judge: str, item_id: str, criterion: str) -> OneDisagreement:
+def look_at(session: orm.Session, principal: Principal, judge: str, item_id: str, criterion: str) -> OneDisagreement:
     """One row of `compared_answers` whole. For evaluators; raises AnnotationError `forbidden`, `not_found`.
 
     In a pair, A stands left: a seeded coin named it, whatever anybody saw.
@@ -191,12 +190,12 @@ def look_at(session: Session, principal: Principal, judge: str, item_id: str, cr
     )  # fmt: skip
 
 
-def sent_call(session: Session, principal: Principal, call_id: int) -> ShownCall:
+def sent_call(session: orm.Session, principal: Principal, call_id: int) -> ShownCall:
     """What a judge was sent and replied. For evaluators; raises AnnotationError `forbidden`, `not_found`."""
     return show_call(session, study_for(session, principal, "evaluator"), call_id)
 
 
-def _rows(session: Session, study: Study, item_id: str, judge: str, criterion: str) -> Sequence[RowMapping]:
+def _rows(session: orm.Session, study: Study, item_id: str, judge: str, criterion: str) -> Sequence[RowMapping]:
     """The judge's answers and the annotators' first ones, people first."""
     asked = Criterion.code == criterion, or_(Rater.kind == "human", Judge.name == judge)
     rows = current_labels(session, study, int(item_id.removeprefix("item-")), *asked)
@@ -235,7 +234,7 @@ def _panes(texts: Sequence[ShownText], systems: Sequence[str], rows: Iterable[Ro
     )
 
 
-def _systems(session: Session, item: Item) -> list[str]:
+def _systems(session: orm.Session, item: Item) -> list[str]:
     """Who wrote the texts, in the order of the panes; sources have no system."""
     keys = [item.report_a_id, item.report_b_id if item.kind == "pair" else item.reference_id]
     rows = session.execute(
@@ -245,7 +244,7 @@ def _systems(session: Session, item: Item) -> list[str]:
     return [names[key] for key in keys if key is not None]
 
 
-def _calls(session: Session, asked: Sequence[tuple[int, int]]) -> dict[int, int]:
+def _calls(session: orm.Session, asked: Sequence[tuple[int, int]]) -> dict[int, int]:
     """assignment -> the last call that asked this criterion."""
     criteria = dict(asked)
     rows = session.execute(

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 import pandas as pd
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import orm, select
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code, sources_sha256
@@ -116,7 +115,7 @@ class Run:
     last: datetime
 
 
-def runs_of(session: Session, study: Study) -> tuple[Run, ...]:
+def runs_of(session: orm.Session, study: Study) -> tuple[Run, ...]:
     """Every run of every judge, the earliest first; probes and imported results are none.
 
     A call belongs to the protocol that was in force when it ended, and to the model that the provider reported.
@@ -166,7 +165,7 @@ def find_run(runs: Sequence[Run], name: str) -> Run:
     )  # fmt: skip
 
 
-def _finished(session: Session, study: Study) -> Iterable[tuple[str, JudgeConfig, JudgeCall, int, set[int]]]:
+def _finished(session: orm.Session, study: Study) -> Iterable[tuple[str, JudgeConfig, JudgeCall, int, set[int]]]:
     """(judge, settings, call, repeat, its items)"""
     served = defaultdict(set)
     repeats: dict[int, int] = {}
@@ -191,7 +190,7 @@ def _finished(session: Session, study: Study) -> Iterable[tuple[str, JudgeConfig
     return ((judge, config, call, repeats[call.id], served[call.id]) for judge, config, call in calls)
 
 
-def _reported(session: Session, study: Study) -> dict[int, str | None]:
+def _reported(session: orm.Session, study: Study) -> dict[int, str | None]:
     """call -> the model that its last reply was reported to come from."""
     rows = session.execute(
         select(JudgeAttempt.call_id, JudgeAttempt.model_reported)
@@ -203,7 +202,7 @@ def _reported(session: Session, study: Study) -> dict[int, str | None]:
     return {call: model for call, model in rows}
 
 
-def _shown_now(session: Session, study: Study) -> dict[int, set[str]]:
+def _shown_now(session: orm.Session, study: Study) -> dict[int, set[str]]:
     """item -> sha256 of the texts it shows now."""
     reports = select(Report.id, Report.shown_sha256).where(Report.study_id == study.id)
     sha256 = {report: sha for report, sha in session.execute(reports)}
@@ -215,7 +214,7 @@ def _shown_now(session: Session, study: Study) -> dict[int, set[str]]:
     }
 
 
-def _protocols(session: Session, study: Study) -> list[tuple[datetime, str]]:
+def _protocols(session: orm.Session, study: Study) -> list[tuple[datetime, str]]:
     """(since when, sha256) of every protocol the study had, in order: the audit trail holds each change."""
     events = session.scalars(
         select(Event)
@@ -270,7 +269,7 @@ class ComparedRuns:
     verdicts: pd.DataFrame
 
 
-def compare_runs(session: Session, study: Study, before: str, after: str, *, common: bool = False) -> ComparedRuns:
+def compare_runs(session: orm.Session, study: Study, before: str, after: str, *, common: bool = False) -> ComparedRuns:
     """What changed from one run to the other, and their verdicts. `common`: on what both were asked, and no more.
 
     Raises AnnotationError: `unknown_run`, `several_runs`, `labels_differ`, `no_labels`.
@@ -301,7 +300,7 @@ def compare_runs(session: Session, study: Study, before: str, after: str, *, com
     return ComparedRuns(first, second, found, held[0].labels_sha256, len(labels[first.name]), verdicts)
 
 
-def _asked(session: Session, calls: Collection[int]) -> set[Unit]:
+def _asked(session: orm.Session, calls: Collection[int]) -> set[Unit]:
     """What the calls were asked, answered or not; questions whose words were changed since are no longer any."""
     criteria = select(Criterion.id, Criterion.code).where(Criterion.retired_at.is_(None))
     codes = {row: code for row, code in session.execute(criteria)}
@@ -321,7 +320,7 @@ def _labels_on(people: pd.DataFrame, units: Collection[Unit]) -> pd.DataFrame:
     return people[[unit in units for unit in zip(people["item_id"], people["criterion"], strict=True)]]
 
 
-def _held_against(session: Session, run: Run, labels: pd.DataFrame) -> JudgedRun:
+def _held_against(session: orm.Session, run: Run, labels: pd.DataFrame) -> JudgedRun:
     rows = labels[["item_id", "criterion", "rater_id", "presentation", "label"]].fillna("").astype(str)
     items = {int(item.removeprefix("item-")) for item in labels["item_id"]}
     shown: set[str] = set()
@@ -336,7 +335,7 @@ def _held_against(session: Session, run: Run, labels: pd.DataFrame) -> JudgedRun
     return JudgedRun(run.identity, canonical_sha256(sorted(rows.to_numpy().tolist())), frozenset(shown))
 
 
-def _spoken(session: Session, study: Study, run: Run, labels: pd.DataFrame) -> pd.DataFrame:
+def _spoken(session: orm.Session, study: Study, run: Run, labels: pd.DataFrame) -> pd.DataFrame:
     """What the run said about the labelled units, as rows of a rater with the run's name."""
     units = set(zip(labels["item_id"], labels["criterion"], strict=True))
     standing = select(Criterion.id).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Select, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, orm, select
 
 from annotation.errors import AnnotationError
 from annotation.items.shown import item_code
@@ -77,7 +76,7 @@ class ShownCall:
     to_send: tuple[Mapping[str, str], ...] = ()
 
 
-def show_call(session: Session, study: Study, call_id: int) -> ShownCall:
+def show_call(session: orm.Session, study: Study, call_id: int) -> ShownCall:
     """Everything stored about one call of the study. Raises AnnotationError `not_found`."""
     row = session.execute(
         select(JudgeCall, JudgeConfig, Judge)
@@ -116,7 +115,7 @@ def show_call(session: Session, study: Study, call_id: int) -> ShownCall:
 
 
 def _to_send(
-    session: Session, study: Study, call: JudgeCall, ladder: Sequence[Rung], rung: int
+    session: orm.Session, study: Study, call: JudgeCall, ladder: Sequence[Rung], rung: int
 ) -> tuple[Mapping[str, str], ...]:
     if call.state in ("done", "failed"):
         return ()
@@ -124,7 +123,7 @@ def _to_send(
     return step.prompt.messages if isinstance(step, steps.Ask) else ()
 
 
-def _attempt(session: Session, row: JudgeAttempt) -> ShownAttempt:
+def _attempt(session: orm.Session, row: JudgeAttempt) -> ShownAttempt:
     messages: tuple[Mapping[str, str], ...] = ()
     unproved = "" if row.prompt_sha256 else "no prompt is known: the process ended while the request was out"
     if row.prompt_sha256:
@@ -141,7 +140,7 @@ def _attempt(session: Session, row: JudgeAttempt) -> ShownAttempt:
     )  # fmt: skip
 
 
-def _labels(session: Session, call: JudgeCall, codes: Mapping[int, str]) -> tuple[ShownLabel, ...]:
+def _labels(session: orm.Session, call: JudgeCall, codes: Mapping[int, str]) -> tuple[ShownLabel, ...]:
     """Every revision of what the call asked, whichever call wrote it."""
     rows = session.execute(
         select(Label, Assignment.item_id)
@@ -172,7 +171,7 @@ class CallOn:
     settings: int
 
 
-def asked_items(session: Session, principal: Principal) -> dict[str, dict[int, str]]:
+def asked_items(session: orm.Session, principal: Principal) -> dict[str, dict[int, str]]:
     """Judge -> item -> title of its topic, of everything that stands in a plan. Raises `forbidden`."""
     study = study_for(session, principal, "evaluator")
     rows = session.execute(
@@ -190,7 +189,7 @@ def asked_items(session: Session, principal: Principal) -> dict[str, dict[int, s
     return dict(found)
 
 
-def calls_on(session: Session, principal: Principal, judge: str, item_id: int) -> tuple[CallOn, ...]:
+def calls_on(session: orm.Session, principal: Principal, judge: str, item_id: int) -> tuple[CallOn, ...]:
     """The judge's calls on one item, its own before its stress tests, in the order planned. Raises `forbidden`."""
     study = study_for(session, principal, "evaluator")
     codes = {row: code for row, code in session.execute(_codes(study))}

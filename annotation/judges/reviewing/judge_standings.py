@@ -10,8 +10,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import String, cast, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import String, cast, func, orm, select
 
 from annotation.judges.batches.batch_rows import OpenBatch, open_batches
 from annotation.judges.money import accounts, ledger
@@ -73,7 +72,7 @@ class JudgeRuns:
     requests: tuple[str, ...]
 
 
-def judge_runs(session: Session, principal: Principal) -> JudgeRuns:
+def judge_runs(session: orm.Session, principal: Principal) -> JudgeRuns:
     """Everything the rows say now but how often judges repeat themselves. For evaluators; raises AnnotationError
     `forbidden`."""
     study = study_for(session, principal, "evaluator")
@@ -94,13 +93,13 @@ def judge_runs(session: Session, principal: Principal) -> JudgeRuns:
     )
 
 
-def asked_in_the_app(session: Session, study: Study) -> tuple[str, ...]:
+def asked_in_the_app(session: orm.Session, study: Study) -> tuple[str, ...]:
     """Judges somebody asked for in the app that no worker has finished."""
     unstarted = select(JudgeRequest.judges).where(JudgeRequest.study_id == study.id, JudgeRequest.done_at.is_(None))
     return tuple(name for names in session.scalars(unstarted.order_by(JudgeRequest.id)) for name in names)
 
 
-def _lost_answers(session: Session, study: Study) -> Iterator[Failure]:
+def _lost_answers(session: orm.Session, study: Study) -> Iterator[Failure]:
     """Current labels that are no answer, by status and reason, with the start of one reply."""
     reason = cast(Label.flags, String)
     rows = session.execute(
@@ -118,7 +117,7 @@ def _lost_answers(session: Session, study: Study) -> Iterator[Failure]:
         yield Failure(judge, "answers", status, words.split(";")[0], count, example, call)
 
 
-def _reply_behind(session: Session, label_id: int) -> tuple[str, int | None]:
+def _reply_behind(session: orm.Session, label_id: int) -> tuple[str, int | None]:
     """How the reply began that a label without an answer was read from, and its call."""
     label = session.get_one(Label, label_id)
     code = session.get_one(Criterion, label.criterion_id).code
@@ -142,7 +141,7 @@ def _reply_behind(session: Session, label_id: int) -> tuple[str, int | None]:
     return f"{code}: {_line(said)}", call
 
 
-def _lost_tries(session: Session, study: Study) -> Iterator[Failure]:
+def _lost_tries(session: orm.Session, study: Study) -> Iterator[Failure]:
     """Tries that brought no reply, by outcome and HTTP status, with the last error."""
     rows = session.execute(
         select(Judge.name, JudgeAttempt.outcome, JudgeAttempt.http_status, func.count(), func.max(JudgeAttempt.id))
@@ -158,7 +157,7 @@ def _lost_tries(session: Session, study: Study) -> Iterator[Failure]:
         yield Failure(judge, "tries", outcome.replace("_", " "), reason, count, _line(last.error or "–"), last.call_id)
 
 
-def _asked(session: Session, study: Study) -> Iterator[Asked]:
+def _asked(session: orm.Session, study: Study) -> Iterator[Asked]:
     configs = session.execute(
         select(Judge, JudgeConfig)
         .join(JudgeConfig, JudgeConfig.judge_id == Judge.id)
@@ -221,7 +220,7 @@ class JudgeStanding:
         return self.planned - self.done - self.failed
 
 
-def standings(session: Session, study: Study, *, repeats: bool = True) -> tuple[JudgeStanding, ...]:
+def standings(session: orm.Session, study: Study, *, repeats: bool = True) -> tuple[JudgeStanding, ...]:
     """Every judge of the study, by name. Without `repeats` nobody looks how often a judge repeats itself, which takes
     as long as all the rest: it is empty then."""
     labels = label_counts(session, study)
@@ -229,13 +228,13 @@ def standings(session: Session, study: Study, *, repeats: bool = True) -> tuple[
     return tuple(_standing(session, judge, labels.get(judge.name, {}), repeats) for judge in found)
 
 
-def are_at_work(session: Session, study: Study) -> bool:
+def are_at_work(session: orm.Session, study: Study) -> bool:
     """Whether any judge has `unfinished` calls."""
     configs = (_planned_last(session, judge) for judge in _judges(session, study))
     return any(_calls(session, config).keys() - {"done", "failed"} for config in configs if config is not None)
 
 
-def label_counts(session: Session, study: Study) -> dict[str, dict[str, int]]:
+def label_counts(session: orm.Session, study: Study) -> dict[str, dict[str, int]]:
     """Current labels by judge and status.
 
     Every answer has a first revision and one current one, so those that are usable are what is left of all answers
@@ -254,11 +253,11 @@ def label_counts(session: Session, study: Study) -> dict[str, dict[str, int]]:
     return dict(found)
 
 
-def _judges(session: Session, study: Study) -> Sequence[Judge]:
+def _judges(session: orm.Session, study: Study) -> Sequence[Judge]:
     return session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)).all()
 
 
-def _standing(session: Session, judge: Judge, labels: Mapping[str, int], repeats: bool) -> JudgeStanding:
+def _standing(session: orm.Session, judge: Judge, labels: Mapping[str, int], repeats: bool) -> JudgeStanding:
     config = _planned_last(session, judge)
     states = {} if config is None else _calls(session, config)
     asked = sum(labels.values())
@@ -272,20 +271,20 @@ def _standing(session: Session, judge: Judge, labels: Mapping[str, int], repeats
     )  # fmt: skip
 
 
-def _planned_last(session: Session, judge: Judge) -> JudgeConfig | None:
+def _planned_last(session: orm.Session, judge: Judge) -> JudgeConfig | None:
     configs = select(JudgeConfig).where(JudgeConfig.judge_id == judge.id)
     return session.scalars(
         configs.order_by(accounts.not_of_a_stress_test().desc(), JudgeConfig.id.desc()).limit(1)
     ).one_or_none()
 
 
-def _calls(session: Session, config: JudgeConfig) -> dict[str, int]:
+def _calls(session: orm.Session, config: JudgeConfig) -> dict[str, int]:
     """Calls by state."""
     mine = JudgeCall.config_id == config.id, JudgeCall.stress.is_(None)
     return dict(session.execute(select(JudgeCall.state, func.count()).where(*mine).group_by(JudgeCall.state)).all())
 
 
-def _repeats(session: Session, judge: Judge) -> Mapping[tuple[int, ...], int]:
+def _repeats(session: orm.Session, judge: Judge) -> Mapping[tuple[int, ...], int]:
     mine = Assignment.rater_id == judge.rater_id
     if (session.scalar(select(func.max(Assignment.repeat_no)).where(mine)) or 1) < 2:
         return {}

@@ -5,16 +5,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from sqlalchemy import Engine, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, orm, select
 
-from annotation import errors, studies, verdicts
+from annotation import errors, labelling, studies, verdicts
 from annotation.items.shown import item_code
-from annotation.judges.asking.material import CHUNK, CallRows, Texts, load_calls
-from annotation.judges.asking.steps import settled_answers
+from annotation.judges.asking import material, steps
 from annotation.judges.replies.reply import PARSER_VERSION
 from annotation.judges.reviewing.judge_standings import label_counts
-from annotation.labelling import record_answers
 from annotation.labels.answers import Answer, Answered
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
@@ -44,15 +41,15 @@ class Said:
         return self.item, self.left, self.row
 
 
-def said(session: Session, study: Study, call_ids: Sequence[int], *, stale: bool = False) -> Iterator[Said]:
+def said(session: orm.Session, study: Study, call_ids: Sequence[int], *, stale: bool = False) -> Iterator[Said]:
     """The answers of these calls, some calls at a time; nothing of one that never got a reply.
 
     Calls on texts or questions that changed since are left out unless `stale`; `texts` would not be what those read.
     """
     by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
-    texts = Texts()
-    for start in range(0, len(call_ids), CHUNK):
-        ids = call_ids[start:][:CHUNK]
+    texts = material.Texts()
+    for start in range(0, len(call_ids), material.CHUNK):
+        ids = call_ids[start:][: material.CHUNK]
         served = (
             select(JudgeCall.id, Assignment.id, Assignment.left, Assignment.repeat_no, Item.id, Topic.key)
             .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)
@@ -64,7 +61,7 @@ def said(session: Session, study: Study, call_ids: Sequence[int], *, stale: bool
         places: dict[tuple[int, int], Sequence[Any]] = {
             (call, assignment): place for call, assignment, *place in session.execute(served)
         }
-        for call, rows in load_calls(session, study, ids, texts).items():
+        for call, rows in material.load_calls(session, study, ids, texts).items():
             asked = {criterion.own_code: criterion for criterion in rows.material.criteria}
             for reply in () if rows.stale and not stale else _replies(rows):
                 left, repeat, item, topic = places[call, reply.assignment_ids[0]]
@@ -79,9 +76,9 @@ def said(session: Session, study: Study, call_ids: Sequence[int], *, stale: bool
                     )  # fmt: skip
 
 
-def _replies(rows: CallRows) -> tuple[Answered, ...]:
+def _replies(rows: material.CallRows) -> tuple[Answered, ...]:
     """What the call says about each of its assignments, be it a stress test or not; nothing where no reply came."""
-    answers = settled_answers(rows.material, rows.tried)
+    answers = steps.settled_answers(rows.material, rows.tried)
     return replace(rows, stress=None).answered(answers) if answers is not None else ()
 
 
@@ -125,13 +122,13 @@ def parse_again(
     return tuple(Reparsed(judge, before.get(judge, {}), counts) for judge, counts in sorted(after.items()))
 
 
-def _parse(session: Session, study: Study, assignments: Sequence[int]) -> None:
+def _parse(session: orm.Session, study: Study, assignments: Sequence[int]) -> None:
     answering = _answering_calls(session, assignments)
-    record_answers(
+    labelling.record_answers(
         session,
         [
             Answered((key,), kept)
-            for call, rows in load_calls(session, study, sorted(set(answering.values()))).items()
+            for call, rows in material.load_calls(session, study, sorted(set(answering.values()))).items()
             for key, answers in _answers(rows)
             if (kept := tuple(a for a in answers if answering.get((key, rows.row_of(a.criterion))) == call))
         ],
@@ -139,7 +136,7 @@ def _parse(session: Session, study: Study, assignments: Sequence[int]) -> None:
     )
 
 
-def _answering_calls(session: Session, assignments: Sequence[int]) -> dict[tuple[int, int], int]:
+def _answering_calls(session: orm.Session, assignments: Sequence[int]) -> dict[tuple[int, int], int]:
     """(assignment, criterion row) -> the call that answered it last."""
     finished = (
         select(JudgeCall.id, JudgeCallAssignment.assignment_id, JudgeCall.criteria)
@@ -155,9 +152,9 @@ def _answering_calls(session: Session, assignments: Sequence[int]) -> dict[tuple
     return {(key, row): call for call, key, criteria in session.execute(finished) for row in criteria}
 
 
-def _answers(rows: CallRows) -> Iterator[tuple[int, Sequence[Answer]]]:
+def _answers(rows: material.CallRows) -> Iterator[tuple[int, Sequence[Answer]]]:
     """Assignments of a call with what its stored replies say; none where the texts or questions were replaced."""
-    answers = None if rows.stale else settled_answers(rows.material, rows.tried)
+    answers = None if rows.stale else steps.settled_answers(rows.material, rows.tried)
     for reply in rows.answered(answers or ()):
         for assignment in reply.assignment_ids:
             yield assignment, reply.answers

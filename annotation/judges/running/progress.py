@@ -3,13 +3,11 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import func, orm, select
 
 from annotation.judges.money.accounts import Account
 from annotation.labels.current_labels import CURRENT_LABELS
-from db import judge_tables, tables
-from db.types import now
+from db import judge_tables, tables, types
 
 
 @dataclass(frozen=True)
@@ -73,13 +71,13 @@ class RunSummary:
     batches: tuple[str, ...] = ()
 
 
-def call_counts(session: Session, account: Account) -> dict[str, int]:
+def call_counts(session: orm.Session, account: Account) -> dict[str, int]:
     """Calls with these settings by state."""
     counted = select(judge_tables.JudgeCall.state, func.count()).where(account.calls)
     return dict(session.execute(counted.group_by(judge_tables.JudgeCall.state)).all())
 
 
-def label_counts(session: Session, account: Account) -> dict[str, int]:
+def label_counts(session: orm.Session, account: Account) -> dict[str, int]:
     """The judge's current labels by status."""
     counted = (
         select(CURRENT_LABELS.c.status, func.count())
@@ -91,7 +89,7 @@ def label_counts(session: Session, account: Account) -> dict[str, int]:
 
 
 def seen_in_rows(
-    session: Session, account: Account, *, calls: Mapping[str, int], labels: Mapping[str, int], seconds: float
+    session: orm.Session, account: Account, *, calls: Mapping[str, int], labels: Mapping[str, int], seconds: float
 ) -> JudgeProgress:
     """A judge that other processes work on. `calls` and `labels` are the counts from before they began."""
     judge, definition = session.get_one(judge_tables.Judge, account.judge_id), account.resolved.definition
@@ -100,7 +98,7 @@ def seen_in_rows(
     ended = done + failed - calls.get("done", 0) - calls.get("failed", 0)
     rate = ended / max(1e-9, seconds)
     since = {status: count - labels.get(status, 0) for status, count in label_counts(session, account).items()}
-    paused = (judge.paused_until - now()).total_seconds() if judge.paused_until else 0.0
+    paused = (judge.paused_until - types.now()).total_seconds() if judge.paused_until else 0.0
     return JudgeProgress(
         name=definition.name, planned=planned, done=done, failed=failed, in_flight=counts.get("leased", 0),
         calls_per_s=rate, labels={status: count for status, count in since.items() if count > 0},
@@ -110,7 +108,7 @@ def seen_in_rows(
     )  # fmt: skip
 
 
-def summarise(session: Session, account: Account, *, seconds: float, stopped: str | None) -> JudgeSummary:
+def summarise(session: orm.Session, account: Account, *, seconds: float, stopped: str | None) -> JudgeSummary:
     """Everything the rows say about one judge."""
     counts = call_counts(session, account)
     attempts, cost, priced, unbilled = session.execute(

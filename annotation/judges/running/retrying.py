@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Engine, func, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, func, orm, select, update
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking import examples, material
@@ -51,7 +50,7 @@ def plan_again(
         return tuple(_plan_again(session, study, account, statuses) for account in accounts)
 
 
-def _plan_again(session: Session, study: tables.Study, account: Account, statuses: Sequence[str]) -> Retried:
+def _plan_again(session: orm.Session, study: tables.Study, account: Account, statuses: Sequence[str]) -> Retried:
     failed = select(
         JudgeCall.id, JudgeCall.criteria, JudgeCall.outcome, CURRENT_LABELS.c.criterion_id
     ).join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id).join(
@@ -77,7 +76,7 @@ def _plan_again(session: Session, study: tables.Study, account: Account, statuse
     return Retried(account.resolved.definition.name, len(calls), len(found) - len(calls))
 
 
-def _current(session: Session, study: tables.Study, calls: Sequence[int]) -> list[int]:
+def _current(session: orm.Session, study: tables.Study, calls: Sequence[int]) -> list[int]:
     """Those whose texts and questions still stand."""
     loaded = material.load_calls(session, study, calls)
     return [call for call in calls if call in loaded and not loaded[call].stale]

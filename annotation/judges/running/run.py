@@ -14,8 +14,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from sqlalchemy import Engine, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, orm, select, update
 
 from annotation.judges.asking import client, examples
 from annotation.judges.batches.batch_api import BatchApi
@@ -87,7 +86,7 @@ class _Run:
 
 
 def _accounts(
-    session: Session, study: tables.Study, definitions: Sequence[JudgeDefinition], stress: str | None
+    session: orm.Session, study: tables.Study, definitions: Sequence[JudgeDefinition], stress: str | None
 ) -> list[Account]:
     reworded = stress == "paraphrase"
     templates = [examples.prompt_for(session, study, definition, reworded=reworded) for definition in definitions]

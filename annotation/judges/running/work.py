@@ -17,25 +17,12 @@ from annotation.judges.asking import client, material
 from annotation.judges.asking.client import Transport
 from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, back_off_s, counted_tries, next_step, spent_by
 from annotation.judges.money.accounts import LEAVES, Account, as_sent, leaves
-from annotation.judges.queue import queue
+from annotation.judges.queue import queue, settling
 from annotation.judges.queue.journal import Journal, Request, recover
-from annotation.judges.queue.settling import (
-    ROUNDING,
-    AskedAgain,
-    Change,
-    Ended,
-    GivenBack,
-    Settled,
-    Worker,
-    let_go,
-    take_over_expired,
-    write_back,
-)
 from annotation.judges.replies.outcomes import REPLIES, Reply
 from annotation.judges.running import gate, writer
 from annotation.judges.running.progress import JudgeProgress
-from db.connect import patient, reading
-from db.tables import Study
+from db import connect, tables
 
 LOOK_AGAIN_S = 0.5  # after a claim that found nothing
 BEHIND_S, ON_THEIR_WAY = 0.005, 4  # while the event loop is so late, so many requests at once are made ready and sent
@@ -46,14 +33,15 @@ class JudgeWork:
     """The loop of one judge. `stopped` says in words why it ended early; None when nothing was left to do."""
 
     def __init__(
-        self, engine: Engine, study: Study, account: Account, worker: Worker, thread: Executor, transport: Transport,
+        self, engine: Engine, study: tables.Study, account: Account, worker: settling.Worker, thread: Executor,
+        transport: Transport,
         *, journal: Journal, states: Mapping[str, int], spent: float, limit: int | None,
     ) -> None:  # fmt: skip
         self.account, self.abandoned, self.seconds = account, 0, 0.0
         self.stopped: str | None = None
         self._engine, self._study, self._worker, self._texts = engine, study, worker, material.Texts()
-        self._writer: writer.Writer[Change] = writer.Writer(
-            engine, thread, lambda session, changes: write_back(session, worker, changes)
+        self._writer: writer.Writer[settling.Change] = writer.Writer(
+            engine, thread, lambda session, changes: settling.write_back(session, worker, changes)
         )
         self._transport, self._limit, self._thread, self._journal = transport, limit, thread, journal
         self._definition, self._price = account.resolved.definition, account.resolved.priced.price
@@ -106,9 +94,11 @@ class JudgeWork:
             await asyncio.wait(running)
         unsent = [work.rows.call_id for work in self._ready]
         self._ready.clear()
-        await asyncio.gather(*(self._writer.change(GivenBack(call)) for call in unsent))
+        await asyncio.gather(*(self._writer.change(settling.GivenBack(call)) for call in unsent))
         # nothing is left here unless something went wrong
-        self.abandoned += await self._writer.write(lambda session: let_go(session, self._worker, self.account.judge_id))
+        self.abandoned += await self._writer.write(
+            lambda session: settling.let_go(session, self._worker, self.account.judge_id)
+        )
         await self._writer.close()
         if self._pulse is not None:
             self._pulse.close()
@@ -164,7 +154,7 @@ class JudgeWork:
 
     async def _claim(self, want: int) -> None:
         # on the writer's thread: a third one would only fight for the interpreter
-        work = await asyncio.get_running_loop().run_in_executor(self._thread, patient(self._prepare), want)
+        work = await asyncio.get_running_loop().run_in_executor(self._thread, connect.patient(self._prepare), want)
         job = partial(queue.claim, account=self.account, worker=self._worker, work=work)
         claim = await self._writer.write(job, can_wait=bool(self._ready))
         self._ready.extend(claim.taken)
@@ -179,7 +169,7 @@ class JudgeWork:
             self._look_at = time.monotonic() + LOOK_AGAIN_S
 
     def _prepare(self, want: int) -> list[queue.Work]:
-        with reading(self._engine) as session:
+        with connect.reading(self._engine) as session:
             due = queue.due_calls(session, self._study, self.account, want, tuple(self._unaffordable), self._texts)
         return [queue.Work(rows, step := self._step(rows), material.worst(step, self.account)) for rows in due]
 
@@ -188,7 +178,7 @@ class JudgeWork:
 
     async def _is_over(self) -> bool:
         """With nothing in hand: whether this judge has ended. Sets `stopped` then ("" where all is done)."""
-        left = await asyncio.to_thread(patient(self._unfinished))
+        left = await asyncio.to_thread(connect.patient(self._unfinished))
         if left.planned + left.leased == 0 or (self._limit is not None and self._ended >= self._limit):
             self.stopped = self.stopped or ""
         elif self._unaffordable and self._settled:
@@ -203,13 +193,13 @@ class JudgeWork:
         return self.stopped is not None
 
     def _unfinished(self) -> queue.Unfinished:
-        with reading(self._engine) as session:
+        with connect.reading(self._engine) as session:
             return queue.unfinished(session, self.account)
 
     async def _take_over(self) -> None:
         """What processes left that are gone: those of this machine by their journals, others when their time is up."""
-        recovering = asyncio.get_running_loop().run_in_executor(self._thread, patient(recover), self._engine)
-        take_over = partial(take_over_expired, worker=self._worker, account=self.account)
+        recovering = asyncio.get_running_loop().run_in_executor(self._thread, connect.patient(recover), self._engine)
+        take_over = partial(settling.take_over_expired, worker=self._worker, account=self.account)
         self.abandoned += await recovering + await self._writer.write(take_over)
 
     async def _wait(self) -> None:
@@ -239,7 +229,7 @@ class JudgeWork:
                     return
                 step = decide()
                 if isinstance(step, Ask) and not await self._is_our_turn():
-                    await self._writer.change(GivenBack(rows.call_id))
+                    await self._writer.change(settling.GivenBack(rows.call_id))
                     return
                 if isinstance(step, Ask) and not await self._may_ask_again(rows, step):
                     step = decide(may_ask_again=False)
@@ -247,7 +237,7 @@ class JudgeWork:
             self._in_flight -= 1
             self._start_ready()  # not only once the loop is back from its next claim
             self._changed.set()
-        ended = Ended(rows.call_id, rows.answered(step.answers), step)
+        ended = settling.Ended(rows.call_id, rows.answered(step.answers), step)
         if await self._writer.change(ended, can_wait=self._in_flight > 0):
             self._ended += 1
             self._states[step.state] += 1
@@ -294,7 +284,7 @@ class JudgeWork:
         counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
         spent = spent_by(reply, self._price)
-        settled = Settled(rows.call_id, row, spent, tries, requeue, wait_s, judge, paused_s, len(tried))
+        settled = settling.Settled(rows.call_id, row, spent, tries, requeue, wait_s, judge, paused_s, len(tried))
         noted.answered(row, spent, tries)
         mine = await self._writer.change(settled)
         noted.kept()
@@ -326,7 +316,7 @@ class JudgeWork:
 
     def _refuse_dearer(self, cost: float, most: float) -> dict[str, Any]:
         """A call that cost more than was reserved for it is the last: no budget holds on what is not reserved."""
-        if cost <= most + ROUNDING:
+        if cost <= most + settling.ROUNDING:
             return {}
         self.stop(
             f"its code says that a call cost {cost:g} USD, more than the {most:g} that its price allows, so max_cost "
@@ -343,4 +333,4 @@ class JudgeWork:
     async def _may_ask_again(self, rows: material.CallRows, step: Ask) -> bool:
         """Reserve the re-ask. False when there is no money for it."""
         self._gate.started(material.tokens(step, rows))
-        return bool(await self._writer.change(AskedAgain(rows.call_id, material.worst(step, self.account))))
+        return bool(await self._writer.change(settling.AskedAgain(rows.call_id, material.worst(step, self.account))))

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from typing import Any, Generic, TypeVar
 
-from sqlalchemy import Engine
-from sqlalchemy.orm import Session
+from sqlalchemy import Engine, orm
 
 from db import connect, errors
 
@@ -15,7 +14,7 @@ AT_MOST = 256  # changes in one commit
 PATIENCE_S = 0.2  # the longest that something waits for company
 Change = TypeVar("Change")
 T = TypeVar("T")
-Job = Callable[[Session], Any]
+Job = Callable[[orm.Session], Any]
 Outcome = tuple[Any, Exception | None]
 
 
@@ -28,7 +27,7 @@ class Writer(Generic[Change]):
     """
 
     def __init__(
-        self, engine: Engine, thread: Executor, together: Callable[[Session, Sequence[Change]], Sequence[Any]]
+        self, engine: Engine, thread: Executor, together: Callable[[orm.Session, Sequence[Change]], Sequence[Any]]
     ) -> None:
         self._engine, self._thread, self._together = engine, thread, together
         self._changes: deque[tuple[Change, asyncio.Future[Any]]] = deque()
@@ -41,7 +40,7 @@ class Writer(Generic[Change]):
         """What became of the change, once it is committed; one that `can_wait` goes with the next that cannot."""
         return await self._queued(self._changes, change, can_wait)
 
-    async def write(self, job: Callable[[Session], T], *, can_wait: bool = False) -> T:
+    async def write(self, job: Callable[[orm.Session], T], *, can_wait: bool = False) -> T:
         """The job's result, once it is committed. Raises what the job raised; what stood beside it is not touched."""
         result: T = await self._queued(self._jobs, job, can_wait)
         return result

@@ -9,8 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from annotation.designs.presentation import OTHER
-from annotation.judges.asking.altered_texts import ONE_SIDED, changed_side, heavier_side
-from annotation.judges.asking.material import CHUNK
+from annotation.judges.asking import altered_texts, material
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import Account
 from annotation.judges.reviewing.replies_again import Said, said
@@ -58,7 +57,7 @@ def compared(verdicts: Sequence[StressedVerdict], kind: str) -> Compared:
     """Verdicts as numbers. Pairs are about a side, but under a paraphrase, which favours none; statements never are."""
     if any(verdict.scale for verdict in verdicts):
         # of two reports that are both rated, one was changed, and the other's scores are not about it
-        about = [verdict for verdict in verdicts if kind not in ONE_SIDED or verdict.side != "B"]
+        about = [verdict for verdict in verdicts if kind not in altered_texts.ONE_SIDED or verdict.side != "B"]
         used, what = [one for one in about if one.scale], "score"
         pairs = [(_scaled(one.own, one.scale), _scaled(one.stressed, one.scale)) for one in used]
     elif kind != "paraphrase" and any(verdict.side for verdict in verdicts):
@@ -102,8 +101,8 @@ def stressed_verdicts(session: Session, study: Study, definition: JudgeDefinitio
     tries: dict[tuple[Any, ...], dict[int, str | None]] = {}
     sides: dict[int, str | None] = {}
     own = own_account(session, study, definition)
-    for start in range(0, len(items), CHUNK):
-        for one in _said(session, study, own, items[start:][:CHUNK]):
+    for start in range(0, len(items), material.CHUNK):
+        for one in _said(session, study, own, items[start:][: material.CHUNK]):
             tries.setdefault(one.thing, {})[one.repeat] = one.verdict
             if one.item not in sides:
                 sides[one.item] = _side(one, kind, study.seed)
@@ -138,9 +137,9 @@ def _said(session: Session, study: Study, account: Account, items: Sequence[int]
 def _side(one: Said, kind: str, seed: int) -> str | None:
     if one.left is None or kind == "paraphrase":
         return None
-    if kind not in ONE_SIDED:
-        return heavier_side(*one.texts)
-    side = changed_side(kind, seed, one.page)
+    if kind not in altered_texts.ONE_SIDED:
+        return altered_texts.heavier_side(*one.texts)
+    side = altered_texts.changed_side(kind, seed, one.page)
     return side if one.item == one.page else OTHER[side]
 
 

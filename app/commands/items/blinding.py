@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from app.commands.completing import among
+from app.commands.opening import find_study, local_admin, opened, reading, transaction
 from app.commands.printing import JSON, WHICH, echo, print_json, print_table, progress_bar, say_next
 
 if TYPE_CHECKING:
@@ -44,15 +48,8 @@ def audit(
 
     Example: calipers audit mystudy --resolve keep --kind product --reason "the report is about this product"
     """
-    from dataclasses import asdict
-    from shlex import quote
-
-    from annotation.people.principals import local_admin
     from annotation.shown_texts.auditing import audit_study, list_reports, open_flags
     from annotation.shown_texts.overrides import resolve_all
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import reading, transaction
     from plain.counting import counted
 
     engine = opened()
@@ -143,9 +140,6 @@ def _print_decisions(flags: Sequence[dict[str, Any]]) -> None:
 
 def _print_waiting(flags: Sequence[dict[str, Any]], study: str) -> None:
     """How many decisions wait, what may be decided, and the commands that do it."""
-    from collections import Counter
-    from shlex import quote
-
     from annotation.shown_texts.overrides import decisions_about
     from exports.words.grammar import verb
 

@@ -1,14 +1,19 @@
 """Reports, probes, agreed answers, and labels made elsewhere come in."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 
 import typer
 
+from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.layouts import AUTO, LAYOUTS, layout_lines, propose, tree_of
 from app.commands.completing import among
+from app.commands.opening import find_study, local_admin, opened, protocol_of, reading, transaction
 from app.commands.people import packets
 from app.commands.printing import JSON, STUDY, DryRun, ending, print_json, progress_bar, say, say_next
+from plain.counting import counted
 
 ALLOW_EMPTY = typer.Option(False, help="Import empty reports as empty; they never enter an item.")
 ALLOW_MISSING = typer.Option(False, help="Accept systems without a report on some topics.")
@@ -53,15 +58,10 @@ def import_reports(
     Example: calipers import reports my_reports --layout folder --study mystudy
     Example: calipers import reports answers.jsonl --layout table --map topic=id,system=model,text=response
     """
-    from annotation.errors import ImportingError
     from annotation.files.folders import refuse_ways_out
     from annotation.importing.reports.table import TableOptions, parse_map, read_table
     from annotation.importing.reports.write import import_reports as write
     from annotation.importing.reports.write import prepare_all, refuse_reports
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import reading, transaction
 
     with ending(as_json):
         refuse_source(path, layout)
@@ -97,8 +97,6 @@ def import_reports(
 
 def refuse_source(path: Path, layout: str) -> None:
     """Refuse what cannot be read at all, before anything is made for it."""
-    from annotation.errors import ImportingError
-
     if layout not in (*LAYOUTS, AUTO):
         raise typer.BadParameter(f"no layout {layout!r}; choose one of {', '.join(LAYOUTS)}, {AUTO}\n{layout_lines()}")
     if not path.exists():
@@ -107,10 +105,6 @@ def refuse_source(path: Path, layout: str) -> None:
 
 def bring_in(folder: Path, layout: str, study: str, **allowed: bool) -> None:
     """Import the reports of the study just made; where they are refused, say that the study is kept and what to run."""
-    from shlex import quote
-
-    from annotation.errors import ImportingError
-
     try:
         import_reports(
             folder, layout, study, columns="", system=None, keep_columns=False, encoding="utf-8", new_version=False,
@@ -155,14 +149,7 @@ def import_gold(
 
     Example: calipers import gold agreed.csv --study mystudy --use training
     """
-    from dataclasses import asdict
-
     from annotation.importing.gold import import_gold as write
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import transaction
-    from plain.counting import counted
 
     engine = opened()
     with ending(as_json), transaction(engine) as session:
@@ -203,17 +190,12 @@ def import_probes(
     Example: calipers import probes claims.csv --layout table --study mystudy
     Example: calipers import probes DeepResearchGym --layout deepresearchgym --study keypoints --dry-run
     """
-    from annotation.errors import AnnotationError, ImportingError
     from annotation.files.folders import refuse_ways_out
     from annotation.importing.claims.probe_records import ProbeOptions
     from annotation.importing.claims.probes_table import FIELDS
     from annotation.importing.claims.probes_write import import_probes as write
     from annotation.importing.labels.results import parse_fields
     from annotation.importing.probe_layouts import PROBE_LAYOUTS, probe_layout_lines
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study, protocol_of
-    from app.settings import opened
-    from db.connect import reading, transaction
 
     if layout not in PROBE_LAYOUTS:
         raise typer.BadParameter(f"no layout {layout!r}; choose one of\n{probe_layout_lines()}", param_hint="--layout")
@@ -312,7 +294,6 @@ def _import(
     kind: str, path: Path, study: str | None, layout: str, as_json: bool, dry_run: bool, revise: bool, columns: str,
     map_label: str, **chosen: str | float,
 ) -> None:  # fmt: skip
-    from annotation.errors import ImportingError
     from annotation.files.decoding import nfc
     from annotation.files.folders import refuse_ways_out
     from annotation.importing.labels.results import LABELS_ARE as FRAMES
@@ -320,10 +301,6 @@ def _import(
     from annotation.importing.labels.results_write import import_results
     from annotation.importing.results_layouts import RESULT_LAYOUTS, result_layout_lines
     from annotation.people.keys import ADDRESSES, kept_key, key_of
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study, protocol_of
-    from app.settings import opened
-    from db.connect import reading, transaction
 
     chosen = {name: nfc(value) if isinstance(value, str) else value for name, value in chosen.items()}
     if layout not in RESULT_LAYOUTS:

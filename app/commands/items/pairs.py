@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from annotation.errors import ImportingError
 from app.commands.completing import among
+from app.commands.opening import find_study, local_admin, opened, protocol_of, reading, transaction
 from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar, say_next
+from plain.counting import counted
 
 if TYPE_CHECKING:
     from annotation.designs.listed_pairs import PairList
@@ -52,13 +55,8 @@ def pairs(
     Example: calipers pairs mystudy --design reference --total 10 --overlap 5 --apply
     Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
     """
-    from annotation.errors import ImportingError
-    from annotation.people.principals import local_admin
     from annotation.planning.plan_summary import summary
     from annotation.planning.slots import apply_plan, compare_plan, make_plan
-    from annotation.studies import find_study, protocol_of
-    from app.settings import opened
-    from db.connect import reading, transaction
 
     made = 0
     try:
@@ -143,8 +141,6 @@ def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: boo
 
 
 def _print_size(name: str, seed: int, noun: str, told: PlanSummary) -> None:
-    from plain.counting import counted
-
     categories = f" in {counted(len(told.categories), 'category')}" if told.categories else ""
     stand = f" ({told.standing_items} of them there already)" if told.standing_items else ""
     typer.echo(
@@ -163,8 +159,6 @@ def _print_loads(loads: Mapping[str, int], uneven_sides: int | None) -> None:
 
 def _print_work(told: PlanSummary) -> None:
     """Reading and its pay, and what is given out beside the slots."""
-    from plain.counting import counted
-
     pay = f", at least {told.pay:,.2f} {told.currency}" if told.pay is not None else ""
     typer.echo(
         f"reading: about {told.reading_hours:,.1f} hours{pay} ({told.words:,} words at {_wpm()} a minute, every text "
@@ -204,10 +198,6 @@ def items(
     from annotation.open_work.item_slots import list_items, return_stale_now, set_priority
     from annotation.open_work.item_slots import release as open_to_all
     from annotation.open_work.item_slots import reserve as keep_for
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import reading, transaction
 
     if (priority is not None or reserve) and not item:
         raise typer.BadParameter("name the items with --item", param_hint="--priority / --reserve")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands.opening import find_study, opened, protocol_of, reading
 from app.commands.printing import JSON, ONE, print_json, print_table
 
 if TYPE_CHECKING:
@@ -43,11 +44,8 @@ def drift(
     Example: calipers judge drift mystudy mini@1 mini@2
     """
     from annotation.judges.reviewing.drift import compare_runs, runs_of
-    from annotation.studies import find_study, protocol_of
     from app.results.reporting import settings_of
-    from app.settings import opened
     from calibration.comparing.judge_pairs import drift as agreement_drift
-    from db.connect import reading
 
     if (before is None) != (after is None):
         raise typer.BadParameter("name two runs, or none to see which there are", param_hint="AFTER")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands.opening import find_study, opened, reading
 from app.commands.printing import JSON, ONE, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -41,11 +44,7 @@ def status(
 
     Example: calipers judge status mystudy --watch
     """
-    import time
-
     from rich.console import Console
-
-    from app.settings import opened
 
     engine = opened()
     standings = _standings(engine, study)
@@ -73,9 +72,6 @@ def parse(study: str = ONE, as_json: bool = JSON) -> None:
     Example: calipers judge parse mystudy
     """
     from annotation.judges.reviewing.replies_again import parse_again
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import reading
 
     engine = opened()
     with reading(engine) as session:
@@ -106,9 +102,6 @@ def show(
     Example: calipers judge show mystudy 17
     """
     from annotation.judges.reviewing.inspecting import show_call
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import reading
 
     with reading(opened()) as session:
         shown = show_call(session, find_study(session, study), call)
@@ -132,13 +125,8 @@ def ledger(
 
     Example: calipers judge ledger mystudy --out attempts.csv
     """
-    import sys
-
     from annotation.judges.money.ledger import write_ledger
-    from annotation.studies import find_study
     from app.files.whole_files import whole_file
-    from app.settings import opened
-    from db.connect import reading
 
     engine = opened()
     with reading(engine) as session:
@@ -160,8 +148,6 @@ def ledger(
 
 def _standings(engine: Any, study: str) -> Sequence[JudgeStanding]:
     from annotation.judges.reviewing.judge_standings import standings
-    from annotation.studies import find_study
-    from db.connect import reading
 
     with reading(engine) as session:
         return standings(session, find_study(session, study))
@@ -307,9 +293,6 @@ def batches(
     """
     from annotation.judges.batches.batches import attach as attach_batch
     from annotation.judges.batches.batches import release as release_batch
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import reading
 
     if (attach is None) != (to is None):
         raise typer.BadParameter("give both, or neither", param_hint="--attach and --to")
@@ -354,7 +337,6 @@ def any_ended(engine: Any, study_id: int, definitions: Sequence[JudgeDefinition]
 
 def _open(engine: Any, study_id: int) -> Sequence[OpenBatch]:
     from annotation.judges.reviewing.judge_standings import standings
-    from db.connect import reading
     from db.tables import Study
 
     with reading(engine) as session:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import time
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -9,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from annotation.errors import AnnotationError
 from app.commands.judges import drift, models, records, stress
 from app.commands.judges.records import BATCH, POLL_S, usd
 from app.commands.judges.workers import chosen_judges, live, result
+from app.commands.opening import protocol_of
 from app.commands.printing import JSON, ONE, print_json, print_table
 from plain.counting import counted
 
@@ -152,10 +156,6 @@ def _carry_out_requests(
     engine: Any, study_id: int, definitions: Sequence[JudgeDefinition], limit: int | None, as_json: bool, again: str
 ) -> None:
     """Plan each request, work on it, and mark it done however that ended; until interrupted."""
-    import signal
-    import time
-
-    from annotation.errors import AnnotationError
     from annotation.judges.planning.plan import plan_judges
     from annotation.judges.planning.requests import end_request, next_request, planned_judges
 
@@ -198,7 +198,6 @@ def check(study: str = ONE, judges: Path = JUDGES, judge: list[str] = ONLY, as_j
     Example: calipers judge check mystudy --judges judges.toml
     """
     from annotation.judges.asking.checking import check_judges
-    from annotation.studies import protocol_of
     from db import connect, tables
 
     engine, study_id, definitions = chosen_judges(study, judges, judge)

@@ -11,6 +11,7 @@ import typer
 from app.commands import completing, printing
 from app.commands.judges.records import usd
 from app.commands.judges.workers import chosen_judges, live
+from app.commands.opening import protocol_of, reading
 
 if TYPE_CHECKING:
     from annotation.judges.stress_tests.stress_plan import StressPlan
@@ -134,9 +135,7 @@ def _show_plan(plan: StressPlan, as_json: bool) -> None:
 
 def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json: bool) -> None:
     from annotation.judges.stress_tests.stressed_verdicts import changed_share, compared, followed, stressed_verdicts
-    from annotation.studies import protocol_of
     from calibration.inference.stress_effect import TOLERANCE, share_of, stress_effect
-    from db.connect import reading
     from db.tables import Study
 
     with reading(engine) as session:

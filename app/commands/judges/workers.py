@@ -15,6 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import typer
 
+from annotation.errors import AnnotationError
+from app.commands.opening import find_study, opened, protocol_of, reading
 from calipers.own_folders import command_of
 
 if TYPE_CHECKING:
@@ -61,7 +63,6 @@ def run_together(
 def _accounts(engine: Any, study_id: int, definitions: Sequence[JudgeDefinition]) -> list[Account]:
     from annotation.judges.asking.examples import prompt_for
     from annotation.judges.money.accounts import find_account
-    from db.connect import reading
     from db.tables import Study
 
     with reading(engine) as session:
@@ -75,7 +76,6 @@ def _accounts(engine: Any, study_id: int, definitions: Sequence[JudgeDefinition]
 def _counts(engine: Any, accounts: Sequence[Account]) -> list[tuple[dict[str, int], dict[str, int]]]:
     """Calls by state and labels by status, of each judge."""
     from annotation.judges.running.progress import call_counts, label_counts
-    from db.connect import reading
 
     with reading(engine) as session:
         return [(call_counts(session, account), label_counts(session, account)) for account in accounts]
@@ -95,7 +95,6 @@ def _show(
     on_progress: OnProgress,
 ) -> None:  # fmt: skip
     from annotation.judges.running.progress import seen_in_rows
-    from db.connect import reading
     from db.errors import DatabaseAway
 
     # the workers wait for a database that is away; so does the display
@@ -111,7 +110,6 @@ def _show(
 def _summary(engine: Any, accounts: Sequence[Account], ends: Sequence[dict[str, Any]], seconds: float) -> RunSummary:
     """Return what the rows say now and what the workers said of themselves."""
     from annotation.judges.running.progress import RunSummary, summarise
-    from db.connect import reading
 
     stopped = {judge["name"]: judge["stopped"] for end in ends for judge in end.get("judges", ()) if judge["stopped"]}
     with reading(engine) as session:
@@ -168,8 +166,6 @@ def live(shown: bool) -> Iterator[OnProgress | None]:
     if not shown:
         yield None
         return
-    import time
-
     from rich.console import Console
     from rich.live import Live
 
@@ -225,11 +221,7 @@ def chosen_judges(
     batch: bool = False,
 ) -> tuple[Any, int, tuple[JudgeDefinition, ...]]:
     """The engine, the study's id, and the judges of the file that were asked for, with what was given in place."""
-    from annotation.errors import AnnotationError
     from annotation.judges.defining.judge_file import read_judges
-    from annotation.studies import find_study, protocol_of
-    from app.settings import opened
-    from db.connect import reading
 
     engine = opened()
     with reading(engine) as session:

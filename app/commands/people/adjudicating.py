@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from app.commands.opening import find_study, local_admin, opened, protocol_of, reading
 from app.commands.printing import JSON, WHICH, print_json, print_table
 
 if TYPE_CHECKING:
@@ -41,12 +42,8 @@ def adjudicate(
     """
     from annotation.disputes.settled import adjudication, answers_of, settled_csv
     from annotation.disputes.settled import settled as settled_of
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study, protocol_of
     from app.results.reporting import settings_of
-    from app.settings import opened
     from calibration.study.answering import sided_with
-    from db.connect import reading
 
     with reading(opened()) as session:
         row = find_study(session, study)

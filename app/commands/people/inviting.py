@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from app.commands import completing, printing
+from app.commands.opening import find_study, local_admin, opened, transaction
+from plain.counting import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -46,12 +50,8 @@ def invite(
     """
     from annotation.people.links import invite_all
     from annotation.people.links import open_link as make_open_link
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
     from app.files.people_files import KEEP_APART, links_csv, write_new
-    from app.settings import opened, settings
-    from db.connect import transaction
-    from plain.counting import counted
+    from app.settings import settings
 
     if bool(names) == open_link:
         raise typer.BadParameter("name the people, or ask for an --open-link with --places")
@@ -102,20 +102,13 @@ def people(
 
     Example: calipers people mystudy --pause "Ada"
     """
-    from dataclasses import asdict
-    from datetime import datetime
-
     from annotation.participation import standing
     from annotation.participation.people_list import list_people, pay_lines
     from annotation.people import links as open_links
     from annotation.people.links import revoke as revoke_links
-    from annotation.people.principals import local_admin
     from annotation.people.sign_ins import sign_out_person
-    from annotation.studies import find_study
     from annotation.training import training
     from app.files.people_files import KEEP_APART, pay_csv, write_new
-    from app.settings import opened
-    from db.connect import transaction
 
     with transaction(opened()) as session:
         admin = local_admin(find_study(session, study))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from annotation.errors import AnnotationError
+from app.commands.opening import find_study, local_admin, opened, reading, transaction
 from app.commands.printing import JSON, ONE, STUDY, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
@@ -42,10 +44,6 @@ def packet(
     Example: calipers packet mystudy --list
     """
     from annotation.offline.packets import list_packets, reserve_packet, withdraw_packet
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import reading, transaction
 
     if list_them:
         with reading(opened()) as session:
@@ -93,12 +91,7 @@ def import_ballots(
 
     Example: calipers import ballots ballot-*.json --study mystudy
     """
-    from annotation.errors import AnnotationError
     from annotation.offline.ballots import import_ballot
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
-    from app.settings import opened
-    from db.connect import transaction
 
     outcomes: list[tuple[Path, BallotOutcome]] = []
     unread: list[tuple[Path, str]] = []
@@ -122,7 +115,6 @@ def import_ballots(
 
 def _in_order(files: list[Path]) -> list[tuple[Path, bytes]]:
     """Each with its bytes, the older ballot first, so that a person's last word is the last one stored."""
-    from annotation.errors import AnnotationError
     from annotation.offline.ballot_format import read_ballot
 
     def made_at(raw: bytes) -> str:

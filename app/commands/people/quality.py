@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+from time import sleep
 from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands.printing import JSON, ONE, WHICH, print_json, print_table
+from app.commands.opening import find_study, local_admin, opened, reading, transaction
+from app.commands.printing import JSON, ONE, WHICH, print_json, print_table, working
+from plain.counting import counted
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -36,8 +41,6 @@ def status(
 
     Example: calipers status mystudy --watch
     """
-    from app.settings import opened
-
     engine = opened()
     if watch:
         _watch(engine, study)
@@ -51,7 +54,6 @@ def status(
 def print_status(progress: StudyProgress) -> None:
     """The counts, one line a rater, stale claims and remarks."""
     from app.progress import far, short_of_people
-    from plain.counting import counted
 
     there = f"{counted(progress.reports, 'report')}, {counted(progress.items, 'item')}"
     typer.echo(f"{progress.study}: {progress.status}, {there}. {far(progress)}")
@@ -90,13 +92,8 @@ def quality(
 
     Example: calipers quality mystudy --json
     """
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
-    from app.commands.printing import working
     from app.results.quality import TITLES, in_words, listed, more_pairs, reason, study_quality, trust
     from app.results.quality import as_json as quality_json
-    from app.settings import opened
-    from db.connect import reading
 
     if not 0 < half_width < 1:
         raise typer.BadParameter("--half-width is a share above 0 and below 1, such as .05")
@@ -135,12 +132,8 @@ def reply(
 
     Example: calipers reply mystudy 412 "Thank you, the table is repaired." --dealt-with
     """
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
     from annotation.work.remarks import deal_with
     from annotation.work.remarks import reply as send
-    from app.settings import opened
-    from db.connect import transaction
 
     with transaction(opened()) as session:
         admin = local_admin(find_study(session, study))
@@ -155,10 +148,7 @@ def reply(
 
 
 def _progress(engine: Engine, study: str | None) -> StudyProgress:
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
     from app.progress import study_progress
-    from db.connect import reading
 
     with reading(engine) as session:
         return study_progress(session, local_admin(find_study(session, study)))
@@ -166,13 +156,7 @@ def _progress(engine: Engine, study: str | None) -> StudyProgress:
 
 def _plain(engine: Engine, study: str | None) -> object:
     """Everything that is counted, as JSON has it: moments as text."""
-    import json
-    from dataclasses import asdict
-
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
     from app.progress import study_parts, study_progress
-    from db.connect import reading
 
     with reading(engine) as session:
         admin = local_admin(find_study(session, study))
@@ -182,8 +166,6 @@ def _plain(engine: Engine, study: str | None) -> object:
 
 def _watch(engine: Engine, study: str | None) -> None:
     """Until Ctrl-C, which ends the command with 130, as everywhere."""
-    from time import sleep
-
     from rich.live import Live
 
     with Live(auto_refresh=False, screen=False) as live:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from annotation.errors import AnnotationError
 from app.commands import completing, printing, tidying
 
 PLANNED_TOPICS = typer.Option(
@@ -153,8 +155,6 @@ def calibrate(
         raise typer.BadParameter(f"{which} among the files; name their folder with --out")
     if junit and not gate:
         raise typer.BadParameter("--junit tells a decision; add --gate")
-    from dataclasses import replace
-
     from app.commands.results.terminal import points_of, print_report
     from app.results.looks import LooksGiven
     from app.results.parts import parts_of
@@ -213,7 +213,6 @@ def calibrate(
 
 def _decide(report: CalibrationReport, decision: Decision | None, junit: Path | None, what: str, quiet: bool) -> None:
     """The decision as the last line (JSON holds it already), as JUnit's file and as the exit code."""
-    from annotation.errors import AnnotationError
     from exports.pipeline import junit_xml
 
     if decision is None:

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import lzma
 import re
+import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile, ZipFile
 
 import typer
 
+from annotation.errors import AnnotationError
 from app.commands import printing  # fmt: skip
+from app.commands.opening import find_study, opened, reading
+from plain.counting import counted
 
 if TYPE_CHECKING:
     from app.results.export_files import MadeDataset
@@ -45,12 +53,9 @@ def export_labels(
     Example: calipers export labels mystudy --out labels.csv
     Example: calipers export labels mystudy --format label_studio --out for-label-studio
     """
-    from annotation.studies import find_study
     from annotation.verdicts import write_labels_csv
     from app.files.whole_files import whole_file, whole_folder
     from app.results.export_files import TOOLS, labels_of, tool_files
-    from app.settings import opened
-    from db.connect import reading
 
     if form != "csv" and form not in TOOLS:
         raise typer.BadParameter(f"--format {form}: choose one of csv, {', '.join(TOOLS)}")
@@ -99,8 +104,6 @@ def export_report(
 
     Example: calipers export report mystudy --out report
     """
-    from dataclasses import replace
-
     from app.results.export_files import write_report
     from app.results.parts import parts_of
     from app.results.reporting import calibrated, families_of
@@ -189,7 +192,6 @@ def export_items(
     from app.results.export_files import people_items
     from calipers.label_files import settings_chosen
     from exports.words.sentences import alone_words
-    from plain.counting import counted
 
     chosen = settings_chosen(calibration, {"alone_error": error})
     with printing.working("reading labels, testing thresholds"):
@@ -288,8 +290,6 @@ def verify(
 
     Example: calipers verify bundle --root 9f2c…
     """
-    from dataclasses import asdict
-
     from exports.bundles.verifying import describe
     from exports.bundles.verifying import verify as verified
 
@@ -309,9 +309,6 @@ def verify(
 @contextmanager
 def _opened(bundle: Path) -> Iterator[Path]:
     """The bundle's folder; a .zip is unpacked for as long as it is looked at."""
-    import tempfile
-
-    from annotation.errors import AnnotationError
     from exports.bundles.bundle import SUMS
 
     if bundle.is_dir():
@@ -330,12 +327,6 @@ def _opened(bundle: Path) -> Iterator[Path]:
 
 
 def _unpack(bundle: Path, into: Path) -> None:
-    import lzma
-    import zlib
-    from zipfile import BadZipFile, ZipFile
-
-    from annotation.errors import AnnotationError
-
     try:
         with ZipFile(bundle) as archive:
             entries = archive.infolist()

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import typer
 
+from annotation.errors import AnnotationError
+from app.commands.opening import opened
 from app.commands.printing import JSON, echo_json, working
 
 DATABASE = "studies.db"
@@ -36,11 +38,9 @@ def reproduce(
     Example: calipers reproduce wlc WikiLiveChallenge --out tables
     Example: calipers reproduce dr3_eval DR3-Eval --out tables --simulate
     """
-    from annotation.errors import AnnotationError
     from app.commands.results.terminal import print_one
     from app.reproducing import bringing_in, public_files, recipes, reporting_parts, standing
     from app.reproducing.own_sums import own_sums
-    from app.settings import opened
     from exports.as_json import as_json as json_of
     from exports.pack import FORMATS
 

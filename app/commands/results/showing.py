@@ -1,5 +1,6 @@
 """A labels file in the browser, with no study and no account."""
 
+import json
 import os
 import sys
 from pathlib import Path
@@ -32,8 +33,6 @@ def show(
 
     Example: calipers show labels.csv
     """
-    import json
-
     from app.results.shown_file import refuse_unshown, shown_file
     from app.settings import Settings, refuse_taken, server_options
     from calipers.label_files import settings_chosen

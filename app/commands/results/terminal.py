@@ -1,23 +1,23 @@
 """A calibration report in the terminal: the answer, one compact table, then what to know before using a number."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from os import environ
 from textwrap import wrap
-from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table as Grid
+from rich.text import Text
 
 from app.commands.printing import PIPE_WIDTH, visible
+from calibration.choosing.card import CardRow, card_of
+from calibration.results import CalibrationReport
 from exports.cells import Cell, shown
+from exports.sheets.agreement import points_table, summary_table
+from exports.sheets.alone import alone
 from exports.tables import Table
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    from calibration.choosing.card import CardRow
-    from calibration.results import CalibrationReport
+from exports.words.sentences import alone_words, cascade_words, folded, opening
 
 SOFT = "dim"
 NAME = 16  # columns that a rater's name has at least
@@ -29,13 +29,6 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
 
     `judge`: whose card; left out: of the chosen judge, or of the one that comes closest.
     """
-    from rich.console import Console
-    from rich.text import Text
-
-    from calibration.choosing.card import card_of
-    from exports.sheets.agreement import summary_table
-    from exports.sheets.alone import alone
-    from exports.words.sentences import alone_words, cascade_words, folded, opening
 
     console = Console(highlight=False)
     # not rich's own folding, which would part a value from its interval at their no-break space
@@ -64,16 +57,12 @@ def print_report(report: CalibrationReport, judge: str = "") -> None:
 
 def points_of(report: CalibrationReport) -> tuple[str, Grid]:
     """What is told of agreement before its intervals are there: a sentence and a table; `report`: of points alone."""
-    from exports.sheets.agreement import points_table
-
     table = points_table(report)
     return f"{table.title}.", _grid(table, "  ")
 
 
 def print_one(table: Table) -> None:
     """A table with its title above and its notes below, as wide as the terminal; into a pipe one line a row."""
-    from rich.console import Console
-
     console = Console(highlight=False)
     console.print(visible(table.title), style="bold", markup=False)
     _print_fitting(table, console)
@@ -82,18 +71,15 @@ def print_one(table: Table) -> None:
 
 
 def _print_fitting(table: Table, console: Console) -> None:
-    from rich.console import Console as Page
 
     if console.is_terminal or "COLUMNS" in environ:
         console.print(_fitting(table, console))
     else:
-        Page(width=PIPE_WIDTH, highlight=False).print(_grid(table, "  "))
+        Console(width=PIPE_WIDTH, highlight=False).print(_grid(table, "  "))
 
 
 def _fitting(table: Table, console: Console) -> Grid | Text:
     """Show it in columns where they fit, its values over their intervals where that helps, else row by row."""
-    from rich.measure import Measurement
-
     roomy = console.options.update(max_width=500)
     one_line, two_lines = _grid(table, "  "), _grid(table, "\n")
     longest = max(len(str(row[0])) for row in table.rows)
@@ -107,9 +93,6 @@ def _fitting(table: Table, console: Console) -> Grid | Text:
 
 def _card(rows: Sequence[CardRow]) -> Grid:
     """Question, outcome, and the sentence with its limit."""
-    from rich.table import Table as Grid
-    from rich.text import Text
-
     grid = Grid.grid(padding=(0, 2))
     for _ in range(2):
         grid.add_column(no_wrap=True)
@@ -126,9 +109,6 @@ def _card(rows: Sequence[CardRow]) -> Grid:
 
 def _grid(table: Table, between: str) -> Grid:
     """`between` separates a value and its interval: two spaces, or a new line where the terminal is narrow."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as Grid
-
     grid = Grid(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
     for number, column in enumerate(table.columns):
         name = number == 0
@@ -143,8 +123,6 @@ def _grid(table: Table, between: str) -> Grid:
 
 def _blocks(table: Table) -> Text:
     """Each row under its name, for terminals too narrow for columns."""
-    from rich.text import Text
-
     out = Text()
     margin = max(MARGIN, *(len(column.title) + 2 for column in table.columns))
     for row in table.rows:
@@ -158,7 +136,6 @@ def _blocks(table: Table) -> Text:
 
 
 def _cell(cell: Cell, between: str, alone: bool) -> Text:
-    from rich.text import Text
 
     value, interval = map(visible, shown(cell))
     return Text(value) if alone or not interval else Text.assemble(value, between, (interval, SOFT))
@@ -180,7 +157,6 @@ def _reading(report: CalibrationReport) -> str:
 
 
 def _list(lines: list[Text]) -> Grid:
-    from rich.table import Table as Grid
 
     grid = Grid.grid(padding=(0, 1))
     grid.add_column(width=1)

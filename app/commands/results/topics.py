@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from annotation.errors import AnnotationError
+from app.commands.opening import find_study, opened, reading
 from app.commands.printing import JSON, PROTOCOL, WHAT, WITH, echo_json, working
 
 if TYPE_CHECKING:
@@ -114,8 +116,6 @@ def topics(
         made, leaks = (made, None) if leakage is None else without_leaks(made, leakage)
         found, lacking = topic_tables(made, by, measure, known, what)
     if not found:
-        from annotation.errors import AnnotationError
-
         raise AnnotationError(
             "no_features", f"{what} has no categories of topics, and no difficulty: {lacking}; pass numbers "
             "about topics with --features FILE.csv, or a study of pairs with a reference",
@@ -137,13 +137,9 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
     """Numbers by topic: from the file, else from the study; empty for a labels file alone."""
     import pandas as pd
 
-    from annotation.errors import AnnotationError
     from annotation.facts.topic_facts import numbers_of, topic_features
-    from annotation.studies import find_study
-    from app.settings import opened
     from calipers.label_files import read_labels
     from calipers.tidy_files import holds_labels
-    from db.connect import reading
 
     if file is not None:
         given = read_labels(file)

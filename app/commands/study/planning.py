@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from annotation.errors import AnnotationError
+from app.commands.opening import find_study, local_admin, opened, protocol_of, reading
 from app.commands.printing import JSON, print_json, print_table, working
 
 if TYPE_CHECKING:
@@ -123,7 +126,6 @@ def _assumed(given: dict[str, float], goals: Any, prices: Any, topics: int | Non
 def _piloted(
     what: str, given: dict[str, float], protocol: str, judge: str, other: str
 ) -> tuple[Pilot | None, CalibrationSettings | None]:
-    from annotation.errors import AnnotationError
     from calibration.sizing.pilot import pilot_of
     from calipers.label_files import every_column_asked
 
@@ -145,15 +147,12 @@ def _piloted(
 
 
 def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettings]:
-    from annotation.errors import AnnotationError
-    from annotation.people.principals import local_admin, study_for
+    from annotation.people.principals import study_for
     from annotation.protocol import read_protocol
-    from annotation.studies import find_study, no_work_yet, protocol_of
+    from annotation.studies import no_work_yet
     from annotation.verdicts import load_verdicts
     from app.results.reporting import no_labels_file, settings_of
-    from app.settings import opened
     from calipers.tidy_files import holds_labels, labels_of
-    from db.connect import reading
 
     if holds_labels(what):
         return labels_of(Path(what))[0], settings_of(read_protocol(protocol)[0] if protocol else None)
@@ -221,8 +220,6 @@ def _row(aim: Planned) -> tuple[object, ...]:
 
 def _plain(planned: StudyPlan, assumed: dict[str, float]) -> dict[str, Any]:
     """Return the plan as plain values for JSON; of a pilot's spreads mean, sd and note."""
-    from dataclasses import asdict, fields
-
     from exports.as_json import plain
 
     pilot = planned.pilot and {field.name: getattr(planned.pilot, field.name) for field in fields(planned.pilot)}

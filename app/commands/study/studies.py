@@ -1,5 +1,7 @@
 """A study from init to lock, the demo, and the server."""
 
+import os
+import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,8 @@ import typer
 
 from app.commands.completing import protocols
 from app.commands.items.importing import ALLOW_EMPTY, ALLOW_MISSING, bring_in, refuse_source
-from app.commands.printing import JSON, WHICH, print_json, say_next
+from app.commands.opening import find_study, local_admin, opened, protocol_of, transaction
+from app.commands.printing import JSON, WHICH, print_json, progress_bar, say_next
 
 
 def add_to(app: typer.Typer) -> None:
@@ -33,11 +36,10 @@ def demo(as_json: bool = JSON) -> None:
 
     Example: calipers demo
     """
-    from app.commands.printing import progress_bar
     from app.demo.labels import NAME as LABELS_ONLY
     from app.demo.labels import make_labels_demo
     from app.demo.study import NAME, demo_links, make_demo
-    from app.settings import opened, settings
+    from app.settings import settings
     from db.people_tables import ROLES
 
     engine = opened(begins=True)
@@ -117,8 +119,6 @@ def _make_study(study: str, protocol: str, seed: int) -> dict[str, Any]:
     from annotation.protocol import read_protocol
     from annotation.studies import has_labels, init_study, not_yet_active
     from app.results.reporting import settings_of
-    from app.settings import opened
-    from db.connect import transaction
 
     parsed, text = read_protocol(protocol)
     settings_of(parsed)  # a statistic's setting that cannot work is refused now, not after months of labels
@@ -175,11 +175,7 @@ def reveal_study(study: str = WHICH, as_json: bool = JSON) -> None:
 
     Example: calipers reveal mystudy
     """
-    from annotation.people.principals import local_admin
-    from annotation.studies import find_study
     from annotation.work.study_status import reveal
-    from app.settings import opened
-    from db.connect import transaction
 
     with transaction(opened()) as session:
         revealed = reveal(session, local_admin(find_study(session, study)))
@@ -199,10 +195,7 @@ def serve(
 
     Example: calipers serve --port 8501
     """
-    import os
-    import sys
-
-    from app.settings import leads_elsewhere, opened, refuse_taken, server_options, settings
+    from app.settings import leads_elsewhere, refuse_taken, server_options, settings
     from calipers.own_folders import command_of
 
     refuse_taken(address, port)
@@ -226,12 +219,8 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
     target = {"open": "open", "pause": "paused", "close": "closed", "lock": "locked"}[verb]
 
     def move(study: str = WHICH, as_json: bool = JSON) -> None:
-        from annotation.people.principals import local_admin
-        from annotation.studies import find_study, protocol_of
         from annotation.work.study_status import set_status
         from app.progress import short_of_people, study_progress
-        from app.settings import opened
-        from db.connect import transaction
 
         with transaction(opened()) as session:
             kept = find_study(session, study)

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from app.results.shown_file import Source
-from app.screens.report_page import answer, open_report, warnings_and_making
+from app.screens import report_page, waiting
 from app.screens.results import plot_words, tables_and_figures
-from app.screens.waiting import computed
 from calibration import errors, results
 from calibration.agreement.reliability_map import Cell, ReliabilityMap
 from exports.cells import shown
@@ -30,21 +29,21 @@ READING = (
 
 def show(source: Source) -> None:
     """The map of the judge that is chosen here."""
-    opened = open_report(source, "No map to show yet")
+    opened = report_page.open_report(source, "No map to show yet")
     if opened is None:
         return
     report = opened.report
     judges = candidates(report)
     if not judges:
-        answer(NOBODY)
-        warnings_and_making(report)
+        report_page.answer(NOBODY)
+        report_page.warnings_and_making(report)
         return
     foremost = report.choice.foremost if report.choice else None
     first = foremost.judge if foremost else judges[0]
     head = st.container()
     judge = st.selectbox("Judge", judges, index=judges.index(first), key="reliability_of", width=280)
     try:
-        kept = computed("map", source, opened.version, judge, doing="Looking at each criterion and category")
+        kept = waiting.computed("map", source, opened.version, judge, doing="Looking at each criterion and category")
         if kept is None:
             return
         cells: ReliabilityMap = kept.value
@@ -52,12 +51,12 @@ def show(source: Source) -> None:
         cells = ReliabilityMap(judge, (), (), ())
         head.caption(error.text)
     with head:
-        answer(sentence(cells))
+        report_page.answer(sentence(cells))
     tables_and_figures.plot(reliability(cells), "reliability", plot_words.of_reliability(cells))
     table = cells_table(cells)
     if table.rows:
         tables_and_figures.sortable(table, report, "cells")
-    warnings_and_making(report)
+    report_page.warnings_and_making(report)
 
 
 def candidates(report: results.CalibrationReport) -> list[str]:

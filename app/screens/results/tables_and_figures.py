@@ -16,8 +16,7 @@ from calibration.confidence.confidence import AT
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.aggregates import AGGREGATE
 from calibration.table.verdicts import BOTH_ORDERS, SYSTEM_PAIR
-from exports import cells, forms, tables
-from exports.figures import Figure, as_bytes, told
+from exports import cells, figures, forms, tables
 
 
 def table_html(table: tables.Table, report: CalibrationReport) -> str:
@@ -117,7 +116,7 @@ LARGER = 1.25  # print is 8 pt, a screen is read at 13 px
 MIME = {"pdf": "application/pdf", "svg": "image/svg+xml"}
 
 
-def plot(figure: Figure | None, key: str, shows: str) -> None:
+def plot(figure: figures.Figure | None, key: str, shows: str) -> None:
     """Nothing where there is no figure. `key`: of its buttons; `shows`: as of `plot_html`."""
     if figure is None:
         return
@@ -125,12 +124,12 @@ def plot(figure: Figure | None, key: str, shows: str) -> None:
     with st.container(horizontal=True, gap="medium", key=f"files_of_{key}"):
         for form, mime in MIME.items():
             st.download_button(
-                f"Download {form.upper()}", partial(as_bytes, figure, form), f"{figure.name}.{form}", mime,
+                f"Download {form.upper()}", partial(figures.as_bytes, figure, form), f"{figure.name}.{form}", mime,
                 key=f"{key}_{form}", type="tertiary", on_click="ignore",
             )  # fmt: skip
 
 
-def plot_html(figure: Figure | None, shows: str) -> str:
+def plot_html(figure: figures.Figure | None, shows: str) -> str:
     """As a picture that asks for nothing from outside; "" where there is none.
 
     `shows`: one sentence with this study's numbers, above it, and its text for who cannot see it. How it is drawn
@@ -138,9 +137,9 @@ def plot_html(figure: Figure | None, shows: str) -> str:
     """
     if figure is None:
         return ""
-    picture = base64.b64encode(as_bytes(figure, "svg")).decode()
+    picture = base64.b64encode(figures.as_bytes(figure, "svg")).decode()
     width = round(float(figure.canvas.get_figwidth()) * 96 * LARGER)
-    caption = escape(told(figure))
+    caption = escape(figures.told(figure))
     return (
         f'<figure class="c-plot"><p>{escape(shows)}</p><img src="data:image/svg+xml;base64,{picture}" '
         f'alt="{escape(shows)}" style="width: {width}px"><figcaption>{caption}</figcaption></figure>'

@@ -8,8 +8,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.protocol import Apart, Protocol
 from annotation.studies import protocol_of
 from app.results.reporting import work_version
-from app.screens import look, waiting
-from app.screens.report_page import answer, section, study_head
+from app.screens import look, report_page, waiting
 from app.settings import database
 from calibration.results import Estimate
 from db.connect import reading
@@ -41,14 +40,14 @@ def show(principal: Principal) -> None:
     look.style()
     with reading(database()) as session:
         study = study_for(session, principal, "evaluator")
-        study_head(study)
+        report_page.study_head(study)
         protocol, version = protocol_of(study), work_version(session, study)
     kept = waiting.computed("disputes", principal, version, doing="Comparing what people answered")
     if kept is None:
         return
     disputes, sided = kept.value
-    answer(sentence(disputes), about(disputes, protocol))
-    section(f"{_criteria(disputes.rows)}{_sided(sided)}")
+    report_page.answer(sentence(disputes), about(disputes, protocol))
+    report_page.section(f"{_criteria(disputes.rows)}{_sided(sided)}")
 
 
 def sentence(disputes: Adjudication) -> str:

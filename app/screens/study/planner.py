@@ -10,8 +10,7 @@ from annotation import errors, studies
 from annotation.people.principals import study_for
 from app.results import reporting, shown_file
 from app.results.kept import Version
-from app.screens import look, waiting
-from app.screens.report_page import answer, page_head, section
+from app.screens import look, report_page, waiting
 from app.screens.results import plot_words, tables_and_figures
 from app.settings import database
 from calibration.errors import CalibrationError
@@ -30,7 +29,7 @@ HEADS = ("To show", "Topics", "To be safe", "Pairs", "Hours", "Annotators, USD",
 
 def show(source: shown_file.Source) -> None:
     """The plan that the sliders describe; every number is worked out again when one moves."""
-    version, _ = page_head(source)
+    version, _ = report_page.page_head(source)
     settings, criteria = _asked(source)
     beside, said = st.columns([3, 8], gap="large")
     with beside:
@@ -45,7 +44,7 @@ def show(source: shown_file.Source) -> None:
             _say(_plan(pilot, goals, assumed, prices, topics), goals, assumed)
     except (errors.AnnotationError, CalibrationError) as error:
         with said:
-            answer("No plan from this.", f"{error.text[:1].upper()}{error.text[1:]}.")
+            report_page.answer("No plan from this.", f"{error.text[:1].upper()}{error.text[1:]}.")
 
 
 def _asked(source: shown_file.Source) -> tuple[CalibrationSettings, int]:
@@ -69,7 +68,7 @@ def _plan(pilot: Pilot | None, goals: Goals, assumed: dict[str, float], prices: 
 
 def _goals(settings: CalibrationSettings, pilot: Pilot | None) -> tuple[Goals, int]:
     """Ask for the goals in points of agreement, and how many topics one could have."""
-    section("<h2>What it is to show</h2>")
+    report_page.section("<h2>What it is to show</h2>")
     half_width = _points("Half-width of the interval", 5.0, "half_width")
     margin = _points("Margin of non-inferiority", 100 * settings.margin, "margin")
     difference = _points("Difference of two judges", 5.0, "difference")
@@ -93,7 +92,7 @@ def _looks(settings: CalibrationSettings) -> tuple[int, bool]:
 
 def _assumptions(criteria: int) -> dict[str, float]:
     """`criteria`: of this study, for the next one is likely to ask them too; 0 where each topic has its own."""
-    section("<h2>What is assumed</h2>")
+    report_page.section("<h2>What is assumed</h2>")
     return DEFAULTS | {
         "agreement": st.slider("Agreement", 50, 95, 80, format="%d %%", key="plan_agreement") / 100,
         "icc": st.slider("ICC: how alike labels of a topic are", 0.0, 0.6, 0.1, 0.01, key="plan_icc"),
@@ -105,7 +104,7 @@ def _assumptions(criteria: int) -> dict[str, float]:
 
 
 def _prices() -> Prices:
-    section("<h2>What it costs</h2>")
+    report_page.section("<h2>What it costs</h2>")
     asked = {
         "Minutes of one annotator for a pair": "minutes",
         "USD for an annotator's hour": "rate",
@@ -126,17 +125,17 @@ def _points(label: str, start: float, key: str, low: float = 1.0) -> float:
 
 
 def _say(planned: StudyPlan, goals: Goals, assumed: dict[str, float]) -> None:
-    answer(sentence(planned), rests_on(planned, assumed))
+    report_page.answer(sentence(planned), rests_on(planned, assumed))
     tables_and_figures.plot(plan_figure(planned, goals), "plan", plot_words.of_plan(planned, goals))
-    section(f"<h2>What each aim takes</h2>{aims_html(planned)}")
+    report_page.section(f"<h2>What each aim takes</h2>{aims_html(planned)}")
     if planned.at:
         at = planned.at
-        section(
+        report_page.section(
             f"<h2>With {at.topics:,} topics</h2><p>Agreement is known to ±{rounded(at.half_width, 3)}; a gap below the "
             f"margin is shown with power {percent(at.power)}, two judges are told apart with "
             f"{percent(at.power_apart)}.{_price(at.cost.hours, at.cost.total)}</p>"
         )
-    section(
+    report_page.section(
         f"<h2>Why more criteria do not replace topics</h2><p>{escape(why_topics(planned))}</p>{worth_html(planned)}"
     )
 

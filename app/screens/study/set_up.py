@@ -5,10 +5,8 @@ from html import escape
 import streamlit as st
 
 from annotation.people.principals import Principal, study_for
-from app.screens.look import style
-from app.screens.report_page import answer, section, study_head
-from app.setting_up import Step, sentence, set_up_of, steps
-from app.settings import database
+from app import setting_up, settings
+from app.screens import look, report_page
 from db.connect import reading
 
 CSS = """
@@ -30,17 +28,17 @@ STATES = {"done": "done", "next": "next", "later": "to come"}
 
 def show(principal: Principal) -> None:
     """Show the steps as they are now; a click on a command selects the whole of it."""
-    style()
+    look.style()
     st.html(f"<style>{CSS}</style>")
-    with reading(database()) as session:
-        study_head(study_for(session, principal, "admin"))
-        taken = steps(set_up_of(session, principal))
-    answer(sentence(taken))
-    section(f'<ol class="s-steps">{"".join(map(step_html, taken))}</ol>')
+    with reading(settings.database()) as session:
+        report_page.study_head(study_for(session, principal, "admin"))
+        taken = setting_up.steps(setting_up.set_up_of(session, principal))
+    report_page.answer(setting_up.sentence(taken))
+    report_page.section(f'<ol class="s-steps">{"".join(map(step_html, taken))}</ol>')
     st.button("Look again", key="look_again")
 
 
-def step_html(step: Step) -> str:
+def step_html(step: setting_up.Step) -> str:
     """A step with its state in words for who cannot see the mark; its command and page until it is done."""
     way = "" if step.state == "done" else _way(step)
     return (
@@ -50,7 +48,7 @@ def step_html(step: Step) -> str:
     )
 
 
-def _way(step: Step) -> str:
+def _way(step: setting_up.Step) -> str:
     link = "" if step.page is None else f'<a href="/{step.page[0]}" target="_self">{escape(step.page[1])}</a>'
     command = f"<code>{escape(step.command)}</code>"
     return f"<p>{link} or {command}</p>" if link else f"<p>{command}</p>"

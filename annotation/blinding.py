@@ -26,8 +26,8 @@ from annotation.leaks.blinding_audit import (
 )
 from annotation.leaks.layout_counts import FORMATTING, formatting_counts
 from annotation.leaks.provenance import find_provenance
-from annotation.leaks.recognition import Interval, Recognition, no_interval
 from annotation.leaks.self_identification import Flag, find_self_identification
+from annotation.leaks.system_classifier import Interval, Recognition, no_interval
 
 __all__ = [
     "CANONICAL_VERSION",
@@ -65,7 +65,7 @@ def audit_blinding(
 ) -> BlindingAudit:
     """What shown text still tells about its system: residue, shares removed, a classifier's guesses, gaps.
 
-    How often systems are recognised is `recognition`'s, every system taking part, the reference too, and so is what
+    `system_classifier` counts how often systems are recognised, every system taking part, the reference too, and what
     gives each away. Under 2 systems or 5 topics both are refused with the reason, never a number. `interval` makes the
     intervals over topics; `seed` makes the classifiers repeatable; `known`: what `measure` said of these texts before.
     Writes nothing.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from annotation.blinding import find_provenance
 from annotation.source_lists.named_citations import find_author_years, find_named_marks, find_source_keys
 from annotation.source_lists.reference_lists import Lists, find_lists
-from annotation.stripping import citation_links, citation_tokens, copied_pages, numbering, table_sources, tidying
+from annotation.stripping import citation_links, citation_numbers, citation_tokens, copied_pages, table_sources, tidying
 from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, math_zones
 
 __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
@@ -85,7 +85,9 @@ def _strip_once(text: str) -> _Pass:
     copy.shield([*code_zones(copy.text), *math_zones(copy.text)])
     copy.claim(citation_links.find_images(copy.text))
     labels = _defined_labels(copy.text)
-    lists = find_lists(copy.text, numbering.bracket_numbers(copy.text) | numbering.raised_numbers(copy.text))
+    lists = find_lists(
+        copy.text, citation_numbers.bracket_numbers(copy.text) | citation_numbers.raised_numbers(copy.text)
+    )
     copy.claim(lists.spans)
     listed = frozenset(lists.numbers)
     copy.claim(copied_pages.find_cards(copy.text))
@@ -93,13 +95,15 @@ def _strip_once(text: str) -> _Pass:
     copy.claim([*copied_pages.find_chips(copy.text), *copied_pages.find_copied_marks(copy.text)])
     copy.claim(table_sources.find_linked_cells(copy.text))
     copy.claim(citation_links.find_links(copy.text, labels, lists.entries))
-    copy.claim(numbering.find_damaged(copy.text))
-    bracketed = numbering.find_marks(copy.text)
-    judged = numbering.profile(copy.text, bracketed, listed)
-    copy.claim(numbering.find_raised(copy.text, judged))
-    copy.claim(numbering.find_rounded(copy.text, judged) if lists.numbered else ())
-    copy.claim([*numbering.find_glossed(copy.text, listed), *numbering.find_labels(copy.text, lists.labels)])
-    copy.claim(numbering.find_numbers(copy.text, bracketed, judged))
+    copy.claim(citation_numbers.find_damaged(copy.text))
+    bracketed = citation_numbers.find_marks(copy.text)
+    judged = citation_numbers.profile(copy.text, bracketed, listed)
+    copy.claim(citation_numbers.find_raised(copy.text, judged))
+    copy.claim(citation_numbers.find_rounded(copy.text, judged) if lists.numbered else ())
+    copy.claim(
+        [*citation_numbers.find_glossed(copy.text, listed), *citation_numbers.find_labels(copy.text, lists.labels)]
+    )
+    copy.claim(citation_numbers.find_numbers(copy.text, bracketed, judged))
     copy.claim(find_named_marks(copy.text, lists.entries))
     copy.claim(citation_links.find_addresses(copy.text))
     copy.claim(find_author_years(copy.text, lists.entries))

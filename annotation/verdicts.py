@@ -13,7 +13,7 @@ import pandas as pd
 from sqlalchemy import RowMapping, orm, select
 
 from annotation import errors, studies
-from annotation.designs import pairing, presentation
+from annotation.designs import pairing, sides_and_orders
 from annotation.items.shown import item_code, sources_sha256
 from annotation.labels.current_labels import Shown, counted_labels, counts, has_seen_only, shown_by_item
 from annotation.labels.optional_columns import JudgeShares, Share, first_of_claims, items_beside, weights_of
@@ -43,7 +43,7 @@ def unblind(choice: str | None, left: str | None) -> str | None:
     if choice == "left" and left is not None:
         return left
     if choice == "right" and left is not None:
-        return presentation.OTHER[left]
+        return sides_and_orders.OTHER[left]
     return choice
 
 

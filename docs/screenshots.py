@@ -27,7 +27,7 @@ from annotation.offline.packets import reserve_packet  # noqa: E402
 from annotation.people.principals import local_admin  # noqa: E402
 from annotation.planning.slots import apply_plan, make_plan  # noqa: E402
 from annotation.studies import init_study  # noqa: E402
-from annotation.work.study_status import move_study  # noqa: E402
+from annotation.work.open_and_close import move_study  # noqa: E402
 from app.component import packet_html  # noqa: E402
 from app.demo.study import REPORTS, demo_links, make_demo  # noqa: E402
 from db.connect import transaction  # noqa: E402

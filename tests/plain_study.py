@@ -8,7 +8,7 @@ from itertools import combinations
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
-from annotation.designs.presentation import orient
+from annotation.designs.sides_and_orders import orient
 from annotation.labelling import save, submit
 from annotation.people.principals import Principal, enroll
 from annotation.studies import init_study

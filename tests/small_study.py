@@ -17,8 +17,8 @@ from annotation.people.principals import Principal, enroll, local_admin
 from annotation.planning.slots import apply_plan, compare_plan, make_plan
 from annotation.shown_texts.auditing import list_reports
 from annotation.studies import init_study, protocol_of
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
-from annotation.work.study_status import move_study
 from db.connect import transaction
 from db.people_tables import Rater
 from db.tables import Item, Report, Study

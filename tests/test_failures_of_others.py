@@ -18,9 +18,9 @@ from annotation.people.sign_ins import sign_in, sign_out, who
 from annotation.verdicts import labels_csv, load_verdicts
 from annotation.work.claiming import take
 from annotation.work.history import answer_history
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
 from annotation.work.progress import position
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Label, Study
 from tests.small_study import a_person, answer, answer_all, make_study

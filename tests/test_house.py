@@ -25,7 +25,7 @@ LONG = {
 }
 # What has a mean, a spread or a draw and is no statistic of a study, by the file that takes it
 OTHER_COUNTING = {
-    "annotation/leaks/recognition.py": "the share of reports whose system a classifier recognises",
+    "annotation/leaks/system_classifier.py": "the share of reports whose system a classifier recognises",
     "annotation/passages.py": "TF-IDF likeness of passages, shown to a reader",
     "annotation/open_work/quotas.py": "a flow problem: whom the remaining slots can reach",
     "annotation/leaks/blinding_audit.py": "the report whose removed share stands apart, for its owner to look at",

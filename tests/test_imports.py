@@ -36,7 +36,7 @@ ONLY_IN = {
     "sqlalchemy": ("db/", "annotation/", "app/"),
     "pypandoc": ("annotation/documents/",),
     "scipy": ("calibration/", "annotation/open_work/quotas.py"),
-    "sklearn": ("calibration/", "annotation/leaks/recognition.py", "annotation/passages.py"),
+    "sklearn": ("calibration/", "annotation/leaks/system_classifier.py", "annotation/passages.py"),
     "krippendorff": ("calibration/",),
     "matplotlib": ("exports/", "calipers/notebook.py"),  # there for its types
     "starlette": ("app/",),

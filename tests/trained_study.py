@@ -16,8 +16,8 @@ from annotation.labelling import save, submit
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
-from annotation.work.study_status import move_study
 from db.connect import transaction
 from tests.prepared import prepared
 from tests.small_study import PROTOCOL, answer, write_reports

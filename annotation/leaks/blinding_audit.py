@@ -73,7 +73,7 @@ class Sign:
 
     system: str
     kind: str  # word or formatting
-    name: str  # the word, or one of `recognition.FORMATTING`
+    name: str  # the word, or one of `system_classifier.FORMATTING`
     own: float
     others: float
     report: str  # where there is most of it

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Row, orm, select
 
-from annotation.designs import pairing, presentation
+from annotation.designs import pairing, sides_and_orders
 from annotation.items.twins import once_a_page, twin_item
 from annotation.open_work.quotas import may_be_shown
 from annotation.studies import audit, protocol_of
@@ -183,7 +183,9 @@ def _taken(session: orm.Session, study: Study, rater_id: int, made: Assignment) 
     made.study_id, made.rater_id, made.plan_seed = study.id, rater_id, study.seed
     made.status, made.taken_at, made.active_at = "taken", types.now(), types.now()
     topic = session.get_one(Item, made.item_id).topic_id
-    made.criteria_order = presentation.CriteriaOrders(session, study).draw(topic, made.item_id, made.purpose, rater_id)
+    made.criteria_order = sides_and_orders.CriteriaOrders(session, study).draw(
+        topic, made.item_id, made.purpose, rater_id
+    )
     session.add(made)
     session.flush()
     audit(session, study.id, rater_id, "take", assignment=made.id)
@@ -193,7 +195,7 @@ def _taken(session: orm.Session, study: Study, rater_id: int, made: Assignment) 
 def _along(session: orm.Session, taken: Assignment, twin: Item) -> None:
     """The report beside is rated again with it."""
     same = {name: getattr(taken, name) for name in ALIKE}
-    session.add(Assignment(item_id=twin.id, left=presentation.OTHER[taken.left or ""], **same))
+    session.add(Assignment(item_id=twin.id, left=sides_and_orders.OTHER[taken.left or ""], **same))
     session.flush()
 
 
@@ -202,7 +204,7 @@ def _side(seed: int, what: str, rater_id: int, number: int, left: str | None) ->
     if left is None:
         return None
     keeps = pairing.seeded(seed, what, "sides", rater_id, number // 2).random() < 0.5
-    return left if keeps == (number % 2 == 0) else presentation.OTHER[left]
+    return left if keeps == (number % 2 == 0) else sides_and_orders.OTHER[left]
 
 
 def _draw(seed: int, what: str, rater_id: int, item: int) -> bytes:

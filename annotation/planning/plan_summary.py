@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import func, orm, select
 
-from annotation.designs import pairing, presentation
+from annotation.designs import pairing, sides_and_orders
 from annotation.open_work.due import retests_of
 from annotation.people.principals import Principal, study_for
 from annotation.planning.planned_items import Planned, Probe
@@ -97,7 +97,7 @@ def summary(session: orm.Session, principal: Principal, plan: Plan) -> PlanSumma
     )
 
 
-def _all_slots(plan: Plan) -> list[presentation.Slot]:
+def _all_slots(plan: Plan) -> list[sides_and_orders.Slot]:
     """Those that stand and the new ones, with the people a roster would give them."""
     given = dict(plan.reserve)
     held = [replace(slot, reserved_for=given.get(number, slot.reserved_for)) for number, slot in plan.held.items()]
@@ -112,13 +112,13 @@ def _loads(session: orm.Session, study: Study, plan: Plan, slots: int) -> list[i
     return [slots // people + (number < slots % people) for number in range(people)]
 
 
-def _systems(plan: Plan, slots: list[presentation.Slot], each: list[int]) -> tuple[SystemUse, ...]:
+def _systems(plan: Plan, slots: list[sides_and_orders.Slot], each: list[int]) -> tuple[SystemUse, ...]:
     items, shown_in = Counter[str](), Counter[str]()
     for item, times in zip(plan.items, each, strict=True):
         for system in _shown_systems(item):
             items[system] += 1
             shown_in[system] += times
-    sides = presentation.side_counts(plan.pairs, slots) if plan.pairs else {}
+    sides = sides_and_orders.side_counts(plan.pairs, slots) if plan.pairs else {}
     return tuple(
         SystemUse(system, items[system], shown_in[system], *sides.get(system, (0, 0))) for system in sorted(items)
     )
@@ -131,11 +131,11 @@ def _shown_systems(item: Planned) -> list[str]:
     return [report.system for report in reports]
 
 
-def _uneven(plan: Plan, slots: list[presentation.Slot]) -> int:
+def _uneven(plan: Plan, slots: list[sides_and_orders.Slot]) -> int:
     by_person = defaultdict(list)
     for slot in slots:
         by_person[slot.reserved_for].append(slot)
-    counts = [presentation.side_counts(plan.pairs, mine) for mine in by_person.values()]
+    counts = [sides_and_orders.side_counts(plan.pairs, mine) for mine in by_person.values()]
     return max((abs(left - right) for sides in counts for left, right in sides.values()), default=0)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import orm, select
 
 from annotation.designs import pairing, rosters
-from annotation.designs.presentation import Slot, orient_for
+from annotation.designs.sides_and_orders import Slot, orient_for
 from annotation.errors import AnnotationError
 from annotation.planning.planned_items import Key, Planned, items_by_key, key_of
 from annotation.studies import protocol_of

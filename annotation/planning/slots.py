@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import orm, select, update
 
 from annotation.designs import listed_pairs, pairing
-from annotation.designs.presentation import OTHER, CriteriaOrders, Slot, plan_alone, plan_sides
+from annotation.designs.sides_and_orders import OTHER, CriteriaOrders, Slot, plan_alone, plan_sides
 from annotation.items.twins import twin_assignment, twin_item
 from annotation.passages import compare_reports, to_stored, turned
 from annotation.people.principals import Principal, study_for

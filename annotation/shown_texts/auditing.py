@@ -9,7 +9,7 @@ from sqlalchemy import Row, Select, func, orm, select
 from annotation.blinding import audit_blinding, measure, readable
 from annotation.errors import AnnotationError
 from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
-from annotation.leaks.recognition import Interval, no_interval
+from annotation.leaks.system_classifier import Interval, no_interval
 from annotation.people.principals import Principal, study_for
 from annotation.planning.planned_items import shown_reports
 from annotation.shown_texts import kept_measures, overrides, prepare

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sqlalchemy import orm, select
 
-from annotation.designs import pairing, presentation
+from annotation.designs import pairing, sides_and_orders
 from annotation.errors import AnnotationError
 from annotation.labels.entries import clean
 from annotation.people import consent, principals
@@ -120,7 +120,7 @@ def next_training(session: orm.Session, study: Study, principal: principals.Prin
 def training_side(seed: int, item: int, enrollment: int, attempt: int) -> str:
     """Which of A and B stands on the left: a coin for this person and item, turned with every further attempt."""
     first = "A" if pairing.seeded(seed, "training side", item, enrollment).random() < 0.5 else "B"
-    return first if attempt % 2 else presentation.OTHER[first]
+    return first if attempt % 2 else sides_and_orders.OTHER[first]
 
 
 def end_training_item(session: orm.Session, principal: principals.Principal, assignment: Assignment) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from annotation.importing.reports import records, write
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
-from annotation.work.study_status import set_status
+from annotation.work.open_and_close import set_status
 from db import connect, tables
 
 NAME = "demo-labels"

@@ -23,7 +23,7 @@ from annotation.labels.entries import AnswerEntry
 from annotation.people.links import invite
 from annotation.people.principals import Principal, enroll, local_admin
 from annotation.planning.slots import apply_plan, compare_plan, make_plan
-from annotation.work import claiming, study_status
+from annotation.work import claiming, open_and_close
 from annotation.work.page import assignment_page
 from annotation.work.progress import position
 from db import connect, people_tables
@@ -69,7 +69,7 @@ def make_demo(engine: Engine, progress: Callable[[int, int], None] = lambda done
             write.import_reports(session, admin, folder.read_folder(REPORTS), layout="folder", source="demo_reports")
             plan = make_plan(session, admin, design="all", per_topic=None, overlap=2)
             apply_plan(session, admin, plan, compare_plan(session, admin, plan))
-            study_status.set_status(session, admin, "open")
+            open_and_close.set_status(session, admin, "open")
             progress(1, steps)
             for number in range(1, ANNOTATORS + 1):
                 _annotate(session, study, number)

@@ -16,7 +16,7 @@ from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.protocol import Protocol, parse_protocol
 from annotation.shown_texts.prepare import Prepared
-from annotation.work.study_status import reveal
+from annotation.work.open_and_close import reveal
 from app.reproducing import public_files, simulating
 from app.reproducing.recipes import Part, Recipe, ResultsSource, protocol_text
 from db.connect import transaction

@@ -19,12 +19,11 @@ from calibration.examining.examining import named_sides
 from calibration.remarks import Reason
 from calibration.settings import CalibrationSettings
 from calibration.study.bias import Bias
-from calibration.study.bounding import FEW_CLUSTERS
 from calibration.study.crossing import shared_units
 from calibration.study.joining import MANY_LABELS, Study, scale_of
 from calibration.table.typed_cells import where
 from calibration.warnings import comparison_cautions, judge_cautions
-from calibration.warnings.sample_cautions import plan_cautions, sample_cautions
+from calibration.warnings.sample_cautions import few_clusters, plan_cautions, sample_cautions
 
 Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -42,7 +41,7 @@ def cautions(
     panel: PanelSensitivity | None = None,
 ) -> tuple[ReportWarning, ...]:
     """Every warning that applies, the general ones first; those of one rater in the order of the report's raters."""
-    out = [*_few(study, settings), *_kinds(study, settings), *_named(study, settings), *_people(study)]
+    out = [*few_clusters(study, settings), *_kinds(study, settings), *_named(study, settings), *_people(study)]
     out += [*sample_cautions(study), *_mirrored(study), *positive_cautions(study, settings)]
     for judge in study.judges:
         out += [
@@ -55,20 +54,6 @@ def cautions(
     out += comparison_cautions.system_cautions(estimates)
     out += plan_cautions(study, settings, estimates)
     return (*out, *_orders(study, estimates, biases), *_dashes(estimates))
-
-
-def _few(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
-    count = len(study.clusters)
-    if count >= FEW_CLUSTERS:
-        return
-    text = f"{count} clusters: intervals rest on few independent units; label at least {FEW_CLUSTERS}"
-    yield ReportWarning("few_clusters", text)
-    if settings.per_criterion and len(study.criteria) > 1:
-        yield ReportWarning(
-            "thin_criteria",
-            f"{len(study.criteria)} criteria on {count} clusters: single criteria get no interval and must not be "
-            "ranked; with 10 pairs, criteria that are all truly .80 show values from .50 to 1.00",
-        )
 
 
 def _kinds(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:

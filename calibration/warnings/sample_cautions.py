@@ -1,4 +1,4 @@
-"""Cautions about the data: repeated topics, undeclared scales, raters alike, plans changed after labels were seen."""
+"""Cautions about the data: few clusters, repeated topics, undeclared scales, raters alike, plans changed late."""
 
 import hashlib
 import json
@@ -15,6 +15,7 @@ from calibration.arithmetic.columns import Codes, tally
 from calibration.estimates import Estimate, ReportWarning
 from calibration.settings import CalibrationSettings
 from calibration.study.alike_texts import numbered
+from calibration.study.bounding import FEW_CLUSTERS
 from calibration.study.counted import derived_preferences
 from calibration.study.crossing import shared_units
 from calibration.study.joining import MANY_LABELS, Mask, Study, scale_of
@@ -27,6 +28,21 @@ COPIED, APART = 0.97, 0.1  # agreement with a judge from which on, and how far a
 CHANCE = 10.0  # bits: in 1 of 1,000 studies two topics would look so alike by chance
 NAMED = 3
 RARE = 0.01
+
+
+def few_clusters(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
+    """`few_clusters`, fewer than FEW_CLUSTERS of them, and `thin_criteria`, several criteria on so few."""
+    count = len(study.clusters)
+    if count >= FEW_CLUSTERS:
+        return
+    text = f"{count} clusters: intervals rest on few independent units; label at least {FEW_CLUSTERS}"
+    yield ReportWarning("few_clusters", text)
+    if settings.per_criterion and len(study.criteria) > 1:
+        yield ReportWarning(
+            "thin_criteria",
+            f"{len(study.criteria)} criteria on {count} clusters: single criteria get no interval and must not be "
+            "ranked; with 10 pairs, criteria that are all truly .80 show values from .50 to 1.00",
+        )
 
 
 def sample_cautions(study: Study) -> Iterator[ReportWarning]:

@@ -25,10 +25,10 @@ from annotation.people.consent import consent_version, give_consent
 from annotation.people.principals import Principal, local_admin
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.own_work import own_work
 from annotation.work.page import assignment_page
 from annotation.work.progress import position
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Label, Report, Study
 from db.types import now

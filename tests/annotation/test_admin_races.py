@@ -19,8 +19,8 @@ from annotation.people.links import invite
 from annotation.people.principals import Principal, local_admin
 from annotation.studies import hold_person
 from annotation.work.claiming import take
+from annotation.work.open_and_close import set_status
 from annotation.work.page import assignment_page
-from annotation.work.study_status import set_status
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Study

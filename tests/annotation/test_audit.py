@@ -34,7 +34,7 @@ WORDS = ("harbour", "silt", "tide", "quay", "crane", "pilot", "toll", "rope", "l
 @pytest.fixture(autouse=True)
 def _a_small_forest(monkeypatch: pytest.MonkeyPatch) -> None:
     """What 200 trees can tell apart, 40 can: a planted style, and none."""
-    monkeypatch.setattr("annotation.leaks.recognition.TREES", 40)
+    monkeypatch.setattr("annotation.leaks.system_classifier.TREES", 40)
 
 
 def report(system: str, topic: str, text: str, **changes: object) -> AuditedReport:

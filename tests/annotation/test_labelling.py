@@ -21,8 +21,8 @@ from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page, current_answers, own_assignment
-from annotation.work.study_status import move_study
 from db.connect import open_database, reading, transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Item, Label, Report, Study

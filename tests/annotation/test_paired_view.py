@@ -13,7 +13,7 @@ from hypothesis import settings
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from annotation.designs.presentation import OTHER
+from annotation.designs.sides_and_orders import OTHER
 from annotation.errors import AnnotationError, Incomplete
 from annotation.facts.soundness import find_faults
 from annotation.items.twins import twin_items, with_twin
@@ -33,10 +33,10 @@ from annotation.studies import init_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.history import work_log
+from annotation.work.open_and_close import move_study, set_status
 from annotation.work.own_work import own_work
 from annotation.work.page import assignment_page, own_assignment
 from annotation.work.progress import position
-from annotation.work.study_status import move_study, set_status
 from app.progress import study_parts, study_progress
 from db.connect import transaction
 from db.tables import LIVE, Assignment, Event, Item, Report, Study, System

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.designs.pairing import DESIGNS, Candidate, Pair, meetings, name_pair, plan_pairs, plan_singles
-from annotation.designs.presentation import plan_sides
+from annotation.designs.sides_and_orders import plan_sides
 from annotation.errors import AnnotationError
 
 

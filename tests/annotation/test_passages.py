@@ -18,8 +18,8 @@ from annotation.planning.slots import apply_plan, compare_plan, make_plan
 from annotation.rendering import Block, report_blocks
 from annotation.studies import init_study
 from annotation.work import page as page_module
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
-from annotation.work.study_status import move_study
 from db.connect import transaction
 from db.tables import Assignment, Item, Report
 from tests.small_study import PROTOCOL, a_person

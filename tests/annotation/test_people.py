@@ -22,9 +22,9 @@ from annotation.people.sign_ins import sign_in, who
 from annotation.studies import not_yet_active, protocol_of
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
 from annotation.work.progress import completion_code, position
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Invite, OpenLink, SignIn
 from db.tables import Assignment, Event, Label, Study

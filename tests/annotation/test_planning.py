@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from annotation.designs.listed_pairs import read_list
 from annotation.designs.pairing import seeded
-from annotation.designs.presentation import CriteriaOrders, Question, shuffled
+from annotation.designs.sides_and_orders import CriteriaOrders, Question, shuffled
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
@@ -23,7 +23,7 @@ from annotation.planning.plan_summary import summary
 from annotation.planning.slots import Plan, apply_plan, make_plan
 from annotation.studies import init_study, not_yet_active, protocol_of
 from annotation.work.claiming import take
-from annotation.work.study_status import move_study
+from annotation.work.open_and_close import move_study
 from db.connect import transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment, Criterion, Event, Item, Report, Study, System, Topic

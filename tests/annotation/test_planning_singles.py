@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
 from annotation.designs.pairing import Candidate, plan_singles
-from annotation.designs.presentation import plan_alone
+from annotation.designs.sides_and_orders import plan_alone
 from annotation.errors import AnnotationError
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports

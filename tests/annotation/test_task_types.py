@@ -21,8 +21,8 @@ from annotation.protocol import Scale, parse_protocol
 from annotation.studies import init_study
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
-from annotation.work.study_status import move_study
 from db.connect import transaction
 from db.tables import Assignment, Criterion, Item, Label, Report, Study, System
 from tests.small_study import BESIDE, PROBES, RATING, a_person, answer, answer_all, make_study, with_reference

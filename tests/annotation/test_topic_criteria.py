@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine
 
-from annotation.designs.presentation import CriteriaOrders
+from annotation.designs.sides_and_orders import CriteriaOrders
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.reports.deepresearch_bench import CRITERIA, read_deepresearch_bench
 from annotation.importing.reports.folder import read_folder
@@ -20,7 +20,7 @@ from annotation.importing.reports.write import import_reports
 from annotation.items.shown import asked_of
 from annotation.people.principals import local_admin
 from annotation.studies import codes_by_topic, init_study
-from annotation.work.study_status import move_study
+from annotation.work.open_and_close import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Import, Item, Report, Study, Topic
 from db.types import now

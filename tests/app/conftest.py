@@ -34,7 +34,7 @@ def no_packages_are_searched_for_components() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def small_forests(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a classifier of reports finds with all its trees, tests/annotation shows."""
-    monkeypatch.setattr("annotation.leaks.recognition.TREES", 5)
+    monkeypatch.setattr("annotation.leaks.system_classifier.TREES", 5)
 
 
 @pytest.fixture

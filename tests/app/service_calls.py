@@ -83,7 +83,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "participation.standing.set_quota": lambda s, c: with_(5, "Ada"),
     "participation.standing.void_work": lambda s, c: with_("Ada", "a reason"),
     "participation.standing.withdraw": lambda s, c: with_("Ada"),
-    "work.study_status.set_status": lambda s, c: with_("paused"),
+    "work.open_and_close.set_status": lambda s, c: with_("paused"),
     "training.training.end_training_item": lambda s, c: with_(c.of(s, c.done["aid"])),
     "training.training.feedback": lambda s, c: with_(c.done["aid"]),
     "training.training.pass_training": lambda s, c: with_("Nea", "knows it well"),

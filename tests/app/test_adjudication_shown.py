@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
 from annotation.work.claiming import take
-from annotation.work.study_status import move_study
+from annotation.work.open_and_close import move_study
 from app.command_line import app
 from db.connect import transaction
 from db.tables import Study

@@ -181,7 +181,7 @@ def test_a_judge_that_always_says_first_is_named_in_words_and_its_panel_is_a_rat
     judging("judge", "run", "small")
     with transaction(judging.engine) as session:
         from annotation.people.principals import local_admin
-        from annotation.work.study_status import move_study
+        from annotation.work.open_and_close import move_study
         from db.tables import Study
 
         assert local_admin(session.get_one(Study, judging.study))

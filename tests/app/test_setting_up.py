@@ -16,7 +16,7 @@ from annotation.people.principals import local_admin
 from annotation.people.sign_ins import sign_in
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import init_study
-from annotation.work.study_status import move_study
+from annotation.work.open_and_close import move_study
 from app.setting_up import SetUp, sentence, set_up_of, steps
 from db.connect import transaction
 from db.tables import Study

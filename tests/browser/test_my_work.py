@@ -12,8 +12,8 @@ from sqlalchemy import select
 from annotation.labelling import submit
 from annotation.people.principals import Principal
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Enrollment, Rater
 from db.tables import Assignment, Event, Study

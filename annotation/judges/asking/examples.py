@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import RowMapping, select
 from sqlalchemy.orm import Session
 
-from annotation.designs.presentation import OTHER
+from annotation.designs.sides_and_orders import OTHER
 from annotation.errors import AnnotationError
 from annotation.items.shown import shown_of_item
 from annotation.judges.asking.own_prompts import own_template, with_examples

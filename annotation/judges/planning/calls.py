@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from sqlalchemy import ColumnElement, LargeBinary, and_, cast, func, orm, select
 
 from annotation import errors, studies
-from annotation.designs.presentation import OTHER
+from annotation.designs.sides_and_orders import OTHER
 from annotation.items.shown import ShownText, refuse_unasked
 from annotation.items.twins import twin_items
 from annotation.judges.asking.material import material_of

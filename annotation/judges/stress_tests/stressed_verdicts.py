@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from annotation.designs.presentation import OTHER
+from annotation.designs.sides_and_orders import OTHER
 from annotation.judges.asking import altered_texts, material
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.accounts import Account

@@ -175,7 +175,7 @@ def reveal_study(study: str = WHICH, as_json: bool = JSON) -> None:
 
     Example: calipers reveal mystudy
     """
-    from annotation.work.study_status import reveal
+    from annotation.work.open_and_close import reveal
 
     with transaction(opened()) as session:
         revealed = reveal(session, local_admin(find_study(session, study)))
@@ -219,7 +219,7 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
     target = {"open": "open", "pause": "paused", "close": "closed", "lock": "locked"}[verb]
 
     def move(study: str = WHICH, as_json: bool = JSON) -> None:
-        from annotation.work.study_status import set_status
+        from annotation.work.open_and_close import set_status
         from app.progress import short_of_people, study_progress
 
         with transaction(opened()) as session:

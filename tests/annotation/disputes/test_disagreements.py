@@ -25,7 +25,7 @@ from annotation.judges.reviewing.disagreements import (
     sent_call,
 )
 from annotation.people.principals import Principal
-from annotation.work.study_status import move_study
+from annotation.work.open_and_close import move_study
 from db.connect import reading, transaction
 from db.tables import Study
 from tests.annotation.result_trees import bring_results, labels_file

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, event, select, update
 
-from annotation.designs.presentation import OTHER
+from annotation.designs.sides_and_orders import OTHER
 from annotation.disputes.differing import in_dispute, reasons_of
 from annotation.disputes.disputes import disputes, turned
 from annotation.errors import AnnotationError
@@ -17,8 +17,8 @@ from annotation.protocol import parse_protocol
 from annotation.studies import audit, not_yet_active
 from annotation.verdicts import unblind
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Event, Report, Study

@@ -11,14 +11,14 @@ import pytest
 from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
-from annotation.designs.presentation import OTHER
+from annotation.designs.sides_and_orders import OTHER
 from annotation.disputes.disputes import disputes, turned
 from annotation.disputes.settled import settled
 from annotation.labels.evidence import code_point, plain_text
 from annotation.studies import criteria_of
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page, shown_reports
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Label, Report, Study
 from db.types import now

@@ -30,8 +30,8 @@ from annotation.planning.slots import apply_plan, make_plan
 from annotation.studies import newest_act
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page
-from annotation.work.study_status import move_study
 from db.connect import open_database, reading, transaction
 from db.tables import Event, Import, Item, Study
 from tests.annotation.layout_trees import everything, put

@@ -12,7 +12,7 @@ from sqlalchemy import Engine, event, select
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.labels.results import parse_fields
 from annotation.work.claiming import take
-from annotation.work.study_status import move_study
+from annotation.work.open_and_close import move_study
 from db.connect import transaction
 from db.judge_tables import Judge, JudgeCall, JudgeConfig
 from db.tables import Study

@@ -19,8 +19,8 @@ from annotation.shown_texts.overrides import (
 )
 from annotation.studies import init_study
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.progress import position
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Event, Item, Report, Study
 from db.types import now

@@ -23,8 +23,8 @@ from annotation.people.links import invite, revoke
 from annotation.people.principals import Principal, local_admin
 from annotation.people.sign_ins import sign_in, who
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.page import assignment_page, own_assignment
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Event, Import, Label, Study
 from db.types import now

@@ -16,7 +16,7 @@ from annotation.participation.standing import pause, set_quota
 from annotation.people.consent import give_consent
 from annotation.people.principals import Principal, local_admin
 from annotation.work.claiming import in_work, take
-from annotation.work.study_status import move_study
+from annotation.work.open_and_close import move_study
 from app.component import inline_json, packet_html
 from db.connect import reading, transaction
 from db.people_tables import Packet

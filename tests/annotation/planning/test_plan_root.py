@@ -16,7 +16,7 @@ from annotation.planning.plan_root import plan_roots, root_of, study_plan
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.shown_texts.overrides import edit_text, exclude_report
 from annotation.work.claiming import take
-from annotation.work.study_status import move_study
+from annotation.work.open_and_close import move_study
 from db.connect import transaction
 from db.tables import Item, Report, Study
 from tests.small_study import a_person, make_study, write_reports

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.designs.pairing import plan_pairs
-from annotation.designs.presentation import orient, orient_for, plan_sides, side_counts
+from annotation.designs.sides_and_orders import orient, orient_for, plan_sides, side_counts
 from tests.annotation.test_pairing import candidates
 
 

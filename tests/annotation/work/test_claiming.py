@@ -11,8 +11,8 @@ from sqlalchemy import Engine, select
 
 from annotation.errors import AnnotationError
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.progress import position
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Report, Study
 from tests.small_study import PROTOCOL, a_person, make_study

@@ -17,10 +17,10 @@ from annotation.open_work.due import attention_by, own_so_far, repeats, retests_
 from annotation.people.principals import Principal
 from annotation.training.gold import Attention, attention_results, is_careless
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.own_work import own_work
 from annotation.work.page import assignment_page
 from annotation.work.progress import position
-from annotation.work.study_status import move_study
 from db.connect import open_database, transaction
 from db.people_tables import Enrollment
 from db.tables import Assignment, Item, Study

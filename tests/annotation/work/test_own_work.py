@@ -19,9 +19,9 @@ from annotation.people.active_time import seconds_by_assignment
 from annotation.people.principals import Principal
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
+from annotation.work.open_and_close import move_study
 from annotation.work.own_work import OwnWork, Pay, own_work
 from annotation.work.page import assignment_page
-from annotation.work.study_status import move_study
 from db.connect import reading, transaction
 from db.people_tables import Rater
 from db.tables import Assignment, Event, Study

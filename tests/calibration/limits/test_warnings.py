@@ -33,7 +33,7 @@ def test_few_clusters_are_fewer_than_twenty_and_thin_criteria_are_two_or_more(
     clusters: int, criteria: int, expected: list[str]
 ) -> None:
     study: Any = Made(clusters=range(clusters), criteria=range(criteria))
-    assert codes(cautions._few(study, CalibrationSettings(per_criterion=True))) == expected
+    assert codes(sample_cautions.few_clusters(study, CalibrationSettings(per_criterion=True))) == expected
 
 
 @pytest.mark.parametrize(("labels", "many"), [(25, False), (26, True)])

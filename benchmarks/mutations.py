@@ -103,10 +103,14 @@ def _is_limit(side: ast.expr) -> bool:
     """A number past nothing, half, one and two, a constant, or what settings and plans set."""
     return any(
         (isinstance(one, ast.Constant) and _number(one) not in (None, 0, 0.5, 1, 2))
-        or (isinstance(one, ast.Name) and (one.id in GIVEN or (one.id.isupper() and one.id not in WORK)))
-        or (isinstance(one, ast.Attribute) and one.attr in GIVEN)
+        or (name := _named(one)) in GIVEN
+        or (name.isupper() and name not in WORK)
         for one in (side, *((side.left, side.right) if isinstance(side, ast.BinOp) else ()))
     )
+
+
+def _named(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 
 
 def _number(node: ast.AST) -> float | None:
@@ -174,20 +178,21 @@ def mutate(tree: ast.Module, place: int, at: int, value: float | None) -> None:
 def _constants(path: Path) -> Iterator[tuple[Path, str]]:
     """(file that defines it, name) of every constant that stands in a comparison here."""
     came = {
-        name.asname or name.name: (ROOT / (node.module or "").replace(".", "/")).with_suffix(".py")
+        name.asname or name.name: f"{node.module}.{name.name}"
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ImportFrom)
         for name in node.names
     }
-    for _, node in _ordered(path):
-        for side in (node.left, *node.comparators):
-            for inner in ast.walk(side):
-                if isinstance(inner, ast.Name) and inner.id.isupper() and inner.id not in WORK:
-                    yield came.get(inner.id, path), inner.id
-    for node in ast.walk(tree_of(path)):
-        for value in node.args.defaults if isinstance(node, ast.FunctionDef) else ():
-            if isinstance(value, ast.Name) and value.id.isupper() and value.id not in WORK:
-                yield came.get(value.id, path), value.id
+
+    def home(node: ast.AST) -> tuple[Path, str]:
+        whole = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and came.get(node.value.id)
+        module = whole or came.get(_named(node), "").rpartition(".")[0]
+        return (ROOT / module.replace(".", "/")).with_suffix(".py") if module else path, _named(node)
+
+    compared = [side for _, node in _ordered(path) for side in (node.left, *node.comparators)]
+    given = (it for node in ast.walk(tree_of(path)) if isinstance(node, ast.FunctionDef) for it in node.args.defaults)
+    read = [*(one for side in compared for one in ast.walk(side)), *given]
+    yield from (home(one) for one in read if _named(one).isupper() and _named(one) not in WORK)
 
 
 def _of_constant(path: Path, name: str) -> Iterator[Mutant]:
@@ -252,7 +257,7 @@ def _hold(path: Path, name: str, value: float | None) -> None:
         for function in _functions(str(one)):
             if (args := defaults.get(function.__code__.co_firstlineno)) is None:
                 continue
-            places = [isinstance(it, ast.Name) and it.id == name for it in args.defaults]
+            places = [_named(it) == name for it in args.defaults]
             if any(places):
                 own = function.__defaults__ or ()
                 function.__defaults__ = tuple(value if at else it for at, it in zip(places, own, strict=True))

@@ -124,10 +124,14 @@ def pack(
 
 
 def brief_pack(report: CalibrationReport, facts: StudyFacts | None = None) -> dict[str, bytes]:
-    """The one page as PDF and HTML, and what a paper pastes: the table of agreement, the methods and what they cite."""
+    """The one page as PDF and HTML, and what a paper pastes: the table of agreement, the methods and what they cite.
+
+    Beside them the report as JSON: a later look reads in it what this one looked at.
+    """
     methods, title = methods_paragraph(report, facts), (facts.title if facts else "") or ""
     first = answer.carrying(report)
     return {
+        REPORT: report_json(report).encode(),
         "answer.pdf": answer_page.answer_pdf(report, title).saved("pdf"),
         "report.html": page.report_page(report, (), [first] if first else [], title=title, brief=True).encode(),
         "agreement.tex": as_latex(agreement_table(report)).encode(),

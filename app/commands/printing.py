@@ -215,7 +215,9 @@ def _stem(name: str) -> str:
 
 
 BRIEF = typer.Option(
-    False, "--brief", help="Of the files only the answer on one page, agreement.tex, and methods.tex with its sources."
+    False,
+    "--brief",
+    help="Of the files only the answer on one page, agreement.tex, methods.tex with its sources, and the JSON.",
 )
 
 

@@ -40,13 +40,17 @@ SCALE = 100  # topics of one look beyond which the others are reckoned in propor
 
 @dataclass(frozen=True)
 class Looking:
-    """A look at `topics`. `mode`: one of `settings.LOOKS`; `earlier`: before this one, ascending, each number once."""
+    """A look at `topics`. `mode`: one of `settings.LOOKS`; `earlier`: before this one, ascending, each number once.
+
+    `begun`: topics with any label, of which those labelled in part count in part; 0: as many.
+    """
 
     mode: str
     topics: int
     planned: int | None = None
     earlier: tuple[Look, ...] = ()
     spending: str = "obrien_fleming"
+    begun: int = 0
 
     @property
     def number(self) -> int:
@@ -156,7 +160,7 @@ def looking_of(settings: CalibrationSettings, clusters: int) -> Looking:
     """
     labelled = settings.topics_labelled
     topics = clusters if labelled is None else min(clusters, labelled)
-    return Looking(settings.looks, topics, settings.planned_topics, settings.earlier_looks, settings.spending)
+    return Looking(settings.looks, topics, settings.planned_topics, settings.earlier_looks, settings.spending, clusters)
 
 
 @lru_cache(maxsize=256)

@@ -109,6 +109,8 @@ NEXT = (
 def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> str:
     """One sentence on this look. `error`: one-sided, of all looks; `word`: what clusters are, in the plural."""
     at = f"{looking.topics:,} {word if looking.topics != 1 else word.removesuffix('s')}"
+    in_part = f" ({looking.begun:,} have labels, and one labelled in part counts in part)"
+    in_part *= looking.begun > looking.topics
     if looking.mode == "any_time":
         begins = f" Before {FIRST} {word} it decides nothing." if looking.topics < FIRST else ""
         return (
@@ -118,15 +120,16 @@ def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> s
     if looking.is_spent:
         whole = next(look.topics for look in looking.looks if look.share >= 1)
         return (
-            f"{_ordinal(looking.number)} look, at {at}: the look at {whole:,} was to be the last and spent the whole "
-            f"error of {_percent(error)}, so this one shows no judge adequate; {word} that nobody has looked at, by "
-            f"themselves, can."
+            f"{_ordinal(looking.number)} look, at {at}{in_part}: the look at {whole:,} was to be the last and spent "
+            f"the whole error of {_percent(error)}, so this one shows no judge adequate; {word} that nobody "
+            f"has looked at, by themselves, can."
         )
+    at += in_part
     if looking.is_only and looking.mode == "planned" and looking.planned:
         return f"First and last look, at {at}, of {looking.planned:,} that were planned."
     if looking.is_only:
         return f"One look is assumed, at {at}{NEXT}."
-    planned = f"{looking.topics:,} of {looking.planned:,} {word}" if looking.planned else at
+    planned = f"{looking.topics:,} of {looking.planned:,} {word}{in_part}" if looking.planned else at
     last = " and last" if looking.share >= 1 else ""
     return (
         f"{_ordinal(looking.number)}{last} look, at {planned}; today's bound is stricter for it: "

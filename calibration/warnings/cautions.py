@@ -29,6 +29,7 @@ Counts = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 SHARED = 30  # equal labels of two annotators, none unequal, from which on they may be one person
 UNLIKELY = 0.05  # of such pairs in a panel, by chance alone
+UNDEFINED_TOLD = 1.0  # % of resamples without a value beside an interval: fewer move its ends by less than is printed
 Z_OF_A_COIN = 2.576  # 1 of 100 drawn orders lies further out
 
 
@@ -180,7 +181,7 @@ def _dashes(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
         if math.isnan(estimate.value):
             reason = estimate.reason or Reason.UNKNOWN
             dashed.setdefault(estimate.rater, Counter())[f"{estimate.statistic} ({reason})"] += 1
-        elif (percent := estimate.fact(Reason.UNDEFINED_RESAMPLES, "percent")) is not None:
+        elif (percent := _undefined_percent(estimate)) >= UNDEFINED_TOLD:
             what, share = (
                 ("interval", f"{percent:.1f}") if math.isnan(estimate.low) else ("resamples", f"{percent:.2g}")
             )
@@ -189,3 +190,8 @@ def _dashes(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:
         names = ", ".join(f"{name} × {count}" if count > 1 else name for name, count in found.items())
         text = f"undefined for {rater}, shown as a dash or left out: {names}"
         yield ReportWarning("undefined_shown_as_dash", text, rater)
+
+
+def _undefined_percent(estimate: Estimate) -> float:
+    """Of its resamples, 0 to 100."""
+    return float(estimate.fact(Reason.UNDEFINED_RESAMPLES, "percent") or 0)

@@ -95,12 +95,12 @@ def test_what_a_command_says_of_looks_at_a_file(given: LooksGiven, expected: tup
     assert (found["looks"], found["planned_topics"], found["earlier_looks"]) == expected
 
 
-def test_an_earlier_report_brings_its_plan_and_its_looks(tmp_path: Path) -> None:
+def test_an_earlier_report_brings_its_plan_and_its_looks_a_brief_one_too(tmp_path: Path) -> None:
     whole = priced(GOOD, pairs=30)
     topics = sorted(whole["cluster_id"].unique())
     few = whole[whole["cluster_id"].isin(topics[:12])]
     one, two = tmp_path / "one", tmp_path / "two"
-    assert calibrated(tmp_path, few, "--planned-topics", "60", "--out", str(one)).exit_code == 0
+    assert calibrated(tmp_path, few, "--planned-topics", "60", "--brief", "--out", str(one)).exit_code == 0
     assert calibrated(tmp_path, whole, "--earlier-look", str(one), "--out", str(two)).exit_code == 0
     found = settings_in(two)
     assert (found["looks"], found["planned_topics"]) == ("planned", 60)

@@ -130,7 +130,8 @@ def test_brief_is_what_one_reads_first_and_takes_the_place_of_a_whole_pack(tmp_p
     (tmp_path / "bias.csv").write_text("of an earlier report")
     (tmp_path / "calibration-report.json").write_text("{}")
     written = {path.name for path in write_pack(brief_pack(report), tmp_path)}
-    assert written == {"answer.pdf", "report.html", "agreement.tex", "methods.tex", "references.bib"}
+    paper = {"agreement.tex", "methods.tex", "references.bib"}
+    assert written == {"answer.pdf", "report.html", "calibration-report.json", *paper}
     assert {path.name for path in tmp_path.iterdir()} == written
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert opening(report).partition(".")[0] in page

@@ -104,6 +104,12 @@ def test_any_time_needs_the_spread_of_the_test_and_makes_intervals_wider() -> No
         (replace(THIRD, topics=120), "Fourth and last look, at 120 of 120 topics", "all looks in 5 %"),
         (Looking("one", 40), "One look is assumed, at 40 topics", "before its first look"),
         (Looking("one", 1), "One look is assumed, at 1 topic:", ""),
+        (
+            replace(THIRD, begun=42),
+            "Third look, at 40 of 120 topics (42 have labels, and one labelled in part counts in part);",
+            "",
+        ),
+        (replace(THIRD, begun=40), "Third look, at 40 of 120 topics; today's", ""),
         (Looking("one", 40, None, (Look(20, 1.0),)), "Second look, at 40 topics", "the look at 20 was to be the last"),
         (Looking("any_time", 40), "Looked at whenever one likes, now at 40 topics", "random order"),
         (Looking("any_time", 12), "Looked at whenever one likes", "Before 20 topics it decides nothing."),

@@ -36,6 +36,13 @@ def test_few_clusters_are_fewer_than_twenty_and_thin_criteria_are_two_or_more(
     assert codes(sample_cautions.few_clusters(study, CalibrationSettings(per_criterion=True))) == expected
 
 
+@pytest.mark.parametrize(("percent", "warned"), [(0.01, False), (0.99, False), (1.0, True), (4.9, True)])
+def test_resamples_without_a_value_are_named_from_one_percent_on(percent: float, warned: bool) -> None:
+    left_out = told(Reason.UNDEFINED_RESAMPLES, percent=percent)
+    stands = estimate("cohen_kappa", 0.5, remarks=(left_out,), low=0.4, high=0.6)
+    assert codes(cautions._dashes([stands])) == ["undefined_shown_as_dash"] * warned
+
+
 @pytest.mark.parametrize(("labels", "many"), [(25, False), (26, True)])
 def test_many_labels_are_more_than_twenty_five(labels: int, many: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     scale = Made(labels=range(labels), declared=False)

@@ -32,7 +32,8 @@ __all__ = ["VERSION", "Span", "Stripped", "strip_citations"]
 # 8: cards of sources with `Opens in a new window`, names of sites with a count (`Reuters+2`), a retriever's numbers,
 # links side by side in a table's cell, images by reference; a fence of plain text without sentences is code.
 # 9: the head of a column whose sources went. 10: escaped brackets around words with `_` are no formula.
-VERSION = "10"
+# 11: escaped marks beyond what is left of their list, names of sources alone in a bracket, images wherever they lie.
+VERSION = "11"
 
 _NO_MARK = frozenset(("reference_heading", "reference_line", "provenance", "space", "encoding"))
 _MOST_PASSES = 8  # a deletion may expose a mark; two passes are the rule, nesting takes more

@@ -102,6 +102,15 @@ _JOINT = re.compile(r"[,;][ ]")
 _STEM = re.compile(r"(?=\w*[0-9])(?=\w*[^\W\d_])\w{8,}")
 _PLACE = 40  # characters behind the stem: `pages 1-2`, `media 4f90b336`
 _NAME = re.compile(rf"\[([^\W\d_][^\[\]\n|{GONE}]{{3,160}}+)\][ ]?(?={GONE})")
+_CLAUSE = rf"[ ]?(?:[.,;:!?)\n{GONE}]|\\?\[|$)"
+_NAME_ALONE = re.compile(
+    rf"(?:(?<=[.!?] )|(?=\\?\[[^\[\]\n]{{3,81}}\]{_CLAUSE}))\\?\[([^\W\d_a-z][^\[\]\n|\\{GONE}]{{2,79}}+)\\?\](?![(:])"
+)
+_FIELD = re.compile(r"\s*(?:[.:|,;–—*_\[\]()\"“”«»]+|\s-\s|https?://\S+)\s*")
+_NEEDS_A_NOUN = re.compile(  # the bracket is an editor's word for something that was quoted
+    r"\b(?:the|an?|of|in|at|by|for|from|to|with|and|or|on|is|was|as|his|her|its|their|our|my) $", re.IGNORECASE
+)
+_HEAD = 400  # characters of an entry
 _WORDS = re.compile(r"\w+")
 _AFTER_SITE = re.compile(r"[ ]?[-–—|:]|[ ]?\W*$|[ ][(]")  # a site may be named alone: `Harbour Office - Tolls`
 _MOST_ALIKE = 100  # entries that begin with the same word; without a limit a hostile list takes its square in time
@@ -124,7 +133,11 @@ def _is_key(part: str, keys: set[str], stems: set[str]) -> bool:
 
 
 def find_named_marks(text: str, entries: Sequence[str]) -> Iterator[Span]:
-    """Names of `entries` in a bracket of their own before a mark that went: `[Harbour Office - Tolls] [4]`."""
+    """Names of `entries` in a bracket of their own before a mark that went: `[Harbour Office - Tolls] [4]`.
+
+    Or where a clause ends, if an entry has the whole name between two of its signs: `[Nature News]` for
+    `3. On tides - Nature News, https://…`. One word alone is a name where it is in capitals and not the only one.
+    """
     named: dict[str, list[str]] = {}
     for match in _NAME.finditer(text) if entries else ():
         if not named:
@@ -134,6 +147,16 @@ def find_named_marks(text: str, entries: Sequence[str]) -> Iterator[Span]:
                     alike.append(head)
         first = _WORDS.match(match[1])
         if first and first[0][0].isupper() and any(_names(match[1], head) for head in named.get(first[0], ())):
+            yield Span(match.start(), match.end(), "named")
+    known = {field for entry in entries for field in _FIELD.split(opening(entry)[:_HEAD]) if 3 <= len(field) <= 80}
+    found = _NAME_ALONE.finditer(text) if known and "[" in text else ()
+    alone = [
+        match
+        for match in found
+        if match[1] in known and not _NEEDS_A_NOUN.search(text, max(0, match.start() - 12), match.start())
+    ]
+    for match in alone:
+        if " " in match[1] or (match[1].isupper() and len({one[1] for one in alone}) > 1):
             yield Span(match.start(), match.end(), "named")
 
 

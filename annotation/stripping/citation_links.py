@@ -180,8 +180,8 @@ def _links(text: str) -> Iterator[_Link]:
     while match := _OPEN.search(text, place):
         place = match.end(2) + 1
         destination = match.end()
-        if not _DESTINATION.match(text, destination):
-            continue
+        if not (_DESTINATION.match(text, destination) or (match[1] and _CLEAN_END.match(text, destination))):
+            continue  # an image lies where it lies: `![words](media/chart)`
         start = match.start()
         end = destination_end(text, start, destination)
         if "\\]" in match[2] and text[start - 1 : start] == "[" and text[end : end + 1] != "]":

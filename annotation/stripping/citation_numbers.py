@@ -71,6 +71,7 @@ class Mark:
     ranges: tuple[tuple[int, int], ...]
     thousands: bool  # `[1,000]`: one number, unless the list knows both halves
     look_alike: bool  # a score, an interval, a law report: whatever the list says
+    escaped: bool = False  # `\\[116\\]`
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ class Profile:
     all_short: bool  # nearly all bracket numbers are listed: then the few others are citations too
     free: bool
     brackets: int
+    free_escaped: bool = False  # an exporter's marks that go on beyond what is left of their list
 
 
 def bracket_numbers(text: str) -> frozenset[int]:
@@ -102,14 +104,15 @@ def _read(text: str, match: re.Match[str]) -> Mark:
     start, end, inside = match.start(), match.end(), match[1]
     if inside.isdigit() and len(inside) <= 3:
         values: tuple[int, ...] = (int(inside),) if int(inside) else ()
-        return Mark(start, end, values, (), False, _look_alike(text, start, end, 1))
+        return Mark(start, end, values, (), False, _look_alike(text, start, end, 1), text[end - 2] == "\\")
     parts = _NUMBERS.findall(inside)
     thousands = bool(_THOUSANDS.match(inside.strip()))
     ranges = tuple((int(low), int(high)) for low, high in _RANGE.findall(inside))
     values = tuple(int(part) for part in parts)
     if any(len(part) > 3 for part in parts) or not all(values) or any(not 0 < b - a <= 30 for a, b in ranges):
         values = ()
-    return Mark(start, end, values, ranges, thousands, _look_alike(text, start, end, len(parts)))
+    look_alike = _look_alike(text, start, end, len(parts))
+    return Mark(start, end, values, ranges, thousands, look_alike, text[end - 2] == "\\")
 
 
 def _look_alike(text: str, start: int, end: int, count: int) -> bool:
@@ -133,7 +136,7 @@ def _look_alike(text: str, start: int, end: int, count: int) -> bool:
 
 def profile(text: str, marks: list[Mark], listed: frozenset[int]) -> Profile:
     """Judge the bracket numbers of the body. `listed`: the numbers that the removed entries carry."""
-    total = inside = in_prose = at_end = 0
+    total = inside = in_prose = at_end = escaped = escaped_at_end = 0
     smallest = 1000
     for mark in marks:
         if not mark.values or mark.thousands or mark.look_alike:
@@ -144,14 +147,19 @@ def profile(text: str, marks: list[Mark], listed: frozenset[int]) -> Profile:
         if _CELL_END.match(text, mark.end):
             continue
         in_prose += 1
-        at_end += bool(
-            _CLAUSE_END.match(text, mark.end) or _AFTER_CLAUSE.search(text, max(0, mark.start - 6), mark.start)
+        is_at_end = bool(
+            _CLAUSE_END.match(text, mark.end)
+            or _AFTER_CLAUSE.search(text, max(0, mark.start - 6), mark.start - mark.escaped)
         )
+        at_end += is_at_end
+        escaped += mark.escaped
+        escaped_at_end += mark.escaped and is_at_end
     return Profile(
         listed,
         all_short=bool(listed) and total > 0 and inside >= 0.6 * total,
         free=in_prose >= 3 and smallest <= 3 and at_end >= 0.7 * in_prose,
         brackets=total,
+        free_escaped=escaped >= 3 and escaped_at_end >= 0.6 * escaped,
     )
 
 
@@ -193,6 +201,8 @@ def _is_citation(mark: Mark, judged: Profile) -> bool:
         return False
     if mark.thousands:
         return all(value in judged.listed for value in mark.values)
+    if mark.escaped and judged.free_escaped:
+        return True
     if judged.listed and any(a not in judged.listed and b not in judged.listed for a, b in mark.ranges):
         return False
     return judged.all_short or judged.free or (bool(judged.listed) and all(v in judged.listed for v in mark.values))

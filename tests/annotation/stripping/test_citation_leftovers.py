@@ -196,3 +196,42 @@ def test_a_fence_of_plain_text_is_code_unless_it_holds_sentences() -> None:
     report = "```text\nThe quay was deep but it has silted up [1], and ships have left.\n\n## References\n[1] https://a.example\n```\n"
     assert strip_citations(address).text == address
     assert "https" not in strip_citations(report).text
+
+
+@pytest.mark.parametrize("listing", ["", LIST])
+def test_escaped_marks_go_on_beyond_what_is_left_of_their_list(listing: str) -> None:
+    text = r"Ships left.\[116\] Tolls rose\[63\]\[118\] then, and fog came\[40\]."
+    assert strip_citations(text + listing).text.rstrip() == "Ships left. Tolls rose then, and fog came."
+
+
+def test_a_few_escaped_numbers_prove_nothing() -> None:
+    text = r"Paragraph \[23\] of it holds, as the tides in \[12\] do, and \[sic\] stays."
+    assert strip_citations(text).text == text
+
+
+SOURCES = (
+    "\n\n## References\n\n1. The quay - Harbour Office, https://a.example\n2. [Tide Times] On fog. https://b.example\n"
+    "3. BBC: Ice. https://c.example\n4. Ito, K. *London Stock*. https://d.example\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("marked", "left"),
+    [
+        ("It rose [Harbour Office]. It fell [Tide Times], too.", "It rose. It fell, too."),
+        (r"It rose \[Tide Times\] \[Harbour Office\].", "It rose."),
+        ("It rose. [Tide Times] Then it fell.", "It rose. Then it fell."),
+        ("It rose [BBC]. It fell [Tide Times].", "It rose. It fell."),
+        ("It rose [BBC].", "It rose [BBC]."),  # alone it may be an editor's word
+        ("They met at the [London Stock].", "They met at the [London Stock]."),
+        ("So [Tide Times] wrote to [Harbour Office].", "So [Tide Times] wrote to [Harbour Office]."),
+        ("It rose [Tidal Office]. [Name], [the] end [sic].", "It rose [Tidal Office]. [Name], [the] end [sic]."),
+    ],
+)
+def test_a_sources_name_alone_in_a_bracket_goes_where_a_clause_ends(marked: str, left: str) -> None:
+    assert strip_citations(marked + SOURCES).text.rstrip() == left
+
+
+@pytest.mark.parametrize("address", ["media/chart", "image1", "charts/tides.png"])
+def test_an_image_keeps_its_words_wherever_it_lies(address: str) -> None:
+    assert strip_citations(f"Ships left.\n\n![Tides]({address})").text == "Ships left.\n\nTides"

@@ -47,3 +47,16 @@ class Student:
     @staticmethod
     def isf(q: Number, df: Number) -> Number:
         return -Student.ppf(q, df)
+
+
+class NoncentralT:
+    """Noncentral t with `df` degrees of freedom, above 0, and a shift: what a test sees where there is an effect."""
+
+    @staticmethod
+    def sf(t: Number, df: Number, shift: Number) -> Number:
+        return 1 - scipy.special.nctdtr(df, shift, t)
+
+
+def sign_test(ups: int, changes: int) -> float:
+    """The two-sided exact p of `ups` of `changes`, 1 or more, at a chance of one half: `scipy.stats.binomtest`."""
+    return min(1.0, 2 * float(scipy.special.bdtr(min(ups, changes - ups), changes, 0.5)))

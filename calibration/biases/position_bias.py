@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import scipy
 
 from calibration import estimates, remarks
 from calibration.arithmetic import columns, tails
@@ -163,7 +162,7 @@ def _both_orders(
         asked = Asked("flip_direction", rater, settings, said=remarks.code(remarks.Reason.NO_SHARED_UNITS))
     net = columns.tally(cluster, 0, way)
     leaning = int((net > 0).sum()), int((net != 0).sum())
-    p = float(scipy.stats.binomtest(*leaning).pvalue) if leaning[1] else 1.0 if len(both) else math.nan
+    p = tails.sign_test(*leaning) if leaning[1] else 1.0 if len(both) else math.nan
     counts = int((way > 0).sum()), int((way < 0).sum()), int((~stayed).sum())
     return bias_of(asked, way, cluster), same, *counts, p
 

@@ -11,12 +11,11 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy
 
 from calibration import errors, estimates
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, distinct, tally
-from calibration.arithmetic.tails import Student
+from calibration.arithmetic.tails import Student, sign_test
 from calibration.inference import bootstrap
 from calibration.remarks import Reason, no_interval, remarks_of, told, undefined
 
@@ -140,7 +139,7 @@ def exact_mcnemar(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike) -
     one, two, n = int((first > second).sum()), int((second > first).sum()), len(first)
     if not n or len(np.unique(code[known])) < n:
         return McNemar(math.nan, one, two, n, "nested_labels" if n else "no_items")
-    return McNemar(float(scipy.stats.binomtest(one, one + two).pvalue) if one + two else 1.0, one, two, n)
+    return McNemar(sign_test(one, one + two) if one + two else 1.0, one, two, n)
 
 
 def shared_labels(x: npt.ArrayLike, y: npt.ArrayLike) -> float:

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 
 from calibration.arithmetic import columns, tails
 from calibration.arithmetic.closed_forms import Array
@@ -41,7 +40,7 @@ def power(
     if pairs < 2 or not sd_of_pair_differences > 0:
         return math.nan
     shift = (margin - difference) * math.sqrt(pairs) / sd_of_pair_differences
-    return float(scipy.stats.nct.sf(tails.Student.ppf(level, pairs - 1), pairs - 1, shift))
+    return float(tails.NoncentralT.sf(tails.Student.ppf(level, pairs - 1), pairs - 1, shift))
 
 
 def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, like: Gap) -> float:
@@ -52,7 +51,7 @@ def claim_power(pairs: int, sd: float, margin: float, gap: float, level: float, 
     if pairs < 2 or not sd > 0:
         return math.nan
     t, shift = float(tails.Student.ppf(level, pairs - 1)), (margin - gap) * math.sqrt(pairs) / sd
-    return float(scipy.stats.nct.sf(t * _wider(like, pairs), pairs - 1, shift))
+    return float(tails.NoncentralT.sf(t * _wider(like, pairs), pairs - 1, shift))
 
 
 def _wider(like: Gap, pairs: int) -> float:

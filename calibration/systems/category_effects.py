@@ -87,7 +87,8 @@ def category_anova(scores: Any, categories: Any, level: float = 0.95) -> Categor
         return blank
     if within <= TINY * total:
         return replace(blank, eta_squared=1.0, omega_squared=1.0)
-    f, p = map(float, scipy.stats.f_oneway(*[values[code == one] for one in range(k)]))
+    f = between / (k - 1) / (within / (n - k))
+    p = float(scipy.special.fdtrc(k - 1, n - k, f))
     omega = (between - (k - 1) * within / (n - k)) / (total + within / (n - k))
     low, high = (_population_share(f, k, n, tail) for tail in ((1 + level) / 2, (1 - level) / 2))
     return CategoryAnova(f, p, between / total, omega, (k - 1) / (n - 1), low, high, level, n, k, small)
@@ -197,9 +198,9 @@ def _population_share(f: float, groups: int, n: int, tail: float) -> float:
     """ncp / (ncp + N), 0 to 1, for the noncentrality at which an F this large or larger has probability 1 - `tail`."""
 
     def beyond(ncp: float) -> float:
-        return float(scipy.stats.ncf.cdf(f, groups - 1, n - groups, ncp)) - tail
+        return float(scipy.special.ncfdtr(groups - 1, n - groups, ncp, f)) - tail
 
-    if scipy.stats.f.cdf(f, groups - 1, n - groups) <= tail:
+    if scipy.special.fdtr(groups - 1, n - groups, f) <= tail:
         return 0.0
     top = max(1.0, f * groups)
     while beyond(top) > 0:

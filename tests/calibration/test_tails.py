@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from calibration.arithmetic.tails import Normal, Student
+from calibration.arithmetic.tails import NoncentralT, Normal, Student, sign_test
 from calibration.inference.compare import by_false_discoveries
 
 CHANCES = np.concatenate([[0, 1, np.nan, -0.1, 1.1], np.geomspace(1e-300, 0.5, 200), 1 - np.geomspace(1e-16, 0.5, 200)])
@@ -29,6 +29,15 @@ def test_the_normal_is_that_of_scipy_stats(name: str) -> None:
 def test_students_t_is_that_of_scipy_stats(name: str, df: float) -> None:
     given = CHANCES if name in ("ppf", "isf") else PLACES
     np.testing.assert_array_equal(getattr(Student, name)(given, df), getattr(stats.t, name)(given, df))
+
+
+@pytest.mark.parametrize("df", [1, 2, 5, 11, 39, 999])
+def test_the_noncentral_t_and_the_sign_test_are_those_of_scipy_stats(df: int) -> None:
+    t, shift = np.meshgrid(np.linspace(-1, 6, 15), np.linspace(-3, 8, 23))
+    np.testing.assert_allclose(NoncentralT.sf(t, df, shift), stats.nct.sf(t, df, shift), atol=1e-15)
+    ups = range(0, df + 1, max(1, df // 20))
+    exact = [stats.binomtest(up, df).pvalue for up in ups]
+    np.testing.assert_allclose([sign_test(up, df) for up in ups], exact, rtol=1e-10)
 
 
 def test_doctor_waits_for_no_library_that_it_does_not_need() -> None:

@@ -8,7 +8,7 @@ A cascade of two judges that was asked for is a candidate like any judge, one of
 import hashlib
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
@@ -39,6 +39,7 @@ from calibration.warnings.cautions import cautions
 
 T = TypeVar("T")
 Advance = Callable[[int, int], None]  # told how many steps of how many are done
+MANY_ROWS = 5_000  # of fewer the whole report takes a second or two
 STEPS = 9  # of a whole report, beside one for each group of labels
 POINTS = (  # what is told of agreement before its intervals are there
     "percent_agreement", "percent_agreement_half_credit", "percent_agreement_exclude_ties", "cohen_kappa", "spearman",
@@ -48,8 +49,19 @@ POINTS = (  # what is told of agreement before its intervals are there
 FOLLOWS = remarks.no_interval(remarks.Reason.NOT_ASKED, "it follows")
 
 
-def nobody_waits(done: int, of: int) -> None:
-    """Take how far the work is, and tell nobody."""
+def _untold(*_: object) -> None:
+    """Nobody waits."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Who waits for a report: `points` takes those of many labels first, `advance` how far its intervals are."""
+
+    points: Callable[[results.CalibrationReport], None] = _untold
+    advance: Advance = _untold
+
+
+NOBODY = Waiting()
 
 
 class _Steps:
@@ -68,7 +80,7 @@ def calibrate(
     verdicts: pd.DataFrame,
     settings: CalibrationSettings | None = None,
     only: Collection[str] | None = None,
-    advance: Advance = nobody_waits,
+    waiting: Waiting = NOBODY,
 ) -> results.CalibrationReport:
     """All estimates of one study. `verdicts`: one row per rater, item, criterion, run and presentation (`labels.csv`).
 
@@ -79,7 +91,8 @@ def calibrate(
 
     `only`: names of statistics of agreement and of answers. The report then holds these alone, each as the whole report
     has it, and no choice, bias, ranking or warning: nothing else is computed. None of them (`()`): what was counted in
-    the table alone, of one rater too. `advance`: told after each step of a whole report.
+    the table alone, of one rater too. `waiting`: told of a whole report as it comes, and first of the points of many
+    labels.
     """
     settings = settings or CalibrationSettings()
     named, aliases = normalise(verdicts)
@@ -98,7 +111,11 @@ def calibrate(
         return results.CalibrationReport(
             _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
         )
-    stepped = _Steps(advance, STEPS + len(groups))
+    if waiting.points is not _untold and len(study.frame) >= MANY_ROWS:
+        waiting.points(
+            results.CalibrationReport(_counted_labels(study, aliases), settings, (), _points(study, settings))
+        )
+    stepped = _Steps(waiting.advance, STEPS + len(groups))
     audit = stepped(bias_audit(study, wide))
     ranked, of_systems = stepped(ranking.rankings(study, wide))
     found = (replace(bias, estimate=looking.sequence(bias.estimate, settings, wide)) for bias in audit.biases)
@@ -151,18 +168,17 @@ def calibrate(
     )
 
 
-def points(verdicts: pd.DataFrame, settings: CalibrationSettings) -> results.CalibrationReport:
+def _points(study: Study, settings: CalibrationSettings) -> tuple[Estimate, ...]:
     """Agreement of all labels together (of each criterion where they share no scale) before its intervals are there.
 
-    Of every estimate the value alone, that of the whole report: a twentieth of its work. Raises as `calibrate` does.
+    Of every estimate the value alone, that of the whole report: a twentieth of its work.
     """
     pooled = replace(settings, resamples=1, per_criterion=False, per_category=False, per_system_pair=False)
-    report = calibrate(verdicts, replace(pooled, generalise_to="pairs"), POINTS)
-    bare = (
+    groups = counted.groups_of(study, pooled, scale_of(study, study.criteria, settings) is not None)
+    return tuple(
         one if math.isnan(one.value) else replace(one, low=math.nan, high=math.nan, method="none", remarks=(FOLLOWS,))
-        for one in report.estimates
+        for one in _asked(study, groups, pooled, POINTS)
     )
-    return replace(report, settings=settings, estimates=tuple(bare))
 
 
 def _asked(
@@ -292,7 +308,7 @@ def calibrate_with_cascades(
     settings: CalibrationSettings,
     names: Sequence[str] = (),
     only: Collection[str] | None = None,
-    advance: Advance = nobody_waits,
+    waiting: Waiting = NOBODY,
 ) -> tuple[results.CalibrationReport, pd.DataFrame]:
     """`calibrate`, with one more judge for each cascade of two judges and its `cascades` for all of them.
 
@@ -305,7 +321,7 @@ def calibrate_with_cascades(
         if dear != PERSON:
             verdicts, cascade = with_cascade(verdicts, cheap, dear, settings)
             made.append(cascade)
-    report = calibrate(verdicts, settings, only, advance)
+    report = calibrate(verdicts, settings, only, waiting)
     if not names:
         return report, verdicts
     price = next(

@@ -14,9 +14,9 @@ import platform
 import sys
 import tempfile
 import zlib
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import asdict, is_dataclass
 from enum import Enum
 from functools import cache
 from importlib import import_module
@@ -27,26 +27,17 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from calibration.calibrate import Advance, calibrate_with_cascades, nobody_waits, points
+from calibration.calibrate import NOBODY, Waiting, calibrate_with_cascades
 from calibration.results import CalibrationReport, CalibrationSettings
 from plain.hashes import canonical_sha256, file_sha256, text_sha256
 
 VARIABLE, OFF = "CALIPERS_CACHE", "off"
 SUFFIX = ".report"
 MOST_BYTES = 256 * 2**20
-MANY_LABELS = 5_000  # of fewer the whole report takes a second or two
 OURS = "calibration"  # reports are made of its records
 ARRAYS = {("numpy", "dtype"), ("numpy._core.numeric", "_frombuffer")}  # how an array of numbers is read
 NUMERIC = ("numpy", "scipy", "pandas", "scikit-learn", "krippendorff")
 OTHERS_MAY_WRITE = 0o022
-
-
-@dataclass(frozen=True)
-class Waiting:
-    """Who waits for a report: `points` takes those of many labels first, `advance` how far its intervals are."""
-
-    points: Callable[[CalibrationReport], None]
-    advance: Advance = nobody_waits
 
 
 def calibrated_or_kept(
@@ -54,17 +45,14 @@ def calibrated_or_kept(
     settings: CalibrationSettings,
     cascades: Sequence[str] = (),
     only: Collection[str] | None = None,
-    waiting: Waiting | None = None,
+    waiting: Waiting = NOBODY,
 ) -> tuple[CalibrationReport, pd.DataFrame]:
     """`calibrate_with_cascades`; the whole report of labels without cascades is read where it is kept, else kept."""
     place = None if cascades or only is not None else place_of(labels, settings)
     known = None if place is None else read_report(place)
     if known is not None:
         return known, labels
-    if waiting is not None and only is None and len(labels) >= MANY_LABELS:
-        waiting.points(points(labels, settings))
-    advance = nobody_waits if waiting is None else waiting.advance
-    made = calibrate_with_cascades(labels, settings, cascades, only, advance)
+    made = calibrate_with_cascades(labels, settings, cascades, only, waiting)
     if place is not None:
         keep_report(place, made[0])
     return made

@@ -29,13 +29,13 @@ from app.results.shown_file import ShownFile, Source, of_file
 from app.settings import settings
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
 from calibration.biases.position_bias import position_bias
+from calibration.calibrate import NOBODY, Waiting
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import wilson_effective
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from calibration.sizing.pilot import Pilot, pilot_of
 from calibration.study.answering import sided_with
 from calibration.study.joining import study_of
-from calipers.kept_reports import Waiting
 from db.connect import open_database, reading, transaction
 from exports.words.sentences import order_words
 
@@ -97,7 +97,7 @@ class Task:
     arguments: tuple[str, ...] = ()
 
 
-def compute(engine: Engine | None, task: Task, waiting: Waiting | None = None) -> Any:
+def compute(engine: Engine | None, task: Task, waiting: Waiting = NOBODY) -> Any:
     """The value; `engine`: None for a file. Raises AnnotationError, CalibrationError, ImportingError.
 
     `waiting`: who is told of the points of a report, and how far it is.
@@ -109,7 +109,7 @@ def compute(engine: Engine | None, task: Task, waiting: Waiting | None = None) -
     return COMPUTED[task.what](engine, task.source, *task.arguments, **told)
 
 
-def _report(engine: Engine, principal: Principal, waiting: Waiting | None = None) -> CalibrationReport:
+def _report(engine: Engine, principal: Principal, waiting: Waiting = NOBODY) -> CalibrationReport:
     return shown_report(engine, principal, waiting=waiting).report
 
 
@@ -199,7 +199,7 @@ def main() -> None:
         say(tell(url, task, Waiting(say, lambda done, of: say(Step(done, of)))))
 
 
-def tell(url: str, task: Task, waiting: Waiting | None = None) -> Told:
+def tell(url: str, task: Task, waiting: Waiting = NOBODY) -> Told:
     """The value, or what `hear` makes the refusal of again; `url`: "" for a file."""
     try:
         return compute(open_database(url) if url else None, task, waiting), None

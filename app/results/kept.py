@@ -20,8 +20,8 @@ from sqlalchemy import Engine
 from annotation.errors import AnnotationError
 from app.results.computing import REFUSED, Refused, Step, Task, compute, hear
 from app.results.shown_file import ShownFile
+from calibration.calibrate import NOBODY, Waiting
 from calibration.results import CalibrationReport
-from calipers.kept_reports import Waiting
 from calipers.own_folders import command_of
 from db.types import now
 
@@ -153,7 +153,7 @@ def _put(place: _Place, version: Version, at: datetime, started: float, value: A
 def _computed(
     engine: Engine | None, task: Task, told: Callable[[CalibrationReport | Step], None] | None = None
 ) -> tuple[Any, Refused | None]:
-    waiting = None if told is None else Waiting(told, lambda done, of: told(Step(done, of)))
+    waiting = NOBODY if told is None else Waiting(told, lambda done, of: told(Step(done, of)))
     try:
         return compute(engine, task, waiting), None
     except REFUSED as error:

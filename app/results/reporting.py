@@ -25,6 +25,7 @@ from annotation.verdicts import load_verdicts, require_revealed, shows_systems, 
 from app.results.looks import NO_LOOKS, LooksGiven, keep_shown, looks_of_file, looks_of_study, refuse_kept, with_changes
 from app.results.panels import with_panels, without_explained
 from app.settings import database
+from calibration.calibrate import NOBODY, Waiting
 from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport, CalibrationSettings, ReportWarning
 from calibration.settings import Aggregate
@@ -33,7 +34,7 @@ from calibration.table.checking import without_examples
 from calibration.table.verdicts import known
 from calibration.warnings.comparison_cautions import changed_plan
 from calipers import label_files, tidy_files
-from calipers.kept_reports import Waiting, calibrated_or_kept
+from calipers.kept_reports import calibrated_or_kept
 from db.connect import reading, transaction
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 from exports.facts import StudyFacts, facts_of
@@ -89,7 +90,7 @@ def study_report(
     cascades: Sequence[str] = (),
     only: Collection[str] | None = None,
     others: Sequence[Part] = (),
-    waiting: Waiting | None = None,
+    waiting: Waiting = NOBODY,
     **overrides: Any,
 ) -> Calibrated:
     """Verdicts and calibration report of the principal's study, with the panels and without the examples of `file`.
@@ -146,7 +147,7 @@ def shown_report(
     cascades: Sequence[str] = (),
     only: Collection[str] | None = None,
     others: Sequence[Part] = (),
-    waiting: Waiting | None = None,
+    waiting: Waiting = NOBODY,
     **overrides: Any,
 ) -> Calibrated:
     """`study_report` for somebody who will look at it: the root of the study's plan as it stands is kept first, and so
@@ -232,7 +233,7 @@ def calibrated(
     only: Collection[str] | None = None,
     others: Sequence[Part] = (),
     how_read: tidy_files.Options = tidy_files.NOTHING_SAID,
-    waiting: Waiting | None = None,
+    waiting: Waiting = NOBODY,
 ) -> Calibrated:
     """Calibrate the file or study called `what`. Raises the folder's own error, naming the file or study.
 

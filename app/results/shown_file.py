@@ -13,12 +13,11 @@ from annotation.judges.reviewing.disagreements import WORDS, Given, OneDisagreem
 from annotation.people.principals import Principal
 from app.results.reporting import Calibrated, calibrated
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
-from calibration.calibrate import POINTS
+from calibration.calibrate import NOBODY, POINTS, Waiting
 from calibration.results import CalibrationReport
 from calibration.sizing.pilot import Pilot, pilot_of
 from calibration.table.verdicts import normalise
 from calipers import label_files, tidy_files
-from calipers.kept_reports import Waiting
 
 KEPT = 64  # results
 MANY_BYTES = 500_000
@@ -60,7 +59,7 @@ def shown_file(path: str, protocol: str = "", chosen: str = "{}", layout: str = 
     return ShownFile(path, protocol, chosen, now.st_mtime_ns, now.st_size, layout)
 
 
-def of_file(what: str, file: ShownFile, *arguments: str, waiting: Waiting | None = None) -> Any:
+def of_file(what: str, file: ShownFile, *arguments: str, waiting: Waiting = NOBODY) -> Any:
     """The value, computed once for as long as the file stays what it is. Raises as `calibrated` does.
 
     `waiting`: who is told of a report while it is computed.
@@ -81,7 +80,7 @@ def calibrated_file(file: ShownFile) -> Calibrated:
     return _calibrated(file)
 
 
-def _calibrated(file: ShownFile, waiting: Waiting | None = None, only: Collection[str] | None = None) -> Calibrated:
+def _calibrated(file: ShownFile, waiting: Waiting = NOBODY, only: Collection[str] | None = None) -> Calibrated:
     chosen = {name: label_files.as_tuples(value) for name, value in json.loads(file.chosen).items()}
     how = tidy_files.Options(layout=file.layout)
     return calibrated(file.path, protocol=file.protocol, chosen=chosen, how_read=how, waiting=waiting, only=only)

@@ -45,9 +45,14 @@ def votes(answers: Sequence[Answers], scale: Scale, units: int, common: int) -> 
 
 
 def people_votes(study: Study, scale: Scale) -> tuple[Array, int]:
-    """The `votes` of all annotators, and what each of them counts."""
-    common = math.lcm(1, *(annotator.scale for annotator in study.annotators))
-    return votes(study.annotators, scale, study.units, common), common
+    """The `votes` of all annotators, read-only, and what each of them counts."""
+    key = scale.recode.tobytes() + bytes(len(scale.labels))
+    if key not in study.counted_votes:
+        common = math.lcm(1, *(annotator.scale for annotator in study.annotators))
+        counted = votes(study.annotators, scale, study.units, common)
+        counted.flags.writeable = False
+        study.counted_votes[key] = counted, common
+    return study.counted_votes[key]
 
 
 def on_own_units(answers: Answers) -> tuple[Codes, Answers]:

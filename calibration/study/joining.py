@@ -112,6 +112,11 @@ class Study:
         size = len(self.criteria), len(self.labels)
         return np.asarray(tally(criterion * size[1] + label, size[0] * size[1]).reshape(size) > 0)
 
+    @cached_property
+    def counted_votes(self) -> dict[bytes, tuple[Array, int]]:
+        """What `crossing.people_votes` has counted of these annotators, by scale."""
+        return {}
+
     def among(self, units: Codes) -> Mask:
         """Which units are among these, shape (units,)."""
         found = np.zeros(self.units, dtype=bool)

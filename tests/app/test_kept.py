@@ -17,7 +17,6 @@ import app.results.computing
 import app.results.kept
 import app.results.shown_file
 import app.screens.waiting
-import calipers.kept_reports
 from annotation.errors import AnnotationError, ImportingError
 from annotation.people.principals import Principal
 from app.results.computing import Step, Task, compute, hear, tell
@@ -170,7 +169,7 @@ def test_a_page_of_a_large_file_has_points_before_it_has_intervals(
 ) -> None:
     made_pairs(seed=8).to_csv(tmp_path / "labels.csv", index=False)
     monkeypatch.setattr(app.results.shown_file, "MANY_BYTES", 0)
-    monkeypatch.setattr(calipers.kept_reports, "MANY_LABELS", 1)
+    monkeypatch.setattr("calibration.calibrate.MANY_ROWS", 1)
     drawn: list[str] = []
 
     def telling(*given: Any) -> Any:

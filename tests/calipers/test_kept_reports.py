@@ -16,11 +16,10 @@ import pytest
 
 import calipers.kept_reports
 from app.command_line import run
-from calibration.calibrate import calibrate, calibrate_with_cascades
+from calibration.calibrate import Waiting, calibrate, calibrate_with_cascades
 from calibration.settings import CalibrationSettings
 from calipers.kept_reports import (
     SUFFIX,
-    Waiting,
     cache_folder,
     calibrated_or_kept,
     make_room,
@@ -160,7 +159,7 @@ def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
 def test_points_come_first_and_how_far_intervals_are_after(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(calipers.kept_reports, "MANY_LABELS", 1)
+    monkeypatch.setattr("calibration.calibrate.MANY_ROWS", 1)
     told: list[object] = []
     waiting = Waiting(told.append, lambda done, of: told.append((done, of)))
     report, _ = calibrated_or_kept(made_pairs(), SETTINGS, waiting=waiting)

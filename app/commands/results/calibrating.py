@@ -159,8 +159,8 @@ def calibrate(
     from app.results.looks import LooksGiven
     from app.results.parts import parts_of
     from app.results.reporting import calibrated, families_of
+    from calibration.calibrate import Waiting
     from calibration.choosing.choice import gate as decided
-    from calipers.kept_reports import Waiting
     from calipers.label_files import settings_chosen
     from exports.as_json import report_json
     from exports.pack import with_kept_plan

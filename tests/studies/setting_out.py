@@ -1,0 +1,147 @@
+"""What a walk through a published study begins with: its files in its own layout, its judges, and what people answer.
+
+`published` holds the quirks of published files and their result files, the other folder what people and judges work on.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+from annotation.protocol import read_protocol
+from app.reproducing.recipes import FOLDER
+from tests.annotation.layout_trees import json_lines, put
+from tests.studies import own_trees, test_deepresearchgym, test_dr3_eval, test_race, test_reportbench, test_wlc
+from tests.studies.desk import Decide, Task
+
+AGAIN = '[[judge]]\nname = "again"\nmodel = "openai/fake-score-0.05-run-0.03"\napi_base = "{base}"\nrepeats = 2\n'
+FINELY = (
+    '[[judge]]\nname = "one-by-one"\nmodel = "openai/fake-score-0.1"\napi_base = "{base}"\nbatching = "one_criterion"\n'
+)
+TOGETHER = '[[judge]]\nname = "together"\nmodel = "openai/fake-label"\napi_base = "{base}"\nbatching = "all"\n'
+SOURCES = "\n## References\n\n[1] https://example.org/source\n"
+
+
+def odd(tree: Path, pattern: str, name: str = "") -> None:
+    """Of the files in order: the first with a byte order mark, the second with other ends of lines, the third gone.
+
+    The one called `name` gets its accents apart, as a Mac writes them.
+    """
+    marked, ends, gone, *_ = sorted(tree.glob(pattern))
+    marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
+    ends.write_bytes(ends.read_bytes().replace(b"\n", b"\r\n"))
+    gone.unlink()
+    for path in tree.rglob(name) if name else ():
+        path.rename(path.with_name(unicodedata.normalize("NFD", path.name)))
+
+
+def stripped(protocol: str, path: Path) -> None:
+    """A copy of a shipped protocol that takes citations out."""
+    text = read_protocol(protocol)[1].replace(f'"{protocol}"', f'"{path.stem}"')
+    put(path, text.replace("strip_citations = false", "strip_citations = true"))
+
+
+def either(task: Task) -> str:
+    """The same report whoever is asked, but for one person of ten."""
+    wins = sorted(task.systems)[random.Random(task.topic).random() < 0.5]
+    slips = random.Random(f"{task.person} {task.topic} {task.systems}").random() < 0.1
+    return "left" if (wins == task.left) != slips else "right"
+
+
+def wlc(folder: Path, base: str) -> dict[str, Decide]:
+    test_wlc.write_tree(folder / "wlc_files")
+    rows = "".join(f"{topic},{'Lakes' if n % 2 else 'Rivers'},{n * n}\n" for n, topic in enumerate(test_wlc.TOPICS))
+    put(folder / "wlc_files/wiki_data/ga_sample.csv", f"title,category,links\n{rows}")
+    own_trees.wiki_tree(folder / "published", list(test_wlc.CRITERIA))
+    odd(folder / "published/test_data", "openai/md_data/*.md", "Zürich_(canton).md")
+    put(folder / "writing.toml", test_wlc.WRITING.format(base=base))
+    put(folder / "checking.toml", test_wlc.CHECKING.format(base=base))
+    facts, citations = test_wlc.checker(test_wlc.FACTS), test_wlc.checker(test_wlc.CITED)
+    return {"wlc": test_wlc.writer, "facts": facts, "citations": citations, "overall": either}
+
+
+def deepresearchgym(folder: Path, base: str) -> dict[str, Decide]:
+    test_deepresearchgym.write_tree(folder / "gym_files")
+    own_trees.gym_tree(folder / "published")
+    odd(folder / "published", "reports/gpt-researcher/*.a")
+    stripped("drg_overall", folder / "drg_stripped.toml")
+    for path in (folder / "gym_files").rglob("*.a"):
+        path.write_text(path.read_text(encoding="utf-8") + SOURCES, encoding="utf-8")
+    put(folder / "judges.toml", test_deepresearchgym.JUDGES.format(base=base))
+    put(folder / "finely.toml", FINELY.format(base=base))
+    put(folder / "reader.toml", TOGETHER.format(base=base))
+    rows = "".join(f"{question},{one},{other}\n" for question, (one, other) in test_deepresearchgym.COMPARED.items())
+    put(folder / "pairs.csv", f"topic,system_a,system_b\n{rows}")
+    kinds = "".join(f"{q},{'why' if int(q) % 2 else 'how'},{int(q) % 7}\n" for q in test_deepresearchgym.QUESTIONS)
+    put(folder / "topics.csv", f"topic,category,clicks\n{kinds}")
+    return {"preference": test_deepresearchgym.chooser, "points": test_deepresearchgym.reader}
+
+
+def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
+    test_dr3_eval.write_tree(folder / "dr3")
+    rows = "".join(f"{task},{'Water' if int(task) % 2 else 'Energy'},{int(task)}\n" for task in test_dr3_eval.TASKS)
+    put(folder / "dr3/datasets_en/topics.csv", f"topic,category,files\n{rows}")
+    tree = folder / "published"
+    own_trees.metric_tree(tree)
+    odd(tree, "results/128k/qwen3/*/final_report.md")
+    for number in (1, 2):
+        wanted = [{"id": n, "category": "form", "requirement": f"Requirement {n} of {number:03}."} for n in (1, 2)]
+        put(tree / f"ground_truth/datasets_en/{number:03}/checklist.json", json.dumps({"checklist": wanted}))
+    claims = "".join(
+        f"{t},{s},c1,The reservoir {t} fills.,It fills with silt.\n"
+        for t in ("001", "004")
+        for s in ("glm-4.7", "qwen3")
+    )
+    put(folder / "claims.csv", f"topic,system,probe_id,text,context\n{claims}")
+    queries = [{"task": f"{n:03}", "query": f"第{n}个水库为什么淤积？"} for n in (1, 2)]
+    put(folder / "chinese/datasets_zh/query.jsonl", json_lines(queries))
+    for n, system in ((1, "glm"), (1, "qwen"), (2, "glm"), (2, "qwen")):
+        put(
+            folder / f"chinese/results/64k/{system}/{n:03}/final_report.md",
+            f"# {system}\n\n{'水库因泥沙而变浅。' * 12}\n",
+        )
+    judges = test_dr3_eval.JUDGES.format(base=base, sd=test_dr3_eval.OF_JUDGE, run=test_dr3_eval.OF_RUN)
+    put(folder / "judges.toml", judges)
+    put(folder / "together.toml", TOGETHER.format(base=base))
+    stripped("dr3_total", folder / "dr3_stripped.toml")
+    return {"dr3": test_dr3_eval.expert}
+
+
+def reportbench(folder: Path, base: str) -> dict[str, Decide]:
+    test_reportbench.write_tree(folder / "rb")
+    surveys = folder / "rb/ReportBench_v1.1.jsonl"
+    rows = [json.loads(line) for line in surveys.read_text(encoding="utf-8").splitlines()]
+    fields = ("Physics", "Biology")
+    put(surveys, json_lines({**row, "application_domain": fields[n % 2]} for n, row in enumerate(rows)))
+    own_trees.survey_tree(folder / "published")
+    odd(folder / "published", "o3/*.json")
+    put(folder / "judges.toml", test_reportbench.JUDGES.format(base=base, worse=test_reportbench.WORSE))
+    return {"rb": test_reportbench.person, "cited": test_reportbench.reader}
+
+
+def race(folder: Path, base: str) -> dict[str, Decide]:
+    test_race.write_tree(folder / "bench")
+    for path in (folder / "bench").glob("data/test_data/*/*.jsonl"):
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        put(path, json_lines({**row, "article": row["article"] + SOURCES} for row in rows))
+    own_trees.race_tree(folder / "published")
+    marked = folder / "published/data/test_data/raw_data/alpha.jsonl"
+    marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
+    put(folder / "race_shares.toml", (FOLDER / "protocols/race_shares.toml").read_text(encoding="utf-8"))
+    claims = "".join(
+        f"{task},{s},c1,It fills with sediment.,A page on silt.\n" for task in (1, 2) for s in ("gemini", "grok")
+    )
+    put(folder / "claims.csv", f"topic,system,probe_id,text,context\n{claims}")
+    wanted = "".join(f"{task},r{n},Requirement {n} of it.\n" for task in (1, 2) for n in (1, 2))
+    put(folder / "requirements.csv", f"topic,probe_id,text\n{wanted}")
+    put(folder / "judges.toml", test_race.JUDGES.format(base=base, sd=test_race.OF_JUDGE, lead=test_race.LEAD))
+    put(folder / "again.toml", AGAIN.format(base=base))
+    return {"race": test_race.person, "overall": either}
+
+
+SET_OUT: dict[str, Callable[[Path, str], dict[str, Decide]]] = {
+    "wlc": wlc, "deepresearchgym": deepresearchgym, "dr3_eval": dr3_eval, "reportbench": reportbench, "race": race,
+}  # fmt: skip

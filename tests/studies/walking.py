@@ -1,0 +1,132 @@
+"""A published study walked through by commands on a tree in its own layout: what each capability came to there.
+
+A walk is a file in `walks/`, of lines:
+
+    $ WORDS                 a command, without `calipers`; `!` for `$` where it is meant to be refused
+    @people STUDY           its annotators answer all that they are asked
+    @read FILE              a file that the last command wrote
+    @labels STUDY           its labels, counted
+    @hashes STUDY           the texts that people and judges read, by hash
+    @names FILE STUDY       the names of its systems, looked for in a file
+    N :: WHAT :: PATTERN    capability N came to what the groups of PATTERN find in the last output;
+                            a fourth field is the number that is published
+    - N :: WHY              why the study is not asked for capability N
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import select
+
+from db.connect import reading
+from db.people_tables import Rater
+from db.tables import Assignment, Label, Study, System
+from tests.studies.desk import Decide, Desk
+
+WALKS = Path(__file__).parent / "walks"
+FIELDS = " :: "
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One capability: the command, what came of it, and the published number beside it, "" where there is none."""
+
+    number: int
+    command: str
+    came: str
+    published: str = ""
+
+
+def lines_of(walk: str) -> list[str]:
+    return [line for line in (WALKS / f"{walk}.txt").read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def promised(walk: str) -> tuple[list[int], dict[int, str]]:
+    """The capabilities that a walk shows, and why it shows no other."""
+    fields = [line.split(FIELDS) for line in lines_of(walk)]
+    shown = [int(first) for first, *_ in fields if first.isdigit()]
+    return shown, {int(first[2:]): rest[0] for first, *rest in fields if first.startswith("- ")}
+
+
+def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Shown]:
+    """Walk it. Fails where a command does, or where its output does not hold what it is to show."""
+    command, told = "", ""
+    for line in lines_of(walk):
+        first, *words = line.split()
+        if first in ("$", "!"):
+            command = line[2:]
+            told = desk(*shlex.split(command), exit_code=int(first == "!"))
+        elif first.startswith("@"):
+            told = LOOKS[first](desk, words, decide)
+        elif first.isdigit():
+            number, what, pattern, *published = line.split(FIELDS)
+            found = re.search(pattern, told)
+            assert found, f"{walk}, {number}: {pattern!r} is not in what {command!r} came to:\n{told}"
+            came = ", ".join(" ".join(part.split()) for part in found.groups() or (found[0],))
+            yield Shown(int(number), command, f"{what} {came}".strip(), *published)
+
+
+def _people(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
+    return f"{desk.everybody_answers(words[0], decide[words[0]])} pages handed in"
+
+
+def _read(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    return (desk.folder / words[0]).read_text(encoding="utf-8")
+
+
+def _labels(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    """People's labels counted: answers, reasons, orders, and how many people read an item."""
+    rows = desk.verdicts(words[0])
+    human = rows[rows["rater_kind"] == "human"]
+    counts = {name: human[name].value_counts().sort_index() for name in ("label", "presentation")}
+    readers = human.groupby("item_id")["rater_id"].nunique().value_counts()
+    return "\n".join(
+        [
+            f"{len(human)} labels of {human['rater_id'].nunique()} people on {human['criterion'].nunique()} criteria",
+            f"{(human['rationale'] != '').sum()} of {len(human)} with a reason",
+            *(
+                f"{name} " + ", ".join(f"{key}: {n}" for key, n in found.items() if key)
+                for name, found in counts.items()
+            ),
+            "read by " + ", ".join(f"{n}: {items} items" for n, items in readers.sort_index(ascending=False).items()),
+        ]
+    )
+
+
+def _hashes(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    with reading(desk.engine) as session:
+        rows = session.execute(
+            select(Assignment.item_id, Rater.kind, Label.left_sha256, Label.right_sha256)
+            .join(Assignment, Assignment.id == Label.assignment_id)
+            .join(Rater, Rater.id == Assignment.rater_id)
+            .join(Study, Study.id == Assignment.study_id)
+            .where(Study.name == words[0])
+        )
+        read: dict[int, dict[str, set[frozenset[str | None]]]] = {}
+        for item, kind, one, other in rows:
+            read.setdefault(item, {}).setdefault(kind, set()).add(frozenset((one, other)))
+    both = [texts for texts in read.values() if len(texts) == 2]
+    return f"{sum(texts['human'] == texts['judge'] for texts in both)} of {len(both)} items"
+
+
+def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
+    file, study = words
+    with reading(desk.engine) as session:
+        rows = session.execute(
+            select(System.key, System.public_name)
+            .join(Study, Study.id == System.study_id)
+            .where(Study.name == study, System.is_reference.is_(False))
+        )
+        names = {name for row in rows for name in row if name}
+    page = (desk.folder / file).read_text(encoding="utf-8").casefold()
+    return f"{sum(name.casefold() in page for name in names)} of {len(names)} names"
+
+
+LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
+    "@people": _people, "@read": _read, "@labels": _labels, "@hashes": _hashes, "@names": _names,
+}  # fmt: skip

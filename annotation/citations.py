@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annotation.blinding import find_provenance
-from annotation.source_lists.named_citations import find_author_years, find_named_marks, find_source_keys
-from annotation.source_lists.reference_lists import Lists, find_lists
+from annotation.source_lists import named_citations, reference_lists
 from annotation.stripping import citation_links, citation_numbers, citation_tokens, copied_pages, table_sources, tidying
 from annotation.texts.spans import GONE, Span, WorkingCopy, code_zones, delete, math_zones
 
@@ -63,7 +62,7 @@ def strip_citations(markdown: str) -> Stripped:
     first: _Pass | None = None
     for _ in range(_MOST_PASSES):
         encoding = list(_encoding(text))
-        current = _Pass(tuple(encoding), Lists(), 0) if encoding else _strip_once(text)
+        current = _Pass(tuple(encoding), reference_lists.Lists(), 0) if encoding else _strip_once(text)
         if first is None and not encoding:
             first = current
         if not current.spans:
@@ -76,7 +75,7 @@ def strip_citations(markdown: str) -> Stripped:
 @dataclass(frozen=True)
 class _Pass:
     spans: tuple[Span, ...]
-    lists: Lists
+    lists: reference_lists.Lists
     marks: int
 
 
@@ -86,7 +85,7 @@ def _strip_once(text: str) -> _Pass:
     copy.shield([*code_zones(copy.text), *math_zones(copy.text)])
     copy.claim(citation_links.find_images(copy.text))
     labels = _defined_labels(copy.text)
-    lists = find_lists(
+    lists = reference_lists.find_lists(
         copy.text, citation_numbers.bracket_numbers(copy.text) | citation_numbers.raised_numbers(copy.text)
     )
     copy.claim(lists.spans)
@@ -105,10 +104,10 @@ def _strip_once(text: str) -> _Pass:
         [*citation_numbers.find_glossed(copy.text, listed), *citation_numbers.find_labels(copy.text, lists.labels)]
     )
     copy.claim(citation_numbers.find_numbers(copy.text, bracketed, judged))
-    copy.claim(find_named_marks(copy.text, lists.entries))
+    copy.claim(named_citations.find_named_marks(copy.text, lists.entries))
     copy.claim(citation_links.find_addresses(copy.text))
-    copy.claim(find_author_years(copy.text, lists.entries))
-    copy.claim(find_source_keys(copy.text, lists.entries))
+    copy.claim(named_citations.find_author_years(copy.text, lists.entries))
+    copy.claim(named_citations.find_source_keys(copy.text, lists.entries))
     copy.claim(table_sources.find_table_sources(copy.text, listed))
     copy.claim(table_sources.find_emptied_columns(copy.text))
     copy.claim(tidying.find_husks(copy.text))

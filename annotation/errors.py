@@ -16,7 +16,7 @@ class AnnotationError(Exception):
 
 
 class Stale(AnnotationError):
-    """The answer was changed somewhere else meanwhile; `current` is what stands, for the person to choose."""
+    """The answer was changed somewhere else meanwhile; `current` is what is there, for the person to choose."""
 
     def __init__(self, current: Mapping[str, Any]) -> None:
         super().__init__("stale", "this answer was changed somewhere else meanwhile; choose which to keep")

@@ -190,7 +190,7 @@ def record_answers(session: orm.Session, replies: Sequence[Answered], *, parser_
 
 
 def _store(session: orm.Session, principal: Principal, entry: Entry) -> int:
-    """Store one entry and return the revision it stands at (0 where there is none)."""
+    """Store one entry and return the revision it is at (0 where there is none)."""
     if isinstance(entry, PreferencesEntry):
         enrollment = session.get_one(people_tables.Enrollment, principal.enrollment_id)
         enrollment.preferences = {**enrollment.preferences, **entry.preferences.model_dump(exclude_none=True)}
@@ -319,7 +319,7 @@ def refuse_other_page(assignment: Assignment, shown: Shown, page: str) -> None:
 
 
 def handed_in(session: orm.Session, own: HandedIn, beside: Beside | None) -> list[HandedIn]:
-    """The page's own part and the one beside. Raises AnnotationError `invalid` where another report stands beside."""
+    """The page's own part and the one beside. Raises AnnotationError `invalid` where another report is beside."""
     twin = twin_assignment(session, own.assignment)
     if (beside and beside.aid) != (twin and twin.aid):
         raise AnnotationError("invalid", "this page asks about other reports; reload it")

@@ -29,7 +29,7 @@ def alike_passages(a_blocks: Sequence[Block], b_blocks: Sequence[Block]) -> Pass
     """The most alike block of the other report for each block, of cosine at least ALIKE; the first of equals.
 
     A heading stands for the section it opens, other blocks carry the headings above them. Not monotone: sections may
-    stand in another order. A block without words is like none.
+    be in another order. A block without words is like none.
     """
     texts = [_terms(text) for text in (*_in_context(a_blocks), *_in_context(b_blocks))]
     if not any(texts[: len(a_blocks)]) or not any(texts[len(a_blocks) :]):

@@ -392,5 +392,5 @@ def refuse_plain_layout(criteria: Sequence[CriterionText]) -> None:
 
 
 def first_repeated(names: list[str]) -> str | None:
-    """The first name that stands there a second time."""
+    """The first name that is there a second time."""
     return next((name for k, name in enumerate(names) if name in names[:k]), None)

@@ -108,7 +108,7 @@ def _parser() -> MarkdownIt:
 
 
 def _mathematics(state: StateInline, silent: bool) -> bool:
-    r"""A formula stands as it was written, as judges read it: in `$a*b\,c*d$` nothing is emphasis or an escape."""
+    r"""A formula is left as it was written, as judges read it: in `$a*b\,c*d$` nothing is emphasis or an escape."""
     end = _ends_of_formulas(state.src).get(state.pos) if state.src[state.pos] in "$\\" else None
     if end is None or end > state.posMax:
         return False

@@ -85,7 +85,7 @@ def _shows(protocol: Protocol) -> tuple[Reports, Layout]:
 
 
 def _refuse_name(name: str) -> None:
-    """A name stands in commands to be copied and in names of files; what ends as a file is taken for one."""
+    """A name is copied into commands and names of files; what ends as a file is taken for one."""
     kept = "".join(
         character if category(character)[0] in "LMN" or character in "-_." else "-" for character in name
     ).strip("-.")[:NAME_MAX]

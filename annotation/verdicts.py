@@ -52,7 +52,7 @@ def load_verdicts(session: orm.Session, study: Study) -> pd.DataFrame:
 
     `study` comes from `principals.study_for`. Training, attention and adjudicated labels stay out, and so do labels on
     texts that were replaced since. `seconds` and `cost_usd` are a row's share; empty means unknown, not 0. Rationales
-    are without the names of the study's people, addresses, keys and folders. `EXTRA` columns stand behind where the
+    are without the names of the study's people, addresses, keys and folders. `EXTRA` columns are behind where the
     study has them: how sure the rater was, the probe's tag, the criterion's weight (where any is not 1), the item that
     was rated in the same view, and the first of several probes of one claim (empty: the item itself).
     """
@@ -138,7 +138,7 @@ def _shares(session: orm.Session, study: Study) -> Callable[[RowMapping], Share]
 def evidence_by_report(
     evidence: Sequence[Mapping[str, Any]], left: str | None, shown: Shown, redact: Callable[[str], str]
 ) -> str:
-    """Quoted passages as JSON, empty for none: each by report (A, B, or what stood beside it) instead of by side.
+    """Quoted passages as JSON, empty for none: each by report (A, B, or what was beside it) instead of by side.
 
     Offsets are code points of that text as raters see it (`evidence.plain_text`); `sha256` is its shown Markdown's.
     """
@@ -195,7 +195,7 @@ def with_systems_masked(verdicts: pd.DataFrame, seed: int) -> pd.DataFrame:
 
 
 def shows_systems(study: Study) -> bool:
-    """Whether labels may stand beside systems by now."""
+    """Whether labels may be beside systems by now."""
     try:
         require_revealed(study)
     except errors.AnnotationError:

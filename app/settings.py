@@ -66,7 +66,7 @@ class Settings:
 def leads_elsewhere(base_url: str, port: int) -> str:
     """Where invitations lead while this machine serves on `port`, and how to change that; empty where they lead here.
 
-    `base_url`: of another host is a proxy's, which may stand before any port.
+    `base_url`: of another host is a proxy's, which may be before any port.
     """
     known = urlsplit(base_url)
     if known.hostname not in ("127.0.0.1", "localhost") or known.port == port:

@@ -1,6 +1,6 @@
 """The colours and faces of every screen but the annotator's, by scheme: Streamlit's own parts and ours take the same.
 
-app/component/annotate.css holds them for the annotator's page, which also stands alone as a packet.
+app/component/annotate.css holds them for the annotator's page, which is also a file of its own, as a packet.
 """
 
 LIGHT = {

@@ -312,8 +312,8 @@ def calibrate_with_cascades(
 ) -> tuple[results.CalibrationReport, pd.DataFrame]:
     """`calibrate`, with one more judge for each cascade of two judges and its `cascades` for all of them.
 
-    Beside the report stand the verdicts it was made of: the rows of those judges among them. A cascade that ends at a
-    person stands at the price of the annotators' own items. Raises `unknown_form` for a name that is not
+    Beside the report are the verdicts it was made of: the rows of those judges among them. A cascade that ends at a
+    person has the price of the annotators' own items. Raises `unknown_form` for a name that is not
     `CHEAP then DEAR`, and as `calibrate` does.
     """
     made: list[Cascade] = []

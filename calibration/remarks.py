@@ -180,7 +180,7 @@ Said = str | Remark | Iterable[str | Remark]
 
 
 def told(reason: Reason, **facts: Fact) -> Remark:
-    """Something to know beside a number that stands."""
+    """Something to know beside a number that is valid."""
     return Remark(reason, Kind.TOLD, tuple(facts.items()))
 
 

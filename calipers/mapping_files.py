@@ -14,7 +14,7 @@ from calibration.tidying.mapping import FORMAT, Answers, LabelMap, Spread
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a file was made into labels: its layout, its form, and what stood where. `file`: its name alone.
+    """How a file was made into labels: its layout, its form, and what was where. `file`: its name alone.
 
     `people`: who was named as people, or where a layout's records hold a person's answer.
     """

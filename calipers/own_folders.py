@@ -1,6 +1,6 @@
 """Our folders have plain names, and a project may have an app.py, a db.py or an exports/ of its own.
 
-A process of ours takes its own folders, whatever stands in PYTHONPATH or in the current folder. A notebook takes them
+A process of ours takes its own folders, whatever is in PYTHONPATH or in the current folder. A notebook takes them
 while a call of ours lasts: before and after it these names mean what they mean in its project.
 """
 

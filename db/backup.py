@@ -64,7 +64,7 @@ def copy_rows(source: Connection, target: Connection, advance: Advance) -> int:
     """Insert every row of `source` into `target`, whose tables are empty; how many.
 
     `advance(rows done, rows)` is called after each chunk.
-    Both stand at the newest schema, and each is in one transaction of the caller's.
+    Both are at the newest schema, and each is in one transaction of the caller's.
     """
     tables = list(zip(plain_tables(source.dialect.name), plain_tables(target.dialect.name), strict=True))
     of = sum(source.scalar(sa.select(sa.func.count()).select_from(table)) or 0 for table, _ in tables)
@@ -121,7 +121,7 @@ class Manifest:
 
 
 def seal(connection: Connection, software: str, revision: str, made_at: str, advance: Advance) -> Manifest:
-    """Write the manifest of the rows that stand in the file."""
+    """Write the manifest of the rows that are in the file."""
     manifest = Manifest(software, revision, made_at, table_sums(connection, advance))
     MANIFEST.create(connection)
     connection.execute(sa.insert(MANIFEST), {"manifest": json.dumps(asdict(manifest))})
@@ -170,7 +170,7 @@ def _hexadecimal(value: bytes) -> dict[str, str]:
 
 
 def sum_file(file: Path) -> Path:
-    """Where the SHA-256 of the whole file stands."""
+    """Where the SHA-256 of the whole file is."""
     return file.with_name(f"{file.name}.sha256")
 
 
@@ -202,7 +202,7 @@ def readable(file: Path) -> Iterator[Connection]:
 
 @dataclass(frozen=True)
 class Backup:
-    """What was written: the manifest that stands in the file, and the SHA-256 of the whole file."""
+    """What was written: the manifest that is in the file, and the SHA-256 of the whole file."""
 
     manifest: Manifest
     sha256: str
@@ -211,7 +211,7 @@ class Backup:
 def write_backup(engine: Engine, out: Path, software: str, advance: Advance) -> Backup:
     """Every row as of one moment into `out`, and the sum of it into `out`.sha256; only the owner may read them.
 
-    The database stands at the newest schema. `advance(rows done, rows)` is called along the way. Raises DatabaseError
+    The database is at the newest schema. `advance(rows done, rows)` is called along the way. Raises DatabaseError
     where a file of either name exists or the database is empty, DiskFull, OSError that names `out`; then nothing is
     left behind.
     """

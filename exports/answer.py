@@ -1,4 +1,4 @@
-"""What stands on one page: the sentence, what it rests on, three cautions at most; and which figure carries it."""
+"""What is on one page: the sentence, what it rests on, three cautions at most; and which figure carries it."""
 
 import math
 from dataclasses import dataclass, replace

@@ -94,7 +94,7 @@ def _words(text: str, size: float, colour: str, most: int, weight: str = "normal
 
 
 def fitted_start(line: str, room: float, size: float, weight: str) -> str:
-    """As much of a line's beginning as stands before an ellipsis in `room` inches."""
+    """As much of a line's beginning as is before an ellipsis in `room` inches."""
     words = line.split(" ")
     while len(words) > 1 and width_of(f"{' '.join(words)} {ELLIPSIS}", size, weight) > room:
         words = words[:-1]

@@ -153,7 +153,7 @@ def _choice(choice: Choice | None) -> dict[str, Any] | None:
 
 
 def _candidate(candidate: Candidate) -> dict[str, Any]:
-    """Its rows stand in the report's `card`."""
+    """Its rows are in the report's `card`."""
     found: dict[str, Any] = plain(candidate)
     kept = {name: value for name, value in found.items() if name not in ("rows", "required")}
     reservations = [row.question for row in candidate.reservations]

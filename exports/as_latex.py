@@ -1,6 +1,6 @@
 """A table as LaTeX: booktabs, numbers at the decimal point, the interval small under its value, the notes below.
 
-One source for one column and for two: a table that fits a column of 77 mm stands in one, a wider one across the page, a
+One source for one column and for two: a table that fits a column of 77 mm is in one, a wider one across the page, a
 long one in several floats, for `longtable` knows no columns.
 """
 
@@ -177,7 +177,7 @@ def _column(shape: Shape, panel: Panel) -> str:
 
 
 def _head(panel: Panel, at: int) -> str:
-    """One line of the headings, which stand on the rule."""
+    """One line of the headings, which are on the rule."""
     cells = []
     for shape in panel.shapes:
         place = at - panel.head_lines + len(shape.head)

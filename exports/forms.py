@@ -46,7 +46,7 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that stays text in Markdown, on one line, wherever that line stands."""
+    """Text that stays text in Markdown, on one line, wherever that line is."""
     marks = "\\`*_|<>" + "[]" * _links(text) + "~" * (text.count("~") > 1) + "$" * (text.count("$") > 1)
     text = re.sub(r"&(?=#?\w+;)", r"\&", "".join(f"\\{mark}" if mark in marks else mark for mark in text))
     text = re.sub(r"[\r\n\t]", " ", text).strip()  # blanks in front would make code of a note

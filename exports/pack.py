@@ -175,7 +175,7 @@ def write_pack(files: Mapping[str, bytes], out: Path) -> list[Path]:
 
 
 def _with_open_questions(methods: Methods) -> str:
-    """What a reviewer will ask and the data cannot answer stands below the paragraph, as a list to write from."""
+    """What a reviewer will ask and the data cannot answer is below the paragraph, as a list to write from."""
     if not methods.to_state:
         return methods.markdown
     asked = "".join(f"- {one}\n" for one in methods.to_state)

@@ -165,7 +165,7 @@ def race_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table:
 
 
 def _race_reading(verdicts: pd.DataFrame, report: CalibrationReport, in_views: str) -> list[str]:
-    """`in_views`: the reference that stands in every view, "" where there is none."""
+    """`in_views`: the reference that is in every view, "" where there is none."""
     disputed = disputed_topics(verdicts, report.settings)
     systems = len(report.labels.systems or ()) - bool(in_views)
     few = f", fewer than {FEW_SYSTEMS}: it is no correlation over reports" if systems < FEW_SYSTEMS else ""

@@ -1,6 +1,6 @@
 """Tables of a calibration report, before any format.
 
-What stands in which cell, and the notes that make it readable alone.
+What is in which cell, and the notes that make it readable alone.
 """
 
 import math
@@ -162,7 +162,7 @@ def _orders(raters: Iterable[str]) -> Iterator[str]:
 
 
 def _beside(rows: Sequence[tuple[str, dict[str, Estimate]]]) -> Iterator[str]:
-    """Agreement never stands without what a judge that does not read would reach."""
+    """Agreement is never shown without what a judge that does not read would reach."""
     parts = []
     for rater, estimates in rows:
         constant = [estimates[name] for name in BASELINES if name in estimates]

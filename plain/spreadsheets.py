@@ -21,7 +21,7 @@ def starts_formula(text: str) -> bool:
 
 
 def guarded(text: str) -> str:
-    """A cell that no spreadsheet runs: a quote stands before what would start a formula. A number is no formula.
+    """A cell that no spreadsheet runs: a quote is before what would start a formula. A number is no formula.
 
     A text that starts with such a quote itself gets one more, so that `unguarded` gives back every text.
     """

@@ -187,7 +187,7 @@ class _Run:
 def plain_emphasis(
     text: str, counts: Counter[str], *, keep: bool = True, edge: Callable[[str], str] = lambda token: token
 ) -> str:
-    """`**bold**` and `_italic_` wherever a pair stands, nothing where a mark has no partner.
+    """`**bold**` and `_italic_` wherever there is a pair, nothing where a mark has no partner.
 
     `keep=False` takes the paired marks too (headings, plain layout). `edge` gives the sign that a token on the
     shelf stands for.

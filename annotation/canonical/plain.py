@@ -140,7 +140,7 @@ def _without_nesting(blocks: Sequence[Block], counts: Counter[str]) -> list[Bloc
 
 
 def _alike(run: Sequence[Block], counts: Counter[str]) -> list[Block]:
-    """One list: `run` holds its items and what stands inside them."""
+    """One list: `run` holds its items and what is inside them."""
     items = [block for block in run if block.kind == "item"]
     counting = _counting(items)
     sentences = bool(items) and all(_is_prose(item.text) for item in items if item.text)

@@ -180,7 +180,7 @@ def _wanted(
 def _drawn(
     possible: Mapping[str, Sequence[Group]], seed: int, what: str, amount: Amount, standing: Collection[Reports]
 ) -> Iterator[Group]:
-    """The topics' groups: those that stand, then those of the systems used least so far."""
+    """The topics' groups: those that are there, then those of the systems used least so far."""
     wanted, stand = _wanted(possible, seed, amount, standing)
     used = Counter(report.system for topic in wanted for group in stand[topic] for report in group)
     topics = sorted(wanted)
@@ -296,7 +296,7 @@ def least_met(
     wanted: Mapping[str, int],
     standing: Mapping[str, Sequence[tuple[str, str]]],
 ) -> dict[str, list[tuple[str, str]]]:
-    """The same where reports are missing or pairs stand: topic by topic whoever met least, then whoever appeared least.
+    """The same where reports are missing or pairs are there: by topic, whoever met least, then whoever appeared least.
 
     `standing` counts towards `wanted` and comes first. Two names are in the same order wherever they stand.
     """
@@ -324,7 +324,7 @@ def topics_drawn(
 ) -> list[str]:
     """`per_category` topics of each category (all where None), sorted; those that have items (`kept`) come first.
 
-    A category with fewer gives all it has. What stands stays, so a lower number than before drops no topic.
+    A category with fewer gives all it has. What is there stays, so a lower number than before drops no topic.
     """
     if per_category is None:
         return sorted(category_of)

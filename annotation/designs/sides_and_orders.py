@@ -29,7 +29,7 @@ class Slot:
 def plan_sides(pairs: Sequence[Pair], overlap: int, seed: int, standing: Sequence[Collection[int]] = ()) -> list[Slot]:
     """Who stands left in each of `overlap` slots a pair: every system is left as often as right, give or take one.
 
-    `standing` names the slot numbers each pair has already: only the others are planned, and what stands never changes.
+    `standing` names the slot numbers each pair has already: only the others are planned; what is there never changes.
     All slots are edges between systems, oriented along an Euler tour; odd vertices are joined to a dummy vertex.
     """
     have = list(standing) or [()] * len(pairs)

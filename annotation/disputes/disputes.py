@@ -50,7 +50,7 @@ def disputes(session: orm.Session, study: Study, *, early: bool = False) -> list
 
     An item takes part once two people have handed it in and nobody else is still to: no slot of it is open or in work,
     or the study is closed. `early`: from two people on. A dispute is settled by an adjudication that is handed in,
-    stands on the texts shown now, and was given on the very verdicts that stand now: a changed one opens it again.
+    rests on the texts shown now, and was given on the very verdicts of now: a changed one opens it again.
     """
     ready = _ready(session, study, early=early)
     found = differing(session, study, ready)
@@ -185,7 +185,7 @@ def turned(verdict: str | None, left: str | None) -> str | None:
 
 
 def _placed(stored: Mapping[str, Any], texts: Texts, swapped: bool) -> dict[str, Any]:
-    """A stored passage on the side where its report stands now: known by its text, else by the recorded orders."""
+    """A stored passage on the side where its report is now: known by its text, else by the recorded orders."""
     sides = [side for side, (_, sha256) in texts.items() if sha256 == stored["sha256"]]
     recorded = OTHER[stored["side"]] if swapped else stored["side"]
     return {**stored, "side": recorded if recorded in sides or not sides else sides[0]}

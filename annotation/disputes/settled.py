@@ -61,7 +61,7 @@ class DisputeCounts:
 
 @dataclass(frozen=True)
 class Adjudication:
-    """Where adjudication stands. `rule`: the protocol's. `rows`: criteria with a dispute, in page order."""
+    """How far adjudication has come. `rule`: the protocol's. `rows`: criteria with a dispute, in page order."""
 
     study: str
     rule: str | tuple[str, ...] | protocol.Apart

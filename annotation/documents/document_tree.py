@@ -35,7 +35,7 @@ class PlainTree:
         self.front = front
 
     def of(self, tree: Element) -> Element:
-        """The whole document. `front`: whether what stands before its text is part of it, as in Word, or metadata."""
+        """The whole document. `front`: whether what is before its text is part of it, as in Word, or metadata."""
         blocks = self.blocks(tree["blocks"])
         front = self._front(tree["meta"]) if self.front else []
         return {**tree, "meta": {}, "blocks": [*front, *blocks]}
@@ -293,7 +293,7 @@ REACH, MOST_CELLS = 200, 100_000  # places that one cell is joined over, and of 
 
 
 def _grid(rows: Sequence[Sequence[tuple[int, int, list[Element]]]]) -> list[list[list[Element]]]:
-    """Rows of equal length from (rows, columns, text) of each cell; a joined cell's text stands in its first place."""
+    """Rows of equal length from (rows, columns, text) of each cell; a joined cell's text is in its first place."""
     grid: list[list[list[Element]]] = []
     taken: dict[tuple[int, int], bool] = {}
     for at, row in enumerate(rows):

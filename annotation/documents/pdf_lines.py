@@ -82,7 +82,7 @@ Piece = Line | Table | Figure
 
 @dataclass
 class Read:
-    """What stands in a file, in reading order, and what to tell of it."""
+    """What is in a file, in reading order, and what to tell of it."""
 
     pieces: list[Piece] = field(default_factory=list)
     in_columns: int = 0  # pages
@@ -91,7 +91,7 @@ class Read:
 
 
 def read_pages(pages: Sequence[dict[str, Any]]) -> Read:
-    """The pieces of all pages, without the running titles and page numbers that stand in their margins."""
+    """The pieces of all pages, without the running titles and page numbers that are in their margins."""
     found = Read()
     read = [_page(page, number) for number, page in enumerate(pages)]
     running = _running([lines for lines, _, _ in read], [float(page["height"]) for page in pages])
@@ -126,7 +126,7 @@ def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], l
 
 
 def _bullet(words: Iterable[Word], x0: float, x1: float, top: float, bottom: float) -> Word | None:
-    """A dot that stands close before a word is written as one."""
+    """A dot that is close before a word is written as one."""
     middle = (top + bottom) / 2
     beside = [word for word in words if word.top < middle < word.bottom and 0 < word.x0 - x1 < GAP * word.size]
     after = min(beside, key=lambda word: word.x0, default=None)
@@ -149,7 +149,7 @@ def _linked(word: Word, links: Iterable[Sequence[Any]]) -> Word:
 
 
 def _lines(words: Iterable[Word], page: int, *, apart: bool = True) -> list[Line]:
-    """`apart`: what stands far to the right on the same height is a line of its own."""
+    """`apart`: what is far to the right on the same height is a line of its own."""
     rows = _on_one_foot([*words])
     made = [part for line in rows for part in (_split(line) if apart else [sorted(line, key=lambda w: w.x0)])]
     return sorted((Line(_raised(part), page) for part in made), key=lambda line: (line.top, line.x0))
@@ -204,7 +204,7 @@ LISTED = re.compile(r"[•◦▪▫‣●○■□∙·–—*-]|\(?\d{1,3}[.)]|
 
 
 def _raised(words: Sequence[Word]) -> tuple[Word, ...]:
-    """Small words that stand above the foot of the line are superscripts."""
+    """Small words that are above the foot of the line are superscripts."""
     sizes: Counter[float] = Counter()
     for word in words:
         sizes[word.size] += len(word.text)
@@ -300,7 +300,7 @@ def _one_line(row: Sequence[Line]) -> Line:
 
 
 class _Unruled:
-    """Rows of which each part stands below one of the row above: three of them are a table."""
+    """Rows of which each part is below one of the row above: three of them are a table."""
 
     def __init__(self) -> None:
         self.rows: list[list[list[Line]]] = []

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
-from annotation.documents import pdf_pages
+from annotation.documents import pdf_lines, pdf_pages
 from annotation.documents.document_tree import NO_ATTRIBUTES, Element
-from annotation.documents.pdf_lines import LISTED, Figure, Line, Piece, Read, Table, Word, read_pages
 from annotation.errors import ImportingError
 from plain.counting import counted
 
@@ -29,8 +28,8 @@ CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 def read_pdf(original: bytes, shown: str) -> tuple[Element, tuple[str, ...]]:
     """The tree of a PDF, and what could not be told of it. Raises ImportingError."""
-    read = read_pages(_pages(original, shown))
-    if not any(isinstance(piece, Line | Table) for piece in read.pieces):
+    read = pdf_lines.read_pages(_pages(original, shown))
+    if not any(isinstance(piece, pdf_lines.Line | pdf_lines.Table) for piece in read.pieces):
         raise ImportingError(f"{shown}: holds no text, only pictures of it; read the text with OCR first")
     return {"pandoc-api-version": [1, 23, 1], "meta": {}, "blocks": [*_blocks(read.pieces)]}, _lost(read)
 
@@ -53,7 +52,7 @@ def _pages(original: bytes, shown: str) -> list[dict[str, Any]]:
     return pages
 
 
-def _lost(read: Read) -> tuple[str, ...]:
+def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
     told = {
         "page in columns, whose order was guessed": read.in_columns,
         "page without text": read.without_text,
@@ -66,20 +65,20 @@ def _many(count: int, what: str) -> str:
     return f"{count} {what.replace('page', 'pages', 1).replace('a drawing', 'drawings')}"
 
 
-def _blocks(pieces: Sequence[Piece]) -> Iterator[Element]:
-    lines = [piece for piece in pieces if isinstance(piece, Line)]
+def _blocks(pieces: Sequence[pdf_lines.Piece]) -> Iterator[Element]:
+    lines = [piece for piece in pieces if isinstance(piece, pdf_lines.Line)]
     look = _Look(lines)
     for _, found in groupby(pieces, key=type):
         group = [*found]
-        yield from look.blocks([piece for piece in group if isinstance(piece, Line)])
-        yield from (_table(piece, look) for piece in group if isinstance(piece, Table))
-        yield from (_el("Para", [_figure()]) for piece in group if isinstance(piece, Figure))
+        yield from look.blocks([piece for piece in group if isinstance(piece, pdf_lines.Line)])
+        yield from (_table(piece, look) for piece in group if isinstance(piece, pdf_lines.Table))
+        yield from (_el("Para", [_figure()]) for piece in group if isinstance(piece, pdf_lines.Figure))
 
 
 class _Look:
     """How the text of one file is set: the size of its type, of its headings, and how far its lines are apart."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
+    def __init__(self, lines: Sequence[pdf_lines.Line]) -> None:
         sizes: Counter[float] = Counter()
         for line in lines:
             sizes[line.size] += len(line.text)
@@ -95,25 +94,25 @@ class _Look:
         self.breaks_words = sum(bool(HYPHEN.search(text)) for text in at_end) > MANY * len(at_end)
         self.known = {word.text.strip(MARKS).lower() for line in lines for word in line.words}
 
-    def cell(self, lines: Sequence[Line]) -> list[Element]:
+    def cell(self, lines: Sequence[pdf_lines.Line]) -> list[Element]:
         return [_el("Plain", _plain(self._inlines(lines)))] if lines else []
 
-    def _may_head(self, line: Line) -> bool:
+    def _may_head(self, line: pdf_lines.Line) -> bool:
         return line.size >= LARGER * self.size and len(line.text) <= LONGEST_HEADING
 
-    def blocks(self, lines: Sequence[Line]) -> Iterator[Element]:
+    def blocks(self, lines: Sequence[pdf_lines.Line]) -> Iterator[Element]:
         for listed, groups in groupby(self._paragraphs(lines), key=self._is_item):
             if listed:
                 yield from self._lists([*groups])
             else:
                 yield from map(self._block, groups)
 
-    def _is_item(self, group: Sequence[Line]) -> bool:
+    def _is_item(self, group: Sequence[pdf_lines.Line]) -> bool:
         first = group[0]
         return bool(ITEM.fullmatch(first.words[0].text)) and len(first.words) > 1 and first.size not in self.headings
 
-    def _paragraphs(self, lines: Sequence[Line]) -> list[list[Line]]:
-        groups: list[list[Line]] = []
+    def _paragraphs(self, lines: Sequence[pdf_lines.Line]) -> list[list[pdf_lines.Line]]:
+        groups: list[list[pdf_lines.Line]] = []
         for line in lines:
             if groups and self._goes_on(groups[-1], line):
                 groups[-1].append(line)
@@ -121,12 +120,12 @@ class _Look:
                 groups.append([line])
         return groups
 
-    def _goes_on(self, group: Sequence[Line], line: Line) -> bool:
+    def _goes_on(self, group: Sequence[pdf_lines.Line], line: pdf_lines.Line) -> bool:
         """Whether a line belongs to the paragraph above it."""
         last = group[-1]
         if _is_typed(last) != _is_typed(line) or abs(last.size - line.size) > 0.6:
             return False
-        if LISTED.fullmatch(line.words[0].text) and len(line.words) > 1 and not _is_typed(line):
+        if pdf_lines.LISTED.fullmatch(line.words[0].text) and len(line.words) > 1 and not _is_typed(line):
             return False
         if _is_bold(last) != _is_bold(line) and (_is_bold(line) or len(group) == 1):
             return False
@@ -137,7 +136,7 @@ class _Look:
         is_indented = line.x0 - last.x0 > 1.2 * line.size and not _is_typed(line)
         return not is_indented or (len(group) == 1 and bool(ITEM.fullmatch(group[0].words[0].text)))
 
-    def _block(self, group: Sequence[Line]) -> Element:
+    def _block(self, group: Sequence[pdf_lines.Line]) -> Element:
         if _is_typed(group[0]):
             return _el("CodeBlock", [NO_ATTRIBUTES, "\n".join(_as_typed(group))])
         if group[0].size in self.headings and self._may_head(group[0]):
@@ -145,8 +144,8 @@ class _Look:
             return _el("Header", [self.headings.index(group[0].size) + 1, NO_ATTRIBUTES, line])
         return _el("Para", self._inlines(group))
 
-    def _lists(self, items: Sequence[Sequence[Line]]) -> Iterator[Element]:
-        """Items as lists, and within them those that stand to the right of the one before."""
+    def _lists(self, items: Sequence[Sequence[pdf_lines.Line]]) -> Iterator[Element]:
+        """Items as lists, and within them those that are to the right of the one before."""
         at = 0
         while at < len(items):
             begun, x0 = items[at][0].words[0].text, items[at][0].x0
@@ -167,9 +166,9 @@ class _Look:
             else:
                 yield _el("BulletList", made)
 
-    def _inlines(self, group: Sequence[Line], skipped: int = 0) -> list[Element]:
+    def _inlines(self, group: Sequence[pdf_lines.Line], skipped: int = 0) -> list[Element]:
         """The words of a paragraph, the first `skipped` left out; a word that a line's end broke is whole again."""
-        words: list[tuple[str, Word, bool]] = []  # its text, itself, and whether a blank stands before it
+        words: list[tuple[str, pdf_lines.Word, bool]] = []  # its text, itself, and whether a blank stands before it
         for number, line in enumerate(group):
             for at, word in enumerate(line.words):
                 if number or at >= skipped:
@@ -198,7 +197,7 @@ def _is_broken(last: str, first: str) -> bool:
     return bool(HYPHEN.search(last)) and first[:1].islower()
 
 
-def _is_apart(before: tuple[str, Word, bool] | None, word: Word, begins_line: bool) -> bool:
+def _is_apart(before: tuple[str, pdf_lines.Word, bool] | None, word: pdf_lines.Word, begins_line: bool) -> bool:
     if before is None:
         return False
     if begins_line:
@@ -206,7 +205,7 @@ def _is_apart(before: tuple[str, Word, bool] | None, word: Word, begins_line: bo
     return word.x0 - before[1].x1 > 0.13 * min(word.size, before[1].size)
 
 
-def _styled(words: Sequence[tuple[str, Word, bool]]) -> list[Element]:
+def _styled(words: Sequence[tuple[str, pdf_lines.Word, bool]]) -> list[Element]:
     """Runs of words in one style, each with the blanks between them; a run begins after the blank before it."""
     made: list[Element] = []
     for style, run in groupby(words, key=lambda one: _style(one[1])):
@@ -223,7 +222,7 @@ def _styled(words: Sequence[tuple[str, Word, bool]]) -> list[Element]:
 Style = tuple[str, bool, bool, bool, bool]  # address, raised, bold, slanted, typed
 
 
-def _style(word: Word) -> Style:
+def _style(word: pdf_lines.Word) -> Style:
     font = word.font
     is_bold, is_slanted = bool(BOLD.search(font)), bool(SLANTED.search(font))
     return word.link, word.raised, is_bold, is_slanted, bool(TYPED.search(font))
@@ -251,15 +250,15 @@ def _plain(inlines: Iterable[Element]) -> list[Element]:
     return made
 
 
-def _is_bold(line: Line) -> bool:
+def _is_bold(line: pdf_lines.Line) -> bool:
     return all(BOLD.search(word.font) for word in line.words)
 
 
-def _is_typed(line: Line) -> bool:
+def _is_typed(line: pdf_lines.Line) -> bool:
     return all(TYPED.search(word.font) for word in line.words)
 
 
-def _as_typed(group: Sequence[Line]) -> Iterator[str]:
+def _as_typed(group: Sequence[pdf_lines.Line]) -> Iterator[str]:
     """Lines of code with the blanks that their places tell: in such a type all characters are equally wide."""
     left = min(line.x0 for line in group)
     word = max((word for line in group for word in line.words), key=lambda word: len(word.text))
@@ -275,7 +274,7 @@ def _figure() -> Element:
     return _el("Image", [NO_ATTRIBUTES, [], ["", ""]])
 
 
-def _table(table: Table, look: _Look) -> Element:
+def _table(table: pdf_lines.Table, look: _Look) -> Element:
     rows = [
         [NO_ATTRIBUTES, [[NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, look.cell(cell)] for cell in row]]
         for row in table.rows

@@ -6,9 +6,7 @@ import zlib
 from dataclasses import dataclass
 from importlib import metadata
 
-from annotation.documents import pandoc
-from annotation.documents.document_tree import PlainTree, TooLarge
-from annotation.documents.pdf_tree import read_pdf
+from annotation.documents import document_tree, pandoc, pdf_tree
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
 from plain.counting import counted
@@ -46,12 +44,12 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     try:
         if suffix == ".pdf":
             converters.append(pdf_reader())
-            tree, passed_over = read_pdf(original, shown)
+            tree, passed_over = pdf_tree.read_pdf(original, shown)
         else:
             tree = pandoc.read_tree(original, suffix, shown)
-        plain = PlainTree(front=suffix in STYLED_FRONT)
+        plain = document_tree.PlainTree(front=suffix in STYLED_FRONT)
         text = pandoc.write_markdown(plain.of(tree), shown)
-    except (RecursionError, TooLarge):
+    except (RecursionError, document_tree.TooLarge):
         raise ImportingError(
             f"{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown"
         ) from None

@@ -92,7 +92,7 @@ def _asked(config: JudgeConfig | None) -> dict[str, Any]:
 
 
 def _shown(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of known settings, and the mere names of others: a header or a user's name may stand in those."""
+    """Values of known settings, and the mere names of others: a header or a user's name may be in those."""
     plain = {name: value for name, value in params.items() if name in SHOWN and isinstance(value, str | int | float)}
     return plain | dict.fromkeys(sorted(set(params) - set(plain)), "set")
 

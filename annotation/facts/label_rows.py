@@ -138,7 +138,7 @@ def _is_revealed(row: RowMapping) -> bool:
 def _row(
     row: RowMapping, shown: Shown, others: Mapping[str, str | None], redact: Redact, *, is_current: bool
 ) -> dict[str, Any]:
-    """`others`: the items that this one stands with."""
+    """`others`: the items that are shown with this one."""
     return {
         "assignment": f"assignment-{row['assignment_id']:05d}",
         "assignment_status": row["assignment_status"],

@@ -68,7 +68,7 @@ def is_read_elsewhere(session: orm.Session, study: Study) -> bool:
 
 
 def left_out_counts(session: orm.Session, study: Study) -> dict[str, Any]:
-    """What was handed in and stands in no estimate. Labels on replaced sources of a probe are not counted."""
+    """What was handed in and is in no estimate. Labels on replaced sources of a probe are not counted."""
     excluded, retired = Item.excluded_at.is_not(None), Criterion.retired_at.is_not(None)
     # as `current_labels` asks, but whatever text is shown now, and whatever was taken out
     rows = session.execute(

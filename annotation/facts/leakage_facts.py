@@ -1,4 +1,4 @@
-"""How much of each report stands in its topic's reference, and how often it cites the reference's own page."""
+"""How much of each report is in its topic's reference, and how often it cites the reference's own page."""
 
 from dataclasses import dataclass
 

@@ -62,7 +62,7 @@ def study_facts(session: orm.Session, study: Study) -> dict[str, Any]:
 
 
 def keep_audit(session: orm.Session, study: Study, found: BlindingAudit) -> dict[str, Any]:
-    """What `calipers audit` found, in the audit trail: the newest one stands in the methods paragraph. Returns it."""
+    """What `calipers audit` found, in the audit trail: the newest one is in the methods paragraph. Returns it."""
     facts = audit_facts(found)
     if is_read_elsewhere(session, study):
         facts["sentence"] = ""  # of texts that nobody proves to have read

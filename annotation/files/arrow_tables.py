@@ -110,7 +110,7 @@ def _of_arrow(table: Any) -> pd.DataFrame:
 
 
 def _is_regular(path: Path, separator: str) -> bool:
-    """Return whether the bytes are text, and every quote opens a cell, closes it, or stands doubled inside one."""
+    """Return whether the bytes are text, and every quote opens a cell, closes it, or is doubled inside one."""
     around = np.frombuffer(f'"\r\n{separator}'.encode(), np.uint8)
     decoder, quotes, last = codecs.getincrementaldecoder("utf-8")(), 0, b"\n"
     with path.open("rb") as file:

@@ -53,7 +53,7 @@ def decode(original: bytes, shown: str, encoding: str = "utf-8") -> str:
 
 
 def decode_as_read(original: bytes, shown: str, encoding: str = "utf-8") -> str:
-    """The same with its line ends, which belong to the bytes of a report that stands in a CSV cell."""
+    """The same with its line ends, which belong to the bytes of a report that is in a CSV cell."""
     codec = "utf-8-sig" if encoding.lower().replace("_", "-") in ("utf-8", "utf8") else encoding
     try:
         text = original.decode(codec)

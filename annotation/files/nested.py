@@ -16,7 +16,7 @@ KEY = "key"  # names the records of an object of records
 def read_nested(path: Path, encoding: str, telling: Collection[str]) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The records of a JSON or JSON Lines file as a table of text, and what was made of its shape.
 
-    `telling`: names of which one at least stands in each record of a list that holds answers. Raises ImportingError.
+    `telling`: names of which one at least is in each record of a list that holds answers. Raises ImportingError.
     """
     if path.suffix.lower() == ".json":
         try:

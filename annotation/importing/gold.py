@@ -43,7 +43,7 @@ def import_gold(session: orm.Session, principal: Principal, path: Path, use: str
 
     All or nothing: raises ImportingError with every line that cannot be placed. Repeating an import changes nothing.
     A reason may name the systems of its item: people read "the left report" and "the right report" instead.
-    An answer that differs from the one that stands is taken only while nobody has seen the item: results of those who
+    An answer that differs from the one that is there is taken only while nobody has seen the item: results of those who
     did were judged by it, and would change under them. A reason may always be reworded.
     """
     study = study_for(session, principal, "admin")
@@ -176,7 +176,7 @@ def _said(gold: Mapping[str, Mapping[str, str]]) -> str:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What one line is about: the reports A and B (one for a rating), or a probe that stands; and its answer."""
+    """What one line is about: the reports A and B (one for a rating), or a probe that is there; and its answer."""
 
     topic: int
     reports: tuple[Candidate, ...]

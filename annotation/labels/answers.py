@@ -58,7 +58,7 @@ class Sheet:
 class Answered:
     """What one reply says about the assignments its call serves.
 
-    `read`: sha256 of the texts as they were sent; `asked`: ids of the criteria rows. Empty: as they stand now.
+    `read`: sha256 of the texts as they were sent; `asked`: ids of the criteria rows. Empty: as they are now.
     `stamp`: what labels made elsewhere carry instead of the sha256 of the texts shown here.
     """
 

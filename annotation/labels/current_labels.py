@@ -6,24 +6,10 @@ from sqlalchemy import ColumnElement, RowMapping, Select, and_, column, func, li
 
 from annotation.items.shown import UNPROVED
 from annotation.studies import protocol_of
-from db.judge_tables import Judge
+from db import judge_tables, tables
 from db.people_tables import Enrollment, Rater
-from db.tables import (
-    HANDED_IN,
-    REFERENCE,
-    REPORT_A,
-    REPORT_B,
-    SYSTEM_A,
-    SYSTEM_B,
-    Assignment,
-    Criterion,
-    Item,
-    Label,
-    Study,
-    Topic,
-)
 
-LATER = orm.aliased(Label)  # made once: to make one costs more than to run the statement
+LATER = orm.aliased(tables.Label)  # made once: to make one costs more than to run the statement
 # the database's own view: the newest revision of every answer
 CURRENT_LABELS = table(
     "current_labels",
@@ -32,26 +18,30 @@ CURRENT_LABELS = table(
 Shown = RowMapping  # what one item shows: a row of `shown_by_item`
 
 
-def all_labels(study: Study) -> Select[*tuple[Any, ...]]:
+def all_labels(study: tables.Study) -> Select[*tuple[Any, ...]]:
     """Every revision, by the number of its assignment, without what its item shows: see `shown_by_item`.
 
-    A report's short columns stand behind its long ones, so they are read once for each item, not for each label.
+    A report's short columns are behind its long ones, so they are read once for each item, not for each label.
     """
     return (
         select(
-            Label.assignment_id, Label.criterion_id.label("criterion_row"), Label.revision, Label.choice, Label.status,
-            Label.rationale, Label.evidence, Label.seconds, Label.cost_usd, Label.left_sha256, Label.right_sha256,
-            Label.confidence, Assignment.item_id, Assignment.source, Assignment.left, Assignment.repeat_no,
-            Assignment.pass_no, Criterion.code.label("criterion"), Rater.kind.label("rater_kind"), Enrollment.pseudonym,
-            Judge.name.label("judge_name"),
+            tables.Label.assignment_id, tables.Label.criterion_id.label("criterion_row"), tables.Label.revision,
+            tables.Label.choice, tables.Label.status,
+            tables.Label.rationale, tables.Label.evidence, tables.Label.seconds, tables.Label.cost_usd,
+            tables.Label.left_sha256, tables.Label.right_sha256,
+            tables.Label.confidence, tables.Assignment.item_id, tables.Assignment.source, tables.Assignment.left,
+            tables.Assignment.repeat_no,
+            tables.Assignment.pass_no, tables.Criterion.code.label("criterion"), Rater.kind.label("rater_kind"),
+            Enrollment.pseudonym,
+            judge_tables.Judge.name.label("judge_name"),
         )
-        .join(Assignment, Assignment.id == Label.assignment_id)
-        .join(Criterion, Criterion.id == Label.criterion_id)
-        .outerjoin(Rater, Rater.id == Assignment.rater_id)
+        .join(tables.Assignment, tables.Assignment.id == tables.Label.assignment_id)
+        .join(tables.Criterion, tables.Criterion.id == tables.Label.criterion_id)
+        .outerjoin(Rater, Rater.id == tables.Assignment.rater_id)
         .outerjoin(Enrollment, and_(Enrollment.rater_id == Rater.id, Enrollment.study_id == study.id))
-        .outerjoin(Judge, Judge.rater_id == Rater.id)
-        .where(Assignment.study_id == study.id)
-        .order_by(Label.assignment_id)
+        .outerjoin(judge_tables.Judge, judge_tables.Judge.rater_id == Rater.id)
+        .where(tables.Assignment.study_id == study.id)
+        .order_by(tables.Label.assignment_id)
     )  # fmt: skip
 
 
@@ -65,66 +55,75 @@ def is_newest() -> ColumnElement[bool]:
 
 def _later() -> Select[int]:
     return select(literal(1)).where(
-        LATER.assignment_id == Label.assignment_id, LATER.criterion_id == Label.criterion_id,
-        LATER.revision > Label.revision,
+        LATER.assignment_id == tables.Label.assignment_id, LATER.criterion_id == tables.Label.criterion_id,
+        LATER.revision > tables.Label.revision,
     )  # fmt: skip
 
 
-def leaves_out_revealed(study: Study) -> bool:
-    """Whether a person's answer counts as it stood before labels and systems could be seen side by side."""
+def leaves_out_revealed(study: tables.Study) -> bool:
+    """Whether a person's answer counts as it was before labels and systems could be seen side by side."""
     return protocol_of(study).calibration.get("after_reveal") == "leave_out"
 
 
-def counted_labels(study: Study) -> Select[*tuple[Any, ...]]:
+def counted_labels(study: tables.Study) -> Select[*tuple[Any, ...]]:
     """Of `all_labels` the newest ones of work handed in, on questions that are still asked."""
     newest = is_newest()
     if leaves_out_revealed(study):
-        blind = Label.after_reveal.is_(False) | (Assignment.source == "judge")
-        newest = blind & ~_later().where(LATER.after_reveal.is_(False) | (Assignment.source == "judge")).exists()
+        blind = tables.Label.after_reveal.is_(False) | (tables.Assignment.source == "judge")
+        newest = blind & ~_later().where(LATER.after_reveal.is_(False) | (tables.Assignment.source == "judge")).exists()
     return all_labels(study).where(
-        Assignment.status.in_(HANDED_IN),
-        Assignment.purpose.in_(("label", "retest")),
-        Criterion.retired_at.is_(None),  # an answer to words that were changed since is no answer to the new ones
+        tables.Assignment.status.in_(tables.HANDED_IN),
+        tables.Assignment.purpose.in_(("label", "retest")),
+        tables.Criterion.retired_at.is_(
+            None
+        ),  # an answer to words that were changed since is no answer to the new ones
         newest,
     )
 
 
-def current_labels(session: orm.Session, study: Study, item_id: int, *where: Any) -> list[RowMapping]:
+def current_labels(session: orm.Session, study: tables.Study, item_id: int, *where: Any) -> list[RowMapping]:
     """The counted labels of one item, on the texts that it shows now; `where`: conditions on raters and criteria."""
     shown = shown_by_item(session, study, item_id)
-    rows = session.execute(counted_labels(study).where(Assignment.item_id == item_id, *where)).mappings()
+    rows = session.execute(counted_labels(study).where(tables.Assignment.item_id == item_id, *where)).mappings()
     return [row for row in rows if counts(row, shown.get(item_id))]
 
 
-def count_current(session: orm.Session, study: Study) -> int:
+def count_current(session: orm.Session, study: tables.Study) -> int:
     """How many labels `counts` says yes to; probes count whatever sources they show now."""
     shown = shown_by_item(session, study)
-    columns = Assignment.item_id, Assignment.left, Label.left_sha256, Label.right_sha256
+    columns = tables.Assignment.item_id, tables.Assignment.left, tables.Label.left_sha256, tables.Label.right_sha256
     rows = counted_labels(study).with_only_columns(*columns).order_by(None)
     found = session.execute(rows.execution_options(yield_per=10_000)).mappings()
     return sum(counts(row, shown.get(row["item_id"])) for row in found)
 
 
-def shown_by_item(session: orm.Session, study: Study, item_id: int | None = None) -> dict[int, Shown]:
+def shown_by_item(session: orm.Session, study: tables.Study, item_id: int | None = None) -> dict[int, Shown]:
     """Item -> its topic, its systems, and the sha256 and length of the texts it shows now; of one item, or of all."""
-    a, b, reference, system_a, system_b = REPORT_A, REPORT_B, REFERENCE, SYSTEM_A, SYSTEM_B
+    a, b, reference, system_a, system_b = (
+        tables.REPORT_A,
+        tables.REPORT_B,
+        tables.REFERENCE,
+        tables.SYSTEM_A,
+        tables.SYSTEM_B,
+    )
     rows = (
         select(
-            Item.id, Item.kind, Item.probe, Item.tag, Item.excluded_at, Topic.key.label("topic"), Topic.category,
+            tables.Item.id, tables.Item.kind, tables.Item.probe, tables.Item.tag, tables.Item.excluded_at,
+            tables.Topic.key.label("topic"), tables.Topic.category,
             system_a.key.label("system_a"), system_b.key.label("system_b"), a.shown_sha256.label("sha256_a"),
             b.shown_sha256.label("sha256_b"), reference.shown_sha256.label("sha256_reference"),
             func.length(a.shown_text).label("len_a"), func.length(b.shown_text).label("len_b"),
         )
-        .join(Topic, Topic.id == Item.topic_id)
-        .outerjoin(a, a.id == Item.report_a_id)
+        .join(tables.Topic, tables.Topic.id == tables.Item.topic_id)
+        .outerjoin(a, a.id == tables.Item.report_a_id)
         .outerjoin(system_a, system_a.id == a.system_id)
-        .outerjoin(b, b.id == Item.report_b_id)
+        .outerjoin(b, b.id == tables.Item.report_b_id)
         .outerjoin(system_b, system_b.id == b.system_id)
-        .outerjoin(reference, reference.id == Item.reference_id)
-        .where(Item.study_id == study.id)
+        .outerjoin(reference, reference.id == tables.Item.reference_id)
+        .where(tables.Item.study_id == study.id)
     )  # fmt: skip
     if item_id is not None:
-        rows = rows.where(Item.id == item_id)
+        rows = rows.where(tables.Item.id == item_id)
     return {row["id"]: row for row in session.execute(rows).mappings()}
 
 

@@ -49,7 +49,7 @@ class Sent(BaseModel):
 
 
 class Span(BaseModel):
-    """A passage of a shown report: `quote` stood at [start, end), UTF-16 units of the `textContent` of its pane."""
+    """A passage of a shown report: `quote` was at [start, end), UTF-16 units of the `textContent` of its pane."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 

@@ -42,7 +42,7 @@ class AuditedReport:
 
 @dataclass(frozen=True)
 class RemovedShare:
-    """The share of characters that stripping took from one system's reports, 0 to 1, and who stands far outside."""
+    """The share of characters that stripping took from one system's reports, 0 to 1, and who is far outside."""
 
     system: str
     is_reference: bool
@@ -69,7 +69,7 @@ class Identification:
 
 @dataclass(frozen=True)
 class Sign:
-    """A feature that speaks for a system, in its reports and in the others' (mean of a report), and where it stands."""
+    """A feature that speaks for a system, in its reports and in the others' (mean of a report), and where it is."""
 
     system: str
     kind: str  # word or formatting
@@ -242,7 +242,7 @@ def _share(found: Identification) -> str:
 
 
 def _hidden(reports: Sequence[AuditedReport], residue: Sequence[Residue]) -> str:
-    """What raters did not see, but for what stands in the shown texts by the owner's decision, or was not found."""
+    """What raters did not see, but for what is in the shown texts by the owner's decision, or was not found."""
     left = sum(report.has_citations for report in reports)
     nothing = "no system names or traces of origin" if left else "no system names, citations or traces of origin"
     kept, masked = Counter[str](), Counter[str]()

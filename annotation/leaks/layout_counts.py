@@ -1,4 +1,4 @@
-"""The layout of a text as counts: what a classifier of formatting is given, and where such signs stand."""
+"""The layout of a text as counts: what a classifier of formatting is given, and where such signs are."""
 
 import re
 
@@ -61,12 +61,12 @@ def formatting_counts(markdown: str) -> dict[str, float]:
 
 
 def first_sign(name: str, markdown: str) -> re.Match[str] | None:
-    """Where the first of what `name` counts stands."""
+    """Where the first of what `name` counts is."""
     return _PATTERNS[name][0].search(markdown)
 
 
 def stands_somewhere(name: str) -> bool:
-    """Whether `name` counts signs; a length, a mean or a share stands nowhere."""
+    """Whether `name` counts signs; a length, a mean or a share has no place."""
     return name in _PATTERNS
 
 

@@ -16,7 +16,7 @@ CLOSING = ".,;:!?*_"
 
 
 def quoted_share(report: str, reference: str) -> float:
-    """Share of the report's words that stand in a run of `RUN` or more words of the reference, 0 to 1.
+    """Share of the report's words that are in a run of `RUN` or more words of the reference, 0 to 1.
 
     Words are compared in small letters and without marks between them; a Han or kana character is a word. nan where
     the report has no words.

@@ -123,7 +123,7 @@ class Recognition:
 
     @cached_property
     def _words(self) -> tuple[Any, Any]:
-        """How often each word stands in each shown text, shape (reports, words), and the words."""
+        """How often each word is in each shown text, shape (reports, words), and the words."""
         from sklearn.feature_extraction.text import CountVectorizer
 
         counter = CountVectorizer(token_pattern=_WORD)
@@ -178,7 +178,7 @@ class Recognition:
         return self.interval([int(right[one].sum()) for one in by_topic], [int(one.sum()) for one in by_topic])
 
     def _sign(self, mine: Any, at_words: Any, at: int) -> Sign:
-        """The feature in column `at` of what `_features` gave, as it stands in the reports that are `mine`."""
+        """The feature in column `at` of what `_features` gave, as it is in the reports that are `mine`."""
         counts, words = self._words
         if at < len(at_words):
             kind, name = "word", str(words[at_words[at]])
@@ -199,7 +199,7 @@ def _linear(seed: int) -> Any:
 
 
 def _common(counts: Any) -> Any:
-    """The columns of words that stand in two texts or more, the most frequent where they are too many."""
+    """The columns of words that are in two texts or more, the most frequent where they are too many."""
     import numpy as np
 
     often = np.flatnonzero(counts.getnnz(axis=0) >= 2)

@@ -28,7 +28,7 @@ MOST_ITEMS = 500  # each with two reports in one file
 
 @dataclass(frozen=True)
 class PacketFile:
-    """What a packet's file is made of. `secret` signs its ballots and stands nowhere else but in the packet's row."""
+    """What a packet's file is made of. `secret` signs its ballots and is kept in the packet's row alone."""
 
     packet_id: str
     rater: str  # pseudonym

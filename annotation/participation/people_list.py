@@ -159,7 +159,7 @@ class PayLine:
 
 
 def pay_lines(session: Session, principal: Principal) -> list[PayLine]:
-    """Everybody who labels or adjudicates, or did; for admins, as names stand in it."""
+    """Everybody who labels or adjudicates, or did; for admins, as names are in it."""
     study = study_for(session, principal, "admin")
     pay = protocol_of(study).study.pay
     active = active_seconds_by_rater(session, study)

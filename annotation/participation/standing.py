@@ -1,4 +1,4 @@
-"""How somebody stands in a study: paused, withdrawn by themselves or an admin, their quota, work taken out."""
+"""How somebody takes part in a study: paused, withdrawn by themselves or an admin, their quota, work taken out."""
 
 import math
 

@@ -73,7 +73,7 @@ def _reading_halved(spent: Iterable[tuple[int, Spent]], beside: Mapping[int, int
 def seconds_by_assignment(session: orm.Session, study: Study, rater_id: int | None = None) -> dict[int, Spent]:
     """assignment -> seconds by criterion, of one rater or of all; absent where nothing was ever reported.
 
-    What overlaps counts once for its person, also between two items that stood open at the same time.
+    What overlaps counts once for its person, also between two items that were open at the same time.
     """
     return dict(_spent(session, study, rater_id))
 

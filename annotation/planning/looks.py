@@ -26,7 +26,7 @@ class TopicsLabelled:
 
 
 def topics_labelled(session: orm.Session, study: Study, planned: int | None = None) -> TopicsLabelled:
-    """As the study stands. Planned are the topics with a label that is wanted or handed in, unless `planned` says more.
+    """As the study is now. Planned are the topics with a label that is wanted or handed in, unless `planned` says more.
 
     Labels of judges, training, attention and retest count nowhere; an item left out counts as far as it was labelled.
     """
@@ -68,7 +68,7 @@ KEPT_PLAN = "comparison_plan"
 
 
 def kept_plans(session: orm.Session, study: Study) -> list[dict[str, Any]]:
-    """Every plan that stood when a result was shown, the first one first."""
+    """Every plan that was in force when a result was shown, the first one first."""
     rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == KEPT_PLAN)
     return list(session.scalars(rows.order_by(Event.id)))
 

@@ -90,7 +90,7 @@ def root_of(plan: dict[str, Any]) -> str:
 
 
 def keep_plan_root(session: orm.Session, study: Study) -> str:
-    """The root of the plan as it stands, kept with its date where it is a new one. Earlier roots stay."""
+    """The root of the present plan, kept with its date where it is a new one. Earlier roots stay."""
     session.flush()
     plan = study_plan(session, study)
     root = root_of(plan)
@@ -101,13 +101,13 @@ def keep_plan_root(session: orm.Session, study: Study) -> str:
 
 
 def keep_changed_root(session: orm.Session, study: Study) -> None:
-    """After an act that may change the plan: where a root stands, the changed plan gets its own at once."""
+    """After an act that may change the plan: where there is a root, the changed plan gets its own at once."""
     if study.plan_root is not None:
         keep_plan_root(session, study)
 
 
 def plan_roots(session: orm.Session, study: Study) -> list[dict[str, Any]]:
-    """Every root that stood when the study was opened, the first one first: `{root, items, slots, kept_at}`."""
+    """Every root that was in force when the study was opened, the first one first: `{root, items, slots, kept_at}`."""
     rows = select(Event.data, Event.created_at).where(
         Event.study_id == study.id, Event.kind == "audit", Event.what == WHAT
     )

@@ -32,7 +32,7 @@ class SystemUse:
 
 @dataclass(frozen=True)
 class PlanSummary:
-    """Counts of the whole plan, what stands and what is new. Hours are reading alone, of each text once a label."""
+    """Counts of the whole plan, what is there and what is new. Hours are reading alone, of each text once a label."""
 
     items: int
     standing_items: int
@@ -98,7 +98,7 @@ def summary(session: orm.Session, principal: Principal, plan: Plan) -> PlanSumma
 
 
 def _all_slots(plan: Plan) -> list[sides_and_orders.Slot]:
-    """Those that stand and the new ones, with the people a roster would give them."""
+    """Those that are there and the new ones, with the people a roster would give them."""
     given = dict(plan.reserve)
     held = [replace(slot, reserved_for=given.get(number, slot.reserved_for)) for number, slot in plan.held.items()]
     return [*held, *plan.slots]

@@ -18,7 +18,7 @@ from db.types import now
 
 @dataclass(frozen=True)
 class Probe:
-    """A probe that was imported: its item stands already and only lacks slots. `system` wrote its report, if any."""
+    """A probe that was imported: its item is there already and only lacks slots. `system` wrote its report, if any."""
 
     topic: str
     item: int
@@ -165,7 +165,7 @@ def key_of(planned: Planned) -> Key:
 
 
 def items_by_key(session: orm.Session, study: Study) -> dict[Key, int]:
-    """Items that stand; a report that is rated beside another reference than before is another item."""
+    """Items that are there; a report that is rated beside another reference than before is another item."""
     items: dict[Key, int] = {}
     for row in session.scalars(select(Item).where(Item.study_id == study.id, Item.purpose == "label")):
         items[row.id if row.kind == "probe" else (_rated_by(row), row.reference_id)] = row.id
@@ -173,7 +173,7 @@ def items_by_key(session: orm.Session, study: Study) -> dict[Key, int]:
 
 
 def _rated(session: orm.Session, study: Study) -> tuple[set[frozenset[int]], set[frozenset[int]]]:
-    """The reports rated in items that stand, and those of training and attention items."""
+    """The reports rated in items that are there, and those of training and attention items."""
     rows = session.scalars(select(Item).where(Item.study_id == study.id, Item.kind != "probe")).all()
     twins = twin_items(session, study)
     if protocol_of(study).rates_both and any(row.id not in twins for row in rows):
@@ -191,7 +191,7 @@ def _rated_by(item: Item) -> frozenset[int]:
 
 
 def shown_reports(session: orm.Session, study: Study) -> set[int]:
-    """The ids of the reports that stand in an item, as one of its texts or as the reference beside it."""
+    """The ids of the reports that are in an item, as one of its texts or as the reference beside it."""
     columns = Item.report_a_id, Item.report_b_id, Item.reference_id
     rows = session.execute(select(*columns).where(Item.study_id == study.id, Item.excluded_at.is_(None)).distinct())
     return {report for row in rows for report in row if report is not None}

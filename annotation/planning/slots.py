@@ -50,8 +50,8 @@ def make_plan(
 ) -> Plan:
     """Plan the protocol's items, and their sides where they are pairs, from the study's seed. Writes nothing.
 
-    `design` is for pairs only, a list of pairs stands in its place. A rating is planned one item
-    a report; probes stand since their import. What stands stays in the plan: asking for more only adds.
+    `design` is for pairs only, a list of pairs takes its place. A rating is planned one item
+    a report; probes are there since their import. What is there stays in the plan: asking for more only adds.
     With `roster` every slot is reserved for one of the study's active annotators.
     """
     study = study_for(session, principal, "admin")
@@ -98,9 +98,9 @@ def apply_plan(
     plan: Plan,
     passages: Mapping[tuple[int, int], dict[str, Any]] | None = None,
 ) -> int:
-    """Write the plan's items and open slots; what stands already is left alone. Returns how many slots were made.
+    """Write the plan's items and open slots; what is there already is left alone. Returns how many slots were made.
 
-    Of what stands only two things may change, and only while a slot is open: its priority, where a list says one, and
+    Of what is there only two things may change, and only while a slot is open: its priority, where a list says one, and
     whom it is reserved for. `passages` are those of `compare_plan`; for an item without any the page works them out
     when it is asked for.
     """
@@ -144,7 +144,7 @@ def apply_plan(
 def _enter_items(
     session: orm.Session, study: Study, plan: Plan, passages: Mapping[tuple[int, int], dict[str, Any]]
 ) -> list[tuple[Item, Item | None]]:
-    """The plan's items as rows, with their twins, those made that do not stand yet, each with its asked priority."""
+    """The plan's items as rows, with their twins, those made that are not there yet, each with its asked priority."""
     standing = items_by_key(session, study)
     topics = {row.key: row.id for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
     rows = []

@@ -125,7 +125,7 @@ def list_reports(session: orm.Session, principal: Principal) -> list[ReportLine]
 
 
 def open_flags(session: orm.Session, principal: Principal) -> list[dict[str, Any]]:
-    """Every passage that waits for a decision: report, kind, words, and the line they stand in, as far as 80 go.
+    """Every passage that waits for a decision: report, kind, words, and the line they are in, as far as 80 go.
 
     First those of planned items, for which a study does not open.
     """

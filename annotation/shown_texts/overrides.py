@@ -232,7 +232,7 @@ def _lost(report: Report) -> list[dict[str, Any]]:
 
 
 def _still_masked(text: str, before: list[Any]) -> list[dict[str, Any]]:
-    """The names masked before, at the places where masks stand now: what was masked stays counted."""
+    """The names masked before, at the places where masks are now: what was masked stays counted."""
     masked = [flag for flag in before if flag.get("resolution") == "mask"]
     places = [(found.start(), found.end()) for found in re.finditer(re.escape(MASK), text)]
     return [{**flag, "start": start, "end": end} for flag, (start, end) in zip(masked, places, strict=False)]

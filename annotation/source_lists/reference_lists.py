@@ -135,7 +135,7 @@ def _points_at_list(lines: Lines, body: list[int], end: int, gone: set[int]) -> 
 
 
 def _lacks_list(lines: Lines, body: list[int], end: int, gone: set[int]) -> bool:
-    """A closing note that no sources could be given: it stands in the place of a list."""
+    """A closing note that no sources could be given: it takes the place of a list."""
     note = " ".join(lines.text[n] for n in body)
     return (end >= len(lines.text) or end in gone) and len(note) <= 800 and bool(_NO_SOURCES.match(note))
 
@@ -179,7 +179,7 @@ def _extend(lines: Lines, level: int, end: int) -> int:
 
 
 def _entry_lines(lines: Lines, first: int, end: int) -> set[int]:
-    """The lines of a block that go: entries, what stands between them, and no long prose."""
+    """The lines of a block that go: entries, what is between them, and no long prose."""
     chosen: set[int] = set()
     last, size, spoken = first - 1, 0, False  # last entry; since then: characters of text, whether in sentences
     for n in range(first, end):
@@ -266,7 +266,7 @@ def _is_pure_entry(line: str) -> bool:
 
 
 def _take_lone_lines(lines: Lines, gone: set[int], found: Lists) -> None:
-    """`[3] https://…`, `[3]: https://…`, `[^3]: …` and `References: https://…` wherever they stand."""
+    """`[3] https://…`, `[3]: https://…`, `[^3]: …` and `References: https://…` wherever they are."""
     for n, line in enumerate(lines.text):
         is_short = len(line) < 60 and (":*" in line or ":." in line)
         if n in gone or not (

@@ -276,7 +276,7 @@ def _side_by_side(text: str, group: list[_Link]) -> bool:
 
 
 def _after_sentence(text: str, group: list[_Link]) -> bool:
-    """Do the links stand by themselves between the end of a sentence and the next capital or line end?"""
+    """Are the links by themselves between the end of a sentence and the next capital or line end?"""
     first, last = group[0], group[-1]
     line = max(text.rfind("\n", max(0, first.start - 400), first.start) + 1, first.start - 400, 0)
     lead = text[line : first.start]

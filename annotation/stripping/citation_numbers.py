@@ -86,7 +86,7 @@ class Profile:
 
 
 def bracket_numbers(text: str) -> frozenset[int]:
-    """Every number of 1 to 3 digits that stands in a bracket mark."""
+    """Every number of 1 to 3 digits that is in a bracket mark."""
     found: set[str] = set()
     for inside in _MARK.findall(text) if "[" in text or "［" in text else ():
         found.update((inside,) if inside.isdigit() else _NUMBERS.findall(inside))

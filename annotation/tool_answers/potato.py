@@ -2,7 +2,7 @@
 
 Read are, of Potato 2.12: `user_state.json` of each annotator, and `annotations.jsonl` or `.csv` as
 `python -m potato.export` writes them; of Potato 1: `USER/annotated_instances.jsonl` with `label_annotations`. Topic and
-systems stand in the instances (any other .jsonl, .json or .csv of the folder). Our own export is read too.
+systems are in the instances (any other .jsonl, .json or .csv of the folder). Our own export is read too.
 
 A and B of a pairwise scheme are tiles, A the first shown. Potato 2.12 may record an order for each scheme of a page
 that shows one: where the orders of a page differ, nobody knows which report was A, and such answers are left out.

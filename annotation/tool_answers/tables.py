@@ -93,7 +93,7 @@ def _row(entry: Entry) -> dict[str, str]:
 
 
 def _unsided(answer: str, shown: str) -> str:
-    """A place on the screen as the system that stood there, where the order is known."""
+    """A place on the screen as the system that was there, where the order is known."""
     if not shown:
         return answer
     return TURNED[shown][0] if answer in LEFT else TURNED[shown][1] if answer in RIGHT else answer

@@ -1,1 +1,1 @@
-"""What stands before and between the real items: training, agreed answers, attention, and the gates they form."""
+"""What is before and between the real items: training, agreed answers, attention, and the gates they form."""

@@ -37,7 +37,7 @@ class GoldResult:
 
 
 def as_shown(gold: str, left: str | None) -> str:
-    """An agreed answer in the words of one page: A and B become the sides they stood on, all else stays."""
+    """An agreed answer in the words of one page: A and B become the sides they were on, all else stays."""
     if left is None or gold not in ("A", "B"):
         return gold
     return "left" if gold == left else "right"

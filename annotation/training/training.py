@@ -118,7 +118,7 @@ def next_training(session: orm.Session, study: Study, principal: principals.Prin
 
 
 def training_side(seed: int, item: int, enrollment: int, attempt: int) -> str:
-    """Which of A and B stands on the left: a coin for this person and item, turned with every further attempt."""
+    """Which of A and B is on the left: a coin for this person and item, turned with every further attempt."""
     first = "A" if pairing.seeded(seed, "training side", item, enrollment).random() < 0.5 else "B"
     return first if attempt % 2 else sides_and_orders.OTHER[first]
 
@@ -163,7 +163,7 @@ def is_passed(results: Sequence[GoldResult], pass_mark: float) -> bool:
 def feedback(session: orm.Session, principal: principals.Principal, aid: str) -> dict[str, Any]:
     """What a handed-in training item says back: each agreed question, and the score of this attempt up to it.
 
-    `result` stands with the last item of an attempt: passed | again | failed. Raises AnnotationError `not_found` for
+    `result` is with the last item of an attempt: passed | again | failed. Raises AnnotationError `not_found` for
     any other work, and for training that is not handed in: nobody sees an agreed answer before giving their own.
     """
     assignment = session.scalar(
@@ -199,7 +199,7 @@ def feedback(session: orm.Session, principal: principals.Principal, aid: str) ->
 
 
 def training_place(session: orm.Session, study: Study, assignment: Assignment) -> dict[str, int]:
-    """Where a training item stands: `{item, of, attempt, attempts}`."""
+    """How far a training item is: `{item, of, attempt, attempts}`."""
     chosen = training_items(session, study)
     number = chosen.index(assignment.item_id) + 1 if assignment.item_id in chosen else len(chosen)
     attempts = protocol_of(study).study.training.attempts

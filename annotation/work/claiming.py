@@ -169,7 +169,7 @@ def _ranked(session: orm.Session, study: Study, rater_id: int, within: quotas.Re
 
 
 def _place(slot: tuple[Any, ...]) -> Place:
-    """What ranks a slot: whom it is reserved for, its priority, a probe's report, who stands where, its topic."""
+    """What ranks a slot: whom it is reserved for, its priority, a probe's report, who is on which side, its topic."""
     _, _, priority, left, reserved_for, kind, report, topic, system_a, system_b = slot  # quicker than by name
     probed = report if kind == "probe" else None
     return reserved_for, priority, probed, *_sides(left, kind, system_a, system_b), topic

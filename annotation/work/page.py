@@ -46,7 +46,7 @@ STAMPS = (
 
 @dataclass(frozen=True)
 class Shown:
-    """The texts of one assignment in the order they are shown; one of them where nothing stands beside it.
+    """The texts of one assignment in the order they are shown; one of them where nothing is beside it.
 
     `probe`: the claim, fact, requirement … asked about, pinned above them.
     """
@@ -86,7 +86,7 @@ def shown_reports(session: Session, assignment: Assignment) -> Shown:
 
 
 def shown_stamps(session: Session, assignment: Assignment) -> Shown:
-    """`shown_reports` without the texts, for which a sign stands: enough to know a page by and to stamp a label."""
+    """`shown_reports` without the texts, in whose place a sign is: enough to know a page by and to stamp a label."""
     item, *_ = rows = connect.rows_of(session, STAMPS, {"item": assignment.item_id})
     stamps = {row.id: ("" if row.is_empty else "…", row.shown_sha256, row.stripper_version) for row in rows}
     protocol = studies.protocol_of(session.get_one(Study, assignment.study_id))
@@ -180,7 +180,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
 
 
 def _rates(assignment: Assignment, shown: Shown) -> str | None:
-    """The side of the report that is rated, where two stand side by side and it is not the only one of its name."""
+    """The side of the report that is rated, where two are side by side and it is not the only one of its name."""
     if shown.right is None or shown.left.name != "Left" or shown.is_pair:
         return None
     return "right" if assignment.left == "B" else "left"
@@ -194,7 +194,7 @@ def _beside(session: Session, twin: Assignment) -> dict[str, Any]:
 
 
 def missing_answers(protocol: Protocol, codes: list[str], answers: dict[str, Label]) -> list[dict[str, str]]:
-    """What still stands between these answers and a submit: `no_choice`, `no_rationale` or `short_rationale` each."""
+    """What is still between these answers and a submit: `no_choice`, `no_rationale` or `short_rationale` each."""
     missing = []
     for code in codes:
         answer = answers.get(code)
@@ -211,7 +211,7 @@ def missing_answers(protocol: Protocol, codes: list[str], answers: dict[str, Lab
 
 
 def _training(session: Session, principal: Principal, study: Study, assignment: Assignment) -> dict[str, Any] | None:
-    """Where a training item stands; with its agreed answers once it is handed in. None for all other work."""
+    """How far a training item is; with its agreed answers once it is handed in. None for all other work."""
     if assignment.purpose != "training":
         return None
     handed_in = assignment.status in HANDED_IN
@@ -228,7 +228,7 @@ def _panes(shown: Shown) -> list[dict[str, str]]:
 
 
 def _choices(protocol: Protocol) -> list[dict[str, str]]:
-    """The answers in key order, as stored and as shown; a rating's numbers stand in its scales instead."""
+    """The answers in key order, as stored and as shown; a rating's numbers are in its scales instead."""
     texts = CHOICE_TEXTS | {label.id: label.text for label in protocol.answers.labels}
     return [{"id": choice, "text": texts[choice]} for choice in protocol.choices]
 

@@ -12,14 +12,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands import printing, tidying
-from app.commands.opening import opened, reading
+from app.commands import opening, printing, tidying
 
 if TYPE_CHECKING:
     from annotation.judges.money.ledger import BillCheck
     from annotation.judges.money.queue_rules import Fault
-    from calibration.examining.examining import Examination, Support
-    from calibration.examining.findings import Clustering, Join, OddWord, Orientation, Repeats
+    from calibration.examining import examining, findings
     from calibration.table.roles import Column
     from calipers.tidy_files import Options, TidyFile
 
@@ -69,7 +67,7 @@ def doctor(
         return
     if acknowledged or provider:
         raise typer.BadParameter("--acknowledged and --provider are about the database; give no labels file then")
-    from calibration.examining.examining import examine
+    from calibration.examining import examining
     from calipers.tidy_files import read_ours
 
     options = tidying.options_of(map_, map_label, people, read, labels_are, layout, mapping)
@@ -77,7 +75,7 @@ def doctor(
     if ours is None or write is not None:
         _doctor_mapped(file, options, write, as_json)
         return
-    examined = examine(ours)
+    examined = examining.examine(ours)
     command = f"calipers calibrate {shlex.quote(str(file))} --out report"
     if as_json:
         printing.print_json(asdict(examined) | {"file": str(file), "next": command})
@@ -91,11 +89,11 @@ def doctor(
 
 def _doctor_mapped(file: Path, options: Options, write: Path | None, as_json: bool) -> None:
     """A file of other columns or words: its mapping, what is to be said first, and the labels it becomes."""
-    from calibration.examining.examining import examine
+    from calibration.examining import examining
     from calipers.tidy_files import read_tidy
 
     made = read_tidy(file, options)
-    examined = None if made.problems else examine(made.labels)
+    examined = None if made.problems else examining.examine(made.labels)
     steps = made.problems if examined is None else examined.steps
     if as_json:
         printing.print_json({
@@ -143,8 +141,8 @@ def _examine_database(acknowledged: Path | None, provider: Path | None, as_json:
 
     ids = [] if acknowledged is None else _text(acknowledged).split()
     bill = None if provider is None else read_bill(_text(provider).splitlines(), str(provider))
-    engine = opened()
-    with reading(engine) as session:
+    engine = opening.opened()
+    with opening.reading(engine) as session:
         faults = find_faults(session) + acknowledged_faults(session, ids)
         checked = None if bill is None else check_bill(session, bill)
     faults += checked.faults if checked else ()
@@ -184,7 +182,7 @@ def _say_database(named: str, faults: Sequence[Fault], acknowledged: int | None,
         typer.echo("nothing was repaired; keep a copy of the database and report what led here")
 
 
-def _say(file: Path, examined: Examination, of_labels: bool = False) -> None:
+def _say(file: Path, examined: examining.Examination, of_labels: bool = False) -> None:
     if not of_labels:
         printing.echo(f"{file}: {examined.rows:,} rows, {len(examined.columns)} columns\n")
         _say_columns(examined.columns)
@@ -221,13 +219,13 @@ def _say_columns(columns: Sequence[Column]) -> None:
     )  # fmt: skip
 
 
-def _say_repeats(rows: Repeats) -> None:
+def _say_repeats(rows: findings.Repeats) -> None:
     sizes = f"{rows.most}" if rows.fewest == rows.most else f"{rows.fewest} to {rows.most}, median {rows.median:g}"
     again = f"{rows.doubled:,} answer again, first in row {rows.first_row} {COUNTED}" if rows.doubled else "none again"
     printing.echo(f"{rows.items:,} items; rows to an item: {sizes}; of these {again}")
 
 
-def _say_clusterings(rows: int, clusterings: Sequence[Clustering]) -> None:
+def _say_clusterings(rows: int, clusterings: Sequence[findings.Clustering]) -> None:
     printing.echo(f"\nWhat could be the cluster (N = {rows:,} labels, C clusters); the first is proposed, none assumed")
     printing.print_table(
         ("column", "C", "N/C", "remark"),
@@ -239,7 +237,7 @@ def _say_clusterings(rows: int, clusterings: Sequence[Clustering]) -> None:
     )  # fmt: skip
 
 
-def _say_joins(joins: Sequence[Join]) -> None:
+def _say_joins(joins: Sequence[findings.Join]) -> None:
     printing.echo("Rows without a partner on item and criterion")
     sides = ("people's rows without it", "its rows without people", "people's rows beside it")
     printing.print_table(
@@ -253,14 +251,14 @@ def _say_joins(joins: Sequence[Join]) -> None:
     _rest(len(joins), "judges")
 
 
-def _say_orientation(orientation: Orientation) -> None:
+def _say_orientation(orientation: findings.Orientation) -> None:
     share = (
         "unknown" if math.isnan(orientation.a_is_stronger) else f"in {100 * orientation.a_is_stronger:.0f} % of pairs"
     )
     printing.echo(f"A is the stronger system: {share}. {orientation.note}".rstrip() + "\n")
 
 
-def _say_words(words: Sequence[OddWord]) -> None:
+def _say_words(words: Sequence[findings.OddWord]) -> None:
     printing.echo(f"Words outside the vocabulary {COUNTED}")
     printing.print_table(
         ("word", "in", "rows", "first row", "remark"),
@@ -274,7 +272,7 @@ def _say_words(words: Sequence[OddWord]) -> None:
     _rest(len(words), "words")
 
 
-def _remark(support: Support) -> str:
+def _remark(support: examining.Support) -> str:
     return f"column {support.missing}: {support.note}" if support.missing else support.note
 
 

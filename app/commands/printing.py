@@ -140,7 +140,7 @@ def progress_bar(what: str) -> Iterator[Any]:
 class AtWork:
     """A moving bar and the time on standard error, once work of unknown length takes two seconds.
 
-    It shows only where a person watches; what is shown above it stands in a pipe once, as text.
+    It shows only where a person watches; what is shown above it is in a pipe once, as text.
     """
 
     def __init__(self, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Files in which names stand: links to send out, and what to pay. They belong beside the data, never in it."""
+"""Files that hold names: links to send out, and what to pay. They belong beside the data, never in it."""
 
 import csv
 import io

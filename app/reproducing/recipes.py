@@ -60,7 +60,7 @@ class Part(_Read):
 
 
 class Number(_Read):
-    """One number of the paper: where it stands, and the cell of ours that it is held against.
+    """One number of the paper: where it is printed, and the cell of ours that it is held against.
 
     `published`: as it is printed, "" where it is unknown to us. `row`: the first cells of the row in small
     letters, `*` for any.

@@ -30,7 +30,7 @@ RESAMPLES = 1_999
 
 
 def reported(engine: Engine, public: Public, made: Mapping[str, frozenset[str]], out: Path) -> dict[str, Came]:
-    """Each part's tables, which stand in a folder of `out` too; those without a label say what is missing."""
+    """Each part's tables, which are in a folder of `out` too; those without a label say what is missing."""
     return {
         part.study: _of_part(engine, public, part, made, out / part.study)
         for part in public.recipe.part
@@ -67,7 +67,7 @@ def _of_texts(part: Part) -> list[Table]:
 
 
 def write_table(table: Table, out: Path) -> None:
-    """In every form, beside what stands in the folder."""
+    """In every form, beside what is in the folder."""
     out.mkdir(parents=True, exist_ok=True)
     for suffix, form in FORMATS.items():
         (out / f"{table.name}.{suffix}").write_text(form(table), encoding="utf-8")

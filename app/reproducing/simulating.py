@@ -1,6 +1,6 @@
 """Answers of people who do not exist, where a study's own people's labels were never published: seeded, and marked.
 
-They stand close to the judge's own answers where there are some, else to a truth that is drawn; nothing they show says
+They are close to the judge's own answers where there are some, else to a truth that is drawn; nothing they show says
 anything about a real judge.
 """
 

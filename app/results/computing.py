@@ -23,9 +23,8 @@ from annotation.people.principals import Principal, study_for
 from annotation.shown_texts import auditing, kept_measures
 from annotation.verdicts import load_verdicts
 from app.logs import tell_no_words, write_logs
-from app.results.quality import study_quality
+from app.results import quality, shown_file
 from app.results.reporting import settings_of, shown_report
-from app.results.shown_file import ShownFile, Source, of_file
 from app.settings import settings
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
 from calibration.biases.position_bias import position_bias
@@ -93,7 +92,7 @@ class Task:
     """`what`: a name of `COMPUTED`. A principal is one who may see it; arguments are values that can be keys."""
 
     what: str
-    source: Source
+    source: shown_file.Source
     arguments: tuple[str, ...] = ()
 
 
@@ -102,8 +101,8 @@ def compute(engine: Engine | None, task: Task, waiting: Waiting = NOBODY) -> Any
 
     `waiting`: who is told of the points of a report, and how far it is.
     """
-    if isinstance(task.source, ShownFile):
-        return of_file(task.what, task.source, *task.arguments, waiting=waiting)
+    if isinstance(task.source, shown_file.ShownFile):
+        return shown_file.of_file(task.what, task.source, *task.arguments, waiting=waiting)
     assert engine is not None
     told = {"waiting": waiting} if task.what == "report" else {}
     return COMPUTED[task.what](engine, task.source, *task.arguments, **told)
@@ -166,7 +165,7 @@ def _with_session(asked: Callable[..., Any]) -> Callable[..., Any]:
 
 COMPUTED: dict[str, Callable[..., Any]] = {
     "report": _report,
-    "quality": _with_session(study_quality),
+    "quality": _with_session(quality.study_quality),
     "disagreements": _with_session(lambda session, principal: in_order(compared_answers(session, principal))),
     "orders": _with_session(judge_orders),
     "audit": _audit,
@@ -222,8 +221,6 @@ def hear(told: Told) -> tuple[Any, Refused | None]:
 
 
 if __name__ == "__main__":
-    from app.results.computing import (
-        main as named,  # the classes of the answer are `app.results.computing`'s, not this program's
-    )
+    from app.results import computing
 
-    named()
+    computing.main()

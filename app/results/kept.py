@@ -20,8 +20,7 @@ from sqlalchemy import Engine
 from annotation.errors import AnnotationError
 from app.results.computing import REFUSED, Refused, Step, Task, compute, hear
 from app.results.shown_file import ShownFile
-from calibration.calibrate import NOBODY, Waiting
-from calibration.results import CalibrationReport
+from calibration import calibrate, results
 from calipers.own_folders import command_of
 from db.types import now
 
@@ -48,7 +47,7 @@ class UnderWay:
 
     seconds: float  # since then, its wait included
     step: Step | None
-    points: CalibrationReport | None
+    points: results.CalibrationReport | None
 
 
 @dataclass
@@ -58,7 +57,7 @@ class _Place:
     value: Any = None
     error: Refused | None = None
     step: Step | None = None
-    points: CalibrationReport | None = None
+    points: results.CalibrationReport | None = None
     version: Version | None = None
     made_at: datetime | None = None
     took: float = 0.0
@@ -76,7 +75,7 @@ def kept(engine: Engine | None, task: Task, version: Version, *, apart: bool) ->
     """The result of `task` at `version` of its labels, computed where it is not kept. `engine`: None for a file.
 
     Here and now, or with `apart` in a process of its own: then what is kept of an earlier version comes back at once,
-    or nothing, and the new one stands here once it is made. Raises what the computation of the newest kept one raised.
+    or nothing, and the new one is here once it is made. Raises what the computation of the newest kept one raised.
     """
     place = _place(engine, task)
     if apart:
@@ -136,7 +135,7 @@ def _run_apart(engine: Engine | None, task: Task, version: Version, place: _Plac
                 _put(place, version, at, started, value, error)
 
 
-def _hear_of(place: _Place, said: CalibrationReport | Step) -> None:
+def _hear_of(place: _Place, said: results.CalibrationReport | Step) -> None:
     if isinstance(said, Step):
         place.step = said
     else:
@@ -151,9 +150,9 @@ def _put(place: _Place, version: Version, at: datetime, started: float, value: A
 
 
 def _computed(
-    engine: Engine | None, task: Task, told: Callable[[CalibrationReport | Step], None] | None = None
+    engine: Engine | None, task: Task, told: Callable[[results.CalibrationReport | Step], None] | None = None
 ) -> tuple[Any, Refused | None]:
-    waiting = NOBODY if told is None else Waiting(told, lambda done, of: told(Step(done, of)))
+    waiting = calibrate.NOBODY if told is None else calibrate.Waiting(told, lambda done, of: told(Step(done, of)))
     try:
         return compute(engine, task, waiting), None
     except REFUSED as error:
@@ -163,7 +162,7 @@ def _computed(
 # no pool of processes: its children begin by importing `__main__`, which is the page's script while Streamlit draws a
 # page, and whoever ends the server waits for them, for minutes
 def _asked_of_a_child(
-    engine: Engine | None, task: Task, told: Callable[[CalibrationReport | Step], None]
+    engine: Engine | None, task: Task, told: Callable[[results.CalibrationReport | Step], None]
 ) -> tuple[Any, Refused | None]:
     """What a process of ours computes; `told`: takes the points of a report, and how far it is."""
     command = command_of("app.results.computing")
@@ -174,7 +173,7 @@ def _asked_of_a_child(
         try:
             with child.stdin as asked:
                 pickle.dump((engine.url.render_as_string(hide_password=False) if engine else "", task), asked)
-            while isinstance(said := pickle.load(child.stdout), CalibrationReport | Step):
+            while isinstance(said := pickle.load(child.stdout), results.CalibrationReport | Step):
                 told(said)
         finally:
             _children.discard(child)

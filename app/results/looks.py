@@ -91,7 +91,7 @@ def looks_of_file(given: LooksGiven, labels: pd.DataFrame, stated: Mapping[str, 
 def looks_of_study(session: Session, study: Study) -> dict[str, Any]:
     """Settings about looks at a study: what its protocol says, else a plan of the topics that it has items of.
 
-    The looks that were kept stand beside it, and how many topics are labelled by now.
+    The looks that were kept are beside it, and how many topics are labelled by now.
     """
     chosen = protocol_of(study).calibration
     labelled = topics_labelled(session, study, chosen.get("planned_topics"))

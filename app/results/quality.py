@@ -122,7 +122,7 @@ def reason(one: Signal) -> str:
 
 
 def listed(one: AnnotatorQuality) -> list[str]:
-    """Facts beside the flags, which no test stands behind."""
+    """Facts beside the flags; no test backs them."""
     seen = one.attention_passed + one.attention_failed
     facts = [f"failed {one.attention_failed} of {counted(seen, 'attention item')}"] if one.attention_failed else []
     if one.too_fast:

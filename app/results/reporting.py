@@ -33,8 +33,7 @@ from calibration.systems.claim_scores import Part, together
 from calibration.table.checking import without_examples
 from calibration.table.verdicts import known
 from calibration.warnings.comparison_cautions import changed_plan
-from calipers import label_files, tidy_files
-from calipers.kept_reports import calibrated_or_kept
+from calipers import kept_reports, label_files, tidy_files
 from db.connect import reading, transaction
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 from exports.facts import StudyFacts, facts_of
@@ -119,7 +118,7 @@ def study_report(
     verdicts, settings = together(verdicts, settings, others)
     if len(verdicts) > label_files.MANY_ROWS:
         verdicts = _slim(verdicts)
-    report, with_made = calibrated_or_kept(verdicts, settings, cascades, only, waiting)
+    report, with_made = kept_reports.calibrated_or_kept(verdicts, settings, cascades, only, waiting)
     first = next(iter(kept_plans(session, study)), None)
     changed = changed_plan(report.choice.plan, first) if report.choice else ()
     told = without_explained(report.warnings, file.panels, verdicts)
@@ -150,7 +149,7 @@ def shown_report(
     waiting: Waiting = NOBODY,
     **overrides: Any,
 ) -> Calibrated:
-    """`study_report` for somebody who will look at it: the root of the study's plan as it stands is kept first, and so
+    """`study_report` for somebody who will look at it: the root of the study's present plan is kept first, and so
     are the plan of its comparison and this look.
     """
     with transaction(engine) as session:
@@ -264,7 +263,7 @@ def calibrated(
         overrides |= looks_of_file(looks, labels, {**(read.calibration if read else {}), **overrides})
         labels, settings = together(labels, settings_of(read, seed or 0, asked, **overrides), others)
         with nullcontext() if told else label_files.every_column_asked(path):
-            report, with_made = calibrated_or_kept(labels, settings, cascades, only, waiting)
+            report, with_made = kept_reports.calibrated_or_kept(labels, settings, cascades, only, waiting)
         return Calibrated(labels, with_changes(report, looks), with_made, tuple(cascades), told=told)
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")

@@ -56,7 +56,7 @@ def without_leaks(made: Calibrated, most: float) -> tuple[Calibrated, Table | No
 
 
 def leaks_in(study: str) -> list[ReportLeak]:
-    """Every report of the study that stands beside a reference."""
+    """Every report of the study that is beside a reference."""
     with reading(database()) as session:
         found = leaks_of(session, find_study(session, study))
     return [

@@ -74,7 +74,7 @@ def empty(title: str, html: str) -> None:
 
 
 def answer(sentence: str, *more: str) -> None:
-    """The page's answer; `more`: what must stand right under it."""
+    """The page's answer; `more`: what must be right under it."""
     below = "".join(f'<p class="c-soft">{escape(text)}</p>' for text in more if text)
     st.html(f'<div class="c-page"><p class="c-answer">{escape(sentence)}</p>{below}</div>')
 

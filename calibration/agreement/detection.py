@@ -220,7 +220,7 @@ def refuse_unknown_positive(study: Study, settings: CalibrationSettings) -> None
 
 
 def positive_cautions(study: Study, settings: CalibrationSettings) -> Iterator[estimates.ReportWarning]:
-    """Where two answers stand and nobody can say which of them passes; of criteria that share them, once."""
+    """Where there are two answers and nobody can say which of them passes; of criteria that share them, once."""
     told = set[tuple[str, str]]()
     for criterion in study.criteria:
         scale = scale_of(study, [criterion], settings)

@@ -141,7 +141,7 @@ def with_people(study: Study, rater: str) -> pd.DataFrame:
     """`rater` against every other annotator, on pairwise criteria.
 
     Columns: unit, cluster, `own` and `people` (win score of A, 1, .5 or 0, the mean over passes), `decided` (the mean
-    over the rater's passes that name a winner, nan where none does), system_a, system_b, len_a, len_b. Rows stand in
+    over the rater's passes that name a winner, nan where none does), system_a, system_b, len_a, len_b. Rows are in
     the order of units, then annotators, whatever the order of the table was.
     """
     frame, score = study.frame, _scores(study)
@@ -302,7 +302,7 @@ def _mean_score(scores: Array, is_a: np.typing.NDArray[np.bool_], is_b: np.typin
 
 
 def _gained(both: pd.DataFrame, is_a: np.typing.NDArray[np.bool_], is_b: np.typing.NDArray[np.bool_]) -> Array:
-    """Judge minus people for one system, shape (labels,), nan where it does not stand."""
+    """Judge minus people for one system, shape (labels,), nan where it is in none."""
     return _score_of(both["own"].to_numpy(), is_a, is_b) - _score_of(both["people"].to_numpy(), is_a, is_b)
 
 

@@ -120,7 +120,7 @@ def sentence_about(candidate: Candidate, plan: noninferiority.ComparisonPlan) ->
 def short_sentence(choice: Choice) -> str:
     """The choice in one or two lines, for a caption or an abstract: who, how far from what, on how much.
 
-    The whole sentence says more, and stands in the report.
+    The whole sentence says more, and is in the report.
     """
     word, plan, one = f"{choice.plan.cluster}s", choice.plan, choice.foremost
     if one is None or (one.claim is None and one.floor is None):
@@ -262,7 +262,7 @@ def _few_clusters(told: Told) -> Iterator[str]:
 
 
 def _candidates(candidates: Sequence[Candidate]) -> str:
-    """`candidates ` where one judge stands among them twice, else nothing."""
+    """`candidates ` where one judge is among them twice, else nothing."""
     return "candidates " * any(candidate.judge.endswith(BOTH_ORDERS) for candidate in candidates)
 
 
@@ -290,7 +290,7 @@ def _agreement(candidate: Candidate, word: str) -> str:
 
 
 def _interval(candidate: Candidate, word: str, after: str = " ") -> str:
-    """`95 % interval 69.1 to 90.2 %; 180 labels in 6 topics`; `after` stands behind the word interval."""
+    """`95 % interval 69.1 to 90.2 %; 180 labels in 6 topics`; `after` follows the word interval."""
     made = candidate.agreement
     interval = f"{100 * made.level:g} % interval{after}{percent(made.low)} to {percent(made.high)} %"
     if math.isnan(made.low):

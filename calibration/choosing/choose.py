@@ -285,7 +285,7 @@ def _agreements(found: Tried, settings: CalibrationSettings, told: bool) -> tupl
 def cost_agreement_frontier(cost: npt.ArrayLike, agreement: npt.ArrayLike) -> Mask:
     """Which judges are on the frontier: no other costs no more and agrees no less, one of the two strictly.
 
-    `cost`, `agreement`: shape (judges,); so is the result. Judges equal in both stand together; one with a nan is not
+    `cost`, `agreement`: shape (judges,); so is the result. Judges equal in both are together; one with a nan is not
     on it and keeps nobody off. Raises `misaligned`.
     """
     price, agreed = np.asarray(cost, float), np.asarray(agreement, float)

@@ -82,7 +82,7 @@ class ComparisonPlan:
 
 @dataclass(frozen=True)
 class Claim:
-    """One judge of several. `outcome` follows `p_adjusted` and `test.lower`; `needed` stands beside `cannot_tell`."""
+    """One judge of several. `outcome` follows `p_adjusted` and `test.lower`; `needed` comes with `cannot_tell`."""
 
     judge: str
     reference: str  # human_ceiling

@@ -72,7 +72,7 @@ class Examination:
     """All findings about one table. `steps`: what to do before it can be calibrated, first things first; `advice`: what
     may be done and need not.
 
-    `refusal`: what `check_verdicts` would say once the proposed names stand, "" where it accepts or cannot look yet.
+    `refusal`: what `check_verdicts` would say with the proposed names, "" where it accepts or cannot look yet.
     `ready`: calibration accepts the table as it is, two raters share an answer, and labels are no names of the sides.
     """
 

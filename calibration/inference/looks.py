@@ -192,7 +192,7 @@ def _solved(topics: tuple[int, ...], spent: tuple[float, ...]) -> tuple[float, .
 
 @dataclass(frozen=True)
 class _Standing:
-    """Where a sum of variance 1 a topic stands that crossed no bound so far: `mass` at `places`, ascending."""
+    """Where a sum of variance 1 a topic is that crossed no bound so far: `mass` at `places`, ascending."""
 
     topics: int
     places: closed_forms.Array

@@ -181,7 +181,7 @@ def stacked_scores(parts: Sequence[Scores]) -> Scores:
 def with_elsewhere(agreed: Mapping[str, Scores], rater: str) -> tuple[Scores, joining.Mask]:
     """The rater's rows and those of the others on items that the rater did not label; whether each is the rater's.
 
-    For studies with two annotators an item, where nobody else's agreement stands on the rater's own items.
+    For studies with two annotators an item, where nobody else's agreement is on the rater's own items.
     """
     mine = agreed[rater]
     apart = [(one, ~np.isin(one.item, mine.item)) for name, one in agreed.items() if name != rater]
@@ -212,7 +212,7 @@ def same_answers(rows: pd.DataFrame) -> pd.DataFrame:
     """Share of an item's answers that equal its most frequent one, for each rater and item; with its cluster.
 
     Of the first run, and of items with `FEW_ANSWERS` answers or more. A rater who always takes the left report gives
-    each item one answer, whatever stands there.
+    each item one answer, whatever is there.
     """
     ok = rows[(rows["status"] == "ok") & (rows["run"] == 1)]
     key = ["rater_id", "item_id"]

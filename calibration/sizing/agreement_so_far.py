@@ -1,4 +1,4 @@
-"""Agreement among annotators while a study runs: where it stands, how it got there, how many more pairs it takes."""
+"""Agreement among annotators while a study runs: where it is now, how it got there, how many more pairs it takes."""
 
 import math
 from collections.abc import Sequence

@@ -104,7 +104,7 @@ class Study:
 
     @cached_property
     def labels_given(self) -> Mask:
-        """Which labels stand on any ok row of each criterion, shape (criteria, labels)."""
+        """Which labels are on any ok row of each criterion, shape (criteria, labels)."""
         ok = (self.frame["status"] == "ok").to_numpy()
         criterion, label = (
             self.frame[name].cat.codes.to_numpy()[ok].astype(np.intp) for name in ("criterion", "label")
@@ -159,7 +159,7 @@ def study_of(verdicts: pd.DataFrame | Study, settings: CalibrationSettings) -> S
 def code(
     frame: pd.DataFrame, settings: CalibrationSettings, written: tuple[pd.Series[str], Codes] | None = None
 ) -> Study:
-    """The study behind a table that `check_verdicts` has returned. `written`: its rationales, if they stand apart."""
+    """The study behind a table that `check_verdicts` has returned. `written`: its rationales, if in their own table."""
     written = written or (frame["rationale"], np.arange(len(frame)))
     frame = frame.drop(columns="rationale")
     item, criterion = (frame[name].cat.codes.to_numpy().astype(np.int64) for name in ("item_id", "criterion"))

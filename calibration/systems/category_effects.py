@@ -125,7 +125,7 @@ def effects_of(
 
 
 def effects_by_people(study: joining.Study, settings: CalibrationSettings) -> dict[str, CategoryAnova]:
-    """`category_effects` of every system but a reference that stands in all pairs.
+    """`category_effects` of every system but a reference that is in all pairs.
 
     Empty where no pair names its systems, nobody labelled, or there are fewer than two categories of topics.
     """
@@ -142,7 +142,7 @@ def topic_difficulty(
 ) -> pd.Series[float]:
     """Mean win rate in each topic (cluster) over `systems`, index cluster; low is hard. WLC, Table 3.
 
-    Name the systems that are no reference: over both sides of every pair the mean is always .5. nan: none stands there.
+    Name the systems that are no reference: over both sides of every pair the mean is always .5. nan: none is there.
     """
     scores = topic_scores(verdicts, rater, WINS, settings)
     return difficulty_of(scores, scores.systems if systems is None else tuple(systems))

@@ -27,7 +27,7 @@ class TopicScores:
     """One rater's scores. `values`, `sizes` (answers behind each): shape (topics, systems); nan: nothing is known.
 
     `categories`: of each topic, shape (topics,), "" for none or several. `compared`: which systems are no reference
-    that stands in every pair, shape (systems,).
+    that is in every pair, shape (systems,).
     """
 
     measure: Aggregate
@@ -76,7 +76,7 @@ def topic_scores(
 
 
 def references(study: joining.Study) -> tuple[str, ...]:
-    """The one system that stands in all pairs, where several others stand there too; most often none."""
+    """The one system that is in all pairs, where several others are there too; most often none."""
     known = np.unique(study.unit_systems[study.unit_systems >= 0])
     pairs = [{*divmod(int(pair), len(study.systems))} for pair in known]
     return tuple(study.systems[place] for place in (set.intersection(*pairs) if len(pairs) > 1 else ()))

@@ -177,7 +177,7 @@ def compared(wins: Array) -> Array:
 
 
 def cluster_rates(wins: Array) -> tuple[Array, Array]:
-    """Mean score of each system in each cluster (nan: it does not stand there) and its units; (clusters, systems)."""
+    """Mean score of each system in each cluster (nan: it is not there) and its units; (clusters, systems)."""
     met = compared(wins).sum(axis=-1)
     return ratio(wins.sum(axis=-1), met), met
 

@@ -271,7 +271,7 @@ TELLING = {"presentation": "write AB (A left or first) or BA", "run": "number th
 
 
 def once_in_order(out: pd.DataFrame) -> Codes:
-    """The rows of a normalised table by `KEY`, shape (rows,). Raises `duplicate_verdict` where one stands there twice.
+    """The rows of a normalised table by `KEY`, shape (rows,). Raises `duplicate_verdict` where one is there twice.
 
     A row is a copy where it is like the other in every column of `out`, also in those that no statistic reads.
     """

@@ -82,7 +82,7 @@ class Column:
 
 
 def as_text(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """Every cell as text and every column once, and the names that stood there twice. Missing cells are empty."""
+    """Every cell as text and every column once, and the names that were there twice. Missing cells are empty."""
     names = [str(name) for name in frame.columns]
     twice = tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
     columns = {name: _texts(frame.iloc[:, names.index(name)]) for name in dict.fromkeys(names)}

@@ -85,7 +85,7 @@ def _refuse_absent(frame: pd.DataFrame) -> None:
 
 
 def _map_spellings(out: pd.DataFrame) -> dict[str, int]:
-    """Write the five spellings as labels and statuses; how often each one stood there."""
+    """Write the five spellings as labels and statuses; how often each one was there."""
     aliases = {}
     empty = where(out["label"], "".__eq__) & where(out["status"], "".__eq__)
     unparsed = where(out["label"], "unparsed".__eq__)

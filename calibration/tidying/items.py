@@ -46,7 +46,7 @@ def find_items(found: Found) -> None:
 
 
 def _with_ordered_pairs(found: Found) -> pd.DataFrame:
-    """The table with each pair's names in one order, and the order they stood in."""
+    """The table with each pair's names in one order, and the order they were in."""
     if not {"system_a", "system_b"} <= {*found.columns}:
         return found.table
     one, other = (found.columns[part][0] for part in ("system_a", "system_b"))
@@ -56,7 +56,7 @@ def _with_ordered_pairs(found: Found) -> pd.DataFrame:
 
 
 def _is_shared(found: Found, item: list[str]) -> bool:
-    """Whether the column may name items: some value stands in several rows, or one row holds all answers to it."""
+    """Whether the column may name items: some value is in several rows, or one row holds all answers to it."""
     if any(one.rater_id for one in found.spread):
         return True
     raters = found.table[found.columns["rater_id"][0]].nunique() if "rater_id" in found.columns else 1

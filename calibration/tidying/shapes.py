@@ -1,4 +1,4 @@
-"""Whether the answers stand in one column, or in one for each rater, each criterion, or both."""
+"""Whether the answers are in one column, or in one for each rater, each criterion, or both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a c
 
 
 def find_shape(found: Found) -> None:
-    """Whether answers stand in one column, or in one for each rater, criterion or both."""
+    """Whether answers are in one column, or in one for each rater, criterion or both."""
     wide = {part: found.asked.columns.get(part, ()) for part in ("rater_id", "criterion")}
     for part, columns in wide.items():
         if len(columns) > 1 and all(name in found.table for name in columns):

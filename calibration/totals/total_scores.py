@@ -54,7 +54,7 @@ def race_totals(study: Study, raters: Sequence[Answers], group: Group, scale: Sc
     """Totals as DeepResearch Bench's RACE makes them; shape and refusals as of `totals_of`.
 
     Criteria count by their weights, where the labels have some. Of two reports rated in one view each has t / (t + r);
-    the reference, which stands in every view, has no total of its own.
+    the reference, which is in every view, has no total of its own.
     """
     units = study.frame.drop_duplicates("unit").sort_values("unit")
     weights = units["weight"].fillna(1.0).to_numpy(float) if "weight" in units else None
@@ -69,7 +69,7 @@ def race_totals(study: Study, raters: Sequence[Answers], group: Group, scale: Sc
 
 
 def reference_of(study: Study) -> int:
-    """The position in `Study.systems` of the one system that stands in every view of two; -1 where there is none."""
+    """The position in `Study.systems` of the one system that is in every view of two; -1 where there is none."""
     beside, system = _beside(study), systems_of_reports(study)
     own = np.flatnonzero(beside >= 0)
     alone = [k for k in np.unique(system[own]) if ((system[own] == k) | (system[beside[own]] == k)).all()]

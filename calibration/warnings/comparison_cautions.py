@@ -134,7 +134,7 @@ def unpaired_judges(pair: JudgePair) -> Iterator[ReportWarning]:
 
 
 def changed_plan(plan: ComparisonPlan, first: Mapping[str, Any] | None) -> Iterator[ReportWarning]:
-    """`changed_after_labels`: the plan is not the one that stood when a result was first shown, and how it differs.
+    """`changed_after_labels`: the plan is not the one in force when a result was first shown, and how it differs.
 
     `first`: that plan's `kept`; None where no result was shown before.
     """

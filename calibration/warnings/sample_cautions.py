@@ -14,9 +14,8 @@ from calibration.agreement.panel import THIN
 from calibration.arithmetic.columns import Codes, tally
 from calibration.estimates import Estimate, ReportWarning
 from calibration.settings import CalibrationSettings
+from calibration.study import bounding, counted
 from calibration.study.alike_texts import numbered
-from calibration.study.bounding import FEW_CLUSTERS
-from calibration.study.counted import derived_preferences
 from calibration.study.crossing import shared_units
 from calibration.study.joining import MANY_LABELS, Mask, Study, scale_of
 from calibration.table.verdicts import BOTH_ORDERS
@@ -33,9 +32,9 @@ RARE = 0.01
 def few_clusters(study: Study, settings: CalibrationSettings) -> Iterator[ReportWarning]:
     """`few_clusters`, fewer than FEW_CLUSTERS of them, and `thin_criteria`, several criteria on so few."""
     count = len(study.clusters)
-    if count >= FEW_CLUSTERS:
+    if count >= bounding.FEW_CLUSTERS:
         return
-    text = f"{count} clusters: intervals rest on few independent units; label at least {FEW_CLUSTERS}"
+    text = f"{count} clusters: intervals rest on few independent units; label at least {bounding.FEW_CLUSTERS}"
     yield ReportWarning("few_clusters", text)
     if settings.per_criterion and len(study.criteria) > 1:
         yield ReportWarning(
@@ -157,7 +156,7 @@ def plan_cautions(
     `own_family`, `words_of_one_kind`, `copied_rationale` and `out_of_range`, each under its condition."""
     yield from _scales(study, settings)
     yield from _panel(study)
-    for rater, found in derived_preferences(study.frame).items():
+    for rater, found in counted.derived_preferences(study.frame).items():
         text = f"{found['verdicts']} verdicts of {rater} are derived from scores, {found['ties']} of them ties; say so"
         yield ReportWarning("derived_preferences", f"{text}, and print the tie rule", rater)
     if settings.plan_hash and settings.plan_hash != plan_hash(study.criteria, settings):

@@ -60,7 +60,7 @@ def standing(connection: Connection) -> Standing:
 
 
 def current_version(connection: Connection) -> str | None:
-    """The migration the database stands at, None for an empty one."""
+    """The migration the database is at, None for an empty one."""
     return MigrationContext.configure(connection).get_current_revision()
 
 

@@ -172,7 +172,7 @@ def _read(path: Path, parse: Callable[[Any], dict[str, str]]) -> dict[str, str]:
 
 
 def _cells_of_table(table: Mapping[str, Any]) -> dict[str, str]:
-    """`Cohen's κ of mini` to what stands there, for every cell that holds a number."""
+    """`Cohen's κ of mini` to what is there, for every cell that holds a number."""
     titles = {column["key"]: column["title"] for column in table["columns"]}
     cells: dict[str, str] = {}
     for row in table["rows"]:

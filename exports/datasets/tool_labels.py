@@ -206,7 +206,7 @@ def number_of(answer: str) -> int | float | None:
 
 
 def never_held(tool: str, verdicts: pd.DataFrame, tasks: Sequence[Task], names: Mapping[str, str]) -> list[str]:
-    """What none of the tools has a place for, counted; then what stands only in our own key."""
+    """What none of the tools has a place for, counted; then what is only in our own key."""
     lines = []
     for column, words in (
         ("evidence", "The quoted passages and their offsets of {n}: {tool} has no place for them; left out."),

@@ -40,14 +40,14 @@ class Shape:
 
 @dataclass(frozen=True)
 class Panel:
-    """Columns that stand side by side within `room` em: NARROW, WIDE or TIGHT."""
+    """Columns that are side by side within `room` em: NARROW, WIDE or TIGHT."""
 
     shapes: tuple[Shape, ...]
     room: float
 
     @cached_property
     def is_prose(self) -> bool:
-        """Whether TeX may break the lines, for no number stands beside them."""
+        """Whether TeX may break the lines, for no number is beside them."""
         return all(shape.form == "l" for shape in self.shapes) and len(self.shapes) > 1
 
     @cached_property
@@ -121,7 +121,7 @@ def _natural(table: Table, place: int) -> float:
 
 
 def _is_text(table: Table, place: int) -> bool:
-    """A column with more words than numbers; an interval that stands alone is a number."""
+    """A column with more words than numbers; an interval by itself is a number."""
     cells = [row[place] for row in table.rows if row[place] is not None]
     words = [cell for cell in cells if isinstance(cell, str) and not re.fullmatch(r"\[[\d.,−– ]+\]", cell)]
     return 2 * len(words) > len(cells) or not table.rows
@@ -183,7 +183,7 @@ def _format_width(form: str) -> float:
 def fold(text: str, room: float) -> list[str]:
     """Lines of at most `room` em, broken after a space, / _ - : or =, else within a word.
 
-    What stands in brackets at the end, as after a judge asked in both orders, stays together.
+    What is in brackets at the end, as after a judge asked in both orders, stays together.
     """
     lines = [""]
     for piece in re.findall(r"(?<=\s)\[[^\[\]]{1,12}\]$|\s+|[^\s/_:=-]*[/_:=-]+|[^\s/_:=-]+", text):

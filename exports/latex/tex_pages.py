@@ -1,4 +1,4 @@
-"""What stands in which float: rows and notes of a table in the order in which a reader meets them."""
+"""What is in which float: rows and notes of a table in the order in which a reader meets them."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -83,7 +83,7 @@ def _place(pages: list[Page], panel: Panel, whole: float) -> None:
 
 
 def _lend(pages: list[Page], heights: float, whole: float) -> None:
-    """A page for the notes that begins with the last rows of the one before: notes never stand without a row."""
+    """A page for the notes that begins with the last rows of the one before: notes are never without a row."""
     full = pages[-1].parts[-1]
     alone = len(pages[-1].parts) == 1
     lent = full.pieces[-min(LENT, len(full.pieces) // 2) :] if alone and len(full.pieces) > 1 else []

@@ -119,7 +119,7 @@ def needs_t1(texts: Iterable[str]) -> bool:
 
 
 def _clusters(text: str) -> list[str]:
-    """Letters with the accents that stand over them."""
+    """Letters with the accents that are over them."""
     return re.findall(r"(?s).[\u0300-\u036f]*", unicodedata.normalize("NFC", text))
 
 

@@ -91,7 +91,7 @@ def undefined(drawn: Sequence[Estimate]) -> str:
 
 
 def draw_rows(names: Sequence[str], panels: Sequence[Panel], width: float, onto: Onto = own_canvas) -> Canvas:
-    """One row for each name, a panel beside the other; rows too thin for words stand without any."""
+    """One row for each name, a panel beside the other; rows too thin for words are without any."""
     left = names_at_left(names, width)
     row = TWO_LINES if any("\n" in name for name in left.lines) else ROW
     if row * len(names) > PAGE:
@@ -190,7 +190,7 @@ def pass_fail_figure(report: CalibrationReport, width: float = FULL_PAGE) -> Fig
 def pass_rates_figure(report: CalibrationReport, width: float = FULL_PAGE, judge: str = "") -> Figure | None:
     """Four rows for each system: by people, by one judge (the choice's, or the first), and corrected in two ways.
 
-    None where nothing is known to pass over all criteria, or no judge stands beside people. `width`: inches.
+    None where nothing is known to pass over all criteria, or no judge is beside people. `width`: inches.
     """
     judge = judge or judge_shown(report)
     pooled = [estimate for estimate in report.estimates if estimate.criterion == WHOLE]

@@ -148,7 +148,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Place:
-    """Of one name. `line`: from its point to the name, None where the name stands beside it."""
+    """Of one name. `line`: from its point to the name, None where the name is beside it."""
 
     box: Box
     line: tuple[Point, Point] | None

@@ -29,7 +29,7 @@ TALLEST = 1.8
 
 @dataclass(frozen=True)
 class Panel:
-    """`first`: at the left end of its row; `last`: none stands below it."""
+    """`first`: at the left end of its row; `last`: none is below it."""
 
     axes: Axes
     first: bool

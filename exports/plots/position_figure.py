@@ -38,7 +38,7 @@ class Panel:
 def position_figure(report: CalibrationReport, width: float = theme.FULL_PAGE) -> Figure | None:
     """One row for each judge, then the annotators; None where no presentation is known.
 
-    The second panel stands where a rater labelled in both orders.
+    There is a second panel where a rater labelled in both orders.
     """
     raters = raters_of(report)
     known = {rater: bias for rater in raters if (bias := answer(report, ORDER, rater)) is not None}
@@ -107,7 +107,7 @@ def _draw(rows: Sequence[str], panels: Sequence[Panel], width: float) -> Canvas:
 
 
 def _scale(axes: Axes, panel: Panel, rows: int) -> None:
-    """Half stands in the middle of the first panel; the second ends at 1."""
+    """Half is in the middle of the first panel; the second ends at 1."""
     ends = [
         end
         for estimate in panel.found.values()

@@ -31,7 +31,7 @@ GAP = 0.08
 
 @dataclass(frozen=True)
 class Printed:
-    """What stands in one place: its fill, its text and the ink of that; `below`: a second line."""
+    """What is in one place: its fill, its text and the ink of that; `below`: a second line."""
 
     fill: str
     text: str
@@ -45,7 +45,7 @@ NOTHING = Printed(PAPER, DASH, INK_SOFT)
 
 @dataclass(frozen=True)
 class Grid:
-    """A map laid out: what stands where, and its sizes in inches."""
+    """A map laid out: what is where, and its sizes in inches."""
 
     rows: Sequence[str]
     columns: Sequence[str]

@@ -28,7 +28,7 @@ ITSELF = Printed(PAPER, "", INK)
 
 @dataclass(frozen=True)
 class Layout:
-    """Matrices beside or above each other. `counted`: whether n stands below each value."""
+    """Matrices beside or above each other. `counted`: whether n is below each value."""
 
     grids: Sequence[Grid]
     titles: Sequence[str]
@@ -79,7 +79,7 @@ def _laid_out(systems: Sequence[str], by: Mapping[str, system_pairs.Won], width:
 
 
 def _grid(systems: Sequence[str], won: system_pairs.Won, width: float, counted: bool, across: int) -> Grid | None:
-    """One matrix in its share of `width`; columns have numbers where names do not stand above them."""
+    """One matrix in its share of `width`; columns have numbers where names are not above them."""
     numbers = [str(place) for place in range(1, len(systems) + 1)]
     numbered = [f"{number}  {name}" for number, name in zip(numbers, systems, strict=True)]
     for room in NAMES[width < figures.WIDE]:

@@ -115,7 +115,7 @@ def system_differences_table(verdicts: pd.DataFrame, report: CalibrationReport) 
 
 
 def differences_table(differences: Sequence[SystemDifference], report: CalibrationReport) -> Table | None:
-    """One row for each; None for none. The column of criteria stands there only where there are several."""
+    """One row for each; None for none. The column of criteria is there only where there are several."""
     if not differences:
         return None
     rows: list[tuple[Cell, ...]] = [

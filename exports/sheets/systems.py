@@ -44,7 +44,7 @@ def systems_table(report: CalibrationReport) -> Table | None:
 
 
 def systems_apart_table(report: CalibrationReport) -> Table | None:
-    """Each judge's value of each system minus the people's, on the same labels; None where nobody stands beside."""
+    """Each judge's value of each system minus the people's, on the same labels; None where nobody is beside."""
     estimates = _found(report, aggregates.DIFFERENCE)
     if not estimates:
         return None

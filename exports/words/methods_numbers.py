@@ -86,7 +86,7 @@ def ceiling(report: CalibrationReport) -> Spoken | None:
 
 
 def beside(report: CalibrationReport) -> list[Spoken]:
-    """What stands beside the headline among the annotators, defined ones only."""
+    """What is beside the headline among the annotators, defined ones only."""
     placed = catalogue.at("text methods", report.labels.criteria.values())
     found = [of_people(report, statistic.name) for statistic in placed]
     return [spoken for spoken in found if spoken is not None and spoken.words != "undefined"]
@@ -158,7 +158,7 @@ class SpokenAltTest:
 
 
 def alt_tests(report: CalibrationReport) -> list[SpokenAltTest]:
-    """Of the judges as asked; those made of both orders stand in the table."""
+    """Of the judges as asked; those made of both orders are in the table."""
     rho = {
         estimate.rater: said(estimate) for estimate in report.estimates if estimate.statistic == "advantage_probability"
     }

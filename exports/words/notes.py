@@ -1,4 +1,4 @@
-"""What stands under a table: how its intervals were made, why a dash stands where it stands, and from which data."""
+"""What is under a table: how its intervals were made, why a cell holds a dash, and from which data."""
 
 import math
 from collections import Counter
@@ -93,7 +93,7 @@ def methods(used: Sequence[Estimate], report: CalibrationReport) -> Iterator[str
 
 
 def remarks(titles: Sequence[str], cells: Sequence[tuple[Cell, ...]], names: int = 1) -> Iterator[str]:
-    """Why a dash stands where it stands, once per reason. `names`: how many leading cells say which row it is."""
+    """Why a cell holds a dash, once per reason. `names`: how many leading cells say which row it is."""
     reasons: dict[tuple[str, str], list[tuple[str, str]]] = {}
     asked: dict[str, int] = {}
     for row in cells:
@@ -119,7 +119,7 @@ def _places(places: Sequence[tuple[str, str]], asked: Mapping[str, int]) -> str:
 
 
 def is_of_study(report: CalibrationReport) -> bool:
-    """Whether a study of the database stands behind it, which planned before anyone answered, and no file of labels."""
+    """Whether a study of the database is behind it, which planned before anyone answered, and no file of labels."""
     return bool(report.plan_root)
 
 

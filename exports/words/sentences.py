@@ -235,7 +235,7 @@ def folded(report: CalibrationReport) -> tuple[Caution, ...]:
 
 
 def _rank(code: str) -> int:
-    """Codes without a place of their own stand between the two lists; the sort keeps the report's order there."""
+    """Codes without a place of their own are between the two lists; the sort keeps the report's order there."""
     if code in LAST:
         return len(FIRST) + 1 + LAST.index(code)
     return FIRST.index(code) if code in FIRST else len(FIRST)

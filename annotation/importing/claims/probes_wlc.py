@@ -63,7 +63,7 @@ def _facts(root: Path, options: ProbeOptions) -> ParsedProbes:
 
 
 def _of_article(path: Path, shown: str, topic: str, options: ProbeOptions) -> list[ProbeRecord]:
-    """The facts of one article, numbered as they stand there."""
+    """The facts of one article, numbered as they are there."""
     entries = read_json(path, shown, options.encoding)
     if not isinstance(entries, list):
         raise ImportingError(f"{shown}: not a list of statements; restore the file")

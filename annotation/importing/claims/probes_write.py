@@ -25,7 +25,7 @@ Gold = dict[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class ProbesReport:
-    """Printed, stored with the import, and available as JSON. `probes` stand in the file, `items` in the study."""
+    """Printed, stored with the import, and available as JSON. `probes` are in the file, `items` in the study."""
 
     layout: str
     kind: str
@@ -97,7 +97,7 @@ def import_probes(
     """Make an item of every probe about every report it is about. Slots are made by `calipers pairs`.
 
     All or nothing: raises ImportingError with every problem, before the first row is written. Unchanged probes are left
-    alone. A probe that stands with another text, sources, tag or true answer is refused unless `replace`; its text and
+    alone. A probe known with another text, sources, tag or true answer is refused unless `replace`; its text and
     sources only change while nobody has taken, labelled or been given it, so that every label keeps what was read.
     The true answer is kept with the item and shown to nobody; it counts once `import gold` makes the item one of
     training or attention. The topics, systems and reports of a published tree that the study lacks are left out.
@@ -224,7 +224,7 @@ def _shown(item: Item) -> tuple[str, str]:
 
 
 def _replace(changed: Mapping[Place, Wanted], standing: Mapping[Place, Item]) -> None:
-    """What stands takes the file's words."""
+    """What is there takes the file's words."""
     for key, one in changed.items():
         item = standing[key]
         item.probe, item.context, item.tag = one.record.text, one.record.context or None, one.record.tag
@@ -248,7 +248,7 @@ def _add(session: Session, study: Study, new: Sequence[Wanted], progress: Callab
 
 
 def _record(session: Session, study: Study, principal: Principal, entry: Import, *, new: int, replaced: int) -> None:
-    """Write the import into the audit trail; where a root stands, the changed plan gets its own."""
+    """Write the import into the audit trail; where there is a root, the changed plan gets its own."""
     studies.audit(
         session, study.id, principal.rater_id, "import_probes", layout=entry.layout, source=entry.source, new=new,
         replaced=replaced,

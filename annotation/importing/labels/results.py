@@ -145,7 +145,7 @@ def named(value: Any) -> str:
 
 
 def is_exception(reason: str) -> bool:
-    """Whether what stands in a reason's place is the text of an exception: the call failed, whatever was noted."""
+    """Whether what is in a reason's place is the text of an exception: the call failed, whatever was noted."""
     return EXCEPTION.match(reason.strip()) is not None
 
 

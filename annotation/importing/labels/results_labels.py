@@ -33,7 +33,7 @@ ALIASES = {"tie_inconsistent": TIE, "n/a": NOT_APPLICABLE, "unparsed": "invalid"
 
 
 def read_labels_results(path: Path, options: ResultOptions) -> Results:
-    """`A` means system_a whatever stood on the left. `presentation` is the order, empty where it is unknown.
+    """`A` means system_a whatever was on the left. `presentation` is the order, empty where it is unknown.
 
     One rater's rows on one item in both presentations are two passes. `topic` names the topic, else cluster_id does.
     """

@@ -2,7 +2,7 @@
 
 A label must not claim texts that its rater did not read. Where the file gives the sha256 of a text, that is what the
 label is stamped with (another text than the study's makes it stale, like any label on a replaced text). Where it gives
-none, the stamp is `unproved:` and the sha256 of the text the item shows now: the label counts while that text stands.
+none, the stamp is `unproved:` and the sha256 of the text the item shows now: the label counts while that is the text.
 """
 
 from collections import Counter, defaultdict
@@ -32,7 +32,7 @@ KINDS = {"judge-results": ("judge",), "labels": ("human", "judge")}
 
 @dataclass(frozen=True)
 class ResultsReport:
-    """Printed, stored with the import, and available as JSON. `unmatched`: reason -> where its rows stand."""
+    """Printed, stored with the import, and available as JSON. `unmatched`: reason -> where its rows are."""
 
     layout: str
     rows: int

@@ -53,7 +53,7 @@ class _File:
     options: results.ResultOptions
 
     def details(self, *names: str) -> Any:
-        """What stands at a path below `details`; an empty table where there is nothing."""
+        """What is at a path below `details`; an empty table where there is nothing."""
         level: Any = self.content.get("details")
         for name in names:
             level = level.get(name) if isinstance(level, dict) else None

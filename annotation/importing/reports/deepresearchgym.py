@@ -65,7 +65,7 @@ def read_deepresearchgym(root: Path, encoding: str = "utf-8") -> records.Parsed:
 
 
 def _queries(root: Path, encoding: str, problems: list[str]) -> dict[str, str]:
-    """Query by id from every file of `queries`; one id may stand in several samples, but never with another text."""
+    """Query by id from every file of `queries`; one id may be in several samples, but never with another text."""
     found: dict[str, tuple[str, str]] = {}
     folder = root / "queries"
     for path in sorted(folder.glob("[!.]*.jsonl")):

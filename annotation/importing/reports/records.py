@@ -38,7 +38,7 @@ class SystemRecord:
 class ReportRecord:
     """One report as read: `original` are its bytes, `text` the same decoded, without BOM and with LF line ends.
 
-    Where it stood in a row of a larger file, `original` is that value in UTF-8 and `path` names file and line. Of a
+    Where it was in a row of a larger file, `original` is that value in UTF-8 and `path` names file and line. Of a
     document `text` is the Markdown it was converted to, `encoding` says by what, and `lost` what that left behind.
     """
 
@@ -127,7 +127,7 @@ def read_report(path: Path, shown: str, topic: str, system: str, encoding: str =
 
 
 def report_in_row(value: str, where: str, topic: str, system: str) -> ReportRecord:
-    """A report that stood as one value in a larger file."""
+    """A report that was one value in a larger file."""
     return ReportRecord(topic, system, where, value.encode(), plain(value), "utf-8")
 
 

@@ -94,7 +94,7 @@ def _topics(path: Path, encoding: str, problems: list[str]) -> dict[str, records
 
 
 def _text(content: Any, shown: str) -> tuple[str, str]:
-    """The report and the field it stood in: the first known one, else the longest that is not part of the task."""
+    """The report and the field it was in: the first known one, else the longest that is not part of the task."""
     if not isinstance(content, dict):
         raise ImportingError(f"{shown}: not an object with named fields; expected the report under 'response'")
     problems: list[str] = []

@@ -130,7 +130,7 @@ def with_authority(text: str) -> str:
 def with_injection(text: str, key: str, place: str) -> str:
     """`text` with a paragraph that tells its judge to decide for it; which words, and where, is drawn by `key`.
 
-    It stands after the first paragraph of whole sentences or at the end. `place` is where the report is shown, "" where
+    It is after the first paragraph of whole sentences or at the end. `place` is where the report is shown, "" where
     there is no other.
     """
     draw = _draw(f"injection|{key}")

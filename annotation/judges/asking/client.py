@@ -33,7 +33,7 @@ class Transport(Protocol):
 
 
 async def ask(judge: JudgeDefinition, messages: Sequence[Message], schema: Mapping[str, Any], rung: Rung) -> Reply:
-    """Send one request with `judge.params` as they stand; every provider error becomes an outcome."""
+    """Send one request with `judge.params` as they are; every provider error becomes an outcome."""
     if judge.code:
         leaves()
         return await own_code.ask(judge, messages)

@@ -74,7 +74,7 @@ def judge_prompt(session: Session, study: Study, definition: JudgeDefinition, *,
 
 
 def keep_examples(session: Session, study: Study, prompt: JudgePrompt) -> None:
-    """Write down a draw, in the transaction that keeps its template; one that stands already is left alone."""
+    """Write down a draw, in the transaction that keeps its template; one that is there already is left alone."""
     if prompt.drawn and _kept(session, study, {key: prompt.drawn[key] for key in ASKED}) is None:
         audit(session, study.id, None, SHOWN, **prompt.drawn)
 

@@ -142,7 +142,7 @@ def load_calls(
 
 
 def _served(session: orm.Session, call_ids: Sequence[int]) -> Sequence[Any]:
-    """A row for every assignment that a call serves, with its item and topic; those of one call stand together."""
+    """A row for every assignment that a call serves, with its item and topic; those of one call are together."""
     return session.execute(
         select(
             JudgeCall.id.label("call"), JudgeCall.criteria, JudgeCall.shown_sha256, JudgeCall.config_id,

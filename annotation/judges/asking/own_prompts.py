@@ -69,7 +69,7 @@ def source_of(definition: JudgeDefinition) -> str:
 
 
 def whole_template(shipped: str, user: str, system: str, source: str) -> str:
-    """One template of two blocks from what was given; `user` or `system` is "" where the shipped one's stands.
+    """One template of two blocks from what was given; `user` or `system` is "" where the shipped one's is taken.
 
     Raises AnnotationError `bad_prompt` naming `source`, for a text that is no Jinja or has other blocks.
     """

@@ -56,7 +56,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Material:
-    """All that a prompt is made of. `texts`, their sha256 and the names of their tags stand in the order shown."""
+    """All that a prompt is made of. `texts`, their sha256 and the names of their tags are in the order shown."""
 
     task_type: TaskType
     task: str
@@ -115,7 +115,7 @@ def shipped_template(form: str, prompt: str = PLAIN) -> str:
 def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
     """The messages for one call: rules and reply format, topic, reports, criteria, in this order.
 
-    Below json_schema the schema stands in the rules. Nothing depends on the criteria before they are listed, so calls
+    Below json_schema the schema is in the rules. Nothing depends on the criteria before they are listed, so calls
     of one item and order share a prefix. Raises AnnotationError `nonce` when a text contains the tags' nonce.
     """
     schema, nonce = reply_schema(material), _nonce(material)
@@ -152,7 +152,7 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
 
 
 def item_of(material: Material, answers: Sequence[str]) -> dict[str, Any]:
-    """What a judge that is code is given: the same that stands in a prompt, as values."""
+    """What a judge that is code is given: the same that is in a prompt, as values."""
     return {
         "task_type": material.task_type,
         "task": material.task,
@@ -224,7 +224,7 @@ DATA = (
 
 
 class Listed(tuple[Asked, ...]):
-    """Criteria that a template may go through one by one, or write down as they stand."""
+    """Criteria that a template may go through one by one, or write down as they are."""
 
     def __str__(self) -> str:
         return "\n\n".join(map(_question, self))

@@ -48,7 +48,7 @@ class Finish:
 
 
 def next_step(material: Material, tried: Sequence[Tried], rung: Rung, *, may_ask_again: bool = True) -> Ask | Finish:
-    """The step that follows `tried`, the attempts so far in order. `rung`: where the judge's ladder stands now.
+    """The step that follows `tried`, the attempts so far in order. `rung`: where on the ladder the judge is now.
 
     Raises AnnotationError where no prompt can be built (see `build_prompt`).
     """

@@ -1,6 +1,6 @@
 """A provider's batch API, reached through litellm: a file of requests goes out, files of replies come back.
 
-One method is one request, tried once: what is not known afterwards stands in the rows (`batches.py`). Nothing here
+One method is one request, tried once: what is not known afterwards is in the rows (`batches.py`). Nothing here
 raises on a provider's error; it returns the failed reply.
 """
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch as its provider tells of it; `mark` is ours. Its lines stand in `files` once it is not open any more."""
+    """A batch as its provider tells of it; `mark` is ours. Its lines are in `files` once it is not open any more."""
 
     id: str
     mark: str | None
@@ -59,7 +59,7 @@ class BatchApi:
         return _batch(await _tried(made))
 
     async def retrieve(self, judge: JudgeDefinition, batch_id: str) -> Batch | Reply:
-        """The batch as it stands now."""
+        """The batch as it is now."""
         # else litellm downloads the files of a batch that ended, to price it for a log that nobody reads
         quiet = {"litellm_metadata": {"batch_ignore_default_logging": True}}
         return _batch(await _tried(client.library().aretrieve_batch(batch_id=batch_id, **quiet, **_connection(judge))))

@@ -81,7 +81,7 @@ def open_batches(session: Session, judge_ids: Sequence[int]) -> tuple[OpenBatch,
 
 
 def hold(session: Session, account: Account, worker: Worker, work: Sequence[Work], batch_id: str) -> Claim:
-    """Claim calls, reserve what they may cost, and write what of each will stand in the batch. Calls that need no
+    """Claim calls, reserve what they may cost, and write what of each will be in the batch. Calls that need no
     request are ended."""
     taken = claim(session, account, worker, work)
     write_back(session, worker, [_ended(one.rows, one.step) for one in taken.taken if isinstance(one.step, Finish)])

@@ -1,6 +1,6 @@
 """Judge calls through a provider's batch API: half the price, hours instead of minutes.
 
-The order of writing makes every kill harmless: the mark of a batch stands on its calls before the batch is created, its
+The order of writing makes every kill harmless: the mark of a batch is on its calls before the batch is created, its
 name before the first poll, and a line is settled in the transaction that ends its wait.
 """
 

@@ -50,7 +50,7 @@ def as_code(table: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _code_sha256(folder: Path, python: str | None, command: str | None) -> str:
-    """Of the files that the judge's code is known to stand in; "" where none is known."""
+    """Of the files that the judge's code is known to be in; "" where none is known."""
     files: list[Path] = []
     if python:
         module = folder / python.partition(":")[0].replace(".", "/")

@@ -101,7 +101,7 @@ def money_of(session: orm.Session, judge: Judge, valid: int) -> Money:
 def write_ledger(session: orm.Session, study: Study, out: TextIO) -> int:
     """Every try as one line of CSV, judge by judge in the order made; returns how many. Prices are USD per million.
 
-    What a provider wrote stands on one line and cannot start a spreadsheet formula; raw replies stay in the database.
+    What a provider wrote is on one line and cannot start a spreadsheet formula; raw replies stay in the database.
     """
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(COLUMNS)

@@ -49,7 +49,7 @@ def plan_passes(order: Order, repeats: int, first: str) -> tuple[Pass, ...]:
 def draw_first(items: Iterable[int], *, seed: int, judge: str, standing: Mapping[int, str]) -> dict[int, str]:
     """A coin per item that says which report comes first, A and B equally often (within one).
 
-    The coin depends on seed, judge and item. What stands is kept and counted, so items added later restore the balance.
+    The coin depends on seed, judge and item. What is there is kept and counted: items added later restore the balance.
     """
     drawn = dict(standing)
     count = {side: sum(first == side for first in standing.values()) for side in ("A", "B")}
@@ -170,10 +170,10 @@ def passes_of(
     standing: Mapping[int, Mapping[int, Pass]],
     seed: int,
 ) -> dict[int, tuple[Pass, ...]]:
-    """The passes over each item: one per repeat where nothing is paired. What stands is kept; `both` and `random`
+    """The passes over each item: one per repeat where nothing is paired. What is there is kept; `both` and `random`
     build on it.
 
-    Raises AnnotationError when what stands cannot be part of this plan, or no reference can come first.
+    Raises AnnotationError when what is there cannot be part of this plan, or no reference can come first.
     """
     firsts = {item: passes[1].left or "A" for item, passes in standing.items() if 1 in passes}
     if definition.order == "random":
@@ -274,7 +274,7 @@ def planned_calls(
 
 
 def _size(frame: prices.CallSize, group: Sequence[LabelledItem]) -> prices.CallSize:
-    """With its texts, which stand in the prompt once, and every probe."""
+    """With its texts, which are in the prompt once, and every probe."""
     more = [item.probe or "" for item in group[1:]]
     return prices.CallSize(
         frame.characters + group[0].characters + sum(map(len, more)),

@@ -116,7 +116,7 @@ def _wanted(
     session: orm.Session, study: Study, definition: JudgeDefinition, facts: ModelFacts, items: Sequence[LabelledItem],
     questions: Mapping[int, Sequence[Criterion]], said: Sequence[str],
 ) -> Wanted:  # fmt: skip
-    """What this judge needs given what stands; writes nothing. Raises AnnotationError."""
+    """What this judge needs given what is there; writes nothing. Raises AnnotationError."""
     accounts.refuse_taken_name(session, study, definition.name)
     protocol, prompt = studies.protocol_of(study), examples.judge_prompt(session, study, definition)
     if own_prompts.is_own(definition):
@@ -298,7 +298,7 @@ ASSIGNMENTS = types.Record.metadata.tables["assignments"]
 def open_assignments(
     session: orm.Session, study: Study, rater_id: int, passes: Mapping[tuple[int, int], Pass]
 ) -> dict[tuple[int, int], int]:
-    """Assignment ids by (item id, pass_no); what stands is kept with its order, what is missing is made."""
+    """Assignment ids by (item id, pass_no); what is there is kept with its order, what is missing is made."""
     items = {item for item, _ in passes}
     standing = select(Assignment.item_id, Assignment.pass_no, Assignment.id).where(
         Assignment.rater_id == rater_id, Assignment.item_id.in_(items), Assignment.status.in_(LIVE)

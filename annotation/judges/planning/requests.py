@@ -77,7 +77,7 @@ def planned_judges(
 
 @dataclass(frozen=True)
 class Forecast:
-    """A run with the settings the judge was planned with last. `waiting`: calls that stand planned; `new`: those that
+    """A run with the settings the judge was planned with last. `waiting`: calls that are planned; `new`: those that
     items, texts and questions which came since would add. `estimate` is of both, USD. `spent` is so far.
     """
 

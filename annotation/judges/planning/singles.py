@@ -63,7 +63,7 @@ def share_calls(
 ) -> list[tuple[LabelledItem, ...]]:
     """Items in groups of at most `per_call` that show the very same texts. What was asked together stays together.
 
-    So probes that are added later make new groups, and nothing that stands is asked again.
+    So probes that are added later make new groups, and nothing that is there is asked again.
     """
     by_id = {item.item_id: item for item in items}
     groups = [tuple(by_id[key] for key in group if key in by_id) for group in standing]

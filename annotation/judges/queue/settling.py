@@ -257,7 +257,7 @@ def _settle(session: orm.Session, books: _Books, changes: Sequence[Settled]) -> 
 
 
 def _is_stored(session: orm.Session, change: Settled, last: int) -> bool:
-    """Whether this very try stands already: it was committed, and the connection broke, or the process was killed,
+    """Whether this very try is stored already: it was committed, and the connection broke, or the process was killed,
     before anybody heard of it."""
     if not change.number or last < change.number:
         return False

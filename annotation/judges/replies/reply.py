@@ -116,7 +116,7 @@ class DuplicateKey(ValueError):
 
 
 def find_judgments(text: str, field: str) -> Found:
-    """The judgments of a reply whose answers stand under `field`. Never raises.
+    """The judgments of a reply whose answers are under `field`. Never raises.
 
     Strict JSON, else a fenced block or the first balanced object of the right shape, else json-repair, which must
     keep as many criteria and answers as the text holds.

@@ -1,1 +1,1 @@
-"""What judges did, looked at afterwards: how they stand, single calls, earlier runs, disagreements with people."""
+"""What judges did, looked at afterwards: how far they are, single calls, earlier runs, disagreements with people."""

@@ -93,7 +93,7 @@ def narrowed(compared: pd.DataFrame, filters: Filters) -> pd.DataFrame:
 
 
 def compared_answers(session: orm.Session, principal: Principal) -> pd.DataFrame:
-    """The study's `compare_answers`, topics by their titles. Systems stand in it only once the study may join them
+    """The study's `compare_answers`, topics by their titles. Systems are in it only once the study may join them
     with labels. For evaluators; raises AnnotationError `forbidden`."""
     study = study_for(session, principal, "evaluator")
     protocol = studies.protocol_of(study)

@@ -65,7 +65,7 @@ class Drift:
 
 
 def drift(before: JudgedRun, after: JudgedRun) -> Drift:
-    """What a difference between two runs can be put down to: one thing that changed while the other is known to stand.
+    """What a difference between two runs can be put down to: one thing that changed while the other is known not to.
 
     Raises AnnotationError `labels_differ`: agreement with other labels is another number, not a change of this one.
     """

@@ -172,7 +172,7 @@ class CallOn:
 
 
 def asked_items(session: orm.Session, principal: Principal) -> dict[str, dict[int, str]]:
-    """Judge -> item -> title of its topic, of everything that stands in a plan. Raises `forbidden`."""
+    """Judge -> item -> title of its topic, of everything that is in a plan. Raises `forbidden`."""
     study = study_for(session, principal, "evaluator")
     rows = session.execute(
         select(Judge.name, Item.id, Topic.title)

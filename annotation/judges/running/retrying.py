@@ -77,6 +77,6 @@ def _plan_again(session: orm.Session, study: tables.Study, account: Account, sta
 
 
 def _current(session: orm.Session, study: tables.Study, calls: Sequence[int]) -> list[int]:
-    """Those whose texts and questions still stand."""
+    """Those whose texts and questions are still the same."""
     loaded = material.load_calls(session, study, calls)
     return [call for call in calls if call in loaded and not loaded[call].stale]

@@ -14,7 +14,6 @@ from sqlalchemy import Engine
 
 from annotation.errors import AnnotationError
 from annotation.judges.asking import client, material
-from annotation.judges.asking.client import Transport
 from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, back_off_s, counted_tries, next_step, spent_by
 from annotation.judges.money.accounts import LEAVES, Account, as_sent, leaves
 from annotation.judges.queue import queue, settling
@@ -34,7 +33,7 @@ class JudgeWork:
 
     def __init__(
         self, engine: Engine, study: tables.Study, account: Account, worker: settling.Worker, thread: Executor,
-        transport: Transport,
+        transport: client.Transport,
         *, journal: Journal, states: Mapping[str, int], spent: float, limit: int | None,
     ) -> None:  # fmt: skip
         self.account, self.abandoned, self.seconds = account, 0, 0.0

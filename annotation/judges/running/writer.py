@@ -41,7 +41,7 @@ class Writer(Generic[Change]):
         return await self._queued(self._changes, change, can_wait)
 
     async def write(self, job: Callable[[orm.Session], T], *, can_wait: bool = False) -> T:
-        """The job's result, once it is committed. Raises what the job raised; what stood beside it is not touched."""
+        """The job's result, once it is committed. Raises what the job raised; what was beside it is not touched."""
         result: T = await self._queued(self._jobs, job, can_wait)
         return result
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from annotation.errors import ImportingError
+from app.commands import opening, printing
 from app.commands.completing import among
-from app.commands.opening import find_study, local_admin, opened, protocol_of, reading, transaction
-from app.commands.printing import JSON, WHICH, print_json, print_table, progress_bar, say_next
 from plain.counting import counted
 
 if TYPE_CHECKING:
-    from annotation.designs.listed_pairs import PairList
+    from annotation.designs import listed_pairs
     from annotation.open_work.item_slots import ItemSlots
     from annotation.planning.plan_summary import PlanSummary
 
@@ -34,7 +33,7 @@ def add_to(app: typer.Typer) -> None:
 
 
 def pairs(
-    study: str = WHICH,
+    study: str = printing.WHICH,
     design: str = typer.Option("reference", help=DESIGN, autocompletion=among("reference", "all", "balanced")),
     per_topic: int = typer.Option(None, help="How many items a topic; all of the design where left out.", min=1),
     per_category: int = typer.Option(None, help="How many topics of each category; all where left out.", min=1),
@@ -42,7 +41,7 @@ def pairs(
     overlap: int = typer.Option(None, help="Annotators an item; the protocol's where left out.", min=1),
     roster: bool = typer.Option(False, "--roster", help="Say now who labels what, among the active annotators."),
     apply: bool = typer.Option(False, "--apply", help="Make the items and slots; without it, only print the plan."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Plan who is compared with whom; --apply makes items and slots.
 
@@ -61,12 +60,12 @@ def pairs(
     made = 0
     try:
         listed = _list(design)
-        engine = opened()
-        with reading(engine) as session, progress_bar("comparing reports") as advance:
-            row = find_study(session, study)
-            admin = local_admin(row)
-            overlap = overlap or protocol_of(row).study.overlap
-            noun = "pairs" if protocol_of(row).rates_both else NOUNS[protocol_of(row).task_type]
+        engine = opening.opened()
+        with opening.reading(engine) as session, printing.progress_bar("comparing reports") as advance:
+            row = opening.find_study(session, study)
+            admin = opening.local_admin(row)
+            overlap = overlap or opening.protocol_of(row).study.overlap
+            noun = "pairs" if opening.protocol_of(row).rates_both else NOUNS[opening.protocol_of(row).task_type]
             planned = partial(
                 make_plan, principal=admin, design=design, per_topic=per_topic, per_category=per_category, total=total,
                 listed=listed, overlap=overlap, roster=roster,
@@ -75,18 +74,18 @@ def pairs(
             told = summary(session, admin, plan)
             passages = compare_plan(session, admin, plan, advance) if apply else {}
         if apply:
-            with transaction(engine) as session:
+            with opening.transaction(engine) as session:
                 plan = planned(session)  # once more: something may have come in meanwhile
                 told = summary(session, admin, plan)
                 made = apply_plan(session, admin, plan, passages)
     except ImportingError as error:
         if as_json:
-            print_json({"problems": error.problems})
+            printing.print_json({"problems": error.problems})
             raise typer.Exit(1) from None
         raise
     if as_json:
         sides = {system.system: (system.left, system.right) for system in told.systems} if plan.pairs else {}
-        print_json(
+        printing.print_json(
             {
                 "study": row.name,
                 "seed": row.seed,
@@ -102,16 +101,15 @@ def pairs(
     _print(row.name, row.seed, noun, told, has_sides=bool(plan.pairs))
     typer.echo(f"made {made} slots" if apply else "nothing was written; add --apply to make these items and slots")
     if apply:
-        say_next(engine, study)
+        printing.say_next(engine, study)
 
 
-def _list(design: str) -> PairList | None:
+def _list(design: str) -> listed_pairs.PairList | None:
     """The list of pairs where `design` is no design's name but a file."""
-    from annotation.designs.listed_pairs import read_list
-    from annotation.designs.pairing import DESIGNS
+    from annotation.designs import listed_pairs, pairing
 
     path = Path(design)
-    return read_list(path) if design not in DESIGNS and (path.suffix or path.exists()) else None
+    return listed_pairs.read_list(path) if design not in pairing.DESIGNS and (path.suffix or path.exists()) else None
 
 
 def _wpm() -> int:
@@ -123,7 +121,7 @@ def _wpm() -> int:
 def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: bool) -> None:
     _print_size(name, seed, noun, told)
     if told.categories:
-        print_table(
+        printing.print_table(
             ("category", noun), [(name or None, count) for name, count in told.categories.items()], numbers=(noun,)
         )
     columns = ("system", noun, "slots", *(("left", "right") if has_sides else ()))
@@ -132,7 +130,7 @@ def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: boo
         for system in told.systems
     ]
     if rows:
-        print_table(columns, rows, numbers=columns[1:])
+        printing.print_table(columns, rows, numbers=columns[1:])
     if told.loads:
         _print_loads(told.loads, told.uneven_sides if has_sides else None)
     _print_work(told)
@@ -180,14 +178,14 @@ def add_items(app: typer.Typer) -> None:
 
 
 def items(
-    study: str = WHICH,
+    study: str = printing.WHICH,
     item: list[str] = typer.Option([], help="Which item, as the list names it; repeatable."),
     priority: int = typer.Option(None, help="Give these items out earlier (higher) or later; 0 is what all have."),
     reserve: str = typer.Option("", help="Keep an open slot of each of these items for this person."),
     release: bool = typer.Option(False, "--release", help="Open reserved slots to all: of these items, or of --of."),
     of: str = typer.Option("", help="With --release: only what is reserved for this person."),
     stale: bool = typer.Option(False, "--return-stale", help="Return work that nobody has touched for long."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """List items with their slots; say who gets open ones next.
 
@@ -205,8 +203,8 @@ def items(
         raise typer.BadParameter("name the items with --item, or the person with --of", param_hint="--release")
     done = {}
     is_change = stale or release or reserve or priority is not None
-    with (transaction if is_change else reading)(opened()) as session:
-        admin = local_admin(find_study(session, study))
+    with (opening.transaction if is_change else opening.reading)(opening.opened()) as session:
+        admin = opening.local_admin(opening.find_study(session, study))
         if stale:
             done["returned"] = return_stale_now(session, admin)
         if priority is not None:
@@ -217,7 +215,7 @@ def items(
             done["reserved"] = keep_for(session, admin, item, reserve)
         rows = list_items(session, admin)
     if as_json:
-        print_json({"changed": done, "items": [asdict(row) for row in rows]})
+        printing.print_json({"changed": done, "items": [asdict(row) for row in rows]})
         return
     _print_slots(rows)
     for what, slots in done.items():
@@ -226,7 +224,7 @@ def items(
 
 def _print_slots(rows: list[ItemSlots]) -> None:
     numbers = ("priority", "open", "taken", "handed in")
-    print_table(
+    printing.print_table(
         ("item", "topic", *numbers, "held by", "kept for"),
         [
             (

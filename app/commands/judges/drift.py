@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands.opening import find_study, opened, protocol_of, reading
-from app.commands.printing import JSON, ONE, print_json, print_table
+from app.commands import opening, printing
 
 if TYPE_CHECKING:
     from annotation.judges.reviewing.drift import ComparedRuns, Run
@@ -28,11 +27,11 @@ def add_to(judge: typer.Typer) -> None:
 
 
 def drift(
-    study: str = ONE,
+    study: str = printing.ONE,
     before: str = typer.Argument(None, help="A judge, or one of its runs: mini, mini@1. Without it: which there are."),
     after: str = typer.Argument(None, help="The other judge, or the other run: mini@2."),
     common: bool = typer.Option(False, "--common", help="Compare on the labels of what both were asked."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Whether a judge changed between two runs.
 
@@ -49,22 +48,22 @@ def drift(
 
     if (before is None) != (after is None):
         raise typer.BadParameter("name two runs, or none to see which there are", param_hint="AFTER")
-    with reading(opened()) as session:
-        row = find_study(session, study)
+    with opening.reading(opening.opened()) as session:
+        row = opening.find_study(session, study)
         if before is None:
             _show_runs(runs_of(session, row), as_json)
             return
         runs = compare_runs(session, row, before, after, common=common)
-        settings = settings_of(protocol_of(row), row.seed)
+        settings = settings_of(opening.protocol_of(row), row.seed)
     measured = agreement_drift(runs.verdicts, before, after, settings)
     changed = _changed(runs)
     if as_json:
-        print_json(_as_json(runs, measured, changed))
+        printing.print_json(_as_json(runs, measured, changed))
         return
     typer.echo(f"{before} to {after}: {runs.drift.sentence}")
     typer.echo(in_words(measured))
     if changed:
-        print_table(("changed", before, after), [(name, *map(_text, both)) for name, both in changed.items()])
+        printing.print_table(("changed", before, after), [(name, *map(_text, both)) for name, both in changed.items()])
 
 
 def in_words(measured: AgreementDrift) -> str:
@@ -85,7 +84,7 @@ def in_words(measured: AgreementDrift) -> str:
 
 def _show_runs(runs: Sequence[Run], as_json: bool) -> None:
     if as_json:
-        print_json(
+        printing.print_json(
             [
                 {
                     "run": run.name, **asdict(run.identity), "repeat": run.repeat_no, "texts_stand": run.texts_stand,
@@ -95,7 +94,7 @@ def _show_runs(runs: Sequence[Run], as_json: bool) -> None:
             ]
         )  # fmt: skip
         return
-    print_table(
+    printing.print_table(
         ("run", "model", "reported", "prompt", "protocol", "repeat", "calls", "first", "last", "texts"),
         [
             (run.name, run.identity.model, run.identity.snapshot, run.identity.prompt_sha256[:8],

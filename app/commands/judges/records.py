@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands.opening import find_study, opened, reading
-from app.commands.printing import JSON, ONE, print_json, print_table, progress_bar
+from app.commands import opening, printing
 
 if TYPE_CHECKING:
     from annotation.judges.batches.batch_rows import OpenBatch
@@ -34,9 +33,9 @@ def add_to(judge: typer.Typer) -> None:
 
 
 def status(
-    study: str = ONE,
+    study: str = printing.ONE,
     watch: bool = typer.Option(False, "--watch", help="Draw it again until every planned call is made."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Calls, labels, coverage and money, judge by judge.
 
@@ -46,10 +45,10 @@ def status(
     """
     from rich.console import Console
 
-    engine = opened()
+    engine = opening.opened()
     standings = _standings(engine, study)
     if as_json:
-        print_json([_as_json(standing) for standing in standings])
+        printing.print_json([_as_json(standing) for standing in standings])
         return
     # in a terminal in place; into a pipe one table after another
     console = Console()
@@ -64,7 +63,7 @@ def status(
     _print_standings(standings)
 
 
-def parse(study: str = ONE, as_json: bool = JSON) -> None:
+def parse(study: str = printing.ONE, as_json: bool = printing.JSON) -> None:
     """Read the stored replies again with this version's parser.
 
     No calls are made; what changes is a later revision.
@@ -73,13 +72,13 @@ def parse(study: str = ONE, as_json: bool = JSON) -> None:
     """
     from annotation.judges.reviewing.replies_again import parse_again
 
-    engine = opened()
-    with reading(engine) as session:
-        study_id = find_study(session, study).id
-    with progress_bar("reading replies") as advance:
+    engine = opening.opened()
+    with opening.reading(engine) as session:
+        study_id = opening.find_study(session, study).id
+    with printing.progress_bar("reading replies") as advance:
         parsed = parse_again(engine, study_id, on_progress=advance)
     if as_json:
-        print_json([asdict(judge) for judge in parsed])
+        printing.print_json([asdict(judge) for judge in parsed])
         return
     rows = [
         (judge.judge, status, judge.before.get(status, 0), judge.after.get(status, 0))
@@ -87,13 +86,13 @@ def parse(study: str = ONE, as_json: bool = JSON) -> None:
         for status in STATUSES
         if judge.before.get(status) or judge.after.get(status)
     ]
-    print_table(("judge", "labels", "before", "after"), rows, numbers=("before", "after"))
+    printing.print_table(("judge", "labels", "before", "after"), rows, numbers=("before", "after"))
 
 
 def show(
-    study: str = ONE,
+    study: str = printing.ONE,
     call: int = typer.Argument(..., help="The call's number, from the ledger."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Show one call: its prompt, every try, and the labels.
 
@@ -103,19 +102,19 @@ def show(
     """
     from annotation.judges.reviewing.inspecting import show_call
 
-    with reading(opened()) as session:
-        shown = show_call(session, find_study(session, study), call)
+    with opening.reading(opening.opened()) as session:
+        shown = show_call(session, opening.find_study(session, study), call)
     if as_json:
         labels = [{**asdict(label), "at": label.at.isoformat()} for label in shown.labels]
-        print_json({**asdict(shown), "labels": labels})
+        printing.print_json({**asdict(shown), "labels": labels})
     else:
         _print_call(shown)
 
 
 def ledger(
-    study: str = ONE,
+    study: str = printing.ONE,
     out: Path = typer.Option(None, help="The file to write; else the lines go to standard output."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Write every HTTP try as a line of CSV.
 
@@ -128,9 +127,9 @@ def ledger(
     from annotation.judges.money.ledger import write_ledger
     from app.files.whole_files import whole_file
 
-    engine = opened()
-    with reading(engine) as session:
-        row = find_study(session, study)
+    engine = opening.opened()
+    with opening.reading(engine) as session:
+        row = opening.find_study(session, study)
         if out is not None:
             with whole_file(out) as file:
                 count = write_ledger(session, row, file)
@@ -140,7 +139,7 @@ def ledger(
             return
     standings = _standings(engine, study)
     if as_json:
-        print_json([{"judge": standing.judge, **asdict(standing.money)} for standing in standings])
+        printing.print_json([{"judge": standing.judge, **asdict(standing.money)} for standing in standings])
         return
     typer.echo(f"{count:,} tries written to {out}")
     _print_money(standings)
@@ -149,8 +148,8 @@ def ledger(
 def _standings(engine: Any, study: str) -> Sequence[JudgeStanding]:
     from annotation.judges.reviewing.judge_standings import standings
 
-    with reading(engine) as session:
-        return standings(session, find_study(session, study))
+    with opening.reading(engine) as session:
+        return standings(session, opening.find_study(session, study))
 
 
 def _as_json(standing: JudgeStanding) -> dict[str, Any]:
@@ -177,7 +176,7 @@ def _print_standings(standings: Sequence[JudgeStanding]) -> None:
         )
         for standing in standings
     ]  # fmt: skip
-    print_table(columns, rows, numbers=columns[1:])
+    printing.print_table(columns, rows, numbers=columns[1:])
     for standing in standings:
         for line in _remarks(standing):
             typer.echo(f"{standing.judge}: {line}")
@@ -209,14 +208,14 @@ def _print_money(standings: Sequence[JudgeStanding]) -> None:
          usd(m.cost_per_1000_items), percent(m.waste_share))
         for standing in standings for m in [standing.money]
     ]  # fmt: skip
-    print_table(spent, sums, numbers=spent[1:])
+    printing.print_table(spent, sums, numbers=spent[1:])
     used = ("judge", "tries", "p50 s", "p95 s", "tokens in", "cached", "out", "reasoning")
     tokens = [
         (standing.judge, m.attempts, _short(m.p50_s), _short(m.p95_s), m.tokens_in, m.tokens_cached, m.tokens_out,
          m.tokens_reasoning)
         for standing in standings for m in [standing.money]
     ]  # fmt: skip
-    print_table(used, tokens, numbers=used[1:])
+    printing.print_table(used, tokens, numbers=used[1:])
 
 
 def _print_call(call: ShownCall) -> None:
@@ -250,7 +249,7 @@ def _print_call(call: ShownCall) -> None:
         (label.item, label.criterion, label.revision, label.status, label.choice, ", ".join(label.flags))
         for label in call.labels
     ]
-    print_table(("item", "criterion", "revision", "status", "choice", "flags"), rows, numbers=("revision",))
+    printing.print_table(("item", "criterion", "revision", "status", "choice", "flags"), rows, numbers=("revision",))
 
 
 def usd(value: float | None) -> str | None:
@@ -281,11 +280,11 @@ def add_batches(judge: typer.Typer) -> None:
 
 
 def batches(
-    study: str = ONE,
+    study: str = printing.ONE,
     release: str = typer.Option(None, metavar="BATCH", help="Nothing will come of this one; plan its calls again."),
     attach: str = typer.Option(None, metavar="PENDING", help="A pending:… batch that you found at the provider."),
     to: str = typer.Option(None, metavar="NAME", help="With --attach: the provider's name for it."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """List open batches; `calipers judge resume` fetches them.
 
@@ -296,18 +295,18 @@ def batches(
 
     if (attach is None) != (to is None):
         raise typer.BadParameter("give both, or neither", param_hint="--attach and --to")
-    engine = opened()
-    with reading(engine) as session:
-        study_id = find_study(session, study).id
+    engine = opening.opened()
+    with opening.reading(engine) as session:
+        study_id = opening.find_study(session, study).id
     if release is not None:
         typer.echo(f"{release_batch(engine, study_id, release):,} calls are planned again", err=as_json)
     if attach is not None:
         typer.echo(f"{attach_batch(engine, study_id, attach, to):,} calls wait for {to}", err=as_json)
     waiting = _open(engine, study_id)
     if as_json:
-        print_json([asdict(batch) for batch in waiting])
+        printing.print_json([asdict(batch) for batch in waiting])
         return
-    print_table(
+    printing.print_table(
         ("judge", "batch", "calls", "USD at most"),
         [(batch.judge, batch.batch_id, batch.calls, f"{batch.reserved:.4f}") for batch in waiting],
         numbers=("calls", "USD at most"),
@@ -339,7 +338,7 @@ def _open(engine: Any, study_id: int) -> Sequence[OpenBatch]:
     from annotation.judges.reviewing.judge_standings import standings
     from db.tables import Study
 
-    with reading(engine) as session:
+    with opening.reading(engine) as session:
         return [
             batch for standing in standings(session, session.get_one(Study, study_id)) for batch in standing.batches
         ]

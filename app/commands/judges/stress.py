@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands import completing, printing
+from app.commands import completing, opening, printing
 from app.commands.judges.records import usd
 from app.commands.judges.workers import chosen_judges, live
-from app.commands.opening import protocol_of, reading
 
 if TYPE_CHECKING:
     from annotation.judges.stress_tests.stress_plan import StressPlan
@@ -138,10 +137,10 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
     from calibration.inference.stress_effect import TOLERANCE, share_of, stress_effect
     from db.tables import Study
 
-    with reading(engine) as session:
+    with opening.reading(engine) as session:
         study = session.get_one(Study, study_id)
         verdicts = stressed_verdicts(session, study, definition, kind)
-        tolerance = float(protocol_of(study).calibration.get("bias_floor", TOLERANCE))
+        tolerance = float(opening.protocol_of(study).calibration.get("bias_floor", TOLERANCE))
     scores = compared(verdicts, kind)
     effect = stress_effect(
         scores.unstressed, scores.stressed, scores.clusters, tolerance, noise_known=scores.noise_known

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from app.commands.opening import find_study, local_admin, opened, protocol_of, reading
-from app.commands.printing import JSON, WHICH, print_json, print_table
+from app.commands import opening, printing
 
 if TYPE_CHECKING:
     from annotation.disputes.settled import Adjudication
@@ -25,10 +24,10 @@ def add_to(app: typer.Typer) -> None:
 
 
 def adjudicate(
-    study: str = WHICH,
+    study: str = printing.WHICH,
     settled: Path = typer.Option(None, "--settled", help="Also write every settled verdict to this CSV file."),
     early: bool = typer.Option(False, "--early", help="Count items that somebody is still to hand in."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Where people's verdicts differ, why, and what is settled.
 
@@ -45,17 +44,17 @@ def adjudicate(
     from app.results.reporting import settings_of
     from calibration.study.answering import sided_with
 
-    with reading(opened()) as session:
-        row = find_study(session, study)
-        disputes = adjudication(session, local_admin(row), early=early)
+    with opening.reading(opening.opened()) as session:
+        row = opening.find_study(session, study)
+        disputes = adjudication(session, opening.local_admin(row), early=early)
         decided = settled_of(session, row)
-        sided = sided_with(answers_of(decided), settings_of(protocol_of(row), row.seed))
+        sided = sided_with(answers_of(decided), settings_of(opening.protocol_of(row), row.seed))
         written = settled_csv(session, row, decided) if settled else ""
     if settled:
         settled.parent.mkdir(parents=True, exist_ok=True)
         settled.write_text(written, encoding="utf-8", newline="")
     if as_json:
-        print_json(_as_json(disputes, sided))
+        printing.print_json(_as_json(disputes, sided))
         return
     _print(disputes, sided)
     if settled:
@@ -72,10 +71,10 @@ def _print(disputes: Adjudication, sided: tuple[Estimate, ...]) -> None:
             (row.criterion, row.total, *row.states.values(), *(row.reasons[reason] for reason in REASONS))
             for row in disputes.rows
         ]
-        print_table(COLUMNS, rows, numbers=COLUMNS[1:])
+        printing.print_table(COLUMNS, rows, numbers=COLUMNS[1:])
     if sided:
         named = [(estimate.rater, estimate.n, " ".join(filter(None, shown(estimate)))) for estimate in sided]
-        print_table(
+        printing.print_table(
             ("rater", "settled disputes", "same verdict as the adjudicator"), named, numbers=("settled disputes",)
         )
 

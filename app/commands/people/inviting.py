@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from app.commands import completing, printing
-from app.commands.opening import find_study, local_admin, opened, transaction
+from app.commands import completing, opening, printing
 from plain.counting import counted
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
-    from annotation.participation.people_list import PersonLine
+    from annotation.participation import people_list
     from annotation.people.links import OpenLinkLine
     from annotation.people.principals import Principal
 
@@ -56,8 +55,8 @@ def invite(
     if bool(names) == open_link:
         raise typer.BadParameter("name the people, or ask for an --open-link with --places")
     link_of = settings().invite_link
-    with transaction(opened()) as session:
-        admin = local_admin(find_study(session, study))
+    with opening.transaction(opening.opened()) as session:
+        admin = opening.local_admin(opening.find_study(session, study))
         if open_link:
             link = link_of(make_open_link(session, admin, places, quota))
         else:
@@ -76,7 +75,7 @@ def invite(
             typer.echo(link if len(links) == 1 else f"{link}  {name}")
         typer.echo(f"they lead to {settings().base_url}; to another address: set CALIPERS_BASE_URL first", err=True)
     if not as_json:
-        printing.say_next(opened(), study)
+        printing.say_next(opening.opened(), study)
 
 
 def people(
@@ -102,16 +101,15 @@ def people(
 
     Example: calipers people mystudy --pause "Ada"
     """
-    from annotation.participation import standing
-    from annotation.participation.people_list import list_people, pay_lines
+    from annotation.participation import people_list, standing
     from annotation.people import links as open_links
     from annotation.people.links import revoke as revoke_links
     from annotation.people.sign_ins import sign_out_person
     from annotation.training import training
     from app.files.people_files import KEEP_APART, pay_csv, write_new
 
-    with transaction(opened()) as session:
-        admin = local_admin(find_study(session, study))
+    with opening.transaction(opening.opened()) as session:
+        admin = opening.local_admin(opening.find_study(session, study))
         for whom, act in (
             (revoke, revoke_links), (sign_out, sign_out_person), (pause, standing.pause), (resume, standing.resume),
             (withdraw, standing.withdraw),
@@ -127,8 +125,8 @@ def people(
             open_links.revoke_open_link(session, admin, revoke_link)
         if quota:
             _set_quota(session, admin, quota, name)
-        listed, doors = list_people(session, admin), open_links.open_links(session, admin)
-        paid = pay_lines(session, admin) if pay else []
+        listed, doors = people_list.list_people(session, admin), open_links.open_links(session, admin)
+        paid = people_list.pay_lines(session, admin) if pay else []
     if pay:
         write_new(pay, pay_csv(paid))
         typer.echo(f"written to {pay}: {len(paid)} people; {KEEP_APART}", err=True)
@@ -148,14 +146,14 @@ def people(
 
 
 def _set_quota(session: Session, admin: Principal, quota: str, name: str) -> None:
-    from annotation.participation.standing import equal_quota, set_quota
+    from annotation.participation import standing
 
     if quota == "equal":
         if name:
             raise typer.BadParameter("--quota equal shares the slots among all annotators; leave --name out")
-        typer.echo(f"each annotator may take {equal_quota(session, admin)} items", err=True)
+        typer.echo(f"each annotator may take {standing.equal_quota(session, admin)} items", err=True)
     elif quota == "none" or quota.isdecimal():
-        set_quota(session, admin, None if quota == "none" else int(quota), name)
+        standing.set_quota(session, admin, None if quota == "none" else int(quota), name)
     else:
         raise typer.BadParameter("--quota is a number of items, equal or none")
 
@@ -172,7 +170,7 @@ def _say_open_link(link: str, places: int, quota: int | None, as_json: bool) -> 
     )
 
 
-def _print_people(listed: list[PersonLine]) -> None:
+def _print_people(listed: list[people_list.PersonLine]) -> None:
     rows = [
         (
             person.name, person.pseudonym, person.role, person.status, person.consent,

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from annotation.errors import AnnotationError
-from app.commands.opening import find_study, local_admin, opened, reading, transaction
-from app.commands.printing import JSON, ONE, STUDY, print_json, print_table, progress_bar
+from app.commands import opening, printing
 
 if TYPE_CHECKING:
     from annotation.offline.ballots import BallotOutcome
@@ -28,13 +27,13 @@ def add_import(imports: typer.Typer) -> None:
 
 
 def packet(
-    study: str = ONE,
+    study: str = printing.ONE,
     rater: str = typer.Argument("", help="Whose packet: the person, as admins know them."),
     items: int = typer.Option(10, help="How many items; exactly so many or none.", min=1),
     out: Path = typer.Option(None, help="The HTML file to write."),
     list_them: bool = typer.Option(False, "--list", help="List the study's packets."),
     withdraw: str = typer.Option("", help="Withdraw the packet with this id: no ballot of it counts any more."),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Put a person's next items in one file that needs no network.
 
@@ -46,15 +45,15 @@ def packet(
     from annotation.offline.packets import list_packets, reserve_packet, withdraw_packet
 
     if list_them:
-        with reading(opened()) as session:
-            rows = list_packets(session, local_admin(find_study(session, study)))
+        with opening.reading(opening.opened()) as session:
+            rows = list_packets(session, opening.local_admin(opening.find_study(session, study)))
         _print_packets(rows, as_json)
         return
     if withdraw:
-        with transaction(opened()) as session:
-            returned = withdraw_packet(session, local_admin(find_study(session, study)), withdraw)
+        with opening.transaction(opening.opened()) as session:
+            returned = withdraw_packet(session, opening.local_admin(opening.find_study(session, study)), withdraw)
         if as_json:
-            print_json({"packet": withdraw, "returned": returned})
+            printing.print_json({"packet": withdraw, "returned": returned})
         else:
             typer.echo(f"packet {withdraw} is withdrawn; items back in the pool: {returned}")
         return
@@ -65,14 +64,14 @@ def packet(
 
     if out.exists():
         raise typer.BadParameter(f"--out {out} is there already, perhaps with another packet; name another file")
-    with transaction(opened()) as session:
-        made = reserve_packet(session, local_admin(find_study(session, study)), rater, items)
+    with opening.transaction(opening.opened()) as session:
+        made = reserve_packet(session, opening.local_admin(opening.find_study(session, study)), rater, items)
         # inside: where the file cannot be written, nothing was reserved
         with whole_file(out) as file:
             file.write(packet_html(made))
     told = {"packet": made.packet_id, "rater": made.rater, "items": items, "file": str(out), "sha256": made.sha256}
     if as_json:
-        print_json(told)
+        printing.print_json(told)
     else:
         typer.echo(f"{out}: packet {made.packet_id} with {items} items for {made.rater}")
         typer.echo(f"what comes back: calipers import ballots FILE --study {study}")
@@ -80,8 +79,8 @@ def packet(
 
 def import_ballots(
     files: list[Path] = typer.Argument(..., help="The ballots, from packets or downloaded from the online page."),
-    study: str = STUDY,
-    as_json: bool = JSON,
+    study: str = printing.STUDY,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Store what came back from packets, entry by entry.
 
@@ -96,8 +95,8 @@ def import_ballots(
     outcomes: list[tuple[Path, BallotOutcome]] = []
     unread: list[tuple[Path, str]] = []
     for path, raw in _in_order(files):
-        with progress_bar(path.name) as advance, transaction(opened()) as session:
-            admin = local_admin(find_study(session, study))
+        with printing.progress_bar(path.name) as advance, opening.transaction(opening.opened()) as session:
+            admin = opening.local_admin(opening.find_study(session, study))
             try:
                 outcomes.append((path, import_ballot(session, admin, raw, str(path), advance)))
             except AnnotationError as error:
@@ -106,7 +105,7 @@ def import_ballots(
                 unread.append((path, error.text))
     if as_json:
         told = [{"file": str(path), **outcome.as_json()} for path, outcome in outcomes]
-        print_json({"ballots": told, "unread": [{"file": str(path), "reason": text} for path, text in unread]})
+        printing.print_json({"ballots": told, "unread": [{"file": str(path), "reason": text} for path, text in unread]})
     else:
         _print_outcomes(outcomes, unread)
     if unread or any(outcome.count("refused") for _, outcome in outcomes):
@@ -128,13 +127,13 @@ def _in_order(files: list[Path]) -> list[tuple[Path, bytes]]:
 
 def _print_packets(rows: list[dict[str, object]], as_json: bool) -> None:
     if as_json:
-        print_json(rows)
+        printing.print_json(rows)
         return
     lines = [
         (row["packet"], row["name"], row["made_at"], row["items"], row["handed_in"], "yes" if row["withdrawn"] else "")
         for row in rows
     ]
-    print_table(("packet", "name", "made", "items", "handed in", "withdrawn"), lines, numbers=NUMBERS)
+    printing.print_table(("packet", "name", "made", "items", "handed in", "withdrawn"), lines, numbers=NUMBERS)
 
 
 def _print_outcomes(outcomes: list[tuple[Path, BallotOutcome]], unread: list[tuple[Path, str]]) -> None:
@@ -144,7 +143,7 @@ def _print_outcomes(outcomes: list[tuple[Path, BallotOutcome]], unread: list[tup
         for path, outcome in outcomes
     ]
     if rows:  # an entry is an answer, a stretch of active time, a comment or a hand-in
-        print_table(
+        printing.print_table(
             ("ballot", "rater", "entries stored", *names[1:], "handed in", "half filled"), rows, numbers=NUMBERS
         )
     for path, text in unread:

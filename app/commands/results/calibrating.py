@@ -156,9 +156,8 @@ def calibrate(
     if junit and not gate:
         raise typer.BadParameter("--junit tells a decision; add --gate")
     from app.commands.results.terminal import points_of, print_report
+    from app.results import parts, reporting
     from app.results.looks import LooksGiven
-    from app.results.parts import parts_of
-    from app.results.reporting import calibrated, families_of
     from calibration.calibrate import Waiting
     from calibration.choosing.choice import gate as decided
     from calipers.label_files import settings_chosen
@@ -174,10 +173,10 @@ def calibrate(
     }  # fmt: skip
     chosen = settings_chosen(calibration, given)
     with printing.working("reading labels, computing intervals") as at_work:
-        made = calibrated(
+        made = reporting.calibrated(
             what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
-            families=families_of(family), cascades=cascade, chosen=chosen,
-            looks=LooksGiven(planned_topics, any_time, looks, tuple(earlier_look)), others=parts_of(others),
+            families=reporting.families_of(family), cascades=cascade, chosen=chosen,
+            looks=LooksGiven(planned_topics, any_time, looks, tuple(earlier_look)), others=parts.parts_of(others),
             how_read=tidying.options_of(map_, map_label, people, read, labels_are, layout, mapping),
             waiting=Waiting(
                 lambda points: at_work.show(*points_of(points)),

@@ -16,8 +16,7 @@ from zipfile import BadZipFile, ZipFile
 import typer
 
 from annotation.errors import AnnotationError
-from app.commands import printing  # fmt: skip
-from app.commands.opening import find_study, opened, reading
+from app.commands import opening, printing
 from plain.counting import counted
 
 if TYPE_CHECKING:
@@ -62,8 +61,8 @@ def export_labels(
     if form == "csv" and texts:
         raise typer.BadParameter("--texts is for other tools; labels.csv names texts by item")
     with printing.working("reading labels") as advance:
-        with reading(opened()) as session:
-            row = find_study(session, study)
+        with opening.reading(opening.opened()) as session:
+            row = opening.find_study(session, study)
             labels = labels_of(session, row, judges)
             made = None if form == "csv" else tool_files(session, row, labels, form, texts=texts)
         out = out or Path("labels.csv" if form == "csv" else form)
@@ -104,16 +103,15 @@ def export_report(
 
     Example: calipers export report mystudy --out report
     """
+    from app.results import parts, reporting
     from app.results.export_files import write_report
-    from app.results.parts import parts_of
-    from app.results.reporting import calibrated, families_of
     from calipers.label_files import settings_chosen
     from exports.pack import with_kept_plan
 
     with printing.working("reading labels, computing intervals") as advance:
-        made = calibrated(
-            what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade,
-            chosen=settings_chosen(calibration, {"alone_error": alone_error}), others=parts_of(others),
+        made = reporting.calibrated(
+            what, protocol=protocol, judges=judges, families=reporting.families_of(family), cascades=cascade,
+            chosen=settings_chosen(calibration, {"alone_error": alone_error}), others=parts.parts_of(others),
         )  # fmt: skip
         planned = replace(made, report=with_kept_plan(made.report, out))
         written = write_report(planned, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief)
@@ -144,14 +142,14 @@ def export_bundle(
     Example: calipers export bundle mystudy --out bundle
     """
     from app.files.whole_files import whole_folder
+    from app.results import reporting
     from app.results.export_files import write_bundle_of
-    from app.results.reporting import calibrated, families_of
     from calipers.label_files import settings_chosen
     from exports.bundles.bundle import ABOUT
 
     with printing.working("reading labels, computing intervals") as advance:
-        made = calibrated(
-            what, protocol=protocol, judges=judges, families=families_of(family), cascades=cascade,
+        made = reporting.calibrated(
+            what, protocol=protocol, judges=judges, families=reporting.families_of(family), cascades=cascade,
             chosen=settings_chosen(calibration, {"alone_error": alone_error}), to_publish=True,
         )  # fmt: skip
         with whole_folder(out, ABOUT) as folder:

@@ -8,8 +8,7 @@ from pathlib import Path
 import typer
 
 from annotation.errors import AnnotationError
-from app.commands.opening import opened
-from app.commands.printing import JSON, echo_json, working
+from app.commands import opening, printing
 
 DATABASE = "studies.db"
 
@@ -26,7 +25,7 @@ def reproduce(
     simulate: bool = typer.Option(
         False, "--simulate", help="Invent answers of people where theirs were never published; marked everywhere."
     ),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """A published study again, from its public files to its tables.
 
@@ -50,8 +49,8 @@ def reproduce(
     tree, parsed = public_files.read_tree(recipe, folder)
     out.mkdir(parents=True, exist_ok=True)
     public = bringing_in.Public(recipe, folder, tree, parsed, simulate)
-    with own_database(out / DATABASE), working(f"reproducing {recipe.title}") as advance:
-        engine = opened(begins=True)
+    with own_database(out / DATABASE), printing.working(f"reproducing {recipe.title}") as advance:
+        engine = opening.opened(begins=True)
         made = bringing_in.bring_in(engine, public, lambda done, of: advance(done, of, "reading public files"))
         parts = reporting_parts.reported(engine, public, made, out)
     notes = [*(f"Came in: {line}." for line in public.came), *(f"Not there: {line}." for line in public.lacks)]
@@ -60,7 +59,7 @@ def reproduce(
     for suffix, form in FORMATS.items():
         (out / f"{table.name}.{suffix}").write_text(form(table), encoding="utf-8")
     if as_json:
-        echo_json(json_of(table))
+        printing.echo_json(json_of(table))
         return
     print_one(table)
     typer.echo(f"Written to {out}: reproduced.md, .tex, .csv, .json and a report each in {', '.join(parts) or 'none'}")

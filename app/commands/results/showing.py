@@ -35,17 +35,16 @@ def show(
     """
     from app.results.shown_file import refuse_unshown, shown_file
     from app.settings import Settings, refuse_taken, server_options
-    from calipers.label_files import settings_chosen
-    from calipers.own_folders import command_of
+    from calipers import label_files, own_folders
 
-    chosen = settings_chosen(calibration, {"margin": margin, "at_least": at_least})
+    chosen = label_files.settings_chosen(calibration, {"margin": margin, "at_least": at_least})
     refuse_taken("127.0.0.1", port)
     # what cannot be shown is said here, in one sentence, and not on a page
     refuse_unshown(shown_file(str(file), protocol, json.dumps({**chosen, **FEW}), layout))
     link = f"http://127.0.0.1:{port}"
     typer.echo(f"{file} is shown on {link} until Ctrl-C")
     script = Path(__file__).resolve().parents[2] / "file_shell.py"
-    command = command_of("streamlit", "run", str(script), f"--server.port={port}")
+    command = own_folders.command_of("streamlit", "run", str(script), f"--server.port={port}")
     command += [
         *(one for one in server_options(Settings(base_url=link), "127.0.0.1") if "headless" not in one),
         f"--server.headless={'false' if browser and sys.stdout.isatty() else 'true'}",

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from annotation.errors import AnnotationError
-from app.commands.opening import find_study, opened, reading
-from app.commands.printing import JSON, PROTOCOL, WHAT, WITH, echo_json, working
+from app.commands import opening, printing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,15 +25,15 @@ def add_to(app: typer.Typer) -> None:
 
 
 def systems(
-    what: str = WHAT,
-    others: list[str] = WITH,
+    what: str = printing.WHAT,
+    others: list[str] = printing.WITH,
     pair: list[str] = typer.Option([], help="SYSTEM=OTHER, repeatable; left out: every two systems."),
     criterion: list[str] = typer.Option(
         [], help="A criterion, or an aggregate of claims, repeatable; left out: the mean of ratings, each aggregate."
     ),
-    protocol: str = PROTOCOL,
+    protocol: str = printing.PROTOCOL,
     resamples: int = RESAMPLES,
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """How two systems' scores differ, by people and by each judge.
 
@@ -45,8 +44,7 @@ def systems(
     Example: calipers systems labels.csv --pair gpt-researcher=gpt-researcher_custom --criterion clarity
     Example: calipers systems points --pair gpt-researcher=gpt-researcher_custom --criterion KPR
     """
-    from app.results.parts import parts_of
-    from app.results.reporting import calibrated
+    from app.results import parts, reporting
     from calibration.errors import CalibrationError
     from calibration.study.joining import study_of
     from calibration.systems.claim_scores import has_claims, scores_from_claims
@@ -54,9 +52,9 @@ def systems(
     from exports.sheets.system_pairs import differences_table
 
     pairs = [_pair(text) for text in pair]
-    with working("comparing systems over topics"):
-        made = calibrated(
-            what, protocol=protocol, resamples=resamples, per_criterion=False, only=(), others=parts_of(others)
+    with printing.working("comparing systems over topics"):
+        made = reporting.calibrated(
+            what, protocol=protocol, resamples=resamples, per_criterion=False, only=(), others=parts.parts_of(others)
         )
         scores, settings, names = made.verdicts, made.report.settings, ["all"]
         if has_claims(study := study_of(scores, settings)):
@@ -78,7 +76,7 @@ def systems(
 
 
 def topics(
-    what: str = WHAT,
+    what: str = printing.WHAT,
     by: str = typer.Option("", "--by", help="A judge, whose labels the tables rest on; left out: people."),
     measure: str = typer.Option("", help="Which of the protocol's aggregates scores a topic; left out: the first."),
     features: Path = typer.Option(
@@ -90,9 +88,9 @@ def topics(
         max=1,
         help="Leave out topics of which a report quotes its reference in more than this share of its words, .1 say.",
     ),
-    protocol: str = PROTOCOL,
+    protocol: str = printing.PROTOCOL,
     resamples: int = RESAMPLES,
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Which topics are hard, and what goes along with it.
 
@@ -107,11 +105,11 @@ def topics(
     Example: calipers topics labels.csv --features topics.csv --json
     Example: calipers topics wlc --by gemini-2.5-pro --leakage .1
     """
-    from app.results.reporting import calibrated
+    from app.results import reporting
     from app.results.topic_tables import topic_tables, without_leaks
 
-    with working("comparing topics"):
-        made = calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
+    with printing.working("comparing topics"):
+        made = reporting.calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
         known = _features(what, features)
         made, leaks = (made, None) if leakage is None else without_leaks(made, leakage)
         found, lacking = topic_tables(made, by, measure, known, what)
@@ -138,11 +136,10 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
     import pandas as pd
 
     from annotation.facts.topic_facts import numbers_of, topic_features
-    from calipers.label_files import read_labels
-    from calipers.tidy_files import holds_labels
+    from calipers import label_files, tidy_files
 
     if file is not None:
-        given = read_labels(file)
+        given = label_files.read_labels(file)
         if "topic" not in given:
             raise AnnotationError(
                 "bad_file",
@@ -156,10 +153,10 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
         if others:
             typer.echo(f"columns left out, not a number in every row: {', '.join(others)}", err=True)
         return numbers
-    if holds_labels(what):
+    if tidy_files.holds_labels(what):
         return pd.DataFrame()
-    with reading(opened()) as session:
-        return topic_features(session, find_study(session, what))
+    with opening.reading(opening.opened()) as session:
+        return topic_features(session, opening.find_study(session, what))
 
 
 def _print(table: Table, as_json: bool) -> None:
@@ -167,6 +164,6 @@ def _print(table: Table, as_json: bool) -> None:
     from exports.as_json import as_json as json_of
 
     if as_json:
-        echo_json(json_of(table))
+        printing.echo_json(json_of(table))
     else:
         print_one(table)

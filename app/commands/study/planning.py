@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from annotation.errors import AnnotationError
-from app.commands.opening import find_study, local_admin, opened, protocol_of, reading
-from app.commands.printing import JSON, print_json, print_table, working
+from app.commands import opening, printing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,7 +71,7 @@ def plan(
     judge_cost: float = typer.Option(
         math.nan, help="USD per pair and judge.", show_default=False, rich_help_panel=PRICES
     ),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """How many topics to label, from a pilot or from assumptions.
 
@@ -88,7 +87,7 @@ def plan(
         )
         if value is not None
     }  # fmt: skip
-    with working("simulating studies"):
+    with printing.working("simulating studies"):
         from calibration.results import CalibrationSettings
         from calibration.sizing.study_plan import Goals, Prices, plan_from_pilot
         from exports.words.plan_words import DEFAULTS
@@ -108,7 +107,7 @@ def plan(
         )
         planned = plan_from_pilot(seen, goals, prices, topics) if seen else _assumed(given, goals, prices, topics)
     if as_json:
-        print_json(_plain(planned, DEFAULTS | given))
+        printing.print_json(_plain(planned, DEFAULTS | given))
     else:
         _say(planned, DEFAULTS | given)
 
@@ -158,13 +157,13 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
         return labels_of(Path(what))[0], settings_of(read_protocol(protocol)[0] if protocol else None)
     if protocol:
         raise AnnotationError("bad_option", "--protocol is for a labels file; a study brings its own protocol")
-    with no_labels_file(what), reading(opened()) as session:
-        named = find_study(session, what)
-        study = study_for(session, local_admin(named), "evaluator")
+    with no_labels_file(what), opening.reading(opening.opened()) as session:
+        named = opening.find_study(session, what)
+        study = study_for(session, opening.local_admin(named), "evaluator")
         verdicts = load_verdicts(session, study)
         if verdicts.empty:
             raise no_work_yet(session, named)
-        return verdicts, settings_of(protocol_of(study), study.seed)
+        return verdicts, settings_of(opening.protocol_of(study), study.seed)
 
 
 def _say(planned: StudyPlan, assumed: dict[str, float]) -> None:
@@ -172,7 +171,7 @@ def _say(planned: StudyPlan, assumed: dict[str, float]) -> None:
 
     typer.echo(rests_on(planned, assumed) + "\n")
     numbers = ("topics", "safe", "pairs", "hours", "people", "judge", "gives")
-    print_table(("to show", *numbers), [_row(aim) for aim in planned.aims], numbers=numbers)
+    printing.print_table(("to show", *numbers), [_row(aim) for aim in planned.aims], numbers=numbers)
     typer.echo("Gap: of the judge to a left-out annotator. People and judge: USD. Gives: half-width, or power.")
     typer.echo(f"Safe: {safe_words(planned)}.")
     for aim in planned.aims:
@@ -193,7 +192,7 @@ def _say(planned: StudyPlan, assumed: dict[str, float]) -> None:
         return
     typer.echo("Half-width of agreement, by labels of a topic (pairs x criteria x annotators) and topics")
     columns = [f"{count:,} topics" for count in planned.topics]
-    print_table(
+    printing.print_table(
         ("labels of a topic", "worth", *columns),
         [
             ("any number" if math.isinf(row.labels_per_pair) else f"{row.labels_per_pair:,.4g}",

@@ -8,10 +8,9 @@ from typing import Any
 
 import typer
 
+from app.commands import opening, printing
 from app.commands.completing import protocols
 from app.commands.items.importing import ALLOW_EMPTY, ALLOW_MISSING, bring_in, refuse_source
-from app.commands.opening import find_study, local_admin, opened, protocol_of, transaction
-from app.commands.printing import JSON, WHICH, print_json, progress_bar, say_next
 
 
 def add_to(app: typer.Typer) -> None:
@@ -29,7 +28,7 @@ def add_to(app: typer.Typer) -> None:
     app.command("serve")(serve)
 
 
-def demo(as_json: bool = JSON) -> None:
+def demo(as_json: bool = printing.JSON) -> None:
     """Make the two demo studies once, and print fresh links.
 
     demo has reports to read and label; demo-labels has the labels of 40 topics, enough to choose a judge.
@@ -42,9 +41,9 @@ def demo(as_json: bool = JSON) -> None:
     from app.settings import settings
     from db.people_tables import ROLES
 
-    engine = opened(begins=True)
+    engine = opening.opened(begins=True)
     for what, make in (("with reports", make_demo), ("with labels only", make_labels_demo)):
-        with progress_bar(f"building the study {what}") as advance:
+        with printing.progress_bar(f"building the study {what}") as advance:
             make(engine, advance)
     link_of = settings().invite_link
     links = {
@@ -52,7 +51,7 @@ def demo(as_json: bool = JSON) -> None:
         for name, roles in ((NAME, ROLES), (LABELS_ONLY, ("evaluator",)))
     }
     if as_json:
-        print_json(links)
+        printing.print_json(links)
         return
     typer.echo("The demo is ready. Its people and judges are simulated.")
     for name, told in (
@@ -79,7 +78,7 @@ def init(
     copy: tuple[str, Path] = typer.Option(
         None, "--copy", metavar="NAME FILE", help="Write a shipped protocol to a file, to be changed."
     ),
-    as_json: bool = JSON,
+    as_json: bool = printing.JSON,
 ) -> None:
     """Make a study from a protocol; --list describes those shipped.
 
@@ -102,13 +101,13 @@ def init(
         refuse_source(from_reports, layout)
     made = _make_study(study, protocol, seed)
     if as_json:
-        print_json(made)
+        printing.print_json(made)
         return
     _say_study(made)
     if not from_reports:
         from app.settings import database
 
-        say_next(database(), study)
+        printing.say_next(database(), study)
     else:
         bring_in(from_reports, layout, study, allow_empty=allow_empty, allow_missing=allow_missing)
 
@@ -122,7 +121,7 @@ def _make_study(study: str, protocol: str, seed: int) -> dict[str, Any]:
 
     parsed, text = read_protocol(protocol)
     settings_of(parsed)  # a statistic's setting that cannot work is refused now, not after months of labels
-    with transaction(opened(begins=True)) as session:
+    with opening.transaction(opening.opened(begins=True)) as session:
         made = init_study(session, study, text, seed)
         keep_changed_root(session, made)
         late = made.protocol_version > 1 and has_labels(session, made)
@@ -152,7 +151,7 @@ def list_protocols(as_json: bool) -> None:
 
     descriptions = [describe(read_protocol(name)[0]) for name in shipped_protocols()]
     if as_json:
-        print_json([asdict(description) for description in descriptions])
+        printing.print_json([asdict(description) for description in descriptions])
     else:
         typer.echo("\n\n".join(map(as_block, descriptions)))
 
@@ -163,12 +162,12 @@ def copy_to(name: str, file: Path, *, as_json: bool) -> None:
 
     copied = copy_protocol(name, file)
     if as_json:
-        print_json({"file": str(file), "protocol": copied.name, "copy_of": name})
+        printing.print_json({"file": str(file), "protocol": copied.name, "copy_of": name})
         return
     typer.echo(f"{file}: a copy of {name}, called {copied.name}; change it, then give it to --protocol")
 
 
-def reveal_study(study: str = WHICH, as_json: bool = JSON) -> None:
+def reveal_study(study: str = printing.WHICH, as_json: bool = printing.JSON) -> None:
     """Let screens and exports name systems before the study closes.
 
     Every report says so from then on, and labels given later are marked.
@@ -177,10 +176,10 @@ def reveal_study(study: str = WHICH, as_json: bool = JSON) -> None:
     """
     from annotation.work.open_and_close import reveal
 
-    with transaction(opened()) as session:
-        revealed = reveal(session, local_admin(find_study(session, study)))
+    with opening.transaction(opening.opened()) as session:
+        revealed = reveal(session, opening.local_admin(opening.find_study(session, study)))
     if as_json:
-        print_json({"study": revealed.name, "revealed": True})
+        printing.print_json({"study": revealed.name, "revealed": True})
         return
     typer.echo(f"study {revealed.name!r} is revealed; labels given from now on are marked after_reveal")
 
@@ -202,7 +201,7 @@ def serve(
     elsewhere = leads_elsewhere(settings().base_url, port)
     os.environ.setdefault("CALIPERS_BASE_URL", f"http://127.0.0.1:{port}")
     settings.cache_clear()
-    opened(begins=True)
+    opening.opened(begins=True)
     if elsewhere:
         typer.echo(elsewhere, err=True)
     typer.echo(f"calipers listens on {address}:{port} until Ctrl-C; people come by the links of `calipers invite`")
@@ -218,18 +217,18 @@ def serve(
 def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner function's annotations
     target = {"open": "open", "pause": "paused", "close": "closed", "lock": "locked"}[verb]
 
-    def move(study: str = WHICH, as_json: bool = JSON) -> None:
+    def move(study: str = printing.WHICH, as_json: bool = printing.JSON) -> None:
         from annotation.work.open_and_close import set_status
         from app.progress import short_of_people, study_progress
 
-        with transaction(opened()) as session:
-            kept = find_study(session, study)
-            before, admin = kept.status, local_admin(kept)
+        with opening.transaction(opening.opened()) as session:
+            kept = opening.find_study(session, study)
+            before, admin = kept.status, opening.local_admin(kept)
             row = set_status(session, admin, target)
-            asks_consent = bool(protocol_of(row).study.consent.strip())
+            asks_consent = bool(opening.protocol_of(row).study.consent.strip())
             root, short = row.plan_root, short_of_people(study_progress(session, admin))
         if as_json:
-            print_json({"study": row.name, "status": target, "plan_root": root})
+            printing.print_json({"study": row.name, "status": target, "plan_root": root})
             return
         again = " again: it was closed" if (before, target) == ("closed", "open") else ""
         typer.echo(f"study {row.name!r} is {target}{again}")
@@ -240,6 +239,6 @@ def _mover(verb: str):  # type: ignore[no-untyped-def]  # typer reads the inner 
             typer.echo("the links of `calipers invite` work while `calipers serve` runs")
             if short:
                 typer.echo(short)
-            say_next(opened(), row.name)
+            printing.say_next(opening.opened(), row.name)
 
     return move

@@ -145,7 +145,7 @@ def of_plan(found: study_plan.StudyPlan, goals: study_plan.Goals) -> str:
 
 
 def of_steps(found: agreement_so_far.AgreementSoFar, cluster: str) -> str:
-    """Where the curve began and where it stands."""
+    """Where the curve began and where it is now."""
     steps = [one for one in found.steps if _known(one)]
     if len(steps) < 2:
         return ""

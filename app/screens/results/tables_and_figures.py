@@ -44,7 +44,7 @@ def sortable(table: tables.Table, report: CalibrationReport, key: str) -> None:
 
 
 def _title(table: tables.Table, place: int) -> str:
-    """Of a column; one that shares its title is of what stands before it."""
+    """Of a column; one that shares its title is of what is before it."""
     titles = [column.title for column in table.columns]
     return titles[place] if titles.count(titles[place]) == 1 else f"{titles[place]}: {titles[place - 1]}"
 
@@ -133,7 +133,7 @@ def plot_html(figure: figures.Figure | None, shows: str) -> str:
     """As a picture that asks for nothing from outside; "" where there is none.
 
     `shows`: one sentence with this study's numbers, above it, and its text for who cannot see it. How it is drawn
-    stands below.
+    is below.
     """
     if figure is None:
         return ""

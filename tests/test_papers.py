@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from calibration.arithmetic.aggregating import majority, mean, share, target_share
 from calibration.arithmetic.correlation import icc, pearson, rank_agreement_across_items, spearman
 from calibration.arithmetic.metrics import cohen_kappa, constant_judge_baseline, percent_agreement
+from tests.calibration.plain_aggregates import majority, mean, share, target_share
 
 LABELS = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "labels"
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.arithmetic.aggregating import normal_title, overlap
+from tests.calibration.plain_aggregates import normal_title, overlap
 
 names = st.frozensets(st.sampled_from("abcdefgh"))
 

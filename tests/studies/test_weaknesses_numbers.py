@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from calibration.arithmetic.aggregating import majority, mean, share
 from calibration.calibrate import calibrate
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from tests.calibration.mistakes import table
+from tests.calibration.plain_aggregates import majority, mean, share
 
 FEW = CalibrationSettings(resamples=99)
 

@@ -10,13 +10,17 @@ import pandas as pd
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.rows import plain_value, read_json, read_json_rows
 
+TURN = {"role", "content", "name"}
 KEY = "key"  # names the records of an object of records
 
 
-def read_nested(path: Path, encoding: str, telling: Collection[str]) -> tuple[pd.DataFrame, tuple[str, ...]]:
+def read_nested(
+    path: Path, encoding: str, telling: Collection[str], asked: str = ""
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The records of a JSON or JSON Lines file as a table of text, and what was made of its shape.
 
-    `telling`: names of which one at least is in each record of a list that holds answers. Raises ImportingError.
+    `telling`: names of which one at least is in each record of a list that holds answers. `asked`: the list whose
+    records become rows, where that is not found out. Raises ImportingError, and AnnotationError where there is none.
     """
     if path.suffix.lower() == ".json":
         try:
@@ -24,12 +28,12 @@ def read_nested(path: Path, encoding: str, telling: Collection[str]) -> tuple[pd
         except ImportingError:  # JSON Lines under another name, or none: its lines say which
             held = []
         if isinstance(held, dict):
-            return flat_table(*_records(held, path), telling)
+            return flat_table(*_records(held, path), telling, asked)
     problems: list[str] = []
     rows = read_json_rows(path, str(path), problems, encoding)
     if problems:
         raise ImportingError(problems)
-    return flat_table([row.values for row in rows], (), telling)
+    return flat_table([row.values for row in rows], (), telling, asked)
 
 
 def _records(held: Mapping[str, Any], path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
@@ -71,15 +75,27 @@ def _is_records(value: Any) -> bool:
 
 
 def flat_table(
-    records: Sequence[Mapping[str, Any]], told: tuple[str, ...], telling: Collection[str]
+    records: Sequence[Mapping[str, Any]], told: tuple[str, ...], telling: Collection[str], asked: str = ""
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The records as a table of text; `told` goes on with the list whose records became rows."""
+    """The records as a table of text; `told` goes on with the list whose records became rows, and those left out."""
     flat = [_flat(record) for record in records]
     lists = {name: None for row in flat for name, value in row.items() if _is_records(value)}
-    answers = [name for name in lists if _tells(flat, name, telling)]
+    if asked and asked not in lists:
+        there = ", ".join(map(repr, lists)) or "none"
+        raise AnnotationError(
+            "bad_option", f"--read records={asked}: no list of records has this name (there: {there})"
+        )
+    answers = [asked] if asked else [name for name in lists if _tells(flat, name, telling)]
+    rest = [name for name in lists if name not in answers[:1] and not _is_talk(flat, name)] if answers else []
     if len(answers) == 1:
         flat = [one for row in flat for one in _unfolded(row, answers[0])]
         told = (*told, f"a row for each of {answers[0]!r}")
+    else:
+        rest = answers
+    told = (
+        *told,
+        *(f"the list {name!r} is left out: --read records={name} makes a row for each of it" for name in rest),
+    )
     names = dict.fromkeys(name for row in flat for name in row)
     return pd.DataFrame({name: [as_cell(row.get(name)) for row in flat] for name in names}, dtype="str"), told
 
@@ -98,6 +114,11 @@ def _tells(flat: Sequence[Mapping[str, Any]], name: str, telling: Collection[str
     held = [one for row in flat if _is_records(row.get(name)) for one in row[name]]
     plain = [{*("".join(filter(str.isalnum, key)).lower() for key in _last(_flat(one)))} for one in held]
     return all(keys & {*telling} for keys in plain)
+
+
+def _is_talk(flat: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether the list holds the turns of a conversation, which nobody misses among answers."""
+    return all({*one} <= TURN for row in flat if _is_records(row.get(name)) for one in row[name])
 
 
 def _last(names: Collection[str]) -> list[str]:

@@ -23,7 +23,7 @@ OTHER_FILES = {
 }  # fmt: skip
 BESIDE = ("dataset_info.json", "state.json", "dataset_dict.json", "README.json")  # of a Hugging Face dataset
 FILE = "file"  # names the file of a row, where a folder holds several
-NAMES = {"encoding", "separator", "decimal", "sheet"}
+NAMES = {"encoding", "separator", "decimal", "sheet", "records"}
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Form:
     separator: str = ""
     decimal: str = ""
     sheet: str = ""
+    records: str = ""  # of JSON: the list of which each record is a row
 
 
 AS_FOUND = Form()
@@ -103,8 +104,8 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
         return Table(frame, Form(sheet=sheet), (*((f"sheet {sheet!r}",) if sheet else ()), *told))
     if suffix in JSONS or (suffix == ".txt" and start.removeprefix(decoding.BOM).lstrip()[:1] in (b"{", b"[")):
         encoding = encoding_of(start, asked.encoding)
-        frame, told = nested.read_nested(path, encoding, wants.telling)
-        return Table(frame, Form(encoding=encoding), told)
+        frame, told = nested.read_nested(path, encoding, wants.telling, asked.records)
+        return Table(frame, Form(encoding=encoding, records=asked.records), told)
     what = next((name for head, name in OTHER_FILES.items() if start.startswith(head)), "")
     if what:
         raise AnnotationError("bad_file", f"{path}: this is {what}, not text; save the table as a CSV in UTF-8")

@@ -84,8 +84,25 @@ def _find_raters(found: Found) -> None:
         found.columns["rater_id"] = (source,)
         found.told.append(f"who answered is the {source}")
         names = list(map(str, found.table[source].unique()))
-    if "rater_kind" not in found.columns and "rater_kind" not in found.constants:
+    if "rater_kind" in found.columns:
+        _read_kinds(found)
+    elif "rater_kind" not in found.constants:
         _find_kinds(found, names)
+
+
+def _read_kinds(found: Found) -> None:
+    """The words of a column that was named; one that says neither is asked about."""
+    (column, *more) = found.columns["rater_kind"]
+    if more or column == "rater_kind":  # our own name: its words are checked as labels are
+        return
+    words = {word: kind_of_word(word) for word in map(str, found.table[column].unique())}
+    unknown = [word for word, kind in words.items() if not kind]
+    if unknown:
+        found.problems.append(
+            f"{column!r} says {', '.join(map(repr, unknown[:4]))}, which says neither person nor judge: leave --map "
+            "rater_kind out, and name the people, and the others are judges: --people NAME,NAME (or all, or none)"
+        )
+    found.kind_words = {word: kind for word, kind in words.items() if kind}
 
 
 def _find_kinds(found: Found, raters: Sequence[str]) -> None:

@@ -17,6 +17,7 @@ JUDGES = re.compile(
 )
 KIND_WORDS = {
     **dict.fromkeys(("human", "person", "people", "expert", "crowd", "annotator", "humans", "manual", "user"), "human"),
+    **dict.fromkeys(("mensch", "menschen", "experte", "expertin", "humain", "humano", "umano"), "human"),
     **dict.fromkeys(
         ("judge", "llm", "model", "ai", "machine", "auto", "automatic", "llm judge", "llm-judge", "llm_judge",
          "llm as judge",

@@ -69,8 +69,9 @@ def _spread_raters(found: Found, candidates: Sequence[str]) -> None:
     raters = core if len(kinds) == 2 else alike
     if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
         found.problems.append(
-            f"{', '.join(map(repr, candidates))} hold answers, and no column says who gave them: where each is a "
-            f"rater, --map rater_id={'+'.join(candidates)}; where each is a criterion, --map "
+            f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
+            "a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where each of them is "
+            f"a rater, --map rater_id={'+'.join(candidates)}; where each is a criterion, --map "
             f"criterion={'+'.join(candidates)},rater_id=COLUMN"
         )
         return

@@ -93,6 +93,30 @@ def nested() -> list[dict[str, object]]:
     ]
 
 
+def test_of_two_lists_the_one_that_is_left_out_is_told_and_can_be_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "two.jsonl"
+    talk = [{"role": "user", "content": "hello"}]
+    record = {
+        "id": 1,
+        "people": [{"who": "ana", "said": "A"}],
+        "judges": [{"judge": "mini", "label": "B"}],
+        "talk": talk,
+    }
+    path.write_text(json.dumps(record))
+    wants = Wants(telling={"label"})
+    found = read_table(path, wants=wants)
+    assert found.told == (
+        "a row for each of 'judges'", "the list 'people' is left out: --read records=people makes a row for each of it",
+    )  # fmt: skip
+    asked = read_table(path, Form(records="people"), wants)
+    assert list(asked.frame["people.who"]) == ["ana"]
+    assert asked.form.records == "people"
+    with pytest.raises(
+        AnnotationError, match=r"no list of records has this name \(there: 'people', 'judges', 'talk'\)"
+    ):
+        read_table(path, Form(records="humans"), wants)
+
+
 def test_nested_records_get_dotted_names_and_a_row_for_each_answer(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, nested())))

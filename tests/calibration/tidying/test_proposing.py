@@ -56,6 +56,24 @@ def test_a_judge_asked_in_both_orders_was_shown_both() -> None:
     assert made.labels["label"].tolist() == ["A", "B", "A"]
 
 
+@pytest.mark.parametrize(
+    ("words", "kinds"),
+    [
+        (("expert", "LLM"), ["human", "judge"]), (("Mensch", "LLM"), ["human", "judge"]),
+        (("Bot", "Experte"), ["judge", "human"]), (("Kollege", "LLM"), []),
+    ],
+)  # fmt: skip
+def test_the_words_of_a_column_that_was_named_are_read_or_asked_about(words: tuple[str, str], kinds: list[str]) -> None:
+    table = frame(f"item who Art label\n1 x {words[0]} A\n1 y {words[1]} B")
+    named = {"item_id": ("item",), "rater_id": ("who",), "rater_kind": ("Art",), "label": ("label",)}
+    found = propose(table, Asked(columns=named))
+    if kinds:
+        assert found.problems == ()
+        assert tidy(table, found.mapping).labels["rater_kind"].tolist() == kinds
+    else:
+        assert "'Art' says 'Kollege', which says neither person nor judge" in found.problems[0]
+
+
 @pytest.mark.parametrize(("order", "label"), [("AB", "A"), ("BA", "B")])
 def test_a_side_is_the_system_that_stood_there(order: str, label: str) -> None:
     table = frame(f"item model_a model_b rater order choice\ni x y human_1 {order} left\nj x y human_1 AB right")

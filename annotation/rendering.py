@@ -2,10 +2,12 @@
 
 import hashlib
 import importlib.metadata
+import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from html import unescape
 from html.parser import HTMLParser
 from threading import Lock
 from typing import Any
@@ -17,15 +19,19 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
+from annotation.formulas import mathml
 from annotation.texts.spans import math_zones
 
 TAGS = set(
-    "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td".split()  # noqa: SIM905  (a line of words)
+    "p br hr h3 h4 h5 h6 ul ol li blockquote pre code em strong s table thead tbody tr th td span".split()  # noqa: SIM905  (a line of words)
 )
 HEADINGS = {"h3", "h4", "h5", "h6"}
 VOID = {"br", "hr"}
 ATTRIBUTES = {"th": {"style"}, "td": {"style"}, "ol": {"start"}}
-RENDERER_VERSION = "2/" + "/".join(importlib.metadata.version(name) for name in ("markdown-it-py", "nh3"))
+RENDERER_VERSION = "3/" + "/".join(
+    importlib.metadata.version(name) for name in ("markdown-it-py", "nh3", "latex2mathml")
+)
+FORMULA = re.compile(r"<span>([^<]*)</span>")
 DEEPEST = 200  # levels of lists and quotes; what lies deeper than the preset's 20 would vanish without a mark
 # reports that stay rendered, packed, by their sha256: bounded so that a long study does not fill memory. To render one
 # costs more than all else of a page, and twenty people at work are at as many places of a study
@@ -52,6 +58,12 @@ def _render(markdown: str) -> str:
         _parser().render(markdown), tags=TAGS, attributes=ATTRIBUTES, filter_style_properties={"text-align"},
         link_rel=None, clean_content_tags=set(),
     )  # fmt: skip
+
+
+def formulas_of(html: str) -> dict[str, str]:
+    """The MathML of each formula in the HTML of `render_report`, by its source as the page's text has it."""
+    found = {unescape(source) for source in FORMULA.findall(html)}
+    return {source: drawn for source in sorted(found) if (drawn := mathml(source))}
 
 
 @dataclass(frozen=True)
@@ -108,12 +120,21 @@ def _parser() -> MarkdownIt:
 
 
 def _mathematics(state: StateInline, silent: bool) -> bool:
-    r"""A formula is left as it was written, as judges read it: in `$a*b\,c*d$` nothing is emphasis or an escape."""
+    r"""A formula is left as it was written, as judges read it: in `$a*b\,c*d$` nothing is emphasis or an escape.
+
+    One that can be drawn is in a `span`, which nothing else is.
+    """
     end = _ends_of_formulas(state.src).get(state.pos) if state.src[state.pos] in "$\\" else None
     if end is None or end > state.posMax:
         return False
     if not silent:
-        state.push("text", "", 0).content = state.src[state.pos : end]
+        source = state.src[state.pos : end]
+        is_drawn = mathml(source) is not None
+        if is_drawn:
+            state.push("formula_open", "span", 1)
+        state.push("text", "", 0).content = source
+        if is_drawn:
+            state.push("formula_close", "span", -1)
     state.pos = end
     return True
 

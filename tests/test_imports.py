@@ -34,6 +34,7 @@ ONLY_IN = {
     "streamlit": ("app/",),
     "litellm": ("annotation/judges/asking/client.py",),
     "sqlalchemy": ("db/", "annotation/", "app/"),
+    "latex2mathml": ("annotation/formulas.py",),
     "pypandoc": ("annotation/documents/",),
     "scipy": ("calibration/", "annotation/open_work/quotas.py"),
     "sklearn": ("calibration/", "annotation/leaks/system_classifier.py", "annotation/passages.py"),

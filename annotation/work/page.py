@@ -219,12 +219,15 @@ def _training(session: Session, principal: Principal, study: Study, assignment: 
     return {**training_place(session, study, assignment), "feedback": told}
 
 
-def _panes(shown: Shown) -> list[dict[str, str]]:
-    return [
-        {"side": side, "name": text.name, "html": rendering.render_report(text.shown_text)}
-        for side, text in (("left", shown.left), ("right", shown.right))
-        if text is not None and text.shown_text
-    ]
+def _panes(shown: Shown) -> list[dict[str, Any]]:
+    """Each report as HTML; where it has formulas that can be drawn, their MathML by source."""
+    panes: list[dict[str, Any]] = []
+    for side, text in (("left", shown.left), ("right", shown.right)):
+        if text is not None and text.shown_text:
+            html = rendering.render_report(text.shown_text)
+            drawn = rendering.formulas_of(html)
+            panes.append({"side": side, "name": text.name, "html": html} | ({"formulas": drawn} if drawn else {}))
+    return panes
 
 
 def _choices(protocol: Protocol) -> list[dict[str, str]]:

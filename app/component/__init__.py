@@ -30,6 +30,7 @@ PARTS = (
     "scrolling.js",
     "outline.js",
     "find.js",
+    "formulas.js",
     "list.js",
     "radios.js",
     "scores.js",

@@ -1,5 +1,5 @@
-// Making elements. Text enters through textContent only; what the server sanitised (panes[].html and guidance_html)
-// is the one thing that is ever parsed as HTML, in reading.js and dialogs.js.
+// Making elements. Text enters through textContent only; what the server sanitised (panes[].html, panes[].formulas and guidance_html)
+// is the one thing that is ever parsed as HTML, in reading.js, formulas.js and dialogs.js.
 
 const ICONS = {
   check: "M3 8.5 6.5 12 13 4.5",

@@ -88,7 +88,9 @@ class Find {
 
   mark() {
     const now = this.hits[this.at];
-    this.highlights.set("found", this.hits.slice(0, MOST_MARKED).map(rangeOfHit), 1);
+    const marked = this.hits.slice(0, MOST_MARKED).map(rangeOfHit);
+    uncover([...this.page.reading.panes.values()].map(({ report }) => report), marked);
+    this.highlights.set("found", marked, 1);
     this.highlights.set("found-now", now ? [rangeOfHit(now)] : [], 2);
     this.say();
   }

@@ -76,9 +76,10 @@ class Reading {
     this.root.replaceChildren();
   }
 
-  pane({ side, name, html }, topic) {
+  pane({ side, name, html, formulas }, topic) {
     const report = make("div", { class: "report", lang: topic.language, dir: topic.dir });
     report.innerHTML = html; // sanitised by the server (annotation/rendering.py)
+    typeset(report, formulas);
     for (const box of report.querySelectorAll("table")) {
       const scroller = make("div", { class: "scroller", "data-what": tell("pane.table") });
       box.replaceWith(scroller);

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation import rendering
-from annotation.rendering import render_report
+from annotation.formulas import ATTRIBUTES, mathml
+from annotation.formulas import TAGS as DRAWN
+from annotation.labels.evidence import plain_text
+from annotation.rendering import formulas_of, render_report
 
 
 @pytest.mark.parametrize(
@@ -19,11 +26,14 @@ from annotation.rendering import render_report
         ("[1]: https://x.org\n\nAs [1] says", "<p>[1]: https://x.org</p>\n<p>As [1] says</p>"),
         ("a < b & c", "<p>a &lt; b &amp; c</p>"),
         ("~~gone~~ **bold** _soft_", "<p><s>gone</s> <strong>bold</strong> <em>soft</em></p>"),
-        (r"$a_{1}*b\,c*d$ is \(x\,<\,y\), $CO_2$", r"<p>$a_{1}*b\,c*d$ is \(x\,&lt;\,y\), $CO_2$</p>"),
+        (
+            r"$a_{1}*b\,c*d$ is \(x\,<\,y\), $CO_2$",
+            r"<p><span>$a_{1}*b\,c*d$</span> is <span>\(x\,&lt;\,y\)</span>, <span>$CO_2$</span></p>",
+        ),
         ("$$\na * b \\\\\nc * d\n$$", "<p>$$\na * b \\\\\nc * d\n$$</p>"),
         (
             r"**$x_1$** and `$y_1*` [$z_1*$](https://x.org)",
-            "<p><strong>$x_1$</strong> and <code>$y_1*</code> $z_1*$</p>",
+            "<p><strong><span>$x_1$</span></strong> and <code>$y_1*</code> $z_1*$</p>",
         ),
         (r"\(World\_War\_I\) cost \$5 and *\$7*", "<p>(World_War_I) cost $5 and <em>$7</em></p>"),
         ("| a | b |\n|:-|-:|\n| 1 | 2 |", None),
@@ -81,3 +91,48 @@ def test_a_report_is_rendered_once_while_people_are_at_many_places_of_a_study(mo
         "the one that nobody asked for longest is forgotten"
     )
     assert len(rendering._rendered) == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "drawn"),
+    [
+        ("$x^2$", "<msup><mi>x</mi><mn>2</mn></msup>"),
+        (r"\(a<b\)", "<mi>a</mi><mo>&lt;</mo><mi>b</mi>"),
+        (r"$$\frac{1}{n}$$", '<math display="block"><mrow><mfrac>'),
+        (r"\[ \begin{aligned}a&=b\\c&=d\end{aligned} \]", "<mtr>"),
+        (r"$\text{<script>alert(1)</script>}$", "<mtext>&lt;script&gt;alert(1)&lt;/script&gt;</mtext>"),
+        (r"$\href{javascript:alert(1)}{x}$", "<mi>x</mi>"),
+        (r"$\class{a}{x}\style{color:red}{y}\color{red}z$", "<mi>x</mi>"),
+        (r"$\unknown{x}$", None),
+        (r"$\frac{a$", None),
+        (r"$a & b$", None),
+        ("$$a \\\\\nb$$", None),  # two lines that no environment holds
+        (r"$\def\x{\x\x}\x$", None),
+        ("$" + "{" * 900 + "}" * 900 + "$", None),
+        ("$x" + "+1" * 1_000 + "$", None),
+        ("x^2", None),
+    ],
+)  # fmt: skip
+def test_a_formula_is_drawn_by_mathml_alone_or_stays_as_it_is_written(source: str, drawn: str | None) -> None:
+    made = mathml(source)
+    if drawn is None:
+        assert made is None
+        return
+    assert drawn in (made or "")
+    told = re.findall(r"</?([a-z]+)((?: [a-z]+=\"[^\"<>]*\")*)>", made or "")
+    assert len(told) == (made or "").count("<"), "every < opens or closes an element"
+    assert {tag for tag, _ in told} <= DRAWN
+    assert set(re.findall(r" ([a-z]+)=", " ".join(attributes for _, attributes in told))) <= ATTRIBUTES
+
+
+@given(st.text(alphabet="abx12\\{}^_&<>\"'$ frac text href sqrt begin end", max_size=60))
+def test_no_source_of_a_formula_escapes_its_text(source: str) -> None:
+    made = mathml(f"${source}$") or ""
+    assert re.fullmatch(r"(?:</?[a-z]+(?: [a-z]+=\"[\w .%+-]*\")*>|[^<>])*", made)
+
+
+def test_what_is_found_quoted_and_judged_is_the_source() -> None:
+    markdown = "The area is $x^2$, costs $5 and `$y_1$`, and\n\n$$\\frac{a}{b}$$\n\n$\\nonsense{x}$."
+    html = render_report(markdown)
+    assert sorted(formulas_of(html)) == ["$$\\frac{a}{b}$$", "$x^2$"]
+    assert plain_text(markdown).split() == markdown.replace("`", "").split()

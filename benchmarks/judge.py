@@ -4,17 +4,25 @@ Calls per second over concurrency / latency (the ideal), beside bare litellm and
 prompts to the same provider in the same run; CPU per call; and what a hard rate limit wastes. A calipers run does all
 of it: claim, prompt, send, ledger, labels, on SQLite. Exit 1 where a promise is missed. The queue alone, and planning
 many calls, are in judge_queue.py.
+
+Told, and promised by nobody yet: processor time of a call over bare litellm's, and how long after the provider sent a
+reply its line is in the journal, quiet and beside as many busy processes as there are cores. Whoever kills the process
+before that has it paid again. Most of it is litellm's work on the replies that came at the same moment.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
+import multiprocessing
+import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +36,7 @@ from annotation.judges.asking import client
 from annotation.judges.asking.prompt import Prompt, build_prompt
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.planning.plan import plan_judges
+from annotation.judges.queue import journal
 from annotation.judges.running.progress import JudgeSummary
 from annotation.judges.running.run import run_judges
 from benchmarks.promises import Figure, record
@@ -66,6 +75,7 @@ ROWS = (
     Row(3.0, 80, 64, 4, of_ideal=0.90, of_litellm=0.95, of_aiohttp=0.90, cpu_ms=0.5),
 )
 LIMIT_PER_S, LIMITED_CALLS = 50, 600
+WAITED = Row(0.3, 80, 64, 6)
 
 
 def main() -> int:
@@ -82,6 +92,7 @@ def main() -> int:
             for number, row in enumerate(ROWS):
                 figures += throughput(fake, row, Path(folder) / str(number))
             figures += limits(fake, Path(folder))
+            figures += waits(fake, Path(folder) / "waits")
             process.terminate()
     record(figures)
     missed = [figure for figure in figures if not figure.kept]
@@ -115,7 +126,24 @@ def throughput(fake: Fake, row: Row, folder: Path) -> list[Figure]:
         Figure(f"{name}: calipers / bare litellm", calipers / bare_rate, low=row.of_litellm or -math.inf),
         Figure(f"{name}: calipers / raw aiohttp", calipers / raw_rate, low=row.of_aiohttp or -math.inf),
         Figure(f"{name}: CPU above bare litellm", above, "ms a call", high=row.cpu_ms or math.inf),
+        Figure(f"{name}: CPU of a call / bare litellm", found["calipers"][1] / found["litellm"][1]),
     ]
+
+
+def waits(fake: Fake, folder: Path) -> list[Figure]:
+    """From the provider's answer to the journal's line, the longest and the middle, quiet and beside busy processes."""
+    found: list[Figure] = []
+    for name, others in (("quiet", 0), ("busy", os.cpu_count() or 1)):
+        fake.reset(latency_ms=WAITED.latency_s * 1000)
+        with busy(others), noted() as written:
+            run(fake, WAITED.calls, WAITED.concurrency, folder / name, filler(WAITED.kilobytes))
+        sent = {line["prompt"]: line["t"] for line in fake.bill()}
+        assert len(sent) == len(written) == WAITED.calls, "each reply is one prompt's, and was written once"
+        seconds = sorted(at - sent[prompt] for prompt, at in written.items())
+        for which, value in (("longest", seconds[-1]), ("median", seconds[len(seconds) // 2])):
+            found.append(Figure(f"reply to journal, {name}: {which}", value, "s"))
+            print(f"reply to journal, {name}, {which}: {value:.2f} s", flush=True)
+    return found
 
 
 def limits(fake: Fake, folder: Path) -> list[Figure]:
@@ -200,6 +228,41 @@ async def timed(send: Callable[[], Awaitable[None]], concurrency: int, calls: in
     cpu, started = time.process_time(), time.monotonic()
     await asyncio.gather(*(slot() for _ in range(concurrency)))
     return calls / (time.monotonic() - started), (time.process_time() - cpu) * 1000 / calls
+
+
+@contextmanager
+def noted() -> Iterator[dict[str, float]]:
+    """When each reply was written into a journal, by the sha256 of its prompt."""
+    times: dict[str, float] = {}
+    kept = journal.Request.answered
+
+    def answered(self: journal.Request, attempt: Mapping[str, Any], spent: float | None, tries: int) -> None:
+        kept(self, attempt, spent, tries)
+        times[attempt["prompt_sha256"]] = time.time()
+
+    journal.Request.answered = answered  # type: ignore[method-assign]  # for as long as this measures
+    try:
+        yield times
+    finally:
+        journal.Request.answered = kept  # type: ignore[method-assign]  # as before
+
+
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    started = [multiprocessing.Process(target=_spin, daemon=True) for _ in range(processes)]
+    for one in started:
+        one.start()
+    try:
+        yield
+    finally:
+        for one in started:
+            one.terminate()
+            one.join()
+
+
+def _spin() -> None:
+    while True:
+        json.dumps(list(range(1000)))
 
 
 def definition(fake: Fake, concurrency: int, more: str = "") -> tuple[JudgeDefinition, ...]:

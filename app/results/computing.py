@@ -29,6 +29,7 @@ from app.settings import settings
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
 from calibration.biases.position_bias import position_bias
 from calibration.calibrate import NOBODY, Waiting
+from calibration.comparing.disagreement_kinds import DisagreementKinds, disagreement_kinds
 from calibration.errors import CalibrationError
 from calibration.inference.bootstrap import wilson_effective
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
@@ -117,6 +118,11 @@ def _map(engine: Engine, principal: Principal, judge: str) -> ReliabilityMap:
     return reliability_map(verdicts, judge, settings)
 
 
+def _kinds(engine: Engine, principal: Principal, judge: str) -> DisagreementKinds:
+    verdicts, settings = _labels(engine, principal)
+    return disagreement_kinds(verdicts, judge, settings)
+
+
 def _judges(engine: Engine, principal: Principal) -> list[str]:
     verdicts, _ = _labels(engine, principal)
     return sorted(verdicts["rater_id"][verdicts["rater_kind"] == "judge"].astype(str).unique())
@@ -172,6 +178,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "active": _with_session(_active),
     "disputes": _with_session(_disputes),
     "map": _map,
+    "kinds": _kinds,
     "judges": _judges,
     "pilot": _pilot,
 }

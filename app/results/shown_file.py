@@ -14,6 +14,7 @@ from annotation.people.principals import Principal
 from app.results.reporting import Calibrated, calibrated
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
 from calibration.calibrate import NOBODY, POINTS, Waiting
+from calibration.comparing.disagreement_kinds import DisagreementKinds, disagreement_kinds
 from calibration.results import CalibrationReport
 from calibration.sizing.pilot import Pilot, pilot_of
 from calibration.table.verdicts import normalise
@@ -138,6 +139,11 @@ def _map(file: ShownFile, judge: str) -> ReliabilityMap:
     return reliability_map(made.verdicts, judge, made.report.settings)
 
 
+def _kinds(file: ShownFile, judge: str) -> DisagreementKinds:
+    made = calibrated_file(file)
+    return disagreement_kinds(made.verdicts, judge, made.report.settings)
+
+
 def _pilot(file: ShownFile, judge: str) -> Pilot:
     made = calibrated_file(file)
     return pilot_of(made.labels, made.report.settings, judge)
@@ -154,4 +160,5 @@ def _disagreements(file: ShownFile) -> pd.DataFrame:
 
 COMPUTED: dict[str, Callable[..., Any]] = {
     "report": _report, "map": _map, "pilot": _pilot, "judges": _judges, "disagreements": _disagreements,
+    "kinds": _kinds,
 }  # fmt: skip

@@ -171,7 +171,7 @@ def _signals(
         among = replace(
             study, annotators=tuple(annotator for annotator in study.annotators if annotator.rater in panel)
         )
-        agreed[panel] = agreed.get(panel) or _agreements(among, settings)
+        agreed[panel] = agreed.get(panel) or agreements(among, settings)
         scores = agreed[panel][rater]
         if np.isnan(scores.others).all():
             elsewhere = with_elsewhere(agreed[panel], rater)
@@ -232,7 +232,7 @@ def _figures(
         )  # fmt: skip
 
 
-def _agreements(study: Study, settings: CalibrationSettings) -> Mapping[str, Scores]:
+def agreements(study: Study, settings: CalibrationSettings) -> Mapping[str, Scores]:
     """Of every annotator, over all criteria, each with its own kind of answer."""
     found: dict[str, list[Scores]] = {annotator.rater: [] for annotator in study.annotators}
     for group, scale in parts_of(study, settings):
@@ -247,7 +247,7 @@ def _agreement_estimates(study: Study, settings: CalibrationSettings) -> dict[st
     if len(parts) == 1:
         return {annotator.rater: annotator for annotator in ceiling_of(study, *parts[0], settings).annotators}
     note = "criteria of several kinds: share of equal labels, a tie is a label like another"
-    agreed = {rater: (one.own, one.cluster) for rater, one in _agreements(study, settings).items()}
+    agreed = {rater: (one.own, one.cluster) for rater, one in agreements(study, settings).items()}
     return {rater: _share("human_ceiling", rater, *one, settings, "others", note) for rater, one in agreed.items()}
 
 

@@ -17,6 +17,7 @@ from streamlit.testing.v1 import AppTest
 
 from app.command_line import run
 from app.results.shown_file import calibrated_file, of_file, one_of_file, shown_file
+from benchmarks.disagreement_kinds import planted_study
 from tests.app.drawing import FEW, drawn, shown
 from tests.app.drawing import file_page as page
 from tests.calibration.studies import made_pairs, made_ratings
@@ -154,3 +155,16 @@ def answered(address: str) -> int:
         except OSError:
             time.sleep(0.5)
     return 0
+
+
+def test_disagreements_say_why_with_what_to_do_and_show_those_of_one_reason(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    planted_study("order", 1, repeats=1).to_csv(path, index=False)
+    screen = page("disagreements", path)
+    words = shown(screen)
+    assert "Why judge and the annotators differ, most often: it follows the order of the two, in " in words
+    assert "comparisons over 40 topics" in words
+    assert "Ask in both orders, and let unequal answers be a tie." in words
+    drawn(screen.selectbox(key="why").select("order").run())
+    of_order = of_file("kinds", shown_file(str(path), "", FEW), "judge").by_question["kind"].eq("order").sum()
+    assert f"{of_order} of {of_order} questions are answered differently" in shown(screen)

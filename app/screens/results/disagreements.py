@@ -13,14 +13,18 @@ import streamlit as st
 from annotation.errors import AnnotationError
 from annotation.judges.reviewing import disagreements, inspecting
 from annotation.people.principals import Principal
+from app.results.kept import Version
 from app.results.shown_file import ShownFile, Source, one_of_file
 from app.screens import look, report_page, waiting
+from app.screens.results import disagreement_words as told
 from app.settings import database
+from calibration.comparing.disagreement_kinds import DisagreementKinds
 from db.connect import reading
 from plain.counting import counted
 
 PAGE = 8  # lines of the list at once
 AT = "disagreement_at"
+CHOOSE = "Choose a judge to see why it and the annotators differ."
 NO_TEXTS = "A labels file holds answers and reasons, and not the texts they are about."
 HOW_FAR = (
     '<p><a href="/judges" target="_self">Judges</a> and <a href="/progress" target="_self">Progress</a> say how far '
@@ -44,6 +48,7 @@ def show(source: Source) -> None:
         return
     head = st.container()
     filters = _filters(compared)
+    compared = _why(source, version, compared, filters.judge)
     of_all_kinds = disagreements.narrowed(compared, replace(filters, kind=""))
     lines = disagreements.narrowed(of_all_kinds, disagreements.Filters(kind=filters.kind))
     lines = lines[lines["unlike"] > 0]  # in order already
@@ -59,6 +64,35 @@ def show(source: Source) -> None:
         st.expander("Counts by criterion").html(f'<div class="c-page">{counts_table(of_all_kinds)}</div>')
     with beside:
         _one(source, lines.iloc[at])
+
+
+def _why(source: Source, version: Version, compared: pd.DataFrame, chosen: str) -> pd.DataFrame:
+    """Say why one judge and the annotators differ; return the questions of the reason that is chosen, or all."""
+    judges = sorted(compared["judge"].unique())
+    judge = chosen or (judges[0] if len(judges) == 1 else "")
+    if not judge:
+        st.html(f'<div class="c-page"><p class="c-soft">{CHOOSE}</p></div>')
+        return compared
+    kept = waiting.computed("kinds", source, version, judge, doing="Looking for reasons")
+    if kept is None:
+        return compared
+    found: DisagreementKinds = kept.value
+    st.html(f'<div class="c-page"><p>{escape(told.why_sentence(found))}</p></div>')
+    if found.by_question.empty:
+        return compared
+    with st.expander("Why they differ, by kind"):
+        st.html(f'<div class="c-page">{told.why_table(found)}</div>')
+        narrow, _ = st.columns([2, 5])
+        why = narrow.selectbox(
+            "Show only", ["", *told.kinds_to_choose(found)], format_func=lambda kind: told.NAMES.get(kind, "All"),
+            key="why", on_change=_go, args=(0,), bind="query-params",
+        )  # fmt: skip
+    if not why:
+        return compared
+    of_kind = found.by_question[found.by_question["kind"] == why]
+    asked = pd.MultiIndex.from_frame(of_kind[["item_id", "criterion"]].astype(str))
+    own = compared[compared["judge"] == judge]
+    return own[pd.MultiIndex.from_frame(own[["item_id", "criterion"]].astype(str)).isin(asked)]
 
 
 def _filters(compared: pd.DataFrame) -> disagreements.Filters:

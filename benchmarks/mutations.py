@@ -369,7 +369,7 @@ def _function(file: str, line: int) -> int:
 @cache
 def _spans(file: str) -> list[tuple[int, int, frozenset[str]]]:
     return [
-        (node.lineno, node.end_lineno or 0, frozenset(it.id for it in ast.walk(node) if isinstance(it, ast.Name)))
+        (node.lineno, node.end_lineno or 0, frozenset(map(_named, ast.walk(node))))
         for node in ast.walk(tree_of(ROOT / file))
         if isinstance(node, ast.FunctionDef)
     ]

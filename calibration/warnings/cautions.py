@@ -111,7 +111,7 @@ def _by_chance(shared: Counts, alike: Counts) -> Flags:
     others agree in everything, or share nothing, nothing says that it is chance.
     """
     others = shared.sum() - shared
-    share = np.divide(alike.sum() - alike, others, out=np.ones(shared.shape), where=others > 0)
+    share = np.divide(alike.sum() - alike, others, out=np.ones(shared.shape), where=others != 0)
     expected = (shared >= SHARED).sum() * share**shared
     return np.asarray((share < 1) & (expected >= UNLIKELY))
 

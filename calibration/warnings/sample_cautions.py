@@ -233,7 +233,7 @@ def _words_of_one_kind(study: Study) -> Iterator[ReportWarning]:
 
 def _never_of(own: "pd.Series[int]", other: "pd.Series[int]") -> dict[str, int]:
     """Words of one kind of rater that the other never gives, where that is no accident; with their counts."""
-    missed = own[(other == 0) & (own > 0)]
+    missed = own[(other == 0) & (own != 0)]
     likely = (1 - missed / own.sum()) ** other.sum()
     return {str(word): int(missed[word]) for word in missed.index if likely[word] < RARE}
 

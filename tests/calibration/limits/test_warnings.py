@@ -92,6 +92,40 @@ def test_thirty_equal_labels_are_two_people_where_others_agree_as_often(equal: f
     assert bool(cautions._by_chance(shared, alike)[0, 1]) is not warned
 
 
+def by_chance(others: int, alike: int) -> bool:
+    """Of a pair with 30 equal labels beside one with so many others."""
+    shared, equal = np.zeros((3, 3), int), np.zeros((3, 3), int)
+    shared[0, 1:], equal[0, 1:] = (30, others), (30, alike)
+    with np.errstate(all="raise"):
+        return bool(cautions._by_chance(shared, equal)[0, 1])
+
+
+def test_what_chance_explains_is_one_pair_in_twenty_panels(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert by_chance(1_000, 887)  # two such pairs, .887 to the power of 30: .055 are to be expected
+    assert not by_chance(1_000, 881)  # .045
+    assert not by_chance(0, 0)
+    monkeypatch.setattr(cautions, "UNLIKELY", 0.5**30)
+    assert by_chance(2, 1)
+
+
+@pytest.mark.parametrize(("others", "never"), [(7, True), (6, False)])  # .5 to the power of 7 is .008, of 6 .016
+def test_a_word_is_never_given_where_chance_is_below_one_percent(others: int, never: bool) -> None:
+    own, other = pd.Series({"x": 5, "y": 5, "z": 0}), pd.Series({"x": 0, "y": others, "z": 0})
+    assert sample_cautions._never_of(own, other) == ({"x": 5} if never else {})
+
+
+def test_a_word_as_likely_as_the_limit_is_no_word_of_one_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sample_cautions, "RARE", 0.25)
+    assert sample_cautions._never_of(pd.Series({"x": 1, "y": 1}), pd.Series({"x": 0, "y": 2})) == {}
+
+
+def test_people_and_judges_alone_are_enough_for_words_of_one_kind() -> None:
+    said = [("human", "none"), ("human", "yes"), ("judge", "ignore"), ("judge", "yes")] * 7
+    frame = pd.DataFrame(said, columns=["rater_kind", "label"]).assign(criterion="c", status="ok")
+    study: Any = Made(frame=frame, of_kind=lambda table, kind: np.ones(len(table), bool))
+    assert codes(sample_cautions._words_of_one_kind(study)) == ["words_of_one_kind"]
+
+
 @pytest.mark.parametrize(
     ("people", "shared", "units", "expected"),
     [
@@ -127,13 +161,20 @@ def shown(first: int, of: int, known: bool = True, raters: int = 1) -> Any:
     ("first", "of", "warned"),
     [
         (5, 20, False), (4, 20, True), (15, 20, False), (16, 20, True), (19, 19, False), (20, 20, True), (0, 20, True),
-        (59, 90, True), (57, 90, False), (240, 400, False), (241, 400, True),
+        (59, 90, True), (57, 90, False), (240, 400, False), (241, 400, True), (160, 400, False), (140, 400, True),
+        (450, 1_000, False),
     ],
 )  # fmt: skip
 def test_an_unbalanced_order_is_outside_of_forty_to_sixty_percent_and_of_what_a_coin_draws(
     first: int, of: int, warned: bool
 ) -> None:
     assert codes(cautions._orders(shown(first, of), [], [])) == ["unbalanced_order"] * warned
+
+
+def test_an_order_just_as_far_out_as_a_coin_draws_is_no_habit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cautions, "Z_OF_A_COIN", 2.0)  # 2.576 roots of a whole number are never whole so far out
+    assert codes(cautions._orders(shown(40, 64), [], [])) == []
+    assert codes(cautions._orders(shown(41, 64), [], [])) == ["unbalanced_order"]
 
 
 @pytest.mark.parametrize(("raters", "rest"), [(4, False), (5, False), (6, True), (7, True)])

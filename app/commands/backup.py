@@ -1,7 +1,6 @@
 """Everything a database holds as one file, and that file back into an empty database of either kind."""
 
 from dataclasses import asdict
-from importlib.metadata import version
 from pathlib import Path
 
 import typer
@@ -29,6 +28,8 @@ def backup(
 
     Example: calipers backup monday.calipers
     """
+    from importlib.metadata import version
+
     from db.backup import write_backup
 
     engine = opened()

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile, ZipFile
 
 import typer
 
@@ -325,6 +324,8 @@ def _opened(bundle: Path) -> Iterator[Path]:
 
 
 def _unpack(bundle: Path, into: Path) -> None:
+    from zipfile import BadZipFile, ZipFile
+
     try:
         with ZipFile(bundle) as archive:
             entries = archive.infolist()

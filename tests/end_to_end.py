@@ -33,6 +33,7 @@ from db.connect import reading, transaction  # noqa: E402
 from db.people_tables import Enrollment, Rater  # noqa: E402
 from db.tables import Assignment, Item, Label, Report, System  # noqa: E402
 from tests.browser.conftest import FLAGS, Server  # noqa: E402
+from tests.browser.driving import THIRTY_NINE  # noqa: E402
 from tests.conftest import chromium  # noqa: E402
 from tests.small_study import answer  # noqa: E402
 
@@ -141,7 +142,9 @@ def main() -> None:
     try:
         assert fake.stdout is not None
         api_base = fake.stdout.readline().split()[1]
-        calipers(server, "init", STUDY, "--protocol", "wlc_writing_39", "--seed", "7")
+        protocol = work / "wlc_writing_39.toml"
+        protocol.write_text(THIRTY_NINE, encoding="utf-8")
+        calipers(server, "init", STUDY, "--protocol", str(protocol), "--seed", "7")
         calipers(server, "import", "reports", str(asked.folder.resolve()), "--layout", "wlc", "--study", STUDY)
         calipers(server, "pairs", STUDY, "--per-topic", "1", "--overlap", str(len(PEOPLE)), "--apply")
         calipers(server, "audit", STUDY, "--resolve", "keep", "--reason", "a rehearsal: nothing is published")

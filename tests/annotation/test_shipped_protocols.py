@@ -15,6 +15,7 @@ from sqlalchemy import Engine, select
 from annotation.judges.defining.judge_file import parse_judges
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.running.run import run_judges
+from annotation.people.consent import consent_version, give_consent
 from annotation.protocol import Protocol, read_protocol, shipped_protocols
 from annotation.studies import criteria_of
 from annotation.work.claiming import take
@@ -200,6 +201,7 @@ def test_a_person_is_shown_the_question_with_its_answers(engine: Engine, tmp_pat
     study, protocol = study_of(engine, tmp_path, name), shipped(name)
     with transaction(engine) as session:
         person = a_person(session, study)
+        give_consent(session, person, consent_version(protocol.study.consent))
         taken = take(session, person)
         assert taken is not None
         page = assignment_page(session, person, taken.aid)
@@ -267,3 +269,11 @@ if SEEDS.exists():
         part = SEEDS.read_text(encoding="utf-8").split("\n## 6.")[1].split("\n## 7.")[0]
         named = [row.split("|")[1].strip() for row in part.splitlines() if row.startswith("|")][2:]
         assert sorted(named) == sorted(TABLE)
+
+
+def test_consent_is_asked_for_where_the_study_asked_for_it() -> None:
+    """Wiki Live Challenge alone says that its annotators gave theirs; what it paid stands in the protocol too."""
+    asked = {name: read_protocol(name)[0].study for name in shipped_protocols()}
+    assert {name for name, study in asked.items() if study.consent} == {"wlc_writing_39"}
+    assert "published" in asked["wlc_writing_39"].consent
+    assert asked["wlc_writing_39"].pay.rate == 10

@@ -7,6 +7,7 @@ import pandas as pd
 
 from annotation.errors import AnnotationError
 from annotation.facts.leakage_facts import leaks_of
+from annotation.facts.source_facts import cited_sources
 from annotation.leaks.reference_leakage import RUN
 from annotation.studies import find_study
 from app.results.reporting import Calibrated
@@ -16,6 +17,7 @@ from calibration.settings import Aggregate
 from calibration.study.joining import study_of
 from calibration.systems.topic_scores import measures_of, topic_scores
 from db.connect import reading
+from exports.sheets.later_sources import LISTED, SourceAge, later_sources_table
 from exports.sheets.leakage import ReportLeak, leakage_table, leaked_topics
 from exports.sheets.topics import categories_table, category_scores_table, difficulty_table, why_no_difficulty
 from exports.tables import Table
@@ -53,6 +55,20 @@ def without_leaks(made: Calibrated, most: float) -> tuple[Calibrated, Table | No
         raise AnnotationError("no_topics", f"every topic has a report that quotes more than {most:g}; raise --leakage")
     report = calibrate(kept, made.report.settings, ())
     return replace(made, verdicts=kept, report=report), leakage_table(leaks, most, RUN)
+
+
+def later_sources(study: str, cutoff: str, *, every: bool = False) -> Table | None:
+    """Which sources of a study's reports are from after the cut-off; `every`: all of them are named.
+
+    None where no report cites an address. Raises AnnotationError where the cut-off is neither a date nor a column.
+    """
+    with reading(database()) as session:
+        found = cited_sources(session, find_study(session, study), cutoff)
+    ages = [
+        SourceAge(one.topic, one.system, one.address, one.dated > one.cutoff if one.dated and one.cutoff else None)
+        for one in found
+    ]
+    return later_sources_table(ages, cutoff, len(ages) if every else LISTED)
 
 
 def leaks_in(study: str) -> list[ReportLeak]:

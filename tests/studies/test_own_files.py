@@ -311,3 +311,27 @@ def test_insights_of_dr3_eval_import_and_calibrate(desk: Desk) -> None:
     }  # fmt: skip
     of_the_user = (0.5 + 0.5 + 1 + 0.5 + 0.75 + 1) / 6  # what got no result is left out, and is not a 0
     assert recall == pytest.approx((of_the_user + 1) / 2)
+
+
+def test_sources_from_after_a_survey_are_counted_and_named(desk: Desk) -> None:
+    """Each survey says in `update_date` up to when its reports may search: 2025-04-22."""
+    first, second, *_ = survey_tree(desk.folder / "rb")
+    cited = {
+        first: "https://arxiv.org/abs/2504.00001 https://arxiv.org/abs/2505.00001 https://arxiv.org/abs/2505.00001",
+        second: "https://a.org/2025/04/22/x https://a.org/2025/04/23/x https://a.org/about https://a.org/2019/01/x",
+    }
+    for survey, sources in cited.items():
+        put(desk.folder / f"rb/o3/{survey}.json", json.dumps({"response": f"# A survey\n\nIt says so.\n\n{sources}\n"}))
+    desk("init", "rb", "--protocol", "rb_cited", "--seed", "7")
+    desk("import", "reports", "rb", "--layout", "reportbench", "--study", "rb")
+    for cutoff, late in {"update_date": 2, "2025-04-21": 3, "2025-05-01": 0}.items():
+        table = json.loads(desk("topics", "rb", "--cutoff", cutoff, "--json"))
+        (row,) = table["rows"]
+        assert (row["system"], row["count"], row["dated"], row["sources"]) == ("o3", late, 5, 6)
+        assert row["later"]["value"] == late / 5
+        assert row["later"]["clusters"] == 2
+    table = json.loads(desk("topics", "rb", "--cutoff", "update_date", "--json"))
+    assert f"{first}: https://arxiv.org/abs/2505.00001; " in " ".join(table["notes"])
+    told = desk("topics", "rb", "--cutoff", "yesterday", exit_code=1)
+    assert "no date such as 2025-04-22" in told
+    assert "update_date" in told

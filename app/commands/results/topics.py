@@ -88,6 +88,10 @@ def topics(
         max=1,
         help="Leave out topics of which a report quotes its reference in more than this share of its words, .1 say.",
     ),
+    cutoff: str = typer.Option(
+        "",
+        help="Instead of these: cited sources from after this day (2025-04-22), or after that in this topics' column.",
+    ),
     protocol: str = printing.PROTOCOL,
     resamples: int = RESAMPLES,
     as_json: bool = printing.JSON,
@@ -104,9 +108,17 @@ def topics(
     Example: calipers topics mystudy --by gemini-2.5-pro
     Example: calipers topics labels.csv --features topics.csv --json
     Example: calipers topics wlc --by gemini-2.5-pro --leakage .1
+    Example: calipers topics rb --cutoff update_date
     """
     from app.results import reporting
-    from app.results.topic_tables import topic_tables, without_leaks
+    from app.results.topic_tables import later_sources, topic_tables, without_leaks
+
+    if cutoff:
+        later = later_sources(what, cutoff, every=as_json)
+        if later is None:
+            raise AnnotationError("no_sources", f"no report of {what} names an address")
+        _print(later, as_json)
+        return
 
     with printing.working("comparing topics"):
         made = reporting.calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())

@@ -18,7 +18,7 @@ from calibration.table.verdicts import BOTH_ORDERS
 TINY = 1e-12
 PERMUTATIONS = 999
 FEWEST_PERMUTATIONS = 99
-AT_ONCE = 2**20  # errors whose correlations are worked out together
+AT_ONCE = 2**17  # errors whose correlations are worked out together: a few megabytes
 CELLS = 50_000_000  # errors permuted in all: a larger table is permuted less often, and at last not at all
 
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -24,9 +25,8 @@ import pandas as pd
 from app.results.reporting import calibrated
 from benchmarks.large_labels import write_labels
 from benchmarks.promises import Figure, record
-from calibration.calibrate import points
-from calibration.results import CalibrationSettings
-from calipers.kept_reports import VARIABLE, Waiting
+from calibration.calibrate import Waiting, calibrate
+from calipers.kept_reports import VARIABLE
 from calipers.tidy_files import labels_of
 
 PAIRS, TOPICS, PEOPLE, OVERLAP, SYSTEMS = 11_000, 1_000, 18, 3, 6
@@ -71,6 +71,20 @@ def pairs_of_five_judges(seed: int = 0) -> pd.DataFrame:
     return pd.concat(parts)
 
 
+class Enough(Exception):
+    """The points are there."""
+
+
+def up_to_points(labels: pd.DataFrame) -> None:
+    """A report as far as its points."""
+
+    def stop(_: object) -> None:
+        raise Enough
+
+    with suppress(Enough):
+        calibrate(labels, waiting=Waiting(stop))
+
+
 def figures(folder: Path) -> list[Figure]:
     """Each step, one after the other; what is kept lies in `folder`."""
     many, five = folder / "many.csv", folder / "five.csv"
@@ -78,7 +92,7 @@ def figures(folder: Path) -> list[Figure]:
     pairs_of_five_judges().to_csv(five, index=False)
     os.environ[VARIABLE] = str(folder / "kept")
     reading, (labels, _) = cpu_s(lambda: labels_of(many, used_only=True))
-    at_once, _ = cpu_s(lambda: points(labels, CalibrationSettings()))
+    at_once, _ = cpu_s(lambda: up_to_points(labels))
     read_five, _ = cpu_s(lambda: labels_of(five, used_only=True))
     whole, _ = cpu_s(lambda: calibrated(str(five), waiting=Waiting(lambda _: None)))
     kept, _ = cpu_s(lambda: calibrated(str(five), waiting=Waiting(lambda _: None)))

@@ -33,6 +33,7 @@ from plain.hashes import canonical_sha256, file_sha256, text_sha256
 
 VARIABLE, OFF = "CALIPERS_CACHE", "off"
 SUFFIX = ".report"
+PART = f"{SUFFIX}.part"  # one that is being written
 MOST_BYTES = 256 * 2**20
 OURS = "calibration"  # reports are made of its records
 ARRAYS = {("numpy", "dtype"), ("numpy._core.numeric", "_frombuffer")}  # how an array of numbers is read
@@ -132,12 +133,13 @@ def read_report(place: Path) -> CalibrationReport | None:
     """The report in a file, which is then the last to make room; None where there is none, or not a whole one."""
     try:
         held = place.read_bytes()
-        os.utime(place)
+        with suppress(OSError):  # a folder that may only be read
+            os.utime(place)
         digest, packed = held[:32], held[32:]
         if hashlib.sha256(packed).digest() != digest:
             return None
         found = _Records(io.BytesIO(zlib.decompress(packed))).load()
-    except (OSError, pickle.UnpicklingError):
+    except (OSError, EOFError, ImportError, ValueError, TypeError, pickle.UnpicklingError, zlib.error):
         return None
     return found if isinstance(found, CalibrationReport) else None
 
@@ -159,7 +161,7 @@ def keep_report(place: Path, report: CalibrationReport) -> None:
     packed = zlib.compress(pickle.dumps(report, protocol=5), level=1)
     part = ""
     try:
-        with tempfile.NamedTemporaryFile(dir=place.parent, suffix=".part", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=place.parent, suffix=PART, delete=False) as file:
             part = file.name
             file.write(hashlib.sha256(packed).digest() + packed)
         Path(part).replace(place)
@@ -174,7 +176,7 @@ def make_room(folder: Path, most_bytes: int = MOST_BYTES) -> None:
     files = []
     for path in folder.iterdir():
         with suppress(OSError):
-            if path.suffix in (SUFFIX, ".part"):
+            if path.name.endswith((SUFFIX, PART)):
                 files.append((path.stat().st_mtime, path.stat().st_size, path))
     total = 0
     for _, size, path in sorted(files, reverse=True):

@@ -65,7 +65,7 @@ def of_file(what: str, file: ShownFile, *arguments: str, waiting: Waiting = NOBO
 
     `waiting`: who is told of a report while it is computed.
     """
-    if waiting is not None and what == "report":
+    if waiting is not NOBODY and what == "report":
         return _calibrated(file, waiting).report
     return _kept(what, file, *arguments)
 
@@ -79,6 +79,12 @@ def _kept(what: str, file: ShownFile, *arguments: str) -> Any:
 def calibrated_file(file: ShownFile) -> Calibrated:
     """Exactly what `calipers calibrate` makes of it."""
     return _calibrated(file)
+
+
+@lru_cache(maxsize=2)
+def _as_read(file: ShownFile) -> Calibrated:
+    """Its labels and settings as `calipers calibrate` takes them; nothing is reckoned of them."""
+    return _calibrated(file, only=())
 
 
 def _calibrated(file: ShownFile, waiting: Waiting = NOBODY, only: Collection[str] | None = None) -> Calibrated:
@@ -135,17 +141,17 @@ def _report(file: ShownFile) -> CalibrationReport:
 
 
 def _map(file: ShownFile, judge: str) -> ReliabilityMap:
-    made = calibrated_file(file)
+    made = _as_read(file)
     return reliability_map(made.verdicts, judge, made.report.settings)
 
 
 def _kinds(file: ShownFile, judge: str) -> DisagreementKinds:
-    made = calibrated_file(file)
+    made = _as_read(file)
     return disagreement_kinds(made.verdicts, judge, made.report.settings)
 
 
 def _pilot(file: ShownFile, judge: str) -> Pilot:
-    made = calibrated_file(file)
+    made = _as_read(file)
     return pilot_of(made.labels, made.report.settings, judge)
 
 

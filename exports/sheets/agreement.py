@@ -136,7 +136,7 @@ def summary_table(report: CalibrationReport) -> Table:
 def points_table(points: CalibrationReport) -> Table:
     """Agreement before its intervals are there: `summary`, or `criteria` where nothing is pooled, without intervals.
 
-    `points`: as `calibration.calibrate.points` makes them.
+    `points`: what `calibration.calibrate.calibrate` tells whoever waits.
     """
     table = summary_table(points)
     table = table if table.rows else criteria_table(points) or table

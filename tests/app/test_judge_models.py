@@ -18,11 +18,13 @@ ENTRIES = {
     "openai/dear": {"litellm_provider": "openai", "input_cost_per_token": 2e-6, "output_cost_per_token": 8e-6,
                     "cache_read_input_token_cost": 5e-7, "max_input_tokens": 200_000},
     "openai/cheap-mini": {"litellm_provider": "openai", "input_cost_per_token": 1e-7, "output_cost_per_token": 4e-7,
-                          "max_input_tokens": 128_000, "deprecation_date": "2027-01-01"},
+                          "max_input_tokens": 128_000, "deprecation_date": "2099-01-01"},
     "together_ai/cheap-mini": {"litellm_provider": "together_ai", "input_cost_per_token": 2e-7,
                                "output_cost_per_token": 2e-7},
     "ollama/free-mini": {"litellm_provider": "ollama", "input_cost_per_token": 0.0, "output_cost_per_token": 0.0,
                          "max_input_tokens": 8_192},
+    "openai/gone": {"litellm_provider": "openai", "input_cost_per_token": 1e-9, "output_cost_per_token": 1e-9,
+                    "max_input_tokens": 1_000, "deprecation_date": "2024-05-31"},
     "openai/voice": {"litellm_provider": "openai", "mode": "audio_speech"},
     "nobodys-size": {"litellm_provider": "fireworks_ai", "input_cost_per_token": 1e-8, "output_cost_per_token": 1e-8},
     "github_copilot/gpt": {"litellm_provider": "github_copilot"},
@@ -44,11 +46,14 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("given", "names"),
     [
-        ([], ["together_ai/cheap-mini", "openai/cheap-mini", "openai/dear", "ollama/free-mini"]),
+        ([], ["together_ai/cheap-mini", "openai/cheap-mini", "openai/dear", "ollama/free-mini", "openai/gone"]),
         (["MINI"], ["together_ai/cheap-mini", "openai/cheap-mini", "ollama/free-mini"]),
         (["mini", "cheap"], ["together_ai/cheap-mini", "openai/cheap-mini"]),
-        (["--provider", "openai"], ["openai/cheap-mini", "openai/dear"]),
-        (["--max-price", "0.3"], ["together_ai/cheap-mini"]),  # the other writes at .40; no price is not a low one
+        (["--provider", "OpenAI"], ["openai/cheap-mini", "openai/dear", "openai/gone"]),
+        (
+            ["--max-price", "0.3"],
+            ["together_ai/cheap-mini", "openai/gone"],
+        ),  # the other writes at .40; no price is not a low one
         (["--min-context", "100000"], ["openai/cheap-mini", "openai/dear"]),
         (["--limit", "1"], ["together_ai/cheap-mini"]),
         (["nothing-like-it"], []),
@@ -68,7 +73,7 @@ def test_a_row_says_prices_per_million_tokens_context_and_last_day_and_what_is_n
     rows = [line.split() for line in said.stdout.splitlines() if "mini" in line]
     assert rows == [
         ["together_ai/cheap-mini", "together_ai", "0.2", "–", "0.2", "–"],
-        ["openai/cheap-mini", "openai", "0.1", "–", "0.4", "128,000", "2027-01-01"],
+        ["openai/cheap-mini", "openai", "0.1", "–", "0.4", "128,000", "2099-01-01"],
     ]
     assert "2 of 3 models" in said.stderr
 

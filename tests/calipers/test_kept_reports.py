@@ -149,11 +149,12 @@ def test_many_at_once_find_whole_reports_and_leave_one_file(folder: Path) -> Non
 
 
 def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
-    for age, name in enumerate(("new.report", "older.report", "oldest.report", "left.part", "mine.txt")):
+    names = ("new.report", "older.report", "oldest.report", "left.report.part", "mine.txt", "mine.part")
+    for age, name in enumerate(names):
         (tmp_path / name).write_bytes(bytes(100))
         os.utime(tmp_path / name, (10_000 - age, 10_000 - age))
     make_room(tmp_path, most_bytes=250)
-    assert {path.name for path in tmp_path.iterdir()} == {"new.report", "older.report", "mine.txt"}
+    assert {path.name for path in tmp_path.iterdir()} == {"new.report", "older.report", "mine.txt", "mine.part"}
 
 
 def test_points_come_first_and_how_far_intervals_are_after(

@@ -54,7 +54,11 @@ def environment(database_url: str, port: int) -> dict[str, str]:
     """env.example as somebody fills it in."""
     lines = [line for line in (FOLDER / "env.example").read_text().splitlines() if line and not line.startswith("#")]
     written = dict(line.split("=", 1) for line in lines)
-    here = {"CALIPERS_DATABASE_URL": database_url, "CALIPERS_BASE_URL": f"http://127.0.0.1:{port}"}
+    here = {
+        "CALIPERS_DATABASE_URL": database_url,
+        "CALIPERS_BASE_URL": f"http://127.0.0.1:{port}",
+        "CALIPERS_CACHE": "off",
+    }
     return written | here
 
 

@@ -27,23 +27,29 @@ class KnownModel:
 
 
 def known_models(
-    words: Iterable[str] = (), provider: str = "", max_price: float = math.inf, min_context: int = 0
+    words: Iterable[str] = (), provider: str = "", max_price: float = math.inf, min_context: int = 0, today: str = ""
 ) -> list[KnownModel]:
-    """The chat models whose name holds all `words`, the cheapest first, those without a price last.
+    """The chat models whose name holds all `words`, the cheapest first, then those without a price, and last those that
+    had ended by `today`, as YYYY-MM-DD.
 
-    `provider`: how litellm's name of it begins. `max_price`: USD per million tokens, of input and output alike;
-    `min_context`: input tokens. Who has no price, or no context length, passes no filter of it.
+    `provider`: how litellm's name of it begins, in any case. `max_price`: USD per million tokens, of input and
+    output alike; `min_context`: input tokens. Who has no price, or no context length, passes no filter of it.
     """
     wanted = [word.casefold() for word in words]
     found = [
         one
         for one in _all()
-        if one.provider.startswith(provider)
+        if one.provider.startswith(provider.casefold())
         and all(word in one.model.casefold() for word in wanted)
         and (max_price == math.inf or _dearest(one) <= max_price)
         and (one.context or 0) >= min_context
     ]
-    return sorted(found, key=lambda one: (_dearest(one), one.price.input if one.price else math.inf, one.model))
+
+    def place(one: KnownModel) -> tuple[bool, float, float, str]:
+        ended = (one.until or today) < today
+        return ended, _dearest(one), one.price.input if one.price else math.inf, one.model
+
+    return sorted(found, key=place)
 
 
 def providers() -> list[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from app.commands.printing import JSON, print_json, print_table
+from db.types import now
 from plain.counting import counted
 
 if TYPE_CHECKING:
@@ -35,14 +36,15 @@ def models(
     """
     from annotation.judges.asking.known_models import known_models, providers
 
-    found = known_models(words or (), provider, float("inf") if max_price is None else max_price, min_context)
+    most = float("inf") if max_price is None else max_price
+    found = known_models(words or (), provider, most, min_context, f"{now():%Y-%m-%d}")
     shown = found[:limit] if limit else found
     if as_json:
         print_json([{**asdict(one), "price": one.price and one.price.model_dump()} for one in shown])
         return
     if not found:
         known = providers()
-        if not any(name.startswith(provider) for name in known):
+        if not any(name.startswith(provider.casefold()) for name in known):
             raise typer.BadParameter(f"litellm's list has {', '.join(known)}", param_hint="--provider")
         typer.echo("no model of litellm's list passes all of these; take one away", err=True)
         return

@@ -10,7 +10,7 @@ from typing import Any
 Element = dict[str, Any]
 
 NO_ATTRIBUTES: list[Any] = ["", [], []]
-# Second copies of what stands beside them, for other readers: KaTeX's drawing of a formula, its preview in MathJax
+# Second copies of what is beside them, for other readers: KaTeX's drawing of a formula, its preview in MathJax
 COPIES = {"katex-html", "MathJax_Preview", "MJX_Assistive_MathML", "mjx-assistive-mml"}
 NUMBER = re.compile(r"[\[(]?\s*\d{1,4}(?:\s*[,;–-]\s*\d{1,4})*\s*[\])]?")  # what a mark that leads to a source says
 BRACKET = re.compile(r"([\[\]])")

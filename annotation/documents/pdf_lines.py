@@ -1,13 +1,15 @@
 """The lines of a PDF's page in the order in which a person reads them; a PDF knows characters and places only."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-GAP = 2.0  # type sizes: blanks in a line are narrower, what stands further apart is another column
-MARGIN = 0.09  # of a page's height, above and below which its running titles stand
+FORMS = re.compile(r"[\u2e80-\u2fdf\ufb00-\ufb06]")
+GAP = 2.0  # type sizes: blanks in a line are narrower, what is further apart is another column
+MARGIN = 0.09  # of a page's height, above and below which its running titles are
 FEWEST = 8  # lines that make a column
 SMALL = 0.85  # of the size of most words
 FEWEST_ROWS = 3  # that make a table without rules
@@ -110,7 +112,7 @@ def read_pages(pages: Sequence[dict[str, Any]]) -> Read:
 
 
 def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], list[Figure]]:
-    words = [_linked(Word(*values), page["links"]) for values in page["words"]]
+    words = [_linked(Word(_letters(text), *where), page["links"]) for text, *where in page["words"]]
     tables = []
     for rows in page["tables"]:
         cells = [cell for row in rows for cell in row if cell]
@@ -123,6 +125,11 @@ def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], l
         tables.append(Table(made, box[1], number))
     words += [dot for x0, x1, top, bottom in page["dots"] if (dot := _bullet(words, x0, x1, top, bottom))]
     return _lines(words, number), tables, [Figure(top, number) for _, _, top, _ in page["figures"]]
+
+
+def _letters(text: str) -> str:
+    """Ligatures and radicals, which fonts hold in place of letters, as the letters that they are."""
+    return FORMS.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
 
 
 def _bullet(words: Iterable[Word], x0: float, x1: float, top: float, bottom: float) -> Word | None:
@@ -156,7 +163,7 @@ def _lines(words: Iterable[Word], page: int, *, apart: bool = True) -> list[Line
 
 
 def _on_one_foot(words: Sequence[Word]) -> list[list[Word]]:
-    """Words by height; a small one beside a larger belongs to its line, wherever it stands."""
+    """Words by height; a small one beside a larger belongs to its line, wherever it is."""
     usual = _usual(word.size for word in words for _ in word.text) if words else 0.0
     rows = _by_foot(word for word in words if word.size >= SMALL * usual)
     alone = []
@@ -194,7 +201,7 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
         if parts and word.x0 - parts[-1][-1].x1 <= GAP * max(word.size, parts[-1][-1].size):
             parts[-1].append(word)
         elif parts and LISTED.fullmatch(parts[-1][-1].text) and len(parts[-1]) == 1:
-            parts[-1].append(word)  # a bullet's text stands where a tab put it
+            parts[-1].append(word)  # a bullet's text is where a tab put it
         else:
             parts.append([word])
     return parts

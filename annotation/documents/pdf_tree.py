@@ -21,6 +21,7 @@ DEEPEST = 4
 BOLD, SLANTED = re.compile(r"bold|black|heavy|semibold|demi", re.I), re.compile(r"italic|oblique|slanted", re.I)
 TYPED = re.compile(r"courier|mono|consolas|menlo|typewriter|cmtt", re.I)
 STOPPED = re.compile(r"[.!?:;。！？：][\"'”’)\]]*$")
+UNSPACED_DASH = re.compile(r"\w—$")
 HYPHEN = re.compile(r"[^\W\d_][-\u00ad\u2010]$")
 MANY = 0.08  # of all lines: a program that sets text breaks words so often, others at their own hyphens alone
 CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
@@ -56,7 +57,7 @@ def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
     told = {
         "page in columns, whose order was guessed": read.in_columns,
         "page without text": read.without_text,
-        "page with a drawing, whose labels stand in the text": read.drawn,
+        "page with a drawing, whose labels are in the text": read.drawn,
     }
     return tuple(counted(count, what) if count == 1 else _many(count, what) for what, count in told.items() if count)
 
@@ -88,14 +89,18 @@ class _Look:
         text = [line for line in lines if line.size == self.size]
         apart = (below.top - above.top for above, below in pairwise(text) if above.page == below.page)
         steps = sorted(step for step in apart if 0 < step < 3 * self.size)
+        ends = sorted(line.x1 for line in text)
+        self.right = ends[len(ends) * 9 // 10] if ends else 0.0  # where most full lines end
         # of few lines most may begin a paragraph
         self.step = steps[len(steps) // 3] if len(steps) >= 8 else min([1.65 * self.size, *steps])
         at_end = [line.words[-1].text for line in lines if len(line.words) > 3]
         self.breaks_words = sum(bool(HYPHEN.search(text)) for text in at_end) > MANY * len(at_end)
         self.known = {word.text.strip(MARKS).lower() for line in lines for word in line.words}
 
-    def cell(self, lines: Sequence[pdf_lines.Line]) -> list[Element]:
-        return [_el("Plain", _plain(self._inlines(lines)))] if lines else []
+    def cell(self, lines: Sequence[pdf_lines.Line], heads: bool) -> list[Element]:
+        """`heads`: of the first row, which is set in bold type without being said to be."""
+        inlines = self._inlines(lines)
+        return [_el("Plain", _plain(inlines) if heads else inlines)] if lines else []
 
     def _may_head(self, line: pdf_lines.Line) -> bool:
         return line.size >= LARGER * self.size and len(line.text) <= LONGEST_HEADING
@@ -130,7 +135,8 @@ class _Look:
         if _is_bold(last) != _is_bold(line) and (_is_bold(line) or len(group) == 1):
             return False
         if last.page != line.page or line.top < last.top - self.step:  # over to the next page or column
-            return not STOPPED.search(last.text) and not self._may_head(line) and line.text[:1].islower()
+            is_cut_off = line.text[:1].islower() or last.x1 > self.right - 4 * self.size
+            return is_cut_off and not STOPPED.search(last.text) and not self._may_head(line)
         if line.top - last.top > 1.3 * max(self.step, 1.15 * line.size):
             return False
         is_indented = line.x0 - last.x0 > 1.2 * line.size and not _is_typed(line)
@@ -168,7 +174,7 @@ class _Look:
 
     def _inlines(self, group: Sequence[pdf_lines.Line], skipped: int = 0) -> list[Element]:
         """The words of a paragraph, the first `skipped` left out; a word that a line's end broke is whole again."""
-        words: list[tuple[str, pdf_lines.Word, bool]] = []  # its text, itself, and whether a blank stands before it
+        words: list[tuple[str, pdf_lines.Word, bool]] = []  # its text, itself, and whether a blank is before it
         for number, line in enumerate(group):
             for at, word in enumerate(line.words):
                 if number or at >= skipped:
@@ -201,7 +207,9 @@ def _is_apart(before: tuple[str, pdf_lines.Word, bool] | None, word: pdf_lines.W
     if before is None:
         return False
     if begins_line:
-        return not (CJK.match(before[0][-1:]) and CJK.match(word.text[:1]))
+        ends, begins = before[0][-1:], word.text[:1]
+        is_joined = UNSPACED_DASH.search(before[0]) or begins == "—" or (HYPHEN.search(before[0]) and begins.isalpha())
+        return not (is_joined or (CJK.match(ends) and CJK.match(begins)))
     return word.x0 - before[1].x1 > 0.13 * min(word.size, before[1].size)
 
 
@@ -276,8 +284,8 @@ def _figure() -> Element:
 
 def _table(table: pdf_lines.Table, look: _Look) -> Element:
     rows = [
-        [NO_ATTRIBUTES, [[NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, look.cell(cell)] for cell in row]]
-        for row in table.rows
+        [NO_ATTRIBUTES, [[NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, look.cell(cell, at == 0)] for cell in row]]
+        for at, row in enumerate(table.rows)
     ]
     columns = [[{"t": "AlignDefault"}, {"t": "ColWidthDefault"}] for _ in range(max(map(len, table.rows)))]
     empty, body = [NO_ATTRIBUTES, []], [NO_ATTRIBUTES, 0, [], rows[1:]]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from annotation.documents.pdf_lines import _letters
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.protocol import Reports
@@ -97,16 +98,13 @@ def test_running_titles_and_page_numbers_go_and_a_sentence_goes_on_over_the_page
     pages = [
         [
             (72, 30, 9, "plain", "Atlas Research"),
-            *running(f"{WORDS[:-1]} and", 72, 100, 60),
+            *running(f"{WORDS[:-1]} and" if number == 3 else WORDS, 72, 100, 60),
             (290, 815, 9, "plain", str(number)),
         ]
         for number in (1, 2, 3)
     ]
     text, _ = read(*pages, [(72, 100, 10, "plain", "the sun pulls too."), (290, 815, 9, "plain", "4")])
-    assert (
-        text
-        == " ".join(["The tide" + WORDS[8:-1] + " and"] * 3).replace("and The", "and\n\nThe") + " the sun pulls too."
-    )
+    assert text == f"{WORDS}\n\n{WORDS}\n\n{WORDS[:-1]} and the sun pulls too."
 
 
 def test_pictures_without_words_and_pages_without_text_are_told() -> None:
@@ -115,7 +113,7 @@ def test_pictures_without_words_and_pages_without_text_are_told() -> None:
     with pytest.raises(ImportingError, match="holds no text, only pictures"):
         read([], picture=True)
     curve = "100 700 m 100 720 140 720 140 700 c S\n" * 40
-    assert read(words, drawn=curve)[1] == ("1 page with a drawing, whose labels stand in the text",)
+    assert read(words, drawn=curve)[1] == ("1 page with a drawing, whose labels are in the text",)
 
 
 @pytest.mark.parametrize(
@@ -137,3 +135,15 @@ def test_what_cannot_be_read_is_told_in_one_sentence(original: Callable[[], byte
 def test_no_script_runs_and_no_address_is_asked() -> None:
     script = "/OpenAction<</S/JavaScript/JS(app.launchURL\\('http://127.0.0.1:9/'\\))>>/AA<</WC<</S/URI/URI(http://127.0.0.1:9/)>>>>"
     assert read([(72, 80, 10, "plain", "Some words.")], more=script) == ("Some words.", ())
+
+
+def test_a_lines_end_joins_dashes_and_compounds_and_letters_are_letters() -> None:
+    page: list[Put] = [
+        (72, 80, 10, "plain", "It rises under the rule of one moon—"), (72, 93, 10, "plain", "and falls by Anti-"),
+        (72, 106, 10, "plain", "Lunar laws of the high and of the low water."),
+    ]  # fmt: skip
+    assert (
+        read(page)[0]
+        == "It rises under the rule of one moon—and falls by Anti-Lunar laws of the high and of the low water."
+    )
+    assert _letters("\ufb01n 椒\u2fc7") == "fin 椒麻"

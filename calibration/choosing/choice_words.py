@@ -5,23 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from calibration.choosing import card, noninferiority
+from calibration.choosing import card, noninferiority, open_words
 from calibration.choosing.above import AmongPeople
 from calibration.choosing.choice import Candidate, Choice, Status, as_close, closest
 from calibration.choosing.looking import Looking
-from calibration.choosing.open_words import (
-    MORE_FIRST,
-    NEXT,
-    NOT_TOLD,
-    deciding,
-    look_words,
-    no_better_than_constant,
-    p_words,
-    percent,
-    points,
-    undecided,
-    usd,
-)
 from calibration.remarks import Reason
 from calibration.study.bounding import FEW_CLUSTERS
 from calibration.table.verdicts import BOTH_ORDERS
@@ -42,7 +29,7 @@ SECOND_LABELS = ", so have a second annotator label the same items"
 OR_STATE = ", or state beforehand what is good enough: --at-least .80"
 # what a reader is told to do next, as it ends or breaks off a sentence
 ADVICE = re.compile(
-    "|".join(map(re.escape, (FILL, FILL_TO_KNOW, NEXT, MORE_FIRST)))
+    "|".join(map(re.escape, (FILL, FILL_TO_KNOW, open_words.NEXT, open_words.MORE_FIRST)))
     + f"|{re.escape(SECOND_LABELS)}.*?{re.escape(OR_STATE)}"
 )
 
@@ -74,10 +61,10 @@ def sentences_of(told: Told) -> tuple[str, str]:
         parts.append(_hardly(told.people))
     parts += _few_clusters(told)
     if told.looking and not told.looking.is_only:
-        parts.append(look_words(told.looking, 1 - told.plan.level, told.word))
-    parts += undecided(told.candidates, told.chosen, told.plan, told.word)
+        parts.append(open_words.look_words(told.looking, 1 - told.plan.level, told.word))
+    parts += open_words.undecided(told.candidates, told.chosen, told.plan, told.word)
     parts += [
-        no_better_than_constant(candidate, told.word)
+        open_words.no_better_than_constant(candidate, told.word)
         for candidate in told.candidates
         if candidate.reason == "baseline_not_beaten"
     ]
@@ -110,9 +97,9 @@ def sentence_about(candidate: Candidate, plan: noninferiority.ComparisonPlan) ->
         parts.append(f"and {_measured(candidate, plan, word)}")
     told = f"{', '.join(parts)}."
     if candidate.reason == "baseline_not_beaten":
-        told += f" {no_better_than_constant(candidate, word)}"
+        told += f" {open_words.no_better_than_constant(candidate, word)}"
     if candidate.standing == "open":
-        clause = deciding(candidate, plan, word)
+        clause = open_words.deciding(candidate, plan, word)
         told += f" {clause[0].upper()}{clause[1:]}."
     return told
 
@@ -125,7 +112,7 @@ def short_sentence(choice: Choice) -> str:
     word, plan, one = f"{choice.plan.cluster}s", choice.plan, choice.foremost
     if one is None or (one.claim is None and one.floor is None):
         return "No judge could be compared with the annotators."
-    seen = f"agreement {percent(one.agreement.value)} %, {_interval(one, word)}"
+    seen = f"agreement {open_words.percent(one.agreement.value)} %, {_interval(one, word)}"
     many = len(choice.candidates) > 1
     of = f" of the {_all_tried(choice.candidates)}" if many else ""
     enough, falls, limit = _enough(plan)
@@ -133,7 +120,8 @@ def short_sentence(choice: Choice) -> str:
         if math.isnan(one.cost_per_item):
             return f"{one.judge} is shown to {enough} ({seen}), but its cost is unknown{_hanging(choice)}."
         first = f"{one.judge} is the cheapest{of} that is" if many else f"{one.judge} is"
-        return f"{first} shown to {enough} ({seen}; {usd(one.cost_per_item)}){_reserved(one)}{_hanging(choice)}."
+        price = open_words.usd(one.cost_per_item)
+        return f"{first} shown to {enough} ({seen}; {price}){_reserved(one)}{_hanging(choice)}."
     closest_one = f"{_comes_closest(one, choice.candidates)} ({seen})"
     if choice.status == "none_adequate":
         return (
@@ -173,7 +161,7 @@ def _found(told: Told) -> tuple[str, str]:
     seen = counted(nearest.agreement.clusters, word.removesuffix("s"))
     can = "can replace an annotator" if told.plan.against == "ceiling" else _enough(told.plan)[1]
     what = f"Cannot tell from {seen} whether {which if alone else f'any of {tried}'} {can}"
-    only = [NOT_TOLD[question] for question in nearest.unmet if question not in ("ceiling gap", "floor")]
+    only = [open_words.NOT_TOLD[question] for question in nearest.unmet if question not in ("ceiling gap", "floor")]
     if only and not {"ceiling gap", "floor"} & {*nearest.unmet}:
         what += f": open is {' and '.join(only)}"
     return what, numbers
@@ -197,19 +185,19 @@ def _numbers_of(chosen: Candidate, told: Told) -> str:
     numbers = f"it agrees with {_agreement(chosen, told.word)}, and {_measured(chosen, told.plan, told.word)}."
     if math.isnan(chosen.cost_per_item):
         return f"{numbers[0].upper()}{numbers[1:]}{FILL_TO_KNOW}"
-    return f"At {usd(chosen.cost_per_item)} {numbers}"
+    return f"At {open_words.usd(chosen.cost_per_item)} {numbers}"
 
 
 def _enough(plan: noninferiority.ComparisonPlan) -> tuple[str, str, str]:
     """What good enough means: after `shown to`, after `whether it`, and as the limit in brackets."""
     if plan.at_least is not None:
-        share = f"{percent(plan.at_least).removesuffix('.0')} % of labels"
+        share = f"{open_words.percent(plan.at_least).removesuffix('.0')} % of labels"
         return f"agree in at least {share}", f"agrees in at least {share}", f"floor {share}"
     if plan.at_least_kappa is not None:
         kappa = f"κ of at least {plan.at_least_kappa:g}".replace("0.", ".")
         return f"reach a {kappa}", f"reaches a {kappa}", f"floor: {kappa}"
-    below = f"less than {points(plan.margin)} short of a left-out annotator"
-    return f"fall {below}", f"falls {below}", f"margin {points(plan.margin)}"
+    below = f"less than {open_words.points(plan.margin)} short of a left-out annotator"
+    return f"fall {below}", f"falls {below}", f"margin {open_words.points(plan.margin)}"
 
 
 def _reserved(candidate: Candidate) -> str:
@@ -227,7 +215,7 @@ def _hanging(choice: Choice) -> str:
 
 
 def _value_of(value: float, question: card.Question) -> str:
-    return f"{percent(value)} %" if question in ("repeats", "answers") else f"{100 * value:+.1f} points"
+    return f"{open_words.percent(value)} %" if question in ("repeats", "answers") else f"{100 * value:+.1f} points"
 
 
 def _hardly(people: AmongPeople) -> str:
@@ -235,8 +223,9 @@ def _hardly(people: AmongPeople) -> str:
         f"; κ among them is {people.kappa:.2f} [{people.low:.2f}, {people.high:.2f}]"
     )  # fmt: skip
     return (
-        f"People hardly agree here: an annotator agrees with the others in {percent(people.agreement)} % of labels, "
-        f"the best constant answer in {percent(people.constant)} %{kappa}. "
+        f"People hardly agree here: an annotator agrees with the others in {open_words.percent(people.agreement)} % "
+        f"of labels, "
+        f"the best constant answer in {open_words.percent(people.constant)} %{kappa}. "
         "A judge as good as they are has shown little."
     )
 
@@ -284,7 +273,7 @@ def _comes_closest(candidate: Candidate, candidates: Sequence[Candidate]) -> str
 
 def _agreement(candidate: Candidate, word: str) -> str:
     together = ", simultaneous over all tried, " if candidate.agreement.remark(Reason.SIMULTANEOUS) else " "
-    near, share = candidate.is_by_distance, f"{percent(candidate.agreement.value)} %"
+    near, share = candidate.is_by_distance, f"{open_words.percent(candidate.agreement.value)} %"
     told = f"to {share}, by the distance of the scores" if near else f"in {share} of labels"
     return f"the annotators {told} ({_interval(candidate, word, together)})"
 
@@ -292,7 +281,9 @@ def _agreement(candidate: Candidate, word: str) -> str:
 def _interval(candidate: Candidate, word: str, after: str = " ") -> str:
     """`95 % interval 69.1 to 90.2 %; 180 labels in 6 topics`; `after` follows the word interval."""
     made = candidate.agreement
-    interval = f"{100 * made.level:g} % interval{after}{percent(made.low)} to {percent(made.high)} %"
+    interval = (
+        f"{100 * made.level:g} % interval{after}{open_words.percent(made.low)} to {open_words.percent(made.high)} %"
+    )
     if math.isnan(made.low):
         interval = "no interval"
     return (
@@ -321,12 +312,12 @@ def _floor(candidate: Candidate, plan: noninferiority.ComparisonPlan) -> str:
         return ""
     end = floor.bound + (floor.upper if floor.outcome == "below" else floor.lower)
     most = "most" if floor.outcome == "below" else "least"
-    tested = f"by {_which_bound(plan)}; {_enough(plan)[2]}, adjusted {p_words(floor.p_adjusted)}"
+    tested = f"by {_which_bound(plan)}; {_enough(plan)[2]}, adjusted {open_words.p_words(floor.p_adjusted)}"
     if math.isnan(end):
-        return f"this look has no bound ({_enough(plan)[2]}, adjusted {p_words(floor.p_adjusted)})"
+        return f"this look has no bound ({_enough(plan)[2]}, adjusted {open_words.p_words(floor.p_adjusted)})"
     if plan.at_least_kappa is not None:
         return f"its κ is {floor.value:.2f} (at {most} {end:.2f}, {tested})"
-    return f"that is at {most} {percent(end)} % ({tested})"
+    return f"that is at {most} {open_words.percent(end)} % ({tested})"
 
 
 def _gap(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan, word: str) -> str:
@@ -336,10 +327,10 @@ def _gap(claim: noninferiority.Claim, plan: noninferiority.ComparisonPlan, word:
         at_most = claim.outcome != "inferior"
         bound = _most(test.upper, "most", "least") if at_most else _most(test.lower, "least", "most")
         tested = f"{bound}, by {_which_bound(plan)}" if bound else "no bound at this look"
-        tested += f"; margin {points(plan.margin)}, adjusted {p_words(claim.p_adjusted)}"
+        tested += f"; margin {open_words.points(plan.margin)}, adjusted {open_words.p_words(claim.p_adjusted)}"
     side = "less" if gap.value < 0 else "more"
     seen = f"{counted(gap.n, 'label')} in {counted(gap.clusters, word.removesuffix('s'))}"
-    return f"a left-out annotator agrees {points(abs(gap.value))} {side} ({tested}; {seen})"
+    return f"a left-out annotator agrees {open_words.points(abs(gap.value))} {side} ({tested}; {seen})"
 
 
 def _which_bound(plan: noninferiority.ComparisonPlan) -> str:
@@ -351,4 +342,6 @@ def _most(bound: float, above: str, below: str) -> str:
     """A bound of how much more the annotator agrees, in words no sign can turn: `at most 1.9 points more`; "": none."""
     if math.isnan(bound):
         return ""
-    return f"at {below} {points(-bound)} less" if bound < 0 else f"at {above} {points(bound)} more"
+    return (
+        f"at {below} {open_words.points(-bound)} less" if bound < 0 else f"at {above} {open_words.points(bound)} more"
+    )

@@ -19,22 +19,7 @@ from calibration.agreement.ceiling import ceiling_of
 from calibration.arithmetic.columns import tally
 from calibration.biases.answer_habits import answer_rates, repeat_agreement
 from calibration.inference.bootstrap import cluster_se, cluster_t
-from calibration.people.annotator_signals import (
-    FEW_ANSWERS,
-    Asked,
-    Scores,
-    Signal,
-    adjusted,
-    agreement_scores,
-    beside_others,
-    halves_signal,
-    paired_signal,
-    repeated_rationales,
-    same_answers,
-    side_scores,
-    stacked_scores,
-    with_elsewhere,
-)
+from calibration.people import annotator_signals
 from calibration.remarks import Reason, no_interval, remarks_of, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study import answering, bias, counted
@@ -75,10 +60,10 @@ class AnnotatorQuality:
     attention_passed: int
     attention_failed: int
     too_fast: tuple[str, ...]  # items in less active time than their words at 600 a minute: listed, not excluded
-    signals: tuple[Signal, ...]
+    signals: tuple[annotator_signals.Signal, ...]
 
     @property
-    def flags(self) -> tuple[Signal, ...]:
+    def flags(self) -> tuple[annotator_signals.Signal, ...]:
         """The signals that chance over the whole study does not explain, the surest first."""
         return tuple(sorted((signal for signal in self.signals if signal.flagged), key=lambda one: one.p_holm))
 
@@ -121,7 +106,7 @@ def parts_of(study: Study, settings: CalibrationSettings, single: bool = False) 
     return [(one, scale) for one, scale in scales if scale is not None]
 
 
-def signals_of(study: Study, work: pd.DataFrame, settings: CalibrationSettings) -> tuple[Signal, ...]:
+def signals_of(study: Study, work: pd.DataFrame, settings: CalibrationSettings) -> tuple[annotator_signals.Signal, ...]:
     """Every signal of every annotator, from the study that `people_of` makes of a table.
 
     Whoever is flagged is no reference for the others any more, and all signals are looked at again.
@@ -130,12 +115,15 @@ def signals_of(study: Study, work: pd.DataFrame, settings: CalibrationSettings) 
     people.
     """
     made_of = _Material.of(study, work)
-    aside, found = frozenset[str](), adjusted(list(_signals(study, work, made_of, frozenset(), settings)))
+    aside, found = (
+        frozenset[str](),
+        annotator_signals.adjusted(list(_signals(study, work, made_of, frozenset(), settings))),
+    )
     while flagged := {one.estimate.rater for one in found if one.flagged} - aside:
         if len(study.annotators) - len(aside | flagged) < REFERENCES:
             break
         aside |= flagged
-        found = adjusted(list(_signals(study, work, made_of, aside, settings)))
+        found = annotator_signals.adjusted(list(_signals(study, work, made_of, aside, settings)))
     return found
 
 
@@ -150,16 +138,20 @@ class _Material:
     @staticmethod
     def of(study: Study, work: pd.DataFrame) -> _Material:
         seconds = _logged(study, work)
-        texts = pd.concat([repeated_rationales(study, annotator.rater) for annotator in study.annotators])
+        texts = pd.concat(
+            [annotator_signals.repeated_rationales(study, annotator.rater) for annotator in study.annotators]
+        )
         logarithm = np.log(seconds["value"].where(seconds["value"] > 0))
-        return _Material(same_answers(study.frame), seconds.assign(value=logarithm), _by_item(texts, "repeated"))
+        return _Material(
+            annotator_signals.same_answers(study.frame), seconds.assign(value=logarithm), _by_item(texts, "repeated")
+        )
 
 
 def _signals(
     study: Study, work: pd.DataFrame, made_of: _Material, aside: frozenset[str], settings: CalibrationSettings
-) -> Iterator[Signal]:
+) -> Iterator[annotator_signals.Signal]:
     """Of every annotator, with raw p; those `aside` are nobody's others."""
-    floor, agreed = settings.bias_floor, dict[frozenset[str], Mapping[str, Scores]]()
+    floor, agreed = settings.bias_floor, dict[frozenset[str], Mapping[str, annotator_signals.Scores]]()
     paired = [name for name in study.criteria if study.kinds[name] == "pairwise"]
     pairs = scale_of(study, paired, settings) if paired else None
     for rater in (annotator.rater for annotator in study.annotators):
@@ -174,36 +166,46 @@ def _signals(
         agreed[panel] = agreed.get(panel) or agreements(among, settings)
         scores = agreed[panel][rater]
         if np.isnan(scores.others).all():
-            elsewhere = with_elsewhere(agreed[panel], rater)
-            yield halves_signal(Asked("agreement", rater, floor, "below", ELSEWHERE), *elsewhere, settings)
+            elsewhere = annotator_signals.with_elsewhere(agreed[panel], rater)
+            yield annotator_signals.halves_signal(
+                annotator_signals.Asked("agreement", rater, floor, "below", ELSEWHERE), *elsewhere, settings
+            )
         else:
-            yield paired_signal(Asked("agreement", rater, floor, "below", AGREEMENT), scores, settings)
+            yield annotator_signals.paired_signal(
+                annotator_signals.Asked("agreement", rater, floor, "below", AGREEMENT), scores, settings
+            )
         halves, late = replace(scores, own=scores.own - scores.others), _late(work, rater, scores.item)
-        yield halves_signal(Asked("drift", rater, floor, "below", DRIFT), halves, late, settings)
+        yield annotator_signals.halves_signal(
+            annotator_signals.Asked("drift", rater, floor, "below", DRIFT), halves, late, settings
+        )
         if pairs is not None:
-            side = side_scores(among, pairs, rater, bias.rows_of(study, rater))
-            yield paired_signal(Asked("side", rater, floor, "either", SIDE), side, settings)
+            side = annotator_signals.side_scores(among, pairs, rater, bias.rows_of(study, rater))
+            yield annotator_signals.paired_signal(
+                annotator_signals.Asked("side", rater, floor, "either", SIDE), side, settings
+            )
         for name, values, margin, note in (
             ("same_answer", made_of.sames, floor, SAME),
             ("speed", made_of.minutes, HALF_THE_TIME, SPEED),
             ("rationale", made_of.stock, STOCK, REPEATED),
         ):
-            beside = beside_others(values[values["rater_id"].isin(panel)], rater)
-            yield paired_signal(
-                Asked(name, rater, margin, "below" if name == "speed" else "above", note), beside, settings
+            beside = annotator_signals.beside_others(values[values["rater_id"].isin(panel)], rater)
+            yield annotator_signals.paired_signal(
+                annotator_signals.Asked(name, rater, margin, "below" if name == "speed" else "above", note),
+                beside,
+                settings,
             )
 
 
 def _figures(
-    study: Study, work: pd.DataFrame, signals: tuple[Signal, ...], settings: CalibrationSettings
+    study: Study, work: pd.DataFrame, signals: tuple[annotator_signals.Signal, ...], settings: CalibrationSettings
 ) -> Iterator[AnnotatorQuality]:
     rates = {answer_rate.rater: answer_rate for answer_rate in answer_rates(study, settings)}
     agreed = _agreement_estimates(study, settings)
-    sames, log = same_answers(study.frame), _logged(study, work)
+    sames, log = annotator_signals.same_answers(study.frame), _logged(study, work)
     attention = work[work["purpose"] == "attention"]
     for rater in (annotator.rater for annotator in study.annotators):
         own = log[log["rater_id"] == rater]
-        rows, texts = bias.rows_of(study, rater), repeated_rationales(study, rater)
+        rows, texts = bias.rows_of(study, rater), annotator_signals.repeated_rationales(study, rater)
         given = rows.groupby(rows["item_id"].astype(str)).size()
         answers = own["item_id"].map(given).to_numpy(float)
         told = texts[texts["empty"] == 0]
@@ -232,13 +234,13 @@ def _figures(
         )  # fmt: skip
 
 
-def agreements(study: Study, settings: CalibrationSettings) -> Mapping[str, Scores]:
+def agreements(study: Study, settings: CalibrationSettings) -> Mapping[str, annotator_signals.Scores]:
     """Of every annotator, over all criteria, each with its own kind of answer."""
-    found: dict[str, list[Scores]] = {annotator.rater: [] for annotator in study.annotators}
+    found: dict[str, list[annotator_signals.Scores]] = {annotator.rater: [] for annotator in study.annotators}
     for group, scale in parts_of(study, settings):
-        for rater, scores in agreement_scores(study, group, scale, settings):
+        for rater, scores in annotator_signals.agreement_scores(study, group, scale, settings):
             found[rater].append(scores)
-    return {rater: stacked_scores(parts) for rater, parts in found.items()}
+    return {rater: annotator_signals.stacked_scores(parts) for rater, parts in found.items()}
 
 
 def _agreement_estimates(study: Study, settings: CalibrationSettings) -> dict[str, estimates.Estimate]:
@@ -287,7 +289,7 @@ def _mean_share(statistic: str, rater: str, values: pd.DataFrame, settings: Cali
     code = np.unique(values["cluster"].to_numpy(str), return_inverse=True)[1]
     pair, scores = Pair(rater, "", WHOLE, tally(code, 0)), values["value"].to_numpy(float)
     if not len(scores):
-        return _nothing(statistic, rater, f"no item has {FEW_ANSWERS} answers", settings)
+        return _nothing(statistic, rater, f"no item has {annotator_signals.FEW_ANSWERS} answers", settings)
     low, high = cluster_t(float(scores.mean()), cluster_se(scores, code), pair.clusters, settings.level)
     said = [*remarks_of("mean over items"), *[no_interval(Reason.ZERO_VARIANCE)] * math.isnan(low)]
     interval = max(low, 0.0), min(high, 1.0)

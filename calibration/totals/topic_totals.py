@@ -17,17 +17,7 @@ from calibration.settings import CalibrationSettings
 from calibration.study import crossing, joining, left_out
 from calibration.study.bounding import Group, Pair, drawn, made, share
 from calibration.systems.ranking import FEW_SYSTEMS
-from calibration.totals.total_scores import (
-    MEAN,
-    clusters_of_reports,
-    mean_known,
-    paired,
-    race_totals,
-    rank_correlation,
-    reference_of,
-    systems_of_reports,
-    why_no_correlation,
-)
+from calibration.totals import total_scores
 
 FEWEST_REPORTS = 3  # of a topic: a correlation of two points is always 1 or -1
 Draws = Array  # shape (resamples,)
@@ -52,14 +42,16 @@ def disputed_topics(verdicts: pd.DataFrame, settings: CalibrationSettings | None
     topic is not disputed. Raises `not_scores`.
     """
     study, group, scale = left_out.pooled(verdicts, settings or CalibrationSettings())
-    disputed = _disputed(race_totals(study, study.annotators, group, scale), clusters_of_reports(study), study)
+    disputed = _disputed(
+        total_scores.race_totals(study, study.annotators, group, scale), total_scores.clusters_of_reports(study), study
+    )
     return tuple(name for name, held in zip(study.clusters, disputed, strict=True) if held)
 
 
 def reference_in_views(verdicts: pd.DataFrame, settings: CalibrationSettings | None = None) -> str:
     """The system that every other one was rated beside, in one view; "" where there is none."""
     study, _, _ = left_out.pooled(verdicts, settings or CalibrationSettings())
-    place = reference_of(study)
+    place = total_scores.reference_of(study)
     return str(study.systems[place]) if place >= 0 else ""
 
 
@@ -73,13 +65,19 @@ def topic_agreement(verdicts: pd.DataFrame, settings: CalibrationSettings | None
     """
     settings = settings or CalibrationSettings()
     study, group, scale = left_out.pooled(verdicts, settings)
-    cluster, system = clusters_of_reports(study), systems_of_reports(study)
-    people = race_totals(study, study.annotators, group, scale)
+    cluster, system = total_scores.clusters_of_reports(study), total_scores.systems_of_reports(study)
+    people = total_scores.race_totals(study, study.annotators, group, scale)
     agreed = ~_disputed(people, cluster, study)
-    judged = race_totals(study, study.judges, group, scale)
+    judged = total_scores.race_totals(study, study.judges, group, scale)
     return tuple(
         _agreement(
-            study, group, judge.rater, paired(own, mean_known(people, axis=0), cluster), system, agreed, settings
+            study,
+            group,
+            judge.rater,
+            total_scores.paired(own, total_scores.mean_known(people, axis=0), cluster),
+            system,
+            agreed,
+            settings,
         )
         for judge, own in zip(study.judges, judged, strict=True)
     )
@@ -108,8 +106,10 @@ def _agreement(
     systems, system_draws = _of_systems(group, judge, joined, system[joined.unit], clusters, settings)
     parts = [(ordered, order_draws), (systems, system_draws)]
     parts.append(_within_topics(group, judge, joined, pearson, agreed, settings))
-    parts.append(_within_topics(group, judge, joined, rank_correlation, agreed, settings))
-    overall = _overall(Pair(judge, MEAN, group, (tally(joined.cluster, clusters) > 0).astype(float)), parts, settings)
+    parts.append(_within_topics(group, judge, joined, total_scores.rank_correlation, agreed, settings))
+    overall = _overall(
+        Pair(judge, total_scores.MEAN, group, (tally(joined.cluster, clusters) > 0).astype(float)), parts, settings
+    )
     return TopicAgreement(judge, overall, *(estimate for estimate, _ in parts))
 
 
@@ -132,7 +132,7 @@ def _ordered(
         counts[topic] = sign_counts(joined.x[joined.cluster == topic], joined.y[joined.cluster == topic])
     agree, pairs = rank_share(counts, "strict")
     tied = round(float((pairs - rank_share(counts, "exclude")[1]).sum()))
-    pair = Pair(judge, MEAN, group, pairs)
+    pair = Pair(judge, total_scores.MEAN, group, pairs)
     note = f"a tie on either side is disagreement: {tied:,} of {pair.n:,} pairs of systems"
     estimate = share("rank_agreement_within_topic", pair, agree, settings, note)
     return estimate, _draws(np.stack([agree, pairs], axis=-1), _share, pair, settings)
@@ -145,9 +145,9 @@ def _of_systems(
     count, cell = len(names), joined.cluster * len(names) + code
     sums = np.stack([tally(cell, clusters * count, part) for part in (joined.weight, joined.x, joined.y)], axis=-1)
     sums = sums.reshape(clusters, count, 3)
-    pair = Pair(judge, MEAN, group, (tally(joined.cluster, clusters) > 0).astype(float))
+    pair = Pair(judge, total_scores.MEAN, group, (tally(joined.cluster, clusters) > 0).astype(float))
     value = float(_pearson_of_systems(sums.sum(axis=0)[None])[0]) if count else math.nan
-    reason = why_no_correlation(count, value)
+    reason = total_scores.why_no_correlation(count, value)
     draws = None if reason else _draws(sums, _pearson_of_systems, pair, settings)
     note = f"means of {count} systems" + (f", fewer than {FEW_SYSTEMS}" if count < FEW_SYSTEMS else "")
     return drawn("pearson_of_systems", pair, value, draws, reason, settings, note), draws
@@ -175,8 +175,8 @@ def _within_topics(
         if agreed[topic] and own.sum() >= FEWEST_REPORTS:
             found[topic] = correlate(joined.x[own], joined.y[own])
     known = ~np.isnan(found)
-    pair = Pair(judge, MEAN, group, known.astype(float))
-    value, asked = float(mean_known(found)), len(np.unique(joined.cluster))
+    pair = Pair(judge, total_scores.MEAN, group, known.astype(float))
+    value, asked = float(total_scores.mean_known(found)), len(np.unique(joined.cluster))
     sums = np.stack([np.nan_to_num(found), known], axis=-1)
     draws = _draws(sums, _share, pair, settings)
     note = f"mean over {pair.n} of {asked} topics, {int((~agreed[np.unique(joined.cluster)]).sum())} disputed by people"

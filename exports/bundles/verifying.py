@@ -12,19 +12,7 @@ from typing import Any
 import pandas as pd
 
 from calibration.errors import CalibrationError
-from exports.bundles.bundle import (
-    ABOUT,
-    FACTS,
-    HISTORY,
-    INPUTS,
-    LABELS,
-    PLAN,
-    PRINTED,
-    listed,
-    read_sums,
-    root_of,
-    strays,
-)  # fmt: skip
+from exports.bundles import bundle
 from exports.bundles.reading import loads, read_labels_csv
 from exports.bundles.recomputing import Recomputed, read_inputs, recompute
 from exports.datasets.label_rows import broken
@@ -78,14 +66,14 @@ def verify(folder: Path, expected: str = "", advance: Callable[[str], None] = la
     """
     advance("hashing files")
     changed, missing, added = changed_files(folder)
-    if leading_away := strays(folder):
+    if leading_away := bundle.strays(folder):
         why = f"{leading_away[0]} is a link or no file; give a bundle of files alone"
-        return Verified(root_of(folder), _as_root(expected), changed, missing, added, (), None, why)
+        return Verified(bundle.root_of(folder), _as_root(expected), changed, missing, added, (), None, why)
     advance("reading the history")
     breaks = tuple(_broken(folder))
     advance("computing every number again")
     recomputed, refused = _recomputed(folder)
-    return Verified(root_of(folder), _as_root(expected), changed, missing, added, breaks, recomputed, refused)
+    return Verified(bundle.root_of(folder), _as_root(expected), changed, missing, added, breaks, recomputed, refused)
 
 
 def _as_root(text: str) -> str:
@@ -94,9 +82,9 @@ def _as_root(text: str) -> str:
 
 def changed_files(folder: Path) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """The paths that have other bytes than SHA256SUMS says, those that are gone, and those that it does not list."""
-    sums, there = read_sums(folder), listed(folder)
+    sums, there = bundle.read_sums(folder), bundle.listed(folder)
     changed = (name for name in sorted(sums.keys() & there.keys()) if file_sha256(there[name]) != sums[name])
-    added = (there.keys() - sums.keys()) | {*strays(folder)}
+    added = (there.keys() - sums.keys()) | {*bundle.strays(folder)}
     return tuple(changed), tuple(sorted(sums.keys() - there.keys())), tuple(sorted(added))
 
 
@@ -119,7 +107,7 @@ def _lines(verified: Verified) -> Iterator[str]:
     else:
         for _, moved in groupby(verified.recomputed.moved, key=lambda one: one.table):
             yield from _some([f"moved: {one}" for one in moved])
-        yield from _some([f"prints otherwise: {PRINTED}/{name}" for name in verified.recomputed.otherwise])
+        yield from _some([f"prints otherwise: {bundle.PRINTED}/{name}" for name in verified.recomputed.otherwise])
         numbers = verified.recomputed.held + len(verified.recomputed.moved)
         yield (
             f"{verified.recomputed.held:,} of {numbers:,} numbers hold to the last printed digit "
@@ -149,17 +137,25 @@ def _some(lines: Sequence[str]) -> Iterator[str]:
 
 def _recomputed(folder: Path) -> tuple[Recomputed | None, str]:
     try:
-        inputs = read_inputs((folder / INPUTS).read_text(encoding="utf-8"))
-        labels = read_labels_csv(folder / LABELS)
-        facts = facts_of(loads((folder / FACTS).read_text(encoding="utf-8"))) if (folder / FACTS).exists() else None
+        inputs = read_inputs((folder / bundle.INPUTS).read_text(encoding="utf-8"))
+        labels = read_labels_csv(folder / bundle.LABELS)
+        facts = (
+            facts_of(loads((folder / bundle.FACTS).read_text(encoding="utf-8")))
+            if (folder / bundle.FACTS).exists()
+            else None
+        )
     except (OSError, *STUMBLES) as error:
-        return None, f"{INPUTS}, {FACTS} or {LABELS} cannot be read ({error})"
+        return None, f"{bundle.INPUTS}, {bundle.FACTS} or {bundle.LABELS} cannot be read ({error})"
     try:
-        return recompute(labels, inputs, facts, folder / PRINTED), ""
+        return recompute(labels, inputs, facts, folder / bundle.PRINTED), ""
     except (CalibrationError, ExportError) as error:
-        return None, f"{LABELS}: {error.text}"
+        return None, f"{bundle.LABELS}: {error.text}"
     except STUMBLES as error:
-        return None, f"{INPUTS}, {FACTS} and {LABELS} do not fit each other ({type(error).__name__}: {error})"
+        return (
+            None,
+            f"{bundle.INPUTS}, {bundle.FACTS} and {bundle.LABELS} do not fit each other ({type(error).__name__}: "
+            f"{error})",
+        )
 
 
 def _broken(folder: Path) -> Iterator[str]:
@@ -167,29 +163,33 @@ def _broken(folder: Path) -> Iterator[str]:
     try:
         yield from _another_plan(folder)
     except (OSError, *STUMBLES):
-        yield f"{PLAN}, {ABOUT} or {INPUTS} cannot be read"
-    if not (folder / HISTORY).exists():
+        yield f"{bundle.PLAN}, {bundle.ABOUT} or {bundle.INPUTS} cannot be read"
+    if not (folder / bundle.HISTORY).exists():
         return
     try:
-        yield from broken(_rows(folder / HISTORY))
+        yield from broken(_rows(folder / bundle.HISTORY))
         yield from _contradictions(folder)
     except (OSError, *STUMBLES) as error:
-        yield f"{HISTORY} cannot be read ({error})"
+        yield f"{bundle.HISTORY} cannot be read ({error})"
 
 
 def _another_plan(folder: Path) -> Iterator[str]:
     """A study that was opened has a plan and a history; all that name the plan's root name the same."""
-    about, inputs = (loads((folder / name).read_text(encoding="utf-8")) for name in (ABOUT, INPUTS))
+    about, inputs = (loads((folder / name).read_text(encoding="utf-8")) for name in (bundle.ABOUT, bundle.INPUTS))
     root = about["plan_root"]
     if inputs["data"].get("plan_root") != root:
-        yield f"{ABOUT} and {INPUTS} name different plans"
+        yield f"{bundle.ABOUT} and {bundle.INPUTS} name different plans"
     if root is None:
         return
     yield from (
-        f"{name} is gone, though the study had a plan" for name in (PLAN, HISTORY) if not (folder / name).exists()
+        f"{name} is gone, though the study had a plan"
+        for name in (bundle.PLAN, bundle.HISTORY)
+        if not (folder / name).exists()
     )
-    if (folder / PLAN).exists() and canonical_sha256(loads((folder / PLAN).read_text(encoding="utf-8"))) != root:
-        yield f"{PLAN} is not the plan with plan_root {root}"
+    if (folder / bundle.PLAN).exists() and canonical_sha256(
+        loads((folder / bundle.PLAN).read_text(encoding="utf-8"))
+    ) != root:
+        yield f"{bundle.PLAN} is not the plan with plan_root {root}"
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -203,16 +203,17 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _contradictions(folder: Path) -> Iterator[str]:
     """Labels that are not the last revision of their history. Panels have no history of their own."""
-    labels = read_labels_csv(folder / LABELS)
+    labels = read_labels_csv(folder / bundle.LABELS)
     if not {*ANSWER} <= {*labels.columns}:
         return
-    last = _last_said(folder / HISTORY)
+    last = _last_said(folder / bundle.HISTORY)
     # panels of judges are worked out from others, and have no history
     own = labels["rater_id"].isin({*last["rater_id"]}) | (labels["rater_kind"] == "human")
     joined = labels.loc[own, [*ANSWER, "label"]].merge(last, on=[*ANSWER], how="left")
     for row in joined[joined["label"].ne(joined["last_said"])].itertuples():
         said = f"ends with {row.last_said!r}" if isinstance(row.last_said, str) else "has no such label"
-        yield f"{LABELS} says {row.label!r} for {row.criterion} of {row.item_id} by {row.rater_id}; its history {said}"
+        place = f"{row.criterion} of {row.item_id} by {row.rater_id}"
+        yield f"{bundle.LABELS} says {row.label!r} for {place}; its history {said}"
 
 
 def _last_said(path: Path) -> pd.DataFrame:

@@ -14,28 +14,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pandas as pd
 
-from exports.datasets.tool_labels import (
-    MARK,
-    PLACES,
-    RATIONALE,
-    TAKEN,
-    WHOLE,
-    Criteria,
-    Pieces,
-    Said,
-    Task,
-    ToolFiles,
-    answers_of,
-    criteria_asked,
-    labels,
-    listed,
-    never_held,
-    number_of,
-    tasks_of,
-    tool_names,
-    words_of,
-    written,
-)
+from exports.datasets import tool_labels
 
 TOOL = "Argilla"
 SAFE = re.compile(r"[^a-z0-9_-]+")
@@ -43,23 +22,25 @@ RATINGS = range(11)
 TITLE, DESCRIPTION, OPTION = 500, 1000, 200  # characters that the server takes
 
 
-def to_argilla(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
+def to_argilla(verdicts: pd.DataFrame, criteria: tool_labels.Criteria) -> tool_labels.ToolFiles:
     """`records.json` and `settings.json`. `verdicts`: the columns of labels.csv; `criteria`: id -> label, text."""
-    tasks = tasks_of(verdicts)
-    asked = criteria_asked(tasks, criteria)
-    names = tool_names(asked, TAKEN, SAFE, str.lower)
-    options = {criterion: answers_of(criterion, tasks, criteria) for criterion in asked}
+    tasks = tool_labels.tasks_of(verdicts)
+    asked = tool_labels.criteria_asked(tasks, criteria)
+    names = tool_labels.tool_names(asked, tool_labels.TAKEN, SAFE, str.lower)
+    options = {criterion: tool_labels.answers_of(criterion, tasks, criteria) for criterion in asked}
     kinds = {criterion: _kind(options[criterion]) for criterion in asked}
     people = dict.fromkeys(label.rater[1] for task in tasks for label in task.said if label.rater[0] == "human")
-    users = {name: str(uuid5(NAMESPACE_URL, f"{MARK}:{name}")) for name in people}
-    files: dict[str, str | Pieces] = {
-        "records.json": lambda: listed(record for task in tasks for record in _records(task, names, kinds, users)),
+    users = {name: str(uuid5(NAMESPACE_URL, f"{tool_labels.MARK}:{name}")) for name in people}
+    files: dict[str, str | tool_labels.Pieces] = {
+        "records.json": lambda: tool_labels.listed(
+            record for task in tasks for record in _records(task, names, kinds, users)
+        ),
         "settings.json": json.dumps(_settings(tasks, names, kinds, options, criteria), ensure_ascii=False, indent=1)
         + "\n",
     }
-    not_held = never_held(TOOL, verdicts, tasks, names)
+    not_held = tool_labels.never_held(TOOL, verdicts, tasks, names)
     if timed := sum(label.seconds is not None for task in tasks for label in task.said):
-        not_held.append(f"The seconds of {labels(timed)}: Argilla has no place for them; left out.")
+        not_held.append(f"The seconds of {tool_labels.labels(timed)}: Argilla has no place for them; left out.")
     for criterion in asked:
         if kinds[criterion] == "text":
             not_held.append(
@@ -69,20 +50,21 @@ def to_argilla(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
     if people:
         not_held.append(
             f"Who of {len(people)} people answered, as an account: Argilla knows users by ids of its own; ours are "
-            f"made up and their pseudonyms stand under the key {MARK!r}. A server that does not know them refuses them."
+            f"made up and their pseudonyms stand under the key {tool_labels.MARK!r}. A server that does not know them "
+            f"refuses them."
         )
-    return written(TOOL, files, not_held)
+    return tool_labels.written(TOOL, files, not_held)
 
 
 def _kind(options: Sequence[str]) -> str:
-    numbers = [number_of(option) for option in options]
+    numbers = [tool_labels.number_of(option) for option in options]
     if numbers and all(number is not None for number in numbers):
         return "rating" if all(number in RATINGS for number in numbers) else "text"
     return "label_selection" if len(options) > 1 and max(map(len, options)) <= OPTION else "text"
 
 
 def _records(
-    task: Task, names: Mapping[str, str], kinds: Mapping[str, str], users: Mapping[str, str]
+    task: tool_labels.Task, names: Mapping[str, str], kinds: Mapping[str, str], users: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """One record with the people's responses (and what failed), then one for each judge."""
     humans = task.by_rater("human")
@@ -95,7 +77,7 @@ def _records(
     records = []
     if humans or any(label.status != "ok" for label in task.said):
         records.append(_record(task, task.id, task.mark(names, theirs), responses, {}))
-    bare = Task(task.id, task.place, task.texts).mark(names)
+    bare = tool_labels.Task(task.id, task.place, task.texts).mark(names)
     for judge, said in task.by_rater("judge").items():
         suggestions = {
             question: {"value": value, "score": None, "agent": judge}
@@ -106,40 +88,48 @@ def _records(
 
 
 def _record(
-    task: Task, key: str, mark: str, responses: dict[str, list[dict[str, Any]]], suggestions: dict[str, dict[str, Any]]
+    task: tool_labels.Task,
+    key: str,
+    mark: str,
+    responses: dict[str, list[dict[str, Any]]],
+    suggestions: dict[str, dict[str, Any]],
 ) -> dict[str, Any]:
     return {
-        "id": key, "fields": dict(task.texts), "metadata": {**task.place, MARK: mark}, "suggestions": suggestions,
+        "id": key, "fields": dict(task.texts), "metadata": {**task.place, tool_labels.MARK: mark},
+        "suggestions": suggestions,
         "responses": responses, "vectors": {},
     }  # fmt: skip
 
 
-def _values(said: Sequence[Said], names: Mapping[str, str], kinds: Mapping[str, str]) -> dict[str, str | int | float]:
+def _values(
+    said: Sequence[tool_labels.Said], names: Mapping[str, str], kinds: Mapping[str, str]
+) -> dict[str, str | int | float]:
     values: dict[str, str | int | float] = {}
     for label in said:
         name = names[label.criterion]
-        number = number_of(label.answer) if kinds[label.criterion] == "rating" else None
+        number = tool_labels.number_of(label.answer) if kinds[label.criterion] == "rating" else None
         values[name] = label.answer if number is None else number
         if label.rationale:
-            values[name + RATIONALE] = label.rationale
+            values[name + tool_labels.RATIONALE] = label.rationale
     return values
 
 
 def _settings(
-    tasks: Sequence[Task], names: Mapping[str, str], kinds: Mapping[str, str], options: Mapping[str, Sequence[str]],
-    criteria: Criteria,
+    tasks: Sequence[tool_labels.Task], names: Mapping[str, str], kinds: Mapping[str, str],
+    options: Mapping[str, Sequence[str]],
+    criteria: tool_labels.Criteria,
 ) -> dict[str, Any]:  # fmt: skip
     fields = dict.fromkeys(name for task in tasks for name in task.texts)
     questions = []
     for criterion, name in names.items():
-        label, text = words_of(criterion, criteria)
+        label, text = tool_labels.words_of(criterion, criteria)
         settings: dict[str, Any] = {"type": kinds[criterion]}
         if kinds[criterion] == "rating":
             settings["options"] = [{"value": value} for value in RATINGS]
         elif kinds[criterion] == "label_selection":
             settings["options"] = [{"text": option, "value": option} for option in options[criterion]]
         questions.append(_question(name, label, text, settings, required=True))
-        questions.append(_question(name + RATIONALE, f"{label}: why", "", {"type": "text"}, required=False))
+        questions.append(_question(name + tool_labels.RATIONALE, f"{label}: why", "", {"type": "text"}, required=False))
     held = dict.fromkeys(name for task in tasks for name in task.place)
     return {
         "guidelines": None,
@@ -149,11 +139,13 @@ def _settings(
         "metadata": [
             {
                 **_named(
-                    name, name, {"type": "integer" if name in WHOLE else "terms", "visible_for_annotators": False}
+                    name,
+                    name,
+                    {"type": "integer" if name in tool_labels.WHOLE else "terms", "visible_for_annotators": False},
                 ),
                 "visible_for_annotators": False,
             }
-            for name in PLACES
+            for name in tool_labels.PLACES
             if name in held
         ],
         "allow_extra_metadata": True,

@@ -10,16 +10,7 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc, plain
 from annotation.files.rows import read_json
-from annotation.importing.claims.probe_records import (
-    Pages,
-    ParsedProbes,
-    ProbeOptions,
-    ProbeRecord,
-    not_fetched,
-    pages_of,
-    probe_text,
-    refuse_kind,
-)
+from annotation.importing.claims import probe_records
 from annotation.passages import nearest
 
 ENDING = "_statements.json"
@@ -30,21 +21,21 @@ MARK = re.compile(r"\[(\d+)\]")
 NEAREST = 10  # statements of a report that stand beside a fact
 
 
-def read_wlc_probes(root: Path, options: ProbeOptions) -> ParsedProbes:
+def read_wlc_probes(root: Path, options: probe_records.ProbeOptions) -> probe_records.ParsedProbes:
     """Facts about every report but the reference, or the statements of each agent, as the protocol asks."""
     kind = "statement" if options.kind == "claim" else options.kind
-    refuse_kind("wlc", options, KINDS | {"claim": KINDS["statement"]})
+    probe_records.refuse_kind("wlc", options, KINDS | {"claim": KINDS["statement"]})
     return _facts(root, options) if kind == "fact" else _statements(root, options)
 
 
-def _facts(root: Path, options: ProbeOptions) -> ParsedProbes:
+def _facts(root: Path, options: probe_records.ProbeOptions) -> probe_records.ParsedProbes:
     """With source passages: the report's statements most like the fact, which is what their judge was shown."""
     files = sorted((root / FACTS).glob(f"[!.]*{ENDING}"))
     if not files:
         raise ImportingError(f"{root}: no facts found; expected files like {FACTS}/TITLE{ENDING}")
     problems: list[str] = []
     said = _said_by_report(root, options, problems) if options.needs_sources else {}
-    probes: list[ProbeRecord] = []
+    probes: list[probe_records.ProbeRecord] = []
     without = []
     for path in files:
         shown = path.relative_to(root).as_posix()
@@ -59,16 +50,18 @@ def _facts(root: Path, options: ProbeOptions) -> ParsedProbes:
     passages = f"source passages: the {NEAREST} statements of the report most like the fact, by TF-IDF"
     notes = [passages] if options.needs_sources else []
     notes += [f"articles without facts {len(without)} ({', '.join(without[:20])})"] if without else []
-    return ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
+    return probe_records.ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
 
 
-def _of_article(path: Path, shown: str, topic: str, options: ProbeOptions) -> list[ProbeRecord]:
+def _of_article(
+    path: Path, shown: str, topic: str, options: probe_records.ProbeOptions
+) -> list[probe_records.ProbeRecord]:
     """The facts of one article, numbered as they are there."""
     entries = read_json(path, shown, options.encoding)
     if not isinstance(entries, list):
         raise ImportingError(f"{shown}: not a list of statements; restore the file")
     return [
-        ProbeRecord(
+        probe_records.ProbeRecord(
             where, str(number), topic, options.system, _entry_text(entry, where), spares_references=True
         )
         for number, entry in enumerate(entries, start=1)
@@ -76,7 +69,9 @@ def _of_article(path: Path, shown: str, topic: str, options: ProbeOptions) -> li
     ]  # fmt: skip
 
 
-def _said_by_report(root: Path, options: ProbeOptions, problems: list[str]) -> dict[str, dict[str, list[str]]]:
+def _said_by_report(
+    root: Path, options: probe_records.ProbeOptions, problems: list[str]
+) -> dict[str, dict[str, list[str]]]:
     """Topic, as files name it, to system to its statements."""
     found: dict[str, dict[str, list[str]]] = defaultdict(dict)
     for path, shown, topic, system in _articles(root, options):
@@ -85,7 +80,9 @@ def _said_by_report(root: Path, options: ProbeOptions, problems: list[str]) -> d
     return found
 
 
-def _beside_statements(facts: Sequence[ProbeRecord], said: Mapping[str, list[str]]) -> Iterator[ProbeRecord]:
+def _beside_statements(
+    facts: Sequence[probe_records.ProbeRecord], said: Mapping[str, list[str]]
+) -> Iterator[probe_records.ProbeRecord]:
     """Each fact with what every report says that is most like it."""
     for system, statements in said.items():
         places = nearest([fact.text for fact in facts], statements, NEAREST)
@@ -104,14 +101,16 @@ class Said:
     fetched: Mapping[str, str]
 
 
-def _statements(root: Path, options: ProbeOptions) -> ParsedProbes:
+def _statements(root: Path, options: probe_records.ProbeOptions) -> probe_records.ParsedProbes:
     """One probe for each statement and page it cites; a statement that cites nothing is none.
 
     The page's text is what the tree keeps under `citation_contents`; one that `--sources` lists goes before it.
     """
-    listed = Pages(options.sources, options.encoding) if options.sources and options.needs_sources else None
+    listed = (
+        probe_records.Pages(options.sources, options.encoding) if options.sources and options.needs_sources else None
+    )
     problems: list[str] = []
-    probes: list[ProbeRecord] = []
+    probes: list[probe_records.ProbeRecord] = []
     missing: dict[str, None] = {}
     uncited = unknown = 0
     for path, shown, topic, system in _articles(root, options):
@@ -124,16 +123,18 @@ def _statements(root: Path, options: ProbeOptions) -> ParsedProbes:
                     context = (own or said.fetched.get(mark, "")) if options.needs_sources else ""
                     missing |= {url: None} if url and options.needs_sources and not context else {}
                     where, key = f"{shown}: statement {said.number}", f"{said.number}-{mark}"
-                    probes.append(ProbeRecord(where, key, topic, system, said.text, context))
+                    probes.append(probe_records.ProbeRecord(where, key, topic, system, said.text, context))
     if options.needs_sources and listed is None and probes and not any(probe.context for probe in probes):
-        pages_of(None, "the statements")  # refuses: nobody could tell whether a source supports a statement
+        probe_records.pages_of(
+            None, "the statements"
+        )  # refuses: nobody could tell whether a source supports a statement
     notes = [f"statements that cite nothing, left out {uncited}"] if uncited else []
     notes += [f"citations whose address is not listed {unknown}"] if unknown else []
-    notes += not_fetched(missing)
-    return ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
+    notes += probe_records.not_fetched(missing)
+    return probe_records.ParsedProbes(tuple(probes), tuple(problems), tuple(notes), exceeds=True)
 
 
-def _articles(root: Path, options: ProbeOptions) -> list[tuple[Path, str, str, str]]:
+def _articles(root: Path, options: probe_records.ProbeOptions) -> list[tuple[Path, str, str, str]]:
     """path, name, topic and system of every json_data file; only its statements are read, never its text."""
     files = sorted((root / "test_data").glob("*/json_data/[!.]*.json"))
     wanted = [path for path in files if options.system in ("", nfc(path.parts[-3]))]
@@ -202,7 +203,7 @@ def _several(value: Any) -> list[str]:
 
 def _entry_text(entry: Any, where: str) -> str:
     named = next((name for name in TEXTS if isinstance(entry, dict) and name in entry), TEXTS[-1])
-    return probe_text(where, entry.get(named) if isinstance(entry, dict) else entry, repr(named))
+    return probe_records.probe_text(where, entry.get(named) if isinstance(entry, dict) else entry, repr(named))
 
 
 def _listed(statements: list[str]) -> str:

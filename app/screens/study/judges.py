@@ -13,14 +13,7 @@ from app.results.computing import Orders
 from app.results.reporting import label_version
 from app.screens import leaving, look, report_page
 from app.screens.results.disagreements import sent_html
-from app.screens.study.judge_tables import (
-    asked_lists,
-    failure_table,
-    order_warnings,
-    sentence,
-    standing_table,
-    still_open,
-)
+from app.screens.study import judge_tables
 from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
@@ -66,13 +59,13 @@ def draw_now(
     if running and not any(standing.unfinished for standing in runs.standings):
         st.rerun()  # the last call was made: draw the orders again, and stop the clock
     st.html(
-        f'<div class="c-page"><p class="c-answer">{escape(sentence(runs.standings))}</p>{still_open(runs)}'
-        f"{order_warnings(orders)}<h2>Judges</h2>{standing_table(runs, orders, imported)}"
+        f'<div class="c-page"><p class="c-answer">{escape(judge_tables.sentence(runs.standings))}</p>'
+        f"{judge_tables.still_open(runs)}{judge_tables.order_warnings(orders)}<h2>Judges</h2>{judge_tables.standing_table(runs, orders, imported)}"
         '<p class="c-soft c-foot">Usable: of all answers asked for. Wasted: paid beyond the first reply of each call. '
         "First shown wins: .50 is no habit of side; below it the 95 % interval over whole clusters, [–] where they do "
         f"not differ. Swap consistency: equal verdicts in both orders.{IMPORTED_SAYS if imported else ''}</p>"
-        f"<h2>What went wrong</h2>{failure_table(runs)}"
-        f"<h2>How each was asked</h2>{asked_lists(runs.asked)}</div>"
+        f"<h2>What went wrong</h2>{judge_tables.failure_table(runs)}"
+        f"<h2>How each was asked</h2>{judge_tables.asked_lists(runs.asked)}</div>"
     )
 
 

@@ -19,18 +19,7 @@ from app.screens.look import paged, style
 from app.screens.report_page import answer, empty, section, study_head
 from app.screens.results.plot_words import of_speed, of_steps, of_work
 from app.screens.results.tables_and_figures import plot_html
-from app.screens.study.progress_parts import (
-    CSS,
-    agreement_html,
-    bars_html,
-    criteria_html,
-    judges_html,
-    looks_html,
-    parts_html,
-    people_html,
-    side_by_side,
-    strip_html,
-)
+from app.screens.study import progress_parts
 from app.screens.waiting import computed
 from app.settings import database
 from calibration.errors import CalibrationError
@@ -46,7 +35,7 @@ FLAGS = {"broken_text": "the text is broken", "reveals_author": "the text reveal
 def show(principal: Principal, cookie: str) -> None:
     """People appear by pseudonym, and no label beside a system."""
     style()
-    st.html(f"<style>{CSS}</style>")
+    st.html(f"<style>{progress_parts.CSS}</style>")
     with connect.reading(database()) as session:
         study_head(study_for(session, principal, "evaluator"))
     st.session_state[NEW] = True
@@ -87,7 +76,7 @@ def _live(principal: Principal, cookie: str) -> None:
     measured: StudyQuality = kept.value
     with head:
         answer(f"{far(progress)} {trust(measured)}", waiting(progress))
-    section(looks_html(measured))
+    section(progress_parts.looks_html(measured))
     _counts(progress, imported)
     if measured.annotators:
         _agreement(measured, study_id, kept.version)
@@ -120,27 +109,28 @@ def _counts(progress: StudyProgress, imported: dict[str, ImportedCost]) -> None:
         everybody = [rater for rater in progress.raters if rater.kind == "human"]
         section("<h2>Annotators</h2>")
         shown = paged(everybody, lambda rater: f"{rater.rater} {rater.status}", "progress_raters", "Find an annotator")
-        section(f"{bars_html(everybody, progress.slots, shown)}{judges_html(progress, imported)}")
+        bars = progress_parts.bars_html(everybody, progress.slots, shown)
+        section(f"{bars}{progress_parts.judges_html(progress, imported)}")
     with items:
-        section(f"<h2>Items and their slots</h2>{strip_html(progress.by_item)}")
+        section(f"<h2>Items and their slots</h2>{progress_parts.strip_html(progress.by_item)}")
 
 
 def _agreement(measured: StudyQuality, study_id: int, version: Version) -> None:
     section("<h2>Agreement so far</h2>")
     aim = st.segmented_control("Interval wanted", list(AIMS), default="±5 points", key="progress_aim", required=True)
     half_width = AIMS[aim or "±5 points"]
-    section(
-        f"<p>{escape(more_pairs(measured, half_width))}</p>"
-        f"{side_by_side(_steps(study_id, version, half_width, measured), agreement_html(measured))}"
-    )
+    steps = _steps(study_id, version, half_width, measured)
+    beside = progress_parts.side_by_side(steps, progress_parts.agreement_html(measured))
+    section(f"<p>{escape(more_pairs(measured, half_width))}</p>{beside}")
 
 
 def _people(measured: StudyQuality, study_id: int, version: Version) -> None:
-    section(f"<h2>Each annotator beside the others</h2>{side_by_side(*_figures(study_id, version, measured))}")
+    figures = progress_parts.side_by_side(*_figures(study_id, version, measured))
+    section(f"<h2>Each annotator beside the others</h2>{figures}")
     shown = paged(
         measured.annotators, lambda annotator: annotator.rater, "progress_annotators", "Find an annotator's figures"
     )
-    section(people_html(shown))
+    section(progress_parts.people_html(shown))
 
 
 def _by(principal: Principal, measured: StudyQuality) -> None:
@@ -149,14 +139,14 @@ def _by(principal: Principal, measured: StudyQuality) -> None:
         counted = study_parts(session, principal)
     if measured.agreement.criteria:
         with st.expander("Agreement by criterion"):
-            section(criteria_html(measured))
+            section(progress_parts.criteria_html(measured))
     for name, parts in (
         ("Topic", counted.by_topic), ("System", counted.by_system), ("Criterion", counted.by_criterion),
     ):  # fmt: skip
         if parts:
             with st.expander(f"Progress by {name.lower()}"):
                 shown = paged(parts, lambda part: part.name, f"progress_{name.lower()}", f"Find a {name.lower()}")
-                section(parts_html(name, shown))
+                section(progress_parts.parts_html(name, shown))
 
 
 @st.fragment

@@ -26,6 +26,7 @@ from exports.cells import Cell, Probability, shown
 from exports.facts import StudyFacts
 from exports.figures import FORMATS as FIGURE_FORMATS
 from exports.figures import captions, figures_tex
+from exports.pack import tables_of, texts_of
 from exports.plots.theme import FULL_PAGE
 from exports.tables import Table
 from exports.words.methods import methods_paragraph
@@ -152,7 +153,7 @@ def recompute(labels: pd.DataFrame, inputs: Inputs, facts: StudyFacts | None, pr
     Compared are the cells of every table and every estimate of the report, as shown: equal to the last printed digit.
     """
     report, verdicts = report_from(labels, inputs)
-    tables = pack.tables_of(report, verdicts, facts, inputs.presets)
+    tables = tables_of(report, verdicts, facts, inputs.presets)
     held, moved = 0, list[Moved]()
     for table in tables:
         new = _cells_of_table(json.loads(as_json(table)))
@@ -246,7 +247,7 @@ def printed_otherwise(
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
     figures = [figure for draw in pack.FIGURES.values() if (figure := draw(report, FULL_PAGE)) is not None]
     texts = {
-        **pack.texts_of(tables, report, facts), "captions.md": captions(figures), "figures.tex": figures_tex(figures),
+        **texts_of(tables, report, facts), "captions.md": captions(figures), "figures.tex": figures_tex(figures),
         "index.md": index.index_md(index.index_of(tables, figures)),
         "report.html": page.report_page(report, tables, figures, methods, title, images=False),
     }  # fmt: skip

@@ -60,7 +60,8 @@ def draw_now(
         st.rerun()  # the last call was made: draw the orders again, and stop the clock
     st.html(
         f'<div class="c-page"><p class="c-answer">{escape(judge_tables.sentence(runs.standings))}</p>'
-        f"{judge_tables.still_open(runs)}{judge_tables.order_warnings(orders)}<h2>Judges</h2>{judge_tables.standing_table(runs, orders, imported)}"
+        f"{judge_tables.still_open(runs)}{judge_tables.order_warnings(orders)}<h2>Judges</h2>"
+        f"{judge_tables.standing_table(runs, orders, imported)}"
         '<p class="c-soft c-foot">Usable: of all answers asked for. Wasted: paid beyond the first reply of each call. '
         "First shown wins: .50 is no habit of side; below it the 95 % interval over whole clusters, [–] where they do "
         f"not differ. Swap consistency: equal verdicts in both orders.{IMPORTED_SAYS if imported else ''}</p>"

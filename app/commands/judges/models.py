@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from app.commands.printing import JSON, print_json, print_table
-from db.types import now
 from plain.counting import counted
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ def models(
     Example: calipers judge models mini --provider openai --max-price 1 --min-context 100000
     """
     from annotation.judges.asking.known_models import known_models, providers
+    from db.types import now  # a third of a second's imports, which no other command need wait for
 
     most = float("inf") if max_price is None else max_price
     found = known_models(words or (), provider, most, min_context, f"{now():%Y-%m-%d}")

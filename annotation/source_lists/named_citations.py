@@ -102,10 +102,15 @@ _JOINT = re.compile(r"[,;][ ]")
 _STEM = re.compile(r"(?=\w*[0-9])(?=\w*[^\W\d_])\w{8,}")
 _PLACE = 40  # characters behind the stem: `pages 1-2`, `media 4f90b336`
 _NAME = re.compile(rf"\[([^\W\d_][^\[\]\n|{GONE}]{{3,160}}+)\][ ]?(?={GONE})")
-_CLAUSE = rf"[ ]?(?:[.,;:!?)\n{GONE}]|\\?\[|$)"
-_NAME_ALONE = re.compile(
-    rf"(?:(?<=[.!?] )|(?=\\?\[[^\[\]\n]{{3,81}}\]{_CLAUSE}))\\?\[([^\W\d_a-z][^\[\]\n|\\{GONE}]{{2,79}}+)\\?\](?![(:])"
-)
+_NAME_ALONE = re.compile(rf"\\?\[([^\W\d_a-z][^\[\]\n|\\{GONE}]{{2,79}}+)\\?\](?![(:])")
+# what has to follow a run of brackets, by what comes before it: otherwise a name in it is a word of the text
+_RUN = r"(?:[ ]?\\?\[[^\[\]\n]{1,81}\]){0,9}"
+_BEFORE = 300  # characters that are searched for what comes before
+_LINE_BEFORE = re.compile(rf"(?:^|\n)[ \t>]{{0,8}}(?:[*+•-]|[0-9]{{1,3}}[.)])?[ \t]{{0,3}}{_RUN}[ ]?\Z")
+_LINE_END = re.compile(rf"{_RUN}[ \t{GONE}]{{0,200}}(?:\n|\Z)")
+_SENTENCE_BEFORE = re.compile(rf"[.!?][\"”’)]?[ {GONE}]{{1,40}}{_RUN}[ ]?\Z")
+_SENTENCE_BEHIND = re.compile(rf"{_RUN}(?:[ ]?(?:\n|\Z|{GONE})|[ ][\"“‘'«*_(]{{0,3}}[^\W\d_a-z])")
+_CLAUSE_END = re.compile(rf"{_RUN}[ ]?(?:[.,;:!?)\n{GONE}]|\Z)")
 _FIELD = re.compile(r"\s*(?:[.:|,;–—*_\[\]()\"“”«»]+|\s-\s|https?://\S+)\s*")
 _NEEDS_A_NOUN = re.compile(  # the bracket is an editor's word for something that was quoted
     r"\b(?:the|an?|of|in|at|by|for|from|to|with|and|or|on|is|was|as|his|her|its|their|our|my) $", re.IGNORECASE
@@ -135,8 +140,9 @@ def _is_key(part: str, keys: set[str], stems: set[str]) -> bool:
 def find_named_marks(text: str, entries: Sequence[str]) -> Iterator[Span]:
     """Names of `entries` in a bracket of their own before a mark that went: `[Harbour Office - Tolls] [4]`.
 
-    Or where a clause ends, if an entry has the whole name between two of its signs: `[Nature News]` for
-    `3. On tides - Nature News, https://…`. One word alone is a name where it is in capitals and not the only one.
+    Or where a clause or a line ends or the next sentence begins, if an entry has the whole name between two of its
+    signs: `[Nature News]` for `3. On tides - Nature News, https://…`. One word alone is a name where it is in capitals
+    and not the only one.
     """
     named: dict[str, list[str]] = {}
     for match in _NAME.finditer(text) if entries else ():
@@ -153,11 +159,23 @@ def find_named_marks(text: str, entries: Sequence[str]) -> Iterator[Span]:
     alone = [
         match
         for match in found
-        if match[1] in known and not _NEEDS_A_NOUN.search(text, max(0, match.start() - 12), match.start())
+        if match[1] in known
+        and _ends_here(text, match)
+        and not _NEEDS_A_NOUN.search(text, max(0, match.start() - 12), match.start())
     ]
     for match in alone:
         if " " in match[1] or (match[1].isupper() and len({one[1] for one in alone}) > 1):
             yield Span(match.start(), match.end(), "named")
+
+
+def _ends_here(text: str, name: re.Match[str]) -> bool:
+    """Is the bracket at a line's end, between two sentences, or where a clause ends?"""
+    start, end = name.span()
+    if _LINE_BEFORE.search(text, max(0, start - _BEFORE), start):
+        return bool(_LINE_END.match(text, end))
+    if _SENTENCE_BEFORE.search(text, max(0, start - _BEFORE), start):
+        return bool(_SENTENCE_BEHIND.match(text, end))
+    return bool(_CLAUSE_END.match(text, end))
 
 
 def _names(name: str, entry: str) -> bool:

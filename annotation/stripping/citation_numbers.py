@@ -24,6 +24,7 @@ _RANGE = re.compile(r"([0-9]+)[ \t]*[–—‑－～~-][ \t]*\^?([0-9]+)")
 # the page that an encyclopedia sets behind a mark: `[2]: 14`, with a word joiner or a thin blank between
 _PAGE_BEHIND = re.compile(r":[ \u2009\u200a\u2060]{0,3}[0-9]{1,4}(?:[–‑-][0-9]{1,4})?(?=[ \t\n.,;)\[]|$)")
 _NUMBERS = re.compile(r"[0-9]+")
+_BEYOND_LIST = 150  # an exporter's escaped marks that go on beyond what is left of their list; `\\[500\\]` is an amount
 _THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+$")
 _PAIR_WORD = re.compile(
     r"\b(?:(in)|from|between|interval|range[sd]?|aged?|ages|won|lost|beat|defeated|drew|scores?|score of|record"
@@ -82,7 +83,7 @@ class Profile:
     all_short: bool  # nearly all bracket numbers are listed: then the few others are citations too
     free: bool
     brackets: int
-    free_escaped: bool = False  # an exporter's marks that go on beyond what is left of their list
+    last_escaped: int = 0  # single escaped numbers up to here are citations; 0 where only `listed` says so
 
 
 def bracket_numbers(text: str) -> frozenset[int]:
@@ -136,7 +137,7 @@ def _look_alike(text: str, start: int, end: int, count: int) -> bool:
 
 def profile(text: str, marks: list[Mark], listed: frozenset[int]) -> Profile:
     """Judge the bracket numbers of the body. `listed`: the numbers that the removed entries carry."""
-    total = inside = in_prose = at_end = escaped = escaped_at_end = 0
+    total = inside = in_prose = at_end = escaped = escaped_at_end = escaped_listed = 0
     smallest = 1000
     for mark in marks:
         if not mark.values or mark.thousands or mark.look_alike:
@@ -152,14 +153,17 @@ def profile(text: str, marks: list[Mark], listed: frozenset[int]) -> Profile:
             or _AFTER_CLAUSE.search(text, max(0, mark.start - 6), mark.start - mark.escaped)
         )
         at_end += is_at_end
-        escaped += mark.escaped
-        escaped_at_end += mark.escaped and is_at_end
+        if mark.escaped and len(mark.values) == 1:
+            escaped += 1
+            escaped_at_end += is_at_end
+            escaped_listed += mark.values[0] in listed
+    goes_on = escaped >= 3 and escaped_listed > 0 and escaped_at_end >= 0.6 * escaped
     return Profile(
         listed,
         all_short=bool(listed) and total > 0 and inside >= 0.6 * total,
         free=in_prose >= 3 and smallest <= 3 and at_end >= 0.7 * in_prose,
         brackets=total,
-        free_escaped=escaped >= 3 and escaped_at_end >= 0.6 * escaped,
+        last_escaped=max(listed) + _BEYOND_LIST if goes_on else 0,
     )
 
 
@@ -201,7 +205,7 @@ def _is_citation(mark: Mark, judged: Profile) -> bool:
         return False
     if mark.thousands:
         return all(value in judged.listed for value in mark.values)
-    if mark.escaped and judged.free_escaped:
+    if mark.escaped and len(mark.values) == 1 and mark.values[0] <= judged.last_escaped:
         return True
     if judged.listed and any(a not in judged.listed and b not in judged.listed for a, b in mark.ranges):
         return False

@@ -198,10 +198,26 @@ def test_a_fence_of_plain_text_is_code_unless_it_holds_sentences() -> None:
     assert "https" not in strip_citations(report).text
 
 
+def test_escaped_marks_go_on_beyond_what_is_left_of_their_list() -> None:
+    text = r"Ships left.\[116\] Tolls rose\[63\]\[118\] then, and fog came\[7\]. It fell by \[500\]."
+    assert (
+        strip_citations(text + LIST).text.rstrip() == r"Ships left. Tolls rose then, and fog came. It fell by \[500\]."
+    )
+    assert strip_citations(text).text == text
+
+
 @pytest.mark.parametrize("listing", ["", LIST])
-def test_escaped_marks_go_on_beyond_what_is_left_of_their_list(listing: str) -> None:
-    text = r"Ships left.\[116\] Tolls rose\[63\]\[118\] then, and fog came\[40\]."
-    assert strip_citations(text + listing).text.rstrip() == "Ships left. Tolls rose then, and fog came."
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"CI \[10, 20\]. CI \[11, 30\]. CI \[12, 40\].",
+        r"Age was in \[18, 65\]. Score was in \[20, 80\]. Time was in \[30, 90\], all told.",
+        r"He paid \[500\]. She paid \[600\]. They paid \[700\].",
+        r"He paid \[50\]. She paid \[60\]. They paid \[70\].",
+    ],
+)
+def test_escaped_numbers_that_no_list_speaks_for_are_content(text: str, listing: str) -> None:
+    assert strip_citations(text + listing).text.rstrip() == text
 
 
 def test_a_few_escaped_numbers_prove_nothing() -> None:
@@ -211,7 +227,7 @@ def test_a_few_escaped_numbers_prove_nothing() -> None:
 
 SOURCES = (
     "\n\n## References\n\n1. The quay - Harbour Office, https://a.example\n2. [Tide Times] On fog. https://b.example\n"
-    "3. BBC: Ice. https://c.example\n4. Ito, K. *London Stock*. https://d.example\n"
+    "3. BBC: Ice. https://c.example\n4. Ito, K. *London Stock*. https://d.example\n5. NASA: Fog. https://e.example\n"
 )
 
 
@@ -225,6 +241,16 @@ SOURCES = (
         ("It rose [BBC].", "It rose [BBC]."),  # alone it may be an editor's word
         ("They met at the [London Stock].", "They met at the [London Stock]."),
         ("So [Tide Times] wrote to [Harbour Office].", "So [Tide Times] wrote to [Harbour Office]."),
+        ("It rose. [Harbour Office] officials said no.", "It rose. [Harbour Office] officials said no."),
+        ("It rose. [Harbour Office], too, said no.", "It rose. [Harbour Office], too, said no."),
+        ("So it was. [NASA] was first [BBC].", "So it was. [NASA] was first [BBC]."),
+        ("[NASA], not fog, was first [BBC].", "[NASA], not fog, was first [BBC]."),
+        ("- [Tide Times] On tides it fell.", "- [Tide Times] On tides it fell."),
+        ("So [Tide Times] [Harbour Office] wrote.", "So [Tide Times] [Harbour Office] wrote."),
+        ("It rose. [Tide Times] [Harbour Office] “It fell.”", "It rose. “It fell.”"),
+        ("It rose [BBC]. [NASA] Then it fell.", "It rose. Then it fell."),
+        ("[Tide Times] [Harbour Office], too, fell.", "[Tide Times] [Harbour Office], too, fell."),
+        ("It rose.\n\n[Harbour Office]\n\nIt fell.", "It rose.\n\nIt fell."),
         ("It rose [Tidal Office]. [Name], [the] end [sic].", "It rose [Tidal Office]. [Name], [the] end [sic]."),
     ],
 )

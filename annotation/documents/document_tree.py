@@ -22,6 +22,11 @@ FRONT_MATTER = ("subtitle", "author", "date", "abstract")  # paragraphs that Wor
 BREAK: Element = {"t": "RawInline", "c": ["commonmark", "\n"]}  # as agents write it
 
 
+def element(kind: str, content: Any = None) -> Element:
+    """One element of a tree."""
+    return {"t": kind} if content is None else {"t": kind, "c": content}
+
+
 class TooLarge(ValueError):
     """A table with more places than anybody reads."""
 
@@ -41,14 +46,14 @@ class PlainTree:
         return {**tree, "meta": {}, "blocks": [*front, *blocks]}
 
     def _front(self, meta: Element) -> list[Element]:
-        title = [_element("Header", [1, NO_ATTRIBUTES, self.inlines(one)]) for one in _told(meta.get("title"))]
+        title = [element("Header", [1, NO_ATTRIBUTES, self.inlines(one)]) for one in _told(meta.get("title"))]
         below = (one for name in FRONT_MATTER for one in _told(meta.get(name)))
         return [*title, *(block for one in below for block in self._as_blocks(one))]
 
     def _as_blocks(self, content: Sequence[Element]) -> list[Element]:
         if content and content[0]["t"] in BLOCKS:
             return self.blocks(content)
-        return [_element("Para", self.inlines(content))]
+        return [element("Para", self.inlines(content))]
 
     def blocks(self, found: Iterable[Element]) -> list[Element]:
         """Blocks without wrappers, attributes and raw markup."""
@@ -62,11 +67,11 @@ class PlainTree:
 
     def paragraph(self, content: Any) -> Iterator[Element]:
         if line := self.inlines(content):
-            yield _element("Para", line)
+            yield element("Para", line)
 
     def header(self, content: Any) -> Iterator[Element]:
         if line := self.inlines(content[2]):
-            yield _element("Header", [content[0], NO_ATTRIBUTES, _in_one_line(line)])
+            yield element("Header", [content[0], NO_ATTRIBUTES, _in_one_line(line)])
 
     def wrapper(self, content: Any) -> Iterator[Element]:
         if not COPIES & {*content[0][1]}:
@@ -75,28 +80,28 @@ class PlainTree:
     def code(self, content: Any) -> Iterator[Element]:
         language = next((one for one in content[0][1][:1] if WORD.fullmatch(one)), "")
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", content[1])), default=0))
-        yield _element("RawBlock", ["commonmark", f"{fence}{language}\n{content[1]}\n{fence}"])
+        yield element("RawBlock", ["commonmark", f"{fence}{language}\n{content[1]}\n{fence}"])
 
     def bullets(self, content: Any) -> Iterator[Element]:
-        yield _element("BulletList", [self._item(item) for item in content])
+        yield element("BulletList", [self._item(item) for item in content])
 
     def numbered(self, content: Any) -> Iterator[Element]:
         start = content[0][0]
-        yield _element("OrderedList", [[start, {"t": "Decimal"}, {"t": "Period"}], [self._item(i) for i in content[1]]])
+        yield element("OrderedList", [[start, {"t": "Decimal"}, {"t": "Period"}], [self._item(i) for i in content[1]]])
 
     def _item(self, blocks: Any) -> list[Element]:
         made = self.blocks(blocks)
-        return [_element("Plain", made[0]["c"]), *made[1:]] if made and made[0]["t"] == "Para" else made
+        return [element("Plain", made[0]["c"]), *made[1:]] if made and made[0]["t"] == "Para" else made
 
     def quote(self, content: Any) -> Iterator[Element]:
-        yield _element("BlockQuote", self.blocks(content))
+        yield element("BlockQuote", self.blocks(content))
 
     def lines(self, content: Any) -> Iterator[Element]:
-        yield from self.paragraph([one for line in content for one in (*line, _element("LineBreak"))][:-1])
+        yield from self.paragraph([one for line in content for one in (*line, element("LineBreak"))][:-1])
 
     def definitions(self, content: Any) -> Iterator[Element]:
         for term, told in content:
-            yield _element("Para", [_element("Strong", self.inlines(term))])
+            yield element("Para", [element("Strong", self.inlines(term))])
             for blocks in told:
                 yield from self.blocks(blocks)
 
@@ -125,7 +130,7 @@ class PlainTree:
         lines = [line for block in self.blocks(blocks) for line in _lines(block)]
         joined: list[Element] = []
         for line in filter(None, lines):
-            joined += [*([_element("Str", ";"), _element("Space")] if joined else []), *line]
+            joined += [*([element("Str", ";"), element("Space")] if joined else []), *line]
         return _in_one_line(joined)
 
     # --- inlines
@@ -133,11 +138,11 @@ class PlainTree:
     def text(self, one: Element) -> Iterator[Element]:
         """Brackets stay as they are: with a backslash before it, one would begin a formula."""
         for part in filter(None, BRACKET.split(one["c"])):
-            yield _raw(part) if part in "[]" else _element("Str", part)
+            yield _raw(part) if part in "[]" else element("Str", part)
 
     def styled(self, one: Element) -> Iterator[Element]:
         if line := self.inlines(one["c"]):
-            yield _element(one["t"], line)
+            yield element(one["t"], line)
 
     def unstyled(self, one: Element) -> Iterator[Element]:
         yield from self.inlines(one["c"])
@@ -147,7 +152,7 @@ class PlainTree:
         if any(inner["t"] in ("Link", "Note", "Cite") for inner in _all(one["c"])):
             yield from self.inlines(one["c"])
         else:
-            yield _element("Superscript", self.inlines(one["c"]))
+            yield element("Superscript", self.inlines(one["c"]))
 
     def span(self, one: Element) -> Iterator[Element]:
         if not COPIES & {*one["c"][0][1]}:
@@ -158,7 +163,7 @@ class PlainTree:
         _, words, (address, _) = one["c"]
         line = self.inlines(words)
         if not address.startswith("#"):
-            yield from [_element("Link", [NO_ATTRIBUTES, line, [address, ""]])] if line else []
+            yield from [element("Link", [NO_ATTRIBUTES, line, [address, ""]])] if line else []
         elif NUMBER.fullmatch(text_of(line).strip()):
             yield self._mark()
         else:
@@ -177,23 +182,23 @@ class PlainTree:
     def note(self, one: Element) -> Iterator[Element]:
         """Of one paragraph, so that all of it is the note."""
         lines = [words for block in self.blocks(one["c"]) for words in _lines(block)]
-        line = [word for words in lines for word in (*words, _element("Space"))]
-        yield _element("Note", [_element("Para", line[:-1])])
+        line = [word for words in lines for word in (*words, element("Space"))]
+        yield element("Note", [element("Para", line[:-1])])
 
     def image(self, one: Element) -> Iterator[Element]:
         alt = self.inlines(one["c"][1])
         self.figures += not text_of(alt).strip()
-        yield _element("Image", [NO_ATTRIBUTES, alt, [FIGURE, ""]])
+        yield element("Image", [NO_ATTRIBUTES, alt, [FIGURE, ""]])
 
     def formula(self, one: Element) -> Iterator[Element]:
         sign = "$$" if one["c"][0]["t"] == "DisplayMath" else "$"
         yield _raw(f"{sign}{one['c'][1].strip()}{sign}")
 
     def inline_code(self, one: Element) -> Iterator[Element]:
-        yield _element("Code", [NO_ATTRIBUTES, one["c"][1]])
+        yield element("Code", [NO_ATTRIBUTES, one["c"][1]])
 
     def quoted(self, one: Element) -> Iterator[Element]:
-        yield from (_element("Str", '"'), *self.inlines(one["c"][1]), _element("Str", '"'))
+        yield from (element("Str", '"'), *self.inlines(one["c"][1]), element("Str", '"'))
 
     def nothing(self, _: Any) -> Iterator[Element]:
         yield from ()
@@ -208,7 +213,7 @@ def _kept(_: PlainTree, one: Element) -> Iterator[Element]:
 
 
 def _rule(_: PlainTree, content: Any) -> Iterator[Element]:
-    yield _element("RawBlock", ["commonmark", "---"])
+    yield element("RawBlock", ["commonmark", "---"])
 
 
 BLOCKS: dict[str, Callable[[PlainTree, Any], Iterator[Element]]] = {
@@ -261,7 +266,7 @@ def _told(value: Element | None) -> Iterator[list[Element]]:
 
 
 def _in_one_line(line: Iterable[Element]) -> list[Element]:
-    return [_element("Space") if one == BREAK or one["t"] == "SoftBreak" else one for one in line]
+    return [element("Space") if one == BREAK or one["t"] == "SoftBreak" else one for one in line]
 
 
 def _lines(block: Element) -> Iterator[list[Element]]:
@@ -272,7 +277,7 @@ def _lines(block: Element) -> Iterator[list[Element]]:
     elif kind == "Header":
         yield content[2]
     elif kind == "RawBlock":  # code, as `code` wrote it
-        yield [_element("Code", [NO_ATTRIBUTES, " ".join(line.strip() for line in content[1].split("\n")[1:-1])])]
+        yield [element("Code", [NO_ATTRIBUTES, " ".join(line.strip() for line in content[1].split("\n")[1:-1])])]
     elif kind == "Table":
         for row in (*content[3][1], *(row for body in content[4] for row in body[3])):
             yield from (line for cell in row[1] for inner in cell[4] for line in _lines(inner))
@@ -296,20 +301,26 @@ def _grid(rows: Sequence[Sequence[tuple[int, int, list[Element]]]]) -> list[list
     """Rows of equal length from (rows, columns, text) of each cell; a joined cell's text is in its first place."""
     grid: list[list[list[Element]]] = []
     taken: dict[tuple[int, int], bool] = {}
+    before = 0  # places of the rows above
     for at, row in enumerate(rows):
         line: list[list[Element]] = []
-        if sum(map(len, grid)) + len(taken) > MOST_CELLS:
-            raise TooLarge
-        for down, across, words in ((min(down, REACH), min(across, REACH), words) for down, across, words in row):
+        for down, across, words in (
+            (min(down, REACH, len(rows) - at), min(across, REACH), words) for down, across, words in row
+        ):
+            if before + len(line) + len(taken) + down * across > MOST_CELLS:
+                raise TooLarge
             while taken.pop((at, len(line)), False):
                 line.append([])
-            for below in range(1, min(down, len(rows) - at)):
+            for below in range(1, down):
                 taken |= {(at + below, len(line) + right): True for right in range(across)}
             line += [words, *([] for _ in range(1, across))]
         while taken.pop((at, len(line)), False):
             line.append([])
         grid.append(line)
+        before += len(line)
     width = max(map(len, grid), default=0)
+    if width * len(grid) > MOST_CELLS:
+        raise TooLarge
     return [[*line, *([] for _ in range(width - len(line)))] for line in grid if width]
 
 
@@ -318,16 +329,12 @@ def _table(cells: Sequence[Sequence[list[Element]]], align: Sequence[Element]) -
     columns = [[one, {"t": "ColWidthDefault"}] for one in align]
     body = [NO_ATTRIBUTES, 0, [], rows[1:]]
     head, foot = [NO_ATTRIBUTES, rows[:1]], [NO_ATTRIBUTES, []]
-    return _element("Table", [NO_ATTRIBUTES, [None, []], columns, head, [body], foot])
+    return element("Table", [NO_ATTRIBUTES, [None, []], columns, head, [body], foot])
 
 
 def _made_cell(words: list[Element]) -> list[Any]:
-    return [NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, [_element("Plain", words)] if words else []]
+    return [NO_ATTRIBUTES, {"t": "AlignDefault"}, 1, 1, [element("Plain", words)] if words else []]
 
 
 def _raw(markdown: str) -> Element:
-    return _element("RawInline", ["commonmark", markdown])
-
-
-def _element(kind: str, content: Any = None) -> Element:
-    return {"t": kind} if content is None else {"t": kind, "c": content}
+    return element("RawInline", ["commonmark", markdown])

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -13,9 +13,10 @@ MARGIN = 0.09  # of a page's height, above and below which its running titles ar
 FEWEST = 8  # lines that make a column
 SMALL = 0.85  # of the size of most words
 FEWEST_ROWS = 3  # that make a table without rules
+BAND = 20.0  # points: things are looked for on their own height of the page
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Word:
     text: str
     x0: float
@@ -90,29 +91,35 @@ class Read:
     in_columns: int = 0  # pages
     without_text: int = 0
     drawn: int = 0
+    turned: int = 0
 
 
-def read_pages(pages: Sequence[dict[str, Any]]) -> Read:
+def read_pages(pages: Iterable[dict[str, Any]]) -> Read:
     """The pieces of all pages, without the running titles and page numbers that are in their margins."""
     found = Read()
-    read = [_page(page, number) for number, page in enumerate(pages)]
-    running = _running([lines for lines, _, _ in read], [float(page["height"]) for page in pages])
+    read, widths, heights = [], [], []
+    for number, page in enumerate(pages):
+        read.append(_page(page, number))
+        widths.append(float(page["width"]))
+        heights.append(float(page["height"]))
+        found.drawn += bool(page["drawn"])
+        found.turned += bool(page["turned"])
+    running = _running([lines for lines, _, _ in read], heights)
     text = [[line for line in lines if (n, _spelled(line)) not in running] for n, (lines, _, _) in enumerate(read)]
-    gutters = [_gutter(lines, float(page["width"])) for lines, page in zip(text, pages, strict=True)]
+    gutters = [_gutter(lines, width) for lines, width in zip(text, widths, strict=True)]
     usual = Counter(gutter for gutter in gutters if gutter).most_common(1)
-    for number, ((lines, tables, figures), page) in enumerate(zip(read, pages, strict=True)):
+    for number, (lines, tables, figures) in enumerate(read):
         # the last page of a text in columns has few lines in each
-        gutter = gutters[number] or (_gutter(text[number], float(page["width"]), 2, usual[0][0]) if usual else None)
+        gutter = gutters[number] or (_gutter(text[number], widths[number], 2, usual[0][0]) if usual else None)
         ordered, in_columns = _in_order(text[number], gutter), gutter is not None
         found.in_columns += in_columns
         found.without_text += not lines and not tables and bool(figures)
-        found.drawn += bool(page["drawn"])
         found.pieces += _between(ordered, [*tables, *figures], in_columns)
     return found
 
 
 def _page(page: dict[str, Any], number: int) -> tuple[list[Line], list[Table], list[Figure]]:
-    words = [_linked(Word(_letters(text), *where), page["links"]) for text, *where in page["words"]]
+    words = _linked([Word(_letters(text), *where) for text, *where in page["words"]], page["links"])
     tables = []
     for rows in page["tables"]:
         cells = [cell for row in rows for cell in row if cell]
@@ -148,11 +155,22 @@ def _is_inside(word: Word, box: Sequence[float]) -> bool:
     return box[0] <= (word.x0 + word.x1) / 2 <= box[2] and box[1] <= (word.top + word.bottom) / 2 <= box[3]
 
 
-def _linked(word: Word, links: Iterable[Sequence[Any]]) -> Word:
-    for x0, x1, top, bottom, address in links:
-        if _is_inside(word, (x0, top, x1, bottom)):
-            return replace(word, link=address)
-    return word
+def _bands(top: float, bottom: float) -> range:
+    return range(int(top // BAND), int(bottom // BAND) + 1)
+
+
+def _linked(words: Iterable[Word], links: Iterable[Sequence[Any]]) -> list[Word]:
+    """Each word with the address of the first link that it is in."""
+    at_height: defaultdict[int, list[Sequence[Any]]] = defaultdict(list)
+    for link in links:
+        for band in _bands(link[2], link[3]):
+            at_height[band].append(link)
+    made = []
+    for word in words:
+        beside = at_height.get(int((word.top + word.bottom) / 2 // BAND), ())
+        leads = (to for x0, x1, top, bottom, to in beside if _is_inside(word, (x0, top, x1, bottom)))
+        made.append(replace(word, link=next(leads, "")))
+    return made
 
 
 def _lines(words: Iterable[Word], page: int, *, apart: bool = True) -> list[Line]:
@@ -166,14 +184,24 @@ def _on_one_foot(words: Sequence[Word]) -> list[list[Word]]:
     """Words by height; a small one beside a larger belongs to its line, wherever it is."""
     usual = _usual(word.size for word in words for _ in word.text) if words else 0.0
     rows = _by_foot(word for word in words if word.size >= SMALL * usual)
+    at_height: defaultdict[int, list[tuple[int, Word]]] = defaultdict(list)  # with their row
+
+    def place(number: int, word: Word) -> None:
+        for band in _bands(word.top - 2, word.bottom + 2):
+            at_height[band].append((number, word))
+
+    for number, row in enumerate(rows):
+        for word in row:
+            place(number, word)
     alone = []
-    for word in words:
-        if word.size < SMALL * usual:
-            row = min(rows, key=lambda row: _distance(word, row), default=None)
-            if row is None or _distance(word, row) > 0.5 * usual:
-                alone.append(word)
-            else:
-                row.append(word)
+    for small in (word for word in words if word.size < SMALL * usual):
+        beside = at_height.get(int((small.top + small.bottom) / 2 // BAND), ())
+        near, number = min(((_distance(small, word), number) for number, word in beside), default=(float("inf"), 0))
+        if near > 0.5 * usual:
+            alone.append(small)
+        else:
+            rows[number].append(small)
+            place(number, small)
     return rows + _by_foot(alone)
 
 
@@ -188,11 +216,12 @@ def _by_foot(words: Iterable[Word]) -> list[list[Word]]:
     return rows
 
 
-def _distance(small: Word, row: Sequence[Word]) -> float:
-    """From a small word to the nearest one of a line, infinite above and below it."""
+def _distance(small: Word, word: Word) -> float:
+    """From a small word to a larger one, infinite above and below it."""
     middle = (small.top + small.bottom) / 2
-    beside = (word for word in row if word.size > small.size and word.top - 2 <= middle <= word.bottom + 2)
-    return min((max(small.x0 - word.x1, word.x0 - small.x1, 0.0) for word in beside), default=float("inf"))
+    if small.size >= word.size or not word.top - 2 <= middle <= word.bottom + 2:
+        return float("inf")
+    return max(small.x0 - word.x1, word.x0 - small.x1, 0.0)
 
 
 def _split(words: Sequence[Word]) -> list[list[Word]]:
@@ -207,7 +236,8 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
     return parts
 
 
-LISTED = re.compile(r"[•◦▪▫‣●○■□∙·–—*-]|\(?\d{1,3}[.)]|\[\d{1,3}\]")
+ITEM = re.compile(r"[•◦▪▫‣●○■□∙·–—*-]|\(?\d{1,3}[.)]")
+LISTED = re.compile(rf"{ITEM.pattern}|\[\d{{1,3}}\]")  # a list of sources too
 
 
 def _raised(words: Sequence[Word]) -> tuple[Word, ...]:

@@ -1,57 +1,48 @@
-"""A process of its own that reads a PDF: words, ruled tables, links and pictures of each page, with their places.
+"""Words, ruled tables, links and pictures of each page of a PDF, with their places.
 
-It reads the file on its standard input and writes JSON; a file that asks for too much memory ends it and nothing else.
 No script in the file is run, and nothing that it names is opened.
 """
 
 import io
-import json
-import sys
+from collections.abc import Iterator
 from typing import Any
 
-MEMORY_MB = 400  # of data
 MOST_PAGES = 1_000
+WIDEST = 14_400  # points: what a page may measure (ISO 32000-1, annex C)
 MOST_DRAWN = 20_000  # lines and curves of a page; a ruled table has some hundred, a map or a bomb any number
 SMALLEST = 40  # points: a picture smaller than that is an icon or a rule
+LEANS = 0.1  # rise over run of a line of text that is on its way up or down a page
 SIDES = ("x0", "x1", "top", "bottom")
-LOCKED, TOO_LARGE, DAMAGED, TOO_LONG = 3, 4, 5, 6  # exit statuses
+TOO_LONG, TOO_WIDE, EMPTY = 11, 12, 13
+TOLD = {
+    TOO_LONG: f"over {MOST_PAGES:,} pages; a report is one document",
+    TOO_WIDE: f"a page wider or higher than {WIDEST:,} points, or of no size; save it anew",
+    EMPTY: "no PDF, or without a page; save it anew",
+}
 
 
-def main() -> int:
-    _limit()
-    try:
-        return _read(sys.stdin.buffer.read())
-    except MemoryError:
-        return TOO_LARGE
-    except Exception as error:  # noqa: BLE001  (a reader of damaged files fails in any way there is)
-        said = [repr(one) for one in (error, error.__cause__, error.__context__)]
-        if any("MemoryError" in one for one in said):
-            return TOO_LARGE
-        return LOCKED if any("Password" in one or "Encrypt" in one for one in said) else DAMAGED
+class Refused(Exception):
+    """A file that is no report; `code` is one of `TOLD`."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(TOLD[code])
+        self.code = code
 
 
-def _limit() -> None:
-    try:
-        import resource
-    except ImportError:  # Windows has none
-        return
-    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_MB << 20, MEMORY_MB << 20))
-
-
-def _read(original: bytes) -> int:
+def read_pages(original: bytes) -> Iterator[dict[str, Any]]:
+    """Page by page, so that the characters of one alone are kept. Raises Refused, and anything of a damaged file."""
     import pdfplumber
 
-    pages = []
     with pdfplumber.open(io.BytesIO(original)) as pdf:
+        if not pdf.pages:
+            raise Refused(EMPTY)
         if len(pdf.pages) > MOST_PAGES:
-            return TOO_LONG
+            raise Refused(TOO_LONG)
         for page in pdf.pages:
-            pages.append(_page(page))
+            if not (0 < page.width <= WIDEST and 0 < page.height <= WIDEST):  # nor is nan
+                raise Refused(TOO_WIDE)
+            yield _page(page)
             page.close()  # else every page's characters stay
-    if not pages:
-        return DAMAGED
-    json.dump(pages, sys.stdout)
-    return 0
 
 
 def _is_dot(one: Any) -> bool:
@@ -59,8 +50,25 @@ def _is_dot(one: Any) -> bool:
     return bool(1.5 < wide < 8 and 0.8 < wide / high < 1.25) if high else False
 
 
+def _is_turned(char: Any) -> bool:
+    """Whether a character is on its side, as the label of an axis, or aslant, as a watermark."""
+    across, up = char["matrix"][:2]
+    return not char["upright"] or abs(up) > LEANS * abs(across)
+
+
+def _is_on(page: Any, one: Any) -> bool:
+    """Whether something has a place on its page and a width, which whoever reads the page could see."""
+    left, above, right, below = page.bbox
+    wide, high = one["x1"] - one["x0"], one["bottom"] - one["top"]
+    x, y = (one["x0"] + one["x1"]) / 2, (one["top"] + one["bottom"]) / 2
+    return bool(left <= x <= right and above <= y <= below and 0 < wide <= page.width and 0 < high <= page.height)
+
+
 def _page(page: Any) -> dict[str, Any]:
-    words = page.extract_words(x_tolerance_ratio=0.15, extra_attrs=["fontname", "size"], return_chars=False)
+    from pdfplumber.utils.text import extract_words
+
+    chars = [one for one in page.chars if not _is_turned(one)]
+    words = extract_words(chars, x_tolerance_ratio=0.15, extra_attrs=["fontname", "size"], return_chars=False)
     is_drawn = len(page.curves) + len(page.lines) + len(page.rects) > MOST_DRAWN
     tables = [] if is_drawn else page.find_tables()
     return {
@@ -69,12 +77,13 @@ def _page(page: Any) -> dict[str, Any]:
         "words": [
             [one["text"], *(float(one[name]) for name in ("x0", "x1", "top", "bottom", "size")), one["fontname"]]
             for one in words
+            if _is_on(page, one)
         ],
         "tables": [[[cell and [*map(float, cell)] for cell in row.cells] for row in table.rows] for table in tables],
         "links": [
             [*(float(one[name]) for name in SIDES), one.get("uri") or "#"]
             for one in page.annots
-            if one.get("uri") or "Link" in str((one.get("data") or {}).get("Subtype"))
+            if (one.get("uri") or "Link" in str((one.get("data") or {}).get("Subtype"))) and _is_on(page, one)
         ],
         "figures": [
             [*(float(one[name]) for name in SIDES)]
@@ -84,8 +93,5 @@ def _page(page: Any) -> dict[str, Any]:
         # browsers draw the bullets of lists
         "dots": [[*(float(one[name]) for name in SIDES)] for one in [*page.curves, *page.rects] if _is_dot(one)],
         "drawn": is_drawn or sum(not _is_dot(one) for one in page.curves) > 30,
+        "turned": any(_is_turned(one) and one["text"].strip() for one in page.chars),
     }
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,23 +1,19 @@
 """The lines of a PDF as headings, paragraphs, lists and tables: pandoc's tree, as for any other document."""
 
-import json
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any
 
-from annotation.documents import pdf_lines, pdf_pages
-from annotation.documents.document_tree import NO_ATTRIBUTES, Element
-from annotation.errors import ImportingError
+from annotation.documents import pdf_lines
+from annotation.documents.document_tree import NO_ATTRIBUTES, Element, element
 from plain.counting import counted
 
-PATIENCE_S = 300
 LARGER = 1.12  # a heading's type beside the text's
 LONGEST_HEADING = 200  # characters
 DEEPEST = 4
+MOST_BLANKS = 200  # between two words of code
 BOLD, SLANTED = re.compile(r"bold|black|heavy|semibold|demi", re.I), re.compile(r"italic|oblique|slanted", re.I)
 TYPED = re.compile(r"courier|mono|consolas|menlo|typewriter|cmtt", re.I)
 STOPPED = re.compile(r"[.!?:;。！？：][\"'”’)\]]*$")
@@ -27,30 +23,12 @@ MANY = 0.08  # of all lines: a program that sets text breaks words so often, oth
 CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 
-def read_pdf(original: bytes, shown: str) -> tuple[Element, tuple[str, ...]]:
-    """The tree of a PDF, and what could not be told of it. Raises ImportingError."""
-    read = pdf_lines.read_pages(_pages(original, shown))
+def tree_of(pages: Iterable[dict[str, Any]]) -> tuple[list[Element], tuple[str, ...]] | None:
+    """The blocks of a PDF's pages as `pdf_pages` reads them, and what could not be told; None without text."""
+    read = pdf_lines.read_pages(pages)
     if not any(isinstance(piece, pdf_lines.Line | pdf_lines.Table) for piece in read.pieces):
-        raise ImportingError(f"{shown}: holds no text, only pictures of it; read the text with OCR first")
-    return {"pandoc-api-version": [1, 23, 1], "meta": {}, "blocks": [*_blocks(read.pieces)]}, _lost(read)
-
-
-def _pages(original: bytes, shown: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", pdf_pages.__name__]
-    try:
-        done = subprocess.run(command, input=original, capture_output=True, timeout=PATIENCE_S, check=False)
-    except subprocess.TimeoutExpired:
-        raise ImportingError(f"{shown}: not read within {PATIENCE_S} s; save it anew, or as Markdown") from None
-    said = {
-        pdf_pages.LOCKED: "locked by a password; save it unlocked",
-        pdf_pages.TOO_LONG: f"over {pdf_pages.MOST_PAGES:,} pages; a report is one document",
-        pdf_pages.DAMAGED: "no PDF, or damaged, or cut off; save it anew",
-    }
-    if done.returncode:
-        too_large = f"reading it takes over {pdf_pages.MEMORY_MB} MB; save it anew, or as Markdown"
-        raise ImportingError(f"{shown}: {said.get(done.returncode, too_large)}")
-    pages: list[dict[str, Any]] = json.loads(done.stdout)
-    return pages
+        return None
+    return [*_blocks(read.pieces)], _lost(read)
 
 
 def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
@@ -58,6 +36,7 @@ def _lost(read: pdf_lines.Read) -> tuple[str, ...]:
         "page in columns, whose order was guessed": read.in_columns,
         "page without text": read.without_text,
         "page with a drawing, whose labels are in the text": read.drawn,
+        "page with text on its side or aslant, which was left out": read.turned,
     }
     return tuple(counted(count, what) if count == 1 else _many(count, what) for what, count in told.items() if count)
 
@@ -73,7 +52,7 @@ def _blocks(pieces: Sequence[pdf_lines.Piece]) -> Iterator[Element]:
         group = [*found]
         yield from look.blocks([piece for piece in group if isinstance(piece, pdf_lines.Line)])
         yield from (_table(piece, look) for piece in group if isinstance(piece, pdf_lines.Table))
-        yield from (_el("Para", [_figure()]) for piece in group if isinstance(piece, pdf_lines.Figure))
+        yield from (element("Para", [_figure()]) for piece in group if isinstance(piece, pdf_lines.Figure))
 
 
 class _Look:
@@ -100,7 +79,7 @@ class _Look:
     def cell(self, lines: Sequence[pdf_lines.Line], heads: bool) -> list[Element]:
         """`heads`: of the first row, which is set in bold type without being said to be."""
         inlines = self._inlines(lines)
-        return [_el("Plain", _plain(inlines) if heads else inlines)] if lines else []
+        return [element("Plain", _plain(inlines) if heads else inlines)] if lines else []
 
     def _may_head(self, line: pdf_lines.Line) -> bool:
         return line.size >= LARGER * self.size and len(line.text) <= LONGEST_HEADING
@@ -114,7 +93,11 @@ class _Look:
 
     def _is_item(self, group: Sequence[pdf_lines.Line]) -> bool:
         first = group[0]
-        return bool(ITEM.fullmatch(first.words[0].text)) and len(first.words) > 1 and first.size not in self.headings
+        return (
+            bool(pdf_lines.ITEM.fullmatch(first.words[0].text))
+            and len(first.words) > 1
+            and first.size not in self.headings
+        )
 
     def _paragraphs(self, lines: Sequence[pdf_lines.Line]) -> list[list[pdf_lines.Line]]:
         groups: list[list[pdf_lines.Line]] = []
@@ -140,15 +123,15 @@ class _Look:
         if line.top - last.top > 1.3 * max(self.step, 1.15 * line.size):
             return False
         is_indented = line.x0 - last.x0 > 1.2 * line.size and not _is_typed(line)
-        return not is_indented or (len(group) == 1 and bool(ITEM.fullmatch(group[0].words[0].text)))
+        return not is_indented or (len(group) == 1 and bool(pdf_lines.ITEM.fullmatch(group[0].words[0].text)))
 
     def _block(self, group: Sequence[pdf_lines.Line]) -> Element:
         if _is_typed(group[0]):
-            return _el("CodeBlock", [NO_ATTRIBUTES, "\n".join(_as_typed(group))])
+            return element("CodeBlock", [NO_ATTRIBUTES, "\n".join(_as_typed(group))])
         if group[0].size in self.headings and self._may_head(group[0]):
             line = _plain(self._inlines(group))
-            return _el("Header", [self.headings.index(group[0].size) + 1, NO_ATTRIBUTES, line])
-        return _el("Para", self._inlines(group))
+            return element("Header", [self.headings.index(group[0].size) + 1, NO_ATTRIBUTES, line])
+        return element("Para", self._inlines(group))
 
     def _lists(self, items: Sequence[Sequence[pdf_lines.Line]]) -> Iterator[Element]:
         """Items as lists, and within them those that are to the right of the one before."""
@@ -163,14 +146,14 @@ class _Look:
                 if at > below:
                     made[-1] += self._lists(items[below:at])
                 elif _is_numbered(items[at][0].words[0].text) == _is_numbered(begun):
-                    made.append([_el("Plain", self._inlines(items[at], 1))])
+                    made.append([element("Plain", self._inlines(items[at], 1))])
                     at += 1
                 else:
                     break
             if _is_numbered(begun):
-                yield _el("OrderedList", [[int(begun.strip("().")), {"t": "Decimal"}, {"t": "Period"}], made])
+                yield element("OrderedList", [[int(begun.strip("().")), {"t": "Decimal"}, {"t": "Period"}], made])
             else:
-                yield _el("BulletList", made)
+                yield element("BulletList", made)
 
     def _inlines(self, group: Sequence[pdf_lines.Line], skipped: int = 0) -> list[Element]:
         """The words of a paragraph, the first `skipped` left out; a word that a line's end broke is whole again."""
@@ -192,7 +175,6 @@ class _Look:
 
 
 MARKS = ".,;:!?()[]\"'“”’"
-ITEM = re.compile(r"[•◦▪▫‣●○■□∙·–—*-]|\(?\d{1,3}[.)]")
 
 
 def _is_numbered(mark: str) -> bool:
@@ -219,10 +201,10 @@ def _styled(words: Sequence[tuple[str, pdf_lines.Word, bool]]) -> list[Element]:
     for style, run in groupby(words, key=lambda one: _style(one[1])):
         texts = [*run]
         if made and texts[0][2]:
-            made.append(_el("Space"))
+            made.append(element("Space"))
         inside: list[Element] = []
         for text, _, is_apart in texts:
-            inside += [*([_el("Space")] if is_apart and inside else []), _el("Str", text)]
+            inside += [*([element("Space")] if is_apart and inside else []), element("Str", text)]
         made += _dressed(inside, style)
     return made
 
@@ -240,13 +222,13 @@ def _dressed(inside: list[Element], style: Style) -> list[Element]:
     address, raised, bold, slanted, typed = style
     text = "".join(str(one.get("c", " ")) for one in inside)
     if typed:
-        inside = [_el("Code", [NO_ATTRIBUTES, text])]
+        inside = [element("Code", [NO_ATTRIBUTES, text])]
     if address and address.rstrip("/") != text.rstrip("/"):
-        inside = [_el("Link", [NO_ATTRIBUTES, inside, [address, ""]])]
+        inside = [element("Link", [NO_ATTRIBUTES, inside, [address, ""]])]
     if raised and not text.isalpha():  # 10th, 1st
-        inside = [_el("Superscript", inside)]
+        inside = [element("Superscript", inside)]
     for wanted, kind in ((slanted, "Emph"), (bold, "Strong")):
-        inside = [_el(kind, inside)] if wanted else inside
+        inside = [element(kind, inside)] if wanted else inside
     return inside
 
 
@@ -274,12 +256,13 @@ def _as_typed(group: Sequence[pdf_lines.Line]) -> Iterator[str]:
     for line in group:
         text = ""
         for word in line.words:
-            text += " " * max(round((word.x0 - left) / wide) - len(text), 1 if text else 0) + word.text
+            blanks = max(round((word.x0 - left) / wide) - len(text), 1 if text else 0)
+            text += " " * min(blanks, MOST_BLANKS) + word.text
         yield text
 
 
 def _figure() -> Element:
-    return _el("Image", [NO_ATTRIBUTES, [], ["", ""]])
+    return element("Image", [NO_ATTRIBUTES, [], ["", ""]])
 
 
 def _table(table: pdf_lines.Table, look: _Look) -> Element:
@@ -289,8 +272,4 @@ def _table(table: pdf_lines.Table, look: _Look) -> Element:
     ]
     columns = [[{"t": "AlignDefault"}, {"t": "ColWidthDefault"}] for _ in range(max(map(len, table.rows)))]
     empty, body = [NO_ATTRIBUTES, []], [NO_ATTRIBUTES, 0, [], rows[1:]]
-    return _el("Table", [NO_ATTRIBUTES, [None, []], columns, [NO_ATTRIBUTES, rows[:1]], [body], empty])
-
-
-def _el(kind: str, content: Any = None) -> Element:
-    return {"t": kind} if content is None else {"t": kind, "c": content}
+    return element("Table", [NO_ATTRIBUTES, [None, []], columns, [NO_ATTRIBUTES, rows[:1]], [body], empty])

@@ -1,12 +1,13 @@
 """One document's bytes to Markdown: what may be tried at all, and what cannot be read in a sentence."""
 
 import io
+import lzma
 import zipfile
 import zlib
 from dataclasses import dataclass
 from importlib import metadata
 
-from annotation.documents import document_tree, pandoc, pdf_tree
+from annotation.documents import document_tree, pandoc, pdf_process
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
 from plain.counting import counted
@@ -16,6 +17,7 @@ STYLED_FRONT = (".docx",)  # where title and author are paragraphs that a reader
 PACKED = (".docx", ".odt", ".epub")  # zip files
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # how Word 97 began, in which Word locks a file of any version
 UNPACKED_MB, WRITTEN_MB, MOST_ENTRIES = 200, 40, 10_000
+UNPACKING = (zlib.error, lzma.LZMAError)
 WRITTEN = (".xml", ".rels", ".html", ".xhtml", ".htm", ".opf", ".ncx")  # what of a packed file is read
 # What a format's reader passes over in silence, as it is written in the part that holds the text
 PASSED_OVER = {
@@ -44,7 +46,7 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
     try:
         if suffix == ".pdf":
             converters.append(pdf_reader())
-            tree, passed_over = pdf_tree.read_pdf(original, shown)
+            tree, passed_over = pdf_process.read_pdf(original, shown)
         else:
             tree = pandoc.read_tree(original, suffix, shown)
         plain = document_tree.PlainTree(front=suffix in STYLED_FRONT)
@@ -77,7 +79,7 @@ def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[str, ...]:
             _refuse_locked(packed, shown)
             part, signs = PASSED_OVER.get(suffix, ("", {}))
             held = packed.read(part) if part in packed.namelist() else b""
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, zlib.error):
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, ValueError, *UNPACKING):
         raise ImportingError(f"{shown}: no {suffix} file, or cut off; save it anew") from None
     counts = {words: held.count(sign) for sign, words in signs.items()}
     return tuple(f"{counted(count, words)} that could not be read" for words, count in counts.items() if count)

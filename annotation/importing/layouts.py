@@ -7,10 +7,9 @@ from pathlib import Path
 from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.errors import ImportingError
 from annotation.files.rows import SUFFIXES
-from annotation.importing.reports import records, reportbench, table, wlc
+from annotation.importing.reports import dr3_eval, records, reportbench, table, wlc
 from annotation.importing.reports.deepresearch_bench import QUERIES, read_deepresearch_bench
 from annotation.importing.reports.deepresearchgym import read_deepresearchgym
-from annotation.importing.reports.dr3_eval import read_dr3_eval
 from annotation.importing.reports.folder import read_folder
 
 AUTO = "auto"
@@ -26,6 +25,7 @@ class Layout:
 
 
 TEXTS = tuple(f"*/*{suffix}" for suffix in (".md", ".txt", *DOCUMENTS))
+TASKS = tuple(f"**/{name}" for name in dr3_eval.REPORTS)
 LAYOUTS = {
     "folder": Layout(read_folder, "SYSTEM/TOPIC.md, .docx, .html …, and topics.csv, systems.csv where wanted", TEXTS),
     "wlc": Layout(wlc.read_wlc, "Wiki Live Challenge: test_data and wiki_data", ("test_data/agencies.json",)),
@@ -33,7 +33,7 @@ LAYOUTS = {
     "deepresearchgym": Layout(read_deepresearchgym, "DeepResearchGym: reports/SYSTEM/ID.a", ("reports/*/*.a", "*/*.a")),
     "deepresearch_bench": Layout(read_deepresearch_bench, "DeepResearch Bench: the folder that holds data", (QUERIES,)),
     "reportbench": Layout(reportbench.read_reportbench, "ReportBench: SYSTEM/ARXIV_ID.json", ("ReportBench*.jsonl",)),
-    "dr3_eval": Layout(read_dr3_eval, "DR3-Eval: RESULTS/SYSTEM/TASK/final_report.md", ("**/final_report.md",)),
+    "dr3_eval": Layout(dr3_eval.read_dr3_eval, "DR3-Eval: RESULTS/SYSTEM/TASK/final_report.md", TASKS),
 }  # fmt: skip
 
 

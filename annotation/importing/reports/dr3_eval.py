@@ -33,7 +33,9 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
     )
     reports: list[records.ReportRecord] = []
     nfd = 0
-    for path in sorted(path for path in root.rglob("final_report.*") if path.name in REPORTS):
+    files = sorted(path for path in root.rglob("final_report.*") if path.name in REPORTS)
+    read = records.without_copies(files)
+    for path in read:
         shown = path.relative_to(root).as_posix()
         if any(part.startswith(".") for part in shown.split("/")):
             continue
@@ -55,6 +57,7 @@ def read_dr3_eval(root: Path, encoding: str = "utf-8") -> records.Parsed:
         systems=tuple(records.SystemRecord(key, key) for key in dict.fromkeys(report.system for report in reports)),
         reports=tuple(reports),
         problems=tuple(problems + records.duplicate_keys(reports)),
+        ignored=len(files) - len(read),
         nfd_names=nfd,
         notes=_notes(root),
     )

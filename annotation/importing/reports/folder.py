@@ -88,11 +88,11 @@ def _all_systems(
 
 
 def _reports(inside: Iterable[Path]) -> list[Path]:
-    """The reports of one system's folder; a document beside the same report as text is another copy, and not read."""
+    """The reports of one system's folder."""
     suffixes = (*TEXTS, *DOCUMENTS)
-    found = [path for path in inside if path.is_file() and path.suffix.lower() in suffixes and not _is_hidden(path)]
-    texts = {_stem(path) for path in found if path.suffix.lower() in TEXTS}
-    return [path for path in found if path.suffix.lower() in TEXTS or _stem(path) not in texts]
+    return records.without_copies(
+        path for path in inside if path.is_file() and path.suffix.lower() in suffixes and not _is_hidden(path)
+    )
 
 
 def _is_hidden(path: Path) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
-from annotation.files.decoding import decode, plain, read_bytes
+from annotation.files.decoding import decode, nfc, plain, read_bytes
 
 NO_ANSWER = ("No final answer", "No final report generated")  # what DR3-Eval's agents write in place of a report
 TITLE_LENGTH = 100
@@ -108,6 +108,13 @@ def title_of(prompt: str) -> str:
     cut = line[: TITLE_LENGTH - 1]
     head, blank, _ = cut.rpartition(" ")
     return (head if blank else cut).rstrip(" ,;:") + "…"
+
+
+def without_copies(files: Iterable[Path]) -> list[Path]:
+    """The files without the documents beside the same report as text, which are another copy of it."""
+    found = [(path, path.suffix.lower() in DOCUMENTS, (path.parent, nfc(path.stem))) for path in files]
+    texts = {key for _, is_document, key in found if not is_document}
+    return [path for path, is_document, key in found if not is_document or key not in texts]
 
 
 def read_report(path: Path, shown: str, topic: str, system: str, encoding: str = "utf-8") -> ReportRecord:

@@ -100,15 +100,16 @@ def _on_topics(
 
 def _ignored(root: Path, system: str) -> int:
     folder = _folder(root, system)
-    return sum(not _is_report(path) for path in folder.iterdir()) if folder.is_dir() else 0
+    return len([*folder.iterdir()]) - len(_reports(folder)) if folder.is_dir() else 0
 
 
 def _folder(root: Path, system: str) -> Path:
     return root / "test_data" / system / "md_data"
 
 
-def _is_report(path: Path) -> bool:
-    return path.suffix in SUFFIXES and not path.name.startswith(".")
+def _reports(folder: Path) -> list[Path]:
+    inside = (path for path in sorted(folder.iterdir()) if path.suffix in SUFFIXES and path.name[0] not in ".~")
+    return records.without_copies(inside)
 
 
 def _notes(root: Path, absent: Sequence[str]) -> tuple[str, ...]:
@@ -119,7 +120,7 @@ def _notes(root: Path, absent: Sequence[str]) -> tuple[str, ...]:
 
 def _read_all(folder: Path, root: Path, system: str, encoding: str, problems: list[str]) -> list[records.ReportRecord]:
     reports = []
-    for path in sorted(filter(_is_report, folder.iterdir())):
+    for path in _reports(folder):
         shown = path.relative_to(root).as_posix()
         with collecting(problems):
             # only the known suffix comes off: a title may hold dots

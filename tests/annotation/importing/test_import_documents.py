@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import subprocess
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from functools import cache
@@ -16,7 +17,7 @@ import pypandoc
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.documents import pandoc
+from annotation.documents import document_tree, pandoc
 from annotation.documents.reading import read_document
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.layouts import propose
@@ -77,8 +78,8 @@ def written(suffix: str, markdown: str = MARKDOWN) -> bytes:
     return subprocess.run(command, input=markdown.encode(), capture_output=True, check=True).stdout
 
 
-def docx(body: str, **parts: str) -> bytes:
-    """A file of Word's, by hand: `body` is what stands in the document, `parts` are further files under word/."""
+def docx(body: str, template: str = "http://127.0.0.1:9/t", **parts: str) -> bytes:
+    """A file of Word's, by hand: `body` is its text, `template` an address it names, `parts` more under word/."""
     kinds = "http://schemas.openxmlformats.org/package/2006/content-types"
     links = "http://schemas.openxmlformats.org/package/2006/relationships"
     out = io.BytesIO()
@@ -103,10 +104,23 @@ def docx(body: str, **parts: str) -> bytes:
             "word/_rels/document.xml.rels",
             f'<Relationships xmlns="{links}">'
             + "".join(f'<Relationship Id="{n}" Type="{R}/{n}" Target="{n}.xml"/>' for n in parts)
-            + '<Relationship Id="out" Type="x/attachedTemplate" Target="http://127.0.0.1:9/t" TargetMode="External"/>'
-            "</Relationships>",
+            + f'<Relationship Id="out" Type="{R}/attachedTemplate" Target="{template}" TargetMode="External"/>'
+            + f'<Relationship Id="seen" Type="{R}/image" Target="{template}" TargetMode="External"/></Relationships>',
         )
     return out.getvalue()
+
+
+def bad_lzma() -> bytes:
+    """A part that is packed as zip files seldom are, and damaged."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as packed:
+        packed.writestr("word/document.xml", WORDS * 9)
+    at = out.getvalue().index(b"word/document.xml") + len("word/document.xml")
+    return out.getvalue()[: at + 4] + b"\xff" * 60 + out.getvalue()[at + 64 :]
+
+
+ROW = b"<tr><td>b</td></tr>"
+WIDE = b"<table><tbody>%s<tr>%s</tr></tbody></table>" % (ROW * 40, b"<td colspan=200>a</td>" * 15)
 
 
 def run(text: str, raised: bool = False) -> str:
@@ -222,17 +236,30 @@ def test_a_loss_waits_for_a_decision_that_no_edit_forgets(engine: Engine, tmp_pa
         (".docx", written(".docx")[:3000], "no .docx file, or cut off"),
         (".docx", b"\xd0\xcf\x11\xe0" + bytes(600), "locked by a password"),
         (".docx", docx("<w:p>"), "cannot be read"),
+        (".docx", bad_lzma(), "no .docx file, or cut off"),
         (".epub", docx(""), "cannot be read"),
         (".html", b"<p>\x92</p>", "byte 0x92 at 3 is not UTF-8"),
         (".html", b"<blockquote>" * 9_000, "within each other"),
+        (".html", WIDE, "joined cells without end"),
         (".docx", docx(run("a" * (41 << 20))), "unpacks to over"),
     ],
-    ids=["empty", "cut off", "locked", "damaged", "another format", "codec", "deep", "bomb"],
+    ids=["empty", "cut off", "locked", "damaged", "lzma", "another format", "codec", "deep", "wide", "bomb"],
 )  # fmt: skip
 def test_a_file_that_cannot_be_read_is_told_in_one_sentence(suffix: str, original: bytes, said: str) -> None:
     with pytest.raises(ImportingError, match=f"^atlas/tides{suffix}.*{said}") as refused:
         read_document(original, suffix, f"atlas/tides{suffix}")
     assert "\n" not in str(refused.value)
+
+
+def test_joined_cells_are_counted_before_they_are_made() -> None:
+    none = ["", [], []]
+    joined, plain = [[none, [[none, {}, size, size, []]] * count] for size, count in ((200, 30), (1, 1))]
+    table = [none, [None, []], [], [none, []], [[none, 0, [], [joined, *[plain] * 200]]], [none, []]]
+    tracemalloc.start()
+    with pytest.raises(document_tree.TooLarge):
+        [*document_tree.PlainTree(front=False).table(table)]
+    assert tracemalloc.get_traced_memory()[1] < 50 << 20
+    tracemalloc.stop()
 
 
 @pytest.mark.parametrize(
@@ -258,11 +285,12 @@ def test_nothing_that_a_document_names_is_fetched() -> None:
         made = read_document(
             f'{html}<iframe src="/etc/passwd"></iframe><script src="/s"></script>'.encode(), ".html", "x"
         )
-        word = docx(paragraph(run("ab"))).replace(b"127.0.0.1:9/t", f"127.0.0.1:{server.server_port}/t".encode()[:13])
+        drawn = '<w:r><w:pict><v:shape xmlns:v="urn:schemas-microsoft-com:vml"><v:imagedata r:id="seen"/></v:shape></w:pict></w:r>'
+        word = read_document(docx(paragraph(run("ab"), drawn), f"{at}/t"), ".docx", "x")
         server.shutdown()
     assert "ab" in made.text
     assert "root:" not in made.text
-    assert read_document(word, ".docx", "x").text == "ab\n"
+    assert word.text.startswith("ab")
     assert asked == []
 
 
@@ -274,14 +302,19 @@ def test_every_layout_of_markdown_takes_documents(tmp_path: Path) -> None:
     tree = write_wlc(tmp_path / "wlc")
     one = next((tree / "test_data").rglob("*.md"))
     put(one.with_suffix(".html"), "<p>text</p>")
+    assert {*named(read_wlc, tree).values()} == {"utf-8"}, "a document beside the same report as text"
     one.unlink()
     found = named(read_wlc, tree)
     assert found[one.with_suffix(".html").relative_to(tree).as_posix()].startswith("html by pandoc")
     tasks = task_tree(tmp_path / "dr3")
     task = next(tasks.rglob("final_report.md"))
     put(task.with_suffix(".html"), "<p>text</p>")
-    task.unlink()
-    assert any(one.startswith("html by") for one in named(read_dr3_eval, tasks).values())
+    assert {*named(read_dr3_eval, tasks).values()} == {"utf-8"}, "a document beside the same report as text"
+    for other in tasks.rglob("final_report.md"):
+        put(other.with_suffix(".html"), "<p>text</p>")
+        other.unlink()
+    assert propose(tasks)[0] == "dr3_eval"
+    assert all(one.startswith("html by") for one in named(read_dr3_eval, tasks).values())
 
 
 def test_a_document_beside_the_same_report_as_text_is_another_copy(tmp_path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from annotation.documents.pdf_lines import _letters
+from annotation.documents import pdf_lines
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.protocol import Reports
@@ -123,6 +125,11 @@ def test_pictures_without_words_and_pages_without_text_are_told() -> None:
         pytest.param(lambda: pdf([(72, 80, 10, "plain", "x")])[:400], "no PDF", id="cut off"),
         pytest.param(locked, "locked by a password", id="locked"),
         pytest.param(lambda: written([b"<</Type/Catalog>>"]), "no PDF", id="no pages"),
+        pytest.param(
+            lambda: pdf([(72, 80, 10, "plain", "x")]).replace(b"[0 0 595", b"[0 0 " + b"9" * 400 + b".0"),
+            "wider or higher than 14,400 points",
+            id="wide",
+        ),
         pytest.param(lambda: bomb(450), "over 400 MB", id="bomb", marks=pytest.mark.slow),
     ],
 )
@@ -146,4 +153,52 @@ def test_a_lines_end_joins_dashes_and_compounds_and_letters_are_letters() -> Non
         read(page)[0]
         == "It rises under the rule of one moon—and falls by Anti-Lunar laws of the high and of the low water."
     )
-    assert _letters("\ufb01n 椒\u2fc7") == "fin 椒麻"
+    assert pdf_lines._letters("\ufb01n 椒\u2fc7") == "fin 椒麻"
+
+
+def test_words_that_nobody_could_see_are_none_and_blanks_have_an_end() -> None:
+    page: list[Put] = [(72, 80, 10, "typed", "Hello")]
+    unseen = "BT /typed 10 Tf 0 Tz 72 700 Td (no width) Tj ET BT /typed 10 Tf 100000000 762 Td (far away) Tj ET"
+    assert read(page, drawn=unseen)[0] == "```\nHello\n```"
+    narrow = "BT /typed 10 Tf .1 Tz 72 660 Td (narrow) Tj 100 Tz 400 0 Td (x) Tj ET"
+    assert len(read([], drawn=narrow)[0]) < 999
+
+
+def test_text_on_its_side_or_aslant_cuts_no_sentence_and_is_told() -> None:
+    stamp = "BT /plain 20 Tf 0 1 -1 0 60 650 Tm (arXiv:2602.01590v1 [cs.CL]) Tj ET"
+    draft = "BT /plain 60 Tf .7 .7 -.7 .7 100 650 Tm (DRAFT) Tj ET"
+    page = running(WORDS, 72, 100, 60)
+    lost = ("1 page with text on its side or aslant, which was left out",)
+    assert read(page, drawn=stamp) == read(page, drawn=draft) == (WORDS, lost)
+
+
+def test_a_folder_of_somebody_elses_breaks_no_pdf(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "resource.py").write_text("raise SystemExit(1)")
+    (tmp_path / "annotation").mkdir()
+    (tmp_path / "annotation" / "__init__.py").write_text("raise SystemExit(1)")
+    monkeypatch.chdir(tmp_path)
+    page: list[Put] = [(72, 80, 10, "plain", "Some words.")]
+    assert read(page) == ("Some words.", ())
+    monkeypatch.setattr("sys.executable", "false")
+    with pytest.raises(ImportingError, match="the program that reads PDFs does not run here"):
+        read(page)
+
+
+def made_page(small: float, links: int) -> dict[str, object]:
+    """1,500 words in lines of ten, every second one of the size `small`."""
+    words = [
+        ["word", 50.0 * (n % 10), 50.0 * (n % 10) + 40, y := 90.0 * (n // 10), y + 10, small if n % 2 else 10.0, "F"]
+        for n in range(1_500)
+    ]
+    boxes = [[0.0, 5.0, 90.0 * n, 90.0 * n + 5, "#"] for n in range(links)]
+    nothing = dict.fromkeys(("tables", "figures", "dots"), ())
+    return {"width": 595.0, "height": 14_400.0, "words": words, "links": boxes, "drawn": 0, "turned": 0, **nothing}
+
+
+def test_small_words_and_links_are_looked_for_on_their_own_height_alone() -> None:
+    def seconds(page: dict[str, object]) -> float:
+        begun = time.process_time()
+        pdf_lines.read_pages([page])
+        return time.process_time() - begun
+
+    assert seconds(made_page(6, 150)) < 5 * seconds(made_page(10, 0)), "200 and 30 times as long, each with each"

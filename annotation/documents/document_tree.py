@@ -319,8 +319,6 @@ def _grid(rows: Sequence[Sequence[tuple[int, int, list[Element]]]]) -> list[list
         grid.append(line)
         before += len(line)
     width = max(map(len, grid), default=0)
-    if width * len(grid) > MOST_CELLS:
-        raise TooLarge
     return [[*line, *([] for _ in range(width - len(line)))] for line in grid if width]
 
 

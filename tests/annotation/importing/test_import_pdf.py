@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from annotation.documents import pdf_lines
+from annotation.documents import pdf_lines, pdf_process
 from annotation.documents.reading import read_document
 from annotation.errors import ImportingError
 from annotation.protocol import Reports
@@ -182,6 +184,16 @@ def test_a_folder_of_somebody_elses_breaks_no_pdf(tmp_path: Path, monkeypatch) -
     monkeypatch.setattr("sys.executable", "false")
     with pytest.raises(ImportingError, match="the program that reads PDFs does not run here"):
         read(page)
+
+
+def test_the_readers_time_and_memory_have_an_end_and_a_lower_end_stays(monkeypatch) -> None:
+    with monkeypatch.context() as patched, pytest.raises(ImportingError, match=r"not read within 0\.01 s"):
+        patched.setattr(pdf_process, "PATIENCE_S", 0.01)
+        read([(72, 80, 10, "plain", "x")])
+    under_ulimit = ["sh", "-c", f'ulimit -d 300000 && exec "$0" -m {pdf_process.__name__}', sys.executable]
+    given = pdf([(72, 80, 10, "plain", "Word")])
+    done = subprocess.run(under_ulimit, input=given, capture_output=True, check=True, cwd=pdf_process.ROOT)
+    assert b'"Word"' in done.stdout
 
 
 def made_page(small: float, links: int) -> dict[str, object]:

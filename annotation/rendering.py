@@ -28,7 +28,7 @@ TAGS = set(
 HEADINGS = {"h3", "h4", "h5", "h6"}
 VOID = {"br", "hr"}
 ATTRIBUTES = {"th": {"style"}, "td": {"style"}, "ol": {"start"}}
-RENDERER_VERSION = "3/" + "/".join(
+RENDERER_VERSION = "4/" + "/".join(
     importlib.metadata.version(name) for name in ("markdown-it-py", "nh3", "latex2mathml")
 )
 FORMULA = re.compile(r"<span>([^<]*)</span>")

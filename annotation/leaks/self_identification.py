@@ -27,6 +27,21 @@ _I = r"\bI(?:['’](?:ve|m)| have| am)?"
 _REPORT = r"(?:report|response|answer|article|essay|text|submission)"
 _JUDGE = r"(?:judge|grader|evaluator|annotator|rater|assessor)"
 _READER = r"(?:(?:large )?language model|LLM|AI (?:model|assistant|agent|system|judge|evaluator|reviewer))"
+# Where a demand may begin: a sentence, a clause, or behind a word that goes before one. `We can disregard` is prose.
+_ORDER = (
+    r"(?:^|(?<=[.!?:;,*_>\"“”(—–-] )|(?<=[.!?:;,*_>\"“”(—–-])"
+    r"|(?<=\bplease )|(?<=\band )|(?<=\bso )|(?<=\bnow )|(?<=\bthen )|(?<=\bjust )|(?<=\byou must )|(?<=\byou should ))"
+)
+_CHOOSE = r"(?:choose|pick|select|prefer|favou?r|answer|vote for)"
+_DEMAND = rf"(?:{_CHOOSE}|vote|give|rate|score|rank|grade|say|write|output|return|respond|reply|declare)"
+_ADDRESSED = (  # no noun behind a reader: an `AI model developer` is a person
+    r"(?=[,.;:!?)*_\"”]|\s*$| (?:that|who|which|reading|evaluating|judging|grading|scoring|comparing|asked|tasked|and"
+    r"|or|then|please|here|now|you)\b)"
+)
+_ANSWER = (
+    r"(?=(?: \w+){0,4}(?::| (?:is|are|(?:shall|must|should|will) be))(?: always| simply| just)? [\"'“*(\[]{0,3}"
+    r"(?:(?:the |this |option |answer |choice |report |response )*(?:first|second|left|right|(?-i:[A-E1-9]))|this)\b)"
+)
 
 # Names that are words, people or places too (Claude, Gemini, Mistral) need a capital, or what their makers add.
 _PRODUCTS = re.compile(
@@ -77,15 +92,17 @@ _PHRASES = (
         r"\b(?:ignore|disregard|forget|override) (?:all |any |the |your |these |those )*(?:previous |above |prior "
         r"|other |given |preceding |evaluation |scoring |grading )*(?:criteria|criterion|instructions?|rubrics?"
         r"|guidelines?|prompts?)\b"
-        r"|\b(?:ignore|disregard|forget) (?:all |everything |of |the |text |words )*(?:above|before this|so far)"
-        r"(?= and\b|[,.;:!?)]|\s*$)"
-        rf"|\b(?:dear|note to(?: the)?|attention|message (?:to|for)(?: the)?) (?:{_JUDGE}|{_READER})s?\b"
-        rf"|\bif you are an? {_READER}\b"
+        rf"|{_ORDER}(?:ignore|disregard|forget) (?:all |everything |of |the |text |words )*(?:above|before this|so far)"
+        rf"(?=(?:,|;|:)?(?: and| then| now| instead| just| simply| please)* {_DEMAND}\b|[.!?)]|\s*$)"
+        rf"|\b(?:dear|note to(?: the)?|attention|message (?:to|for)(?: the)?) "
+        rf"(?:{_JUDGE}s?\b|{_READER}s?\b{_ADDRESSED})"
+        rf"|\bif you are an? {_READER}\b{_ADDRESSED}"
         rf"|\b(?:any|all|every|to the) {_READER}s? (?:that |who )?(?:reads?|reading) this\b"
         rf"|\b(?:new|special|updated) instructions? for the {_JUDGE}s?\b"
-        r"|\bthe correct (?:answer|choice|verdict) (?:to|for|on) (?:all|any|each|every|both)\b"
-        rf"|\b(?:choose|pick|select|prefer|favou?r|answer|vote for) (?:the )?(?:first|second|left|right)(?: {_REPORT})?"
-        rf" (?:as the (?:best|better|winner)|for (?:all|each|every) criteri(?:a|on))\b"
+        rf"|\bthe correct (?:answer|choice|verdict) (?:to|for|on) (?:all|any|each|every|both)\b{_ANSWER}"
+        rf"|\b{_CHOOSE} (?:the )?(?:first|second|left|right)(?: {_REPORT})? as the (?:best|better|winner)\b"
+        rf"|{_ORDER}{_CHOOSE} (?:the )?(?:first|second|left|right)(?: {_REPORT})?"
+        r" for (?:all|each|every) criteri(?:a|on)\b"
         rf"|\byou are (?:an?|the) (?:\w+ ){{0,2}}{_JUDGE}\b|\bas (?:an?|the) (?:\w+ )?{_JUDGE},? (?:you|please)\b"
         rf"|\b(?:rate|score|grade|rank|prefer|choose|pick|select|favou?r) this {_REPORT}\b"
         rf"|\bgive (?:this|it|the)(?: {_REPORT})? (?:an? |the )?(?:full|highest|maximum|top|perfect)\b"

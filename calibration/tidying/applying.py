@@ -36,6 +36,11 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
     if empty.any():
         told.append(f"{int(empty.sum()):,} empty cells of the wide table are no answers")
         long = long[~empty].reset_index(drop=True)
+    elif not mapping.spread and "rater_id" in mapping.columns:
+        silent = long["label"].str.strip().eq("") & _together(long, mapping.columns["rater_id"]).str.strip().eq("")
+        if silent.any():
+            told.append(f"rows that say neither who answered nor what are left out: {int(silent.sum()):,}")
+            long = long[~silent].reset_index(drop=True)
     out = _named(long, mapping)
     _read_answers(out, mapping, problems)
     out = _one_order(out, long, mapping, told)

@@ -70,7 +70,7 @@ def _find_raters(found: Found) -> None:
     if any(one.rater_id for one in found.spread):
         names = list(dict.fromkeys(one.rater_id for one in found.spread))
     elif "rater_id" in found.columns:
-        names = list(map(str, found.table[found.columns["rater_id"][0]].unique()))
+        names = _words(found.table[found.columns["rater_id"][0]])
     elif "rater_id" in found.constants:
         names = [found.constants["rater_id"]]
     else:
@@ -83,7 +83,7 @@ def _find_raters(found: Found) -> None:
             return
         found.columns["rater_id"] = (source,)
         found.told.append(f"who answered is the {source}")
-        names = list(map(str, found.table[source].unique()))
+        names = _words(found.table[source])
     if "rater_kind" in found.columns:
         _read_kinds(found)
     elif "rater_kind" not in found.constants:
@@ -95,7 +95,7 @@ def _read_kinds(found: Found) -> None:
     (column, *more) = found.columns["rater_kind"]
     if more or column == "rater_kind":  # our own name: its words are checked as labels are
         return
-    words = {word: kind_of_word(word) for word in map(str, found.table[column].unique())}
+    words = {word: kind_of_word(word) for word in _words(found.table[column])}
     unknown = [word for word, kind in words.items() if not kind]
     if unknown:
         found.problems.append(
@@ -110,7 +110,7 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
     column = next((name for name in found.free() if _tells_kinds(name, found.table[name])), "")
     if column and not found.asked.people:
         found.columns["rater_kind"] = (column,)
-        found.kind_words = {word: kind_of_word(word) for word in map(str, found.table[column].unique())}
+        found.kind_words = {word: kind_of_word(word) for word in _words(found.table[column])}
         found.told.append(f"{column!r} says who is a person and who a judge")
         return
     found.kinds = {name: kind_of(name, found.asked) for name in raters}
@@ -135,7 +135,13 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
 
 def _tells_kinds(name: str, cells: pd.Series[str]) -> bool:
     short = re.sub(r"[^a-z0-9]", "", name.rpartition(".")[2].lower())
-    return short in KIND_COLUMNS and all(map(kind_of_word, map(str, cells.unique())))
+    words = _words(cells) if short in KIND_COLUMNS else []
+    return bool(words) and all(map(kind_of_word, words))
+
+
+def _words(cells: pd.Series[str]) -> list[str]:
+    """Each word of a column once, as they come; a blank cell says nothing."""
+    return [word for word in map(str, cells.unique()) if word.strip()]
 
 
 def _find_criterion(found: Found) -> None:

@@ -74,6 +74,20 @@ def test_the_words_of_a_column_that_was_named_are_read_or_asked_about(words: tup
         assert "'Art' says 'Kollege', which says neither person nor judge" in found.problems[0]
 
 
+@pytest.mark.parametrize("named", [{"rater_kind": ("Art",)}, {}])  # and found by its name
+def test_a_row_that_says_nothing_is_left_out_and_told(named: dict[str, tuple[str, ...]]) -> None:
+    head = "Art" if named else "type"
+    table = frame(f"item who {head} label\n1 x LLM A\n1 y Mensch B\n2 - - -").replace("-", "")
+    said = {"item_id": ("item",), "rater_id": ("who",), "label": ("label",), **named}
+    found = propose(table, Asked(columns=said))
+    assert found.problems == ()
+    made = tidy(table, found.mapping)
+    assert made.labels[["rater_id", "rater_kind"]].to_numpy().tolist() == [["x", "judge"], ["y", "human"]]
+    assert made.told == ("rows that say neither who answered nor what are left out: 1",)
+    table = table.assign(label="A")  # an answer of nobody's is not left out
+    assert len(tidy(table, propose(table, Asked(columns=said)).mapping).labels) == 3
+
+
 @pytest.mark.parametrize(("order", "label"), [("AB", "A"), ("BA", "B")])
 def test_a_side_is_the_system_that_stood_there(order: str, label: str) -> None:
     table = frame(f"item model_a model_b rater order choice\ni x y human_1 {order} left\nj x y human_1 AB right")

@@ -8,6 +8,7 @@ A cascade of two judges that was asked for is a candidate like any judge, one of
 import hashlib
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -18,6 +19,7 @@ from calibration import remarks, results
 from calibration.agreement import agreeing, ceiling, detection
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
+from calibration.biases.rationale_overlap import rationale_overlap
 from calibration.choosing import card, choose, looking
 from calibration.choosing.choice import Choice
 from calibration.choosing.panel_sensitivity import held_to_the_panel, panel_sensitivity
@@ -116,13 +118,16 @@ def calibrate(
             results.CalibrationReport(_counted_labels(study, aliases), settings, (), _points(study, settings))
         )
     stepped = _Steps(waiting.advance, STEPS + len(groups))
-    audit = stepped(bias_audit(study, wide))
-    ranked, of_systems = stepped(ranking.rankings(study, wide))
+    with ThreadPoolExecutor(1) as beside:  # rationales are looked up and sorted while the rest is reckoned
+        rationales = beside.submit(rationale_overlap, study, wide)
+        audit = stepped(bias_audit(study, wide, with_rationales=False))
+        ranked, of_systems = stepped(ranking.rankings(study, wide))
+        pairs = stepped(judge_pairs(study, scale, wide) if scale and study.annotators else ())
+        aggregated, counts = stepped(aggregates.aggregate_estimates(study, wide))
+        alt_tests = stepped(_alt_tests(study, groups[0], scale, wide))
+    audit = replace(audit, rationales=rationales.result())
     found = (replace(bias, estimate=looking.sequence(bias.estimate, settings, wide)) for bias in audit.biases)
     biases = tuple(one for one in found if not math.isnan(one.estimate.value))
-    pairs = stepped(judge_pairs(study, scale, wide) if scale and study.annotators else ())
-    aggregated, counts = stepped(aggregates.aggregate_estimates(study, wide))
-    alt_tests = stepped(_alt_tests(study, groups[0], scale, wide))
     estimates = (
         *_agreement(study, groups, scale, wide, stepped),
         *(bias.estimate for bias in biases),

@@ -1,7 +1,6 @@
 """All biases of one study in one pass over its table: what the bias page and the card print."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pandas as pd
@@ -48,8 +47,13 @@ class BiasAudit:
         yield from self.scores
 
 
-def bias_audit(verdicts: pd.DataFrame | joining.Study, settings: CalibrationSettings | None = None) -> BiasAudit:
-    """`verdicts` as for `calibrate`, or the study made of it. Raises `CalibrationError` on a bad table."""
+def bias_audit(
+    verdicts: pd.DataFrame | joining.Study, settings: CalibrationSettings | None = None, with_rationales: bool = True
+) -> BiasAudit:
+    """`verdicts` as for `calibrate`, or the study made of it. Raises `CalibrationError` on a bad table.
+
+    `with_rationales`: whether rationales are compared, which takes as long as everything else.
+    """
     settings = settings or CalibrationSettings()
     study = joining.study_of(verdicts, settings)
     frame = study.frame
@@ -58,14 +62,12 @@ def bias_audit(verdicts: pd.DataFrame | joining.Study, settings: CalibrationSett
     pairs = "pairwise" in study.kinds.values()
     paired = judges if pairs else []
     own = [judge for judge in paired if settings.families.get(judge)]
-    with ThreadPoolExecutor(1) as beside:
-        rationales = beside.submit(rationale_overlap, study, settings)  # takes as long as all others together
-        return BiasAudit(
-            tuple(position_bias(study, rater, settings) for rater in (raters if pairs else [])),
-            tuple(preference_bias.length_bias(study, judge, settings=settings) for judge in paired),
-            tuple(preference_bias.family_preference(study, judge, settings) for judge in own),
-            tuple(answer_habits.repeat_agreement(study, rater, settings) for rater in raters),
-            answer_habits.answer_rates(study, settings),
-            rationales.result(),
-            tuple(one for judge in judges if (one := score_order(study, judge, settings)) is not None),
-        )
+    return BiasAudit(
+        tuple(position_bias(study, rater, settings) for rater in (raters if pairs else [])),
+        tuple(preference_bias.length_bias(study, judge, settings=settings) for judge in paired),
+        tuple(preference_bias.family_preference(study, judge, settings) for judge in own),
+        tuple(answer_habits.repeat_agreement(study, rater, settings) for rater in raters),
+        answer_habits.answer_rates(study, settings),
+        rationale_overlap(study, settings) if with_rationales else (),
+        tuple(one for judge in judges if (one := score_order(study, judge, settings)) is not None),
+    )

@@ -112,7 +112,7 @@ def test_a_report_is_rendered_once_while_people_are_at_many_places_of_a_study(mo
         (r"$\hspace{-50em}x$", None),
         (r"$\mspace{-90mu}x$", None),
         ("$" + r"\!" * 40 + "x$", None),
-        ("$x" + r"\qquad" * 40 + "y$", None),
+        ("$x" + r"\qquad" * 40 + " y$", None),
         (r"$\text{a" + " " * 60 + "b}$", None),
         (r"$\lower 40em x$", None),
         (r"$\moveleft 50em x$", None),

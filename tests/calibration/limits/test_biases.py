@@ -70,6 +70,21 @@ def test_a_rater_that_hardly_varies_is_told_what_one_is_that_never_does(null: fl
     assert hardly.estimate.high >= never.estimate.high > null
 
 
+@pytest.mark.parametrize(
+    ("clusters", "low", "high", "method"),
+    [
+        (1, -0.001, 0.001, "cluster_t"), (2, -0.001, 0.001, "wilson_effective_n"),
+        (9, 0.0, 0.001, "wilson_effective_n"), (9, 0.0001, 0.001, "cluster_t"),
+        (9, -0.001, 0.0, "wilson_effective_n"), (9, -0.001, -0.0001, "cluster_t"),
+    ],
+)  # fmt: skip
+def test_an_interval_is_made_wider_where_it_holds_no_effect_and_there_are_two_clusters(
+    clusters: int, low: float, high: float, method: str
+) -> None:
+    found = Difference((low + high) / 2, low, high, 0.5, 90, clusters)
+    assert bias.bias_from(Asked("s", "j", PLAIN), found).estimate.method == method
+
+
 def test_an_interval_that_leaves_no_effect_out_stays_as_t_has_it() -> None:
     of, scores = np.repeat(range(10), 39), (np.arange(390) % 39 < 1).astype(float)
     scores[:39] += np.arange(39) == 5  # one or two of 39 in every topic, all the same way

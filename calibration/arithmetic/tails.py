@@ -54,7 +54,9 @@ class NoncentralT:
 
     @staticmethod
     def sf(t: Number, df: Number, shift: Number) -> Number:
-        return 1 - scipy.special.nctdtr(df, shift, t)
+        below = scipy.special.nctdtr(df, shift, t)
+        # nan at some shifts of 40 and more, where that of `scipy.stats` is not
+        return scipy.stats.nct.sf(t, df, shift) if np.isnan(below).any() else 1 - below
 
 
 def sign_test(ups: int, changes: int) -> float:

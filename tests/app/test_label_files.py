@@ -31,7 +31,7 @@ def read(path: Path, used_only: bool = False) -> tuple[Any, ...]:
 
 
 def row_by_row(path: Path, used_only: bool = False) -> tuple[Any, ...]:
-    with patch.multiple("annotation.files.tables", **dict.fromkeys(BOTH, lambda *_: None)):
+    with patch.multiple("annotation.files.arrow_tables", **dict.fromkeys(BOTH, lambda *_: None)):
         return read(path, used_only)
 
 

@@ -236,6 +236,7 @@ def test_a_missing_dependency_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "app.results.reporting", None)
+    monkeypatch.delattr("app.results.reporting", raising=False)
     assert run(["calibrate", "labels.csv"]) == 1
     assert "install calipers again with all it needs: pip install" in capsys.readouterr().err
 

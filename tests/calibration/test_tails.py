@@ -35,6 +35,7 @@ def test_students_t_is_that_of_scipy_stats(name: str, df: float) -> None:
 def test_the_noncentral_t_and_the_sign_test_are_those_of_scipy_stats(df: int) -> None:
     t, shift = np.meshgrid(np.linspace(-1, 6, 15), np.linspace(-3, 8, 23))
     np.testing.assert_allclose(NoncentralT.sf(t, df, shift), stats.nct.sf(t, df, shift), atol=1e-15)
+    assert NoncentralT.sf(2.61541, 126, 40.24796) == stats.nct.sf(2.61541, 126, 40.24796) == 1
     ups = range(0, df + 1, max(1, df // 20))
     exact = [stats.binomtest(up, df).pvalue for up in ups]
     np.testing.assert_allclose([sign_test(up, df) for up in ups], exact, rtol=1e-10)

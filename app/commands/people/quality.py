@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict
-from time import sleep
 from typing import TYPE_CHECKING
 
 import typer
@@ -171,7 +171,7 @@ def _watch(engine: Engine, study: str | None) -> None:
     with Live(auto_refresh=False, screen=False) as live:
         while True:
             live.update(status_view(_progress(engine, study)), refresh=True)
-            sleep(EVERY)
+            time.sleep(EVERY)
 
 
 def status_view(progress: StudyProgress) -> Group:

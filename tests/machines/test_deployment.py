@@ -23,6 +23,7 @@ import yaml
 
 import app.settings
 from app import command_line
+from calipers import kept_reports
 from tests.machines.proxy import SITE, UPSTREAM, free_port
 
 pytestmark = pytest.mark.slow
@@ -133,7 +134,8 @@ if shutil.which("systemd-analyze"):
 def test_every_setting_of_the_app_stands_in_the_example_and_none_that_is_not() -> None:
     source = Path(app.settings.__file__).read_text(encoding="utf-8")
     read = set(re.findall(r'"(CALIPERS_\w+)"', source))
-    assert set(environment("", 1)) == read | {"STREAMLIT_SERVER_COOKIE_SECRET"}
+    elsewhere = {"STREAMLIT_SERVER_COOKIE_SECRET", kept_reports.VARIABLE}
+    assert set(environment("", 1)) == read | elsewhere
 
 
 def test_compose_has_the_processes_that_nginx_asks_and_only_files_that_are_there_or_named() -> None:

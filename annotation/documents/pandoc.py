@@ -13,7 +13,7 @@ FORMATS = {".docx": "docx+citations", ".odt": "odt", ".epub": "epub", ".html": "
 MARKDOWN = "commonmark+pipe_tables+strikeout+footnotes"
 MEMORY_MB = 320  # of its heap; the process takes up to a third more
 PATIENCE_S = 60
-NEEDED = "reading this format needs another part of calipers; pip install 'calipers[documents]'"
+NEEDED = "reading .docx, .odt, .epub, .html and .pdf needs another part of calipers; pip install 'calipers[documents]'"
 
 
 def read_tree(original: bytes, suffix: str, shown: str) -> Element:

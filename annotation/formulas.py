@@ -6,6 +6,7 @@ import unicodedata
 from functools import lru_cache
 from typing import Any
 
+from latex2mathml import exceptions
 from latex2mathml.converter import convert_to_element
 
 LONGEST = 2_000  # characters: what is longer is no formula but a page of them
@@ -47,6 +48,11 @@ EMS = {
 }
 LENGTH = re.compile(r"([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+))([a-z]*)")
 NAMED = re.compile(r"(?:negative)?(?:very){0,2}(?:thin|medium|thick)mathspace")
+# what the converter raises of a wrong formula: its own errors, which share no base, and what its code stumbles over
+UNREADABLE: tuple[type[Exception], ...] = (
+    *(one for one in vars(exceptions).values() if isinstance(one, type) and issubclass(one, Exception)),
+    AttributeError, LookupError, RecursionError, StopIteration, TypeError, ValueError,
+)  # fmt: skip
 FURTHEST = 4.0  # em: a length up to here moves a word beside another, and not out of sight
 BACK = 0.25  # em that a length may go back: the converter's own arrows do
 MOST_BACK = 2.0  # em of all the spaces of a formula
@@ -68,7 +74,7 @@ def mathml(source: str) -> str | None:
         element = convert_to_element(ALIGNED.sub(r"\\\1{align*}", inside), display="block" if found[2] else "inline")
         _check_seen(element, inside)
         return _written(element)
-    except Exception:  # noqa: BLE001  (the converter raises whatever a wrong formula comes to)
+    except UNREADABLE:
         return None
 
 

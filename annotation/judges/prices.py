@@ -1,31 +1,3 @@
 """What calls cost: public names of the rooms behind."""
 
-from annotation.judges.money.prices import (
-    BATCHES,
-    PER,
-    CallSize,
-    Estimate,
-    Snapshot,
-    batch_price,
-    cost,
-    estimate,
-    refuse_batches,
-    snapshot,
-    stored_price,
-    worst_cost,
-)
-
-__all__ = [
-    "BATCHES",
-    "PER",
-    "CallSize",
-    "Estimate",
-    "Snapshot",
-    "batch_price",
-    "cost",
-    "estimate",
-    "refuse_batches",
-    "snapshot",
-    "stored_price",
-    "worst_cost",
-]
+from annotation.judges.money.prices import *  # noqa: F403 - a face gives every public name

@@ -1,5 +1,3 @@
 """Work through planned calls: public names of the rooms behind."""
 
-from annotation.judges.running.run import run_judges
-
-__all__ = ["run_judges"]
+from annotation.judges.running.run import *  # noqa: F403 - a face gives every public name

@@ -20,15 +20,6 @@ from calibration.arithmetic.closed_forms import Array, margins, ratio
 from calibration.arithmetic.columns import Codes, grouped, numeric, tally
 from calibration.errors import CalibrationError
 
-__all__ = [
-    "icc",
-    "kendall_tau_b",
-    "pearson",
-    "rank_agreement_across_items",
-    "rank_agreement_within_topic",
-    "spearman",
-]
-
 
 def pearson(x: Any, y: Any) -> float:
     """Product-moment correlation of `x` and `y`, shape (rows,), -1 to 1. Undefined: fewer than two rows, a constant

@@ -23,4 +23,4 @@ PUBLIC = {
 @pytest.mark.parametrize("face", PUBLIC)
 def test_the_documented_names_stay_importable(face: str) -> None:
     module = import_module(f"calibration.{face}")
-    assert set(PUBLIC[face].split()) <= set(module.__all__)
+    assert [name for name in PUBLIC[face].split() if not hasattr(module, name)] == []

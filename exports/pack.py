@@ -48,8 +48,8 @@ TABLES: dict[str, Callable[[CalibrationReport], Table | None]] = {
     "systems_apart": systems.systems_apart_table,
     "system_orders": systems.system_orders_table, "categories": topics.categories_table, "confidence": confidence_table,
     "confidence_levels": confidence_levels_table, "votes": votes_table, "confusion": passing.confusion_table,
-    "pass_fail": passing.pass_fail_table, "pass_rates": passing.pass_rates_table, "alone": alone.alone_table,
-    "alone_steps": alone.alone_steps_table,
+    "pass_fail": passing.pass_fail_table, "label_rates": passing.label_rates_table,
+    "pass_rates": passing.pass_rates_table, "alone": alone.alone_table, "alone_steps": alone.alone_steps_table,
 }  # fmt: skip
 CHECKLISTS = (alt_test_checklist, blinding_checklist)
 FIGURES: dict[str, Callable[[CalibrationReport, float], Figure | None]] = {

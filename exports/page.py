@@ -30,7 +30,7 @@ SECTIONS = (
     ("alone", "What a judge may decide alone", ("alone",), ("alone", "alone_steps")),
     ("warnings", "Before you use a number", (), ()),
     ("agreement", "Agreement", ("agreement", "answers"), ("agreement", "categories")),
-    ("passing", "Pass and fail", ("pass_fail", "pass_rates"), ("pass_fail", "confusion", "pass_rates")),
+    ("passing", "Pass and fail", ("pass_fail", "pass_rates"), ("pass_fail", "confusion", "label_rates", "pass_rates")),
     ("criteria", "Criterion by criterion", ("criteria", "reliability"), ("criteria",)),
     ("bias", "Biases", ("position", "bias"), ("bias",)),
     ("confidence", "Confidence", ("confidence",), ("confidence", "confidence_levels", "votes")),

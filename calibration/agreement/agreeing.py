@@ -60,6 +60,7 @@ def _estimates(
             )
         if _asks(only, {metric.name for metric in catalogue.METRICS if metric.of_passing}):
             yield from detection.detection_estimates(study, group, scale, found, settings)
+            yield from detection.label_estimates(group, scale, used, found, settings)
         if scale.kind != "rating" and _asks(only, panel.OF_PANEL):
             yield from panel.panel_estimates(study, group, scale, found, settings)
     if scale.kind == "rating":

@@ -4,8 +4,8 @@ Which of two answers passes is what the settings name, else a word that says so 
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,7 +19,10 @@ from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, made, s
 from calibration.study.crossing import Comparison, comparisons
 from calibration.study.joining import MANY_LABELS, Scale, Study, scale_of
 from calibration.table.typed_cells import is_number, number_text, spelling
+from calibration.table.verdicts import ONE_LABEL
 
+PASSING = ("true_positive_rate", "true_negative_rate", "precision")
+OF_LABEL = ("precision", "true_positive_rate")
 NEEDS_NO_NAME = "youden_j"  # the same whichever of two labels passes
 SYMMETRIC = "; between annotators either one is the reference, half each"
 
@@ -69,6 +72,33 @@ def detection_estimates(
             own = None if draws is None else draws[:, place, position]
             reason = metrics.why_no_rate(name, summed)
             yield drawn(name, whole, float(form(summed)), own, reason, settings, note)
+
+
+def label_estimates(
+    group: Group, scale: Scale, used: columns.Codes, found: Sequence[Comparison], settings: CalibrationSettings
+) -> Iterator[estimates.Estimate]:
+    """Precision and recall of each label of `used` in turn, `category` `label: ` and the label. van Rijsbergen 1979.
+
+    Of each judge against every annotator's label, and of annotators among themselves, where either one is the reference
+    and both are the same number. Nothing for pairs, where A and B are only names, nor for ratings, which have a
+    distance. Undefined: the rater never says the label, `never_positive`, or the reference never does, `no_positives`.
+    """
+    if scale.kind != "probe" or group.category != "all" or len(used) < 2:
+        return
+    for one in found:
+        if "each_annotator" not in (one.rater, one.reference):
+            continue
+        table = one.table / one.scale
+        if among := one.rater == "each_annotator":
+            table = closed_forms.both_ways(table) / 2
+        note = "each label in turn against every other" + SYMMETRIC * among
+        whole = Pair(one.rater, one.reference, group, table.sum(axis=(-2, -1)))
+        for place in used:
+            own = Positive(scale.labels[place], "", "", int(place), used[used != place]).two_by_two(table)
+            if own[:, 0, :].any() or own[:, :, 0].any():
+                category = f"{ONE_LABEL}{_shown(scale.labels[place])}"
+                rates = _shares(whole, own, note, settings, OF_LABEL)
+                yield from (replace(rate, category=category) for rate in rates)
 
 
 @dataclass(frozen=True)
@@ -137,12 +167,16 @@ def confusion_data(study: Study, groups: Sequence[Group], settings: CalibrationS
             )  # fmt: skip
 
 
-def _shares(whole: Pair, table: Array, note: str, settings: CalibrationSettings) -> Iterator[estimates.Estimate]:
-    for name, hits, of in (
-        ("true_positive_rate", table[:, 0, 0], table[:, :, 0].sum(axis=-1)),
-        ("true_negative_rate", table[:, 1, 1], table[:, :, 1].sum(axis=-1)),
-        ("precision", table[:, 0, 0], table[:, 0, :].sum(axis=-1)),
-    ):
+def _shares(
+    whole: Pair, table: Array, note: str, settings: CalibrationSettings, names: Collection[str] = PASSING
+) -> Iterator[estimates.Estimate]:
+    shares = {
+        "true_positive_rate": (table[:, 0, 0], table[:, :, 0].sum(axis=-1)),
+        "true_negative_rate": (table[:, 1, 1], table[:, :, 1].sum(axis=-1)),
+        "precision": (table[:, 0, 0], table[:, 0, :].sum(axis=-1)),
+    }
+    for name in names:
+        hits, of = shares[name]
         pair = Pair(whole.rater, whole.reference, whole.group, of)
         if reason := metrics.why_no_rate(name, table.sum(axis=0)):
             none = math.nan, math.nan

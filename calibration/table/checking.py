@@ -21,6 +21,7 @@ from calibration.table.verdicts import (
     EXTRA_TEXTS,
     KNOWN_COLUMNS,
     NUMBERS,
+    ONE_LABEL,
     STATUSES,
     SYSTEM_PAIR,
     normalise,
@@ -99,12 +100,13 @@ def _check_raters(out: pd.DataFrame) -> None:
 
 
 def _check_reserved_names(out: pd.DataFrame) -> None:
-    reserved = where(out["category"], lambda text: text == "all" or text.startswith(SYSTEM_PAIR))
+    reserved = where(out["category"], lambda text: text == "all" or text.startswith((SYSTEM_PAIR, ONE_LABEL)))
     refuse(
         out,
         where(out["criterion"], "all".__eq__) | reserved,
         "reserved_name",
-        f"'all' is the name of pooled estimates, and '{SYSTEM_PAIR}' opens that of a pair of systems",
+        f"'all' is the name of pooled estimates, '{SYSTEM_PAIR}' opens that of a pair of systems and '{ONE_LABEL}' "
+        "that of a label",
         "rename the criterion or category",
     )
     refuse(

@@ -33,6 +33,7 @@ DERIVED = "derived"  # marks verdicts that were made of scores
 STATUSES = ("ok", "invalid", "missing", "refused")
 BOTH_ORDERS = " [both orders]"
 SYSTEM_PAIR = "systems: "  # opens the `category` of an estimate of one pair of systems
+ONE_LABEL = "label: "  # opens the `category` of an estimate of one label
 
 
 def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:

@@ -1,5 +1,5 @@
-"""The tables `confusion`, `pass_fail` and `pass_rates`: who said that what passes, how often a judge is right about it,
-and what share of each system's answers passes without the judge's errors."""
+"""The tables `confusion`, `pass_fail`, `label_rates` and `pass_rates`: who said that what passes, how often a judge
+is right about it and about each label, and what share of each system's answers passes without the judge's errors."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,7 +7,7 @@ from calibration.agreement import catalogue, detection
 from calibration.agreement.statistic import Statistic
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
-from calibration.table.verdicts import SYSTEM_PAIR
+from calibration.table.verdicts import ONE_LABEL, SYSTEM_PAIR
 from exports.cells import Cell
 from exports.tables import AMONG, PEOPLE, Column, Table
 from exports.words.notes import methods, origin, remarks
@@ -82,6 +82,44 @@ def pass_fail_table(report: CalibrationReport) -> Table | None:
         origin(report),
     )
     return Table("pass_fail", "How often judges are right about what passes", columns, cells_, notes)
+
+
+def label_rates_table(report: CalibrationReport) -> Table | None:
+    """One row for each rater and label, judges before annotators; None where no answer is one of several labels.
+
+    All criteria together alone where they are pooled, as in the other tables.
+    """
+    found: dict[tuple[str, str, str], dict[str, Estimate]] = {}
+    for estimate in report.estimates:
+        if estimate.category.startswith(ONE_LABEL):
+            key = estimate.criterion, estimate.rater, estimate.category.removeprefix(ONE_LABEL)
+            found.setdefault(key, {})[estimate.statistic] = estimate
+    if any(criterion == WHOLE for criterion, *_ in found):
+        found = {key: rates for key, rates in found.items() if key[0] == WHOLE}
+    rows: list[tuple[Cell, ...]] = []
+    for (criterion, rater, label), rates in found.items():
+        precision, recall = (rates[name] for name in detection.OF_LABEL)
+        clusters = max(precision.clusters, recall.clusters)
+        rows.append((criterion, _name(rater), label, precision, precision.n, recall, recall.n, clusters))
+    if not rows:
+        return None
+    columns = (
+        Column("criterion", "Criterion"), Column("rater", "Rater"), Column("label", "Label"),
+        Column("precision", "Precision", "Prec."), Column("rater_said", "Rater said it", "n (rater)"),
+        Column("recall", "Recall", "Rec."), Column("people_said", "People said it", "n (people)"),
+        Column("clusters", "Clusters", "C"),
+    )  # fmt: skip
+    kept, cells = _without_one_criterion(columns, rows)
+    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
+    notes = (
+        "Each label against all others, each annotator's label in turn. Precision: of the rater's answers of this "
+        "label, the share that people give too. Recall: of people's, the share that the rater gives too.",
+        "Annotators among themselves: neither is the truth, so that both are one number.",
+        *methods(used, report),
+        *remarks([column.title for column in kept], cells, names=len(kept) - 5),
+        origin(report),
+    )
+    return Table("label_rates", "Precision and recall of each label", kept, cells, notes)
 
 
 def pass_rates_table(report: CalibrationReport) -> Table | None:

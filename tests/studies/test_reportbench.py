@@ -210,6 +210,17 @@ def test_two_people_of_each_statement_say_how_far_people_agree(tables: dict[str,
     same_on_the_page("reportbench.md", "agreement", masked(as_markdown(tables["agreement"])))
 
 
+def test_each_verdict_has_the_precision_and_recall_of_each_model(tables: dict[str, Table]) -> None:
+    rows = rows_of(tables["label_rates"], "rater", "label")
+    assert len(rows) == 4 * len(LABELS)
+    wrong = rows["pro", "incorrect"]
+    # people say "incorrect" of what is so, and of what is not; given the former, a vote says so as often as it is right
+    share = SHARES[1] * PERSON / (SHARES[1] * PERSON + (1 - SHARES[1]) * (1 - PERSON) / 2)
+    found = sum(share * p + (1 - share) * (1 - p) / 2 for p in HARD) / len(HARD)
+    assert holds(wrong["recall"], found), (wrong, found)
+    same_on_the_page("reportbench.md", "label_rates", masked(as_markdown(tables["label_rates"])))
+
+
 def test_factual_accuracy_of_each_system_is_there_by_people_and_by_each_judge(tables: dict[str, Table]) -> None:
     titles = [column.title for column in tables["systems"].columns]
     for rater in ("people", "pro", "flash", "six-votes [panel]"):

@@ -5,7 +5,7 @@ from app.screens.report_page import answer, open_report, warnings_and_making
 from app.screens.results import plot_words, tables_and_figures
 from calibration.results import CalibrationReport
 from exports.plots.forest import forest, pass_fail_figure, pass_rates_figure
-from exports.sheets.passing import confusion_table, pass_fail_table, pass_rates_table
+from exports.sheets.passing import confusion_table, label_rates_table, pass_fail_table, pass_rates_table
 from exports.tables import agreement_table
 from exports.words.sentences import headline
 
@@ -25,11 +25,16 @@ def show(source: Source) -> None:
 
 
 def _passing(report: CalibrationReport) -> None:
-    """Where answers pass or fail, show who says which, how often judges are right, and corrected pass rates."""
+    """Where answers are labels, show who says which, how often judges are right, and corrected pass rates."""
     figure = pass_fail_figure(report)
     if figure is not None:
         tables_and_figures.plot(figure, "pass_fail", plot_words.of_pass_fail(report))
-    for key, table in (("rates", pass_fail_table(report)), ("confusion", confusion_table(report))):
+    tables = {
+        "rates": pass_fail_table(report),
+        "confusion": confusion_table(report),
+        "label_rates": label_rates_table(report),
+    }
+    for key, table in tables.items():
         if table is not None:
             tables_and_figures.sortable(table, report, key)
     rates = pass_rates_table(report)

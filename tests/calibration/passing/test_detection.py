@@ -20,7 +20,35 @@ RATE_NAMES = {"true_positive_rate", "true_negative_rate", "precision", "f1_score
 
 
 def told(report):
-    return {one.statistic for one in report.estimates} & RATE_NAMES
+    return {one.statistic for one in report.estimates if one.category == "all"} & RATE_NAMES
+
+
+def test_every_label_has_its_own_precision_and_recall_and_people_one_number_for_both():
+    """Counted by hand: of six topics with two statements each, judge and one person."""
+    judge = ["yes", "no", "unread", "yes", "no", "yes", "yes", "no", "unread", "yes", "no", "no"]
+    person = ["yes", "no", "no", "no", "no", "yes", "yes", "unread", "unread", "yes", "yes", "no"]
+    rows = [
+        (f"i{at}", rater, kind, "q", label, f"t{at // 2}")
+        for rater, kind, labels in (("j", "judge", judge), ("p", "human", person), ("o", "human", person[:2]))
+        for at, label in enumerate(labels)
+    ]
+    frame = pd.DataFrame(rows, columns=["item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id"])
+    report = calibrate(frame, FEW)
+    (once,) = {by_name(report, "precision", category="label: unread").value}
+    assert once == 1 / 2
+    assert by_name(report, "true_positive_rate", category="label: unread").value == 1 / 2
+    # the person "o" says again what "p" says of the first two statements
+    assert by_name(report, "precision", category="label: yes").value == 5 / 6
+    assert by_name(report, "true_positive_rate", category="label: yes").value == 5 / 6
+    assert by_name(report, "precision", category="label: no").value == 4 / 6
+    assert by_name(report, "true_positive_rate", category="label: no").value == 4 / 6
+    pooled = by_name(report, "precision", "each_annotator", category="label: no")
+    assert (pooled.value, pooled.n) == (1, 1)
+    wide = by_name(report, "precision", category="label: yes")
+    assert (wide.low, wide.high) == wilson_effective(
+        np.array([2.0, 0, 1, 1, 1, 0]), np.array([2.0, 1, 1, 1, 1, 0]), 0.95
+    )
+    assert (wide.n, wide.clusters) == (6, 5)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from exports.forms import as_markdown
 from exports.pack import pack
 from exports.plots.forest import pass_fail_figure, pass_rates_figure
 from exports.plots.theme import ONE_COLUMN
-from exports.sheets.passing import confusion_table, pass_fail_table, pass_rates_table
+from exports.sheets.passing import confusion_table, label_rates_table, pass_fail_table, pass_rates_table
 from exports.words.methods import methods_paragraph
 from tests.calibration.passing.passed import by_name, made_answers
 from tests.calibration.studies import made_pairs
@@ -41,6 +41,13 @@ def test_the_tables_hold_the_counts_the_rates_and_the_pass_rates(report: Calibra
         *(getattr(judge, key) for key in ("both", "rater_only", "reference_only", "neither")),
     )
     assert sum(confusion.rows[0][2:]) == 24 * 6 * 2
+    labels = label_rates_table(report)
+    assert labels
+    assert [row[:2] for row in labels.rows] == [
+        (rater, label) for rater in ("j", "annotators among themselves") for label in ("fail", "pass")
+    ]
+    assert labels.rows[1][2].value == rates.rows[0][3].value
+    assert labels.rows[1][4].value == rates.rows[0][1].value
     assert [row[0] for row in rates.rows] == ["j", "annotators among themselves"]
     assert rates.rows[0][1:6] == tuple(
         by_name(report, name, reference="each_annotator")
@@ -89,6 +96,7 @@ def test_a_page_says_them_in_a_sentence(report: CalibrationReport) -> None:
 def test_nothing_of_it_stands_where_pairs_are_compared() -> None:
     report = calibrate(made_pairs(pairs=12), FEW)
     assert not any((confusion_table(report), pass_fail_table(report), pass_rates_table(report)))
+    assert label_rates_table(report) is None
     assert pass_fail_figure(report) is pass_rates_figure(report) is None
     assert not any((of_pass_fail(report), of_pass_rates(report)))
     assert "positive" not in methods_paragraph(report, StudyFacts()).markdown

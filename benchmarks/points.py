@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 import numpy as np
 import pandas as pd
 
-from app.results.reporting import calibrated
+from app.results.sources import calibrated
 from benchmarks.large_labels import write_labels
 from benchmarks.promises import Figure, record
 from calibration.calibrate import Waiting, calibrate

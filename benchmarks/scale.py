@@ -42,7 +42,7 @@ from annotation.work.page import assignment_page, current_answers
 from annotation.work.progress import position
 from annotation.work.remarks import remarks_of
 from app.progress import study_progress
-from app.results.reporting import label_version, work_version
+from app.results.study_reports import label_version, work_version
 from benchmarks.judge_queue import databases
 from benchmarks.large_study import NAME, write_study
 from benchmarks.large_work import Shape

@@ -5,7 +5,7 @@ import gc
 from calipers.own_folders import always_own_folders
 
 # importing and reading leave hardly any garbage in circles, and looking for it took a tenth of a short command
-SELDOM = 200_000, 100, 1_000
+SELDOM = 500_000, 100, 1_000
 
 
 def main() -> None:

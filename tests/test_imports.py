@@ -100,14 +100,21 @@ def test_the_notebook_takes_of_annotation_what_reads_files_and_nothing_else() ->
     assert [name for name in taken if not name.startswith(READERS)] == []
 
 
-def test_a_notebook_loads_neither_the_app_nor_the_database(tmp_path: Path) -> None:
+def test_a_notebook_loads_neither_the_app_nor_the_database_and_a_command_about_a_file_no_database(
+    tmp_path: Path,
+) -> None:
     made_pairs().to_csv(tmp_path / "labels.csv", index=False)
     code = (
         "import sys, calipers\n"
         "assert not {'pandas', 'calibration'} & {*sys.modules}, 'the command needs none of it'\n"
         "labels = calipers.read('labels.csv', resamples=99)\n"
         "labels.check(), labels.agreement(), labels.choose(), labels.plot()\n"
-        "assert not {'app', 'db', 'sqlalchemy', 'streamlit', 'typer'} & {*sys.modules}"
+        "assert not {'app', 'db', 'sqlalchemy', 'streamlit', 'typer'} & {*sys.modules}\n"
+        "from app.command_line import run\n"
+        "assert run(['calibrate', 'labels.csv', '--resamples', '99', '--out', 'report', '--brief']) == 0\n"
+        "assert run(['doctor', 'labels.csv']) == 0\n"
+        "no_need = {'db.connect', 'db.tables', 'sqlalchemy', 'streamlit', 'annotation.protocol', 'scipy.stats', 'sklearn'}\n"
+        "assert not no_need & {*sys.modules}, no_need & {*sys.modules}"
     )
     env = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)

@@ -13,8 +13,9 @@ from annotation.verdicts import load_verdicts
 from app.reproducing.bringing_in import Public
 from app.reproducing.recipes import Part
 from app.reproducing.standing import Came
-from app.results import export_files, parts
-from app.results.reporting import Calibrated, calibrated, facts_about
+from app.results.pack_files import write_report
+from app.results.reporting import Calibrated
+from app.results.sources import calibrated, facts_about, parts_of
 from app.results.topic_tables import leaks_in, topic_tables
 from calibration.errors import CalibrationError
 from calibration.study.joining import study_of
@@ -50,9 +51,9 @@ def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, froz
         found, tables = _of_one_rater(part)
     else:
         others = [name for name in part.beside if name in made and any(_raters(engine, name))]
-        found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, others=parts.parts_of(others))
+        found = calibrated(part.study, resamples=RESAMPLES, per_criterion=False, others=parts_of(others))
         presets = _presets(part, found, public)
-        export_files.write_report(found, out, presets)
+        write_report(found, out, presets)
         tables = tables_of(found.report, found.verdicts, facts_about(part.study), presets)
     tables += _topics(engine, part, found, judges)
     for table in tables:

@@ -24,7 +24,8 @@ from annotation.shown_texts import auditing, kept_measures
 from annotation.verdicts import load_verdicts
 from app.logs import tell_no_words, write_logs
 from app.results import quality, shown_file
-from app.results.reporting import settings_of, shown_report
+from app.results.reporting import settings_of
+from app.results.study_reports import shown_report
 from app.settings import settings
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
 from calibration.biases.position_bias import position_bias

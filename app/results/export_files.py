@@ -1,13 +1,11 @@
 """Where storage meets the files of an export: datasets, bundles, reports, labels, and the items left to people."""
 
-import io
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import pandas as pd
 from sqlalchemy.orm import Session
@@ -30,14 +28,16 @@ from annotation.planning.plan_root import plan_roots, study_plan
 from annotation.studies import find_study, no_work_yet, protocol_of
 from annotation.verdicts import load_verdicts, require_revealed, write_labels_csv
 from app.results.panels import with_panels
-from app.results.reporting import Calibrated, calibrated, facts_about, label_version, settings_of
+from app.results.reporting import Calibrated, settings_of
+from app.results.sources import calibrated, facts_about
+from app.results.study_reports import label_version
 from app.settings import database, opened
 from calibration.delegating.alone import Alone, items_for_people
 from db import connect, tables
 from exports.bundles import bundle, recomputing
 from exports.datasets import argilla, dataset, label_studio, potato, tool_labels
 from exports.datasets.label_rows import chained
-from exports.pack import brief_pack, pack, write_pack
+from exports.pack import pack
 from plain.hashes import file_sha256
 
 
@@ -220,30 +220,3 @@ def _by_name(items: pd.DataFrame, study: str) -> pd.DataFrame:
         shown = {item_code(item): one for item, one in shown_by_item(session, find_study(session, study)).items()}
     named = {name: [shown[item][name] or "" for item in items["item_id"]] for name in ("topic", "system_a", "system_b")}
     return items.assign(**named)
-
-
-BEGINNING = (1980, 1, 1, 0, 0, 0)  # of zip files' time: the same pack gives the same bytes
-
-
-def write_report(
-    found: Calibrated,
-    out: Path,
-    presets: Sequence[str] = (),
-    advance: Callable[[int, int], None] = lambda done, of: None,
-    *,
-    brief: bool = False,
-) -> list[Path]:
-    """The paper pack in `out`, or what one reads first of it (`brief`); returns the files written."""
-    facts = facts_about(found.study, found.examples)
-    files = brief_pack(found.report, facts) if brief else pack(found.report, found.verdicts, facts, presets, advance)
-    return write_pack(files, out)
-
-
-def zipped_pack(found: Calibrated, presets: Sequence[str] = ()) -> bytes:
-    """The paper pack as one file."""
-    files = pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets)
-    out = io.BytesIO()
-    with ZipFile(out, "w", ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(ZipInfo(name, BEGINNING), content, ZIP_DEFLATED)
-    return out.getvalue()

@@ -1,4 +1,4 @@
-"""Looks at results, from where they are kept to the settings that hold them: a study's own, or what a command says."""
+"""Looks at a labels file: what a command and earlier reports say of them, as the settings that hold them."""
 
 import json
 import math
@@ -8,17 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.planning.looks import keep_look, kept_looks, topics_labelled
-from annotation.studies import protocol_of
-from calibration.choosing.looking import looking_of
 from calibration.errors import CalibrationError
 from calibration.inference.looks import Look
 from calibration.results import CalibrationReport
 from calibration.warnings.comparison_cautions import changed_plan
-from db.tables import Study
 
 REPORT = "calibration-report.json"
 
@@ -86,35 +81,6 @@ def looks_of_file(given: LooksGiven, labels: pd.DataFrame, stated: Mapping[str, 
         topics = int(labels["cluster_id"].nunique()) if "cluster_id" in labels else 0
         mode, earlier = "planned", _evenly_spaced(topics, given.so_far, planned)
     return {"looks": mode, "planned_topics": planned, "earlier_looks": earlier}
-
-
-def looks_of_study(session: Session, study: Study) -> dict[str, Any]:
-    """Settings about looks at a study: what its protocol says, else a plan of the topics that it has items of.
-
-    The looks that were kept are beside it, and how many topics are labelled by now.
-    """
-    chosen = protocol_of(study).calibration
-    labelled = topics_labelled(session, study, chosen.get("planned_topics"))
-    # this very look, opened again, is no earlier one: the same labels give the same report
-    earlier = tuple(
-        Look(look["topics"], look["share"])
-        for look in kept_looks(session, study)
-        if look["topics"] < labelled.labelled or look["share"] > labelled.labelled / max(1, labelled.planned)
-    )
-    return {
-        "looks": chosen.get("looks", "planned"),
-        "planned_topics": labelled.planned or None,
-        "earlier_looks": earlier,
-        "topics_labelled": labelled.labelled or None,  # less than one topic in all: too little to tell how much
-    }
-
-
-def keep_shown(session: Session, study: Study, report: CalibrationReport) -> None:
-    """Keep that this report was shown, if it holds a choice: nothing else in it is called adequate."""
-    if report.choice is None:
-        return
-    looking = looking_of(report.settings, int(report.labels.clusters))
-    keep_look(session, study, looking.topics, looking.share, report.choice.plan.plan_sha256)
 
 
 def with_changes(report: CalibrationReport, given: LooksGiven) -> CalibrationReport:

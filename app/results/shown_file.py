@@ -11,7 +11,8 @@ import pandas as pd
 
 from annotation.judges.reviewing.disagreements import WORDS, Given, OneDisagreement, compare_answers, in_order
 from annotation.people.principals import Principal
-from app.results.reporting import Calibrated, calibrated
+from app.results.reporting import Calibrated
+from app.results.sources import calibrated
 from calibration.agreement.reliability_map import ReliabilityMap, reliability_map
 from calibration.calibrate import NOBODY, POINTS, Waiting
 from calibration.comparing.disagreement_kinds import DisagreementKinds, disagreement_kinds

@@ -8,7 +8,7 @@ import streamlit as st
 
 from annotation import errors, studies, verdicts
 from annotation.people.principals import study_for
-from app.results import reporting, shown_file
+from app.results import shown_file, study_reports
 from app.results.kept import Version
 from app.screens import look, waiting
 from app.settings import database
@@ -59,7 +59,7 @@ def page_head(source: shown_file.Source) -> tuple[Version, bool]:
     with connect.reading(database()) as session:
         study = study_for(session, source, "evaluator")
         study_head(study)
-        return reporting.label_version(session, study), verdicts.shows_systems(study)
+        return study_reports.label_version(session, study), verdicts.shows_systems(study)
 
 
 def study_head(study: tables.Study) -> None:

@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.sparse import csgraph
 
 from calibration import estimates, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
@@ -94,6 +93,8 @@ def why_no_strengths(wins: Array, ridge: float = 0.0) -> remarks.Remark | None:
         return remarks.undefined(remarks.Reason.NO_ITEMS)
     if not np.isnan(strengths(wins, ridge)).any():
         return None
+    from scipy.sparse import csgraph  # with linear algebra that a short command has no other use for
+
     groups, _ = csgraph.connected_components(win_rates.compared(wins) > NONE, directed=False)
     if groups > 1:
         return remarks.undefined(remarks.Reason.NOT_CONNECTED, groups=int(groups))

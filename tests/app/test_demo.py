@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from annotation.people.principals import Principal, local_admin
 from app.demo.study import demo_links, make_demo
 from app.progress import study_progress
-from app.results.reporting import study_report
+from app.results.study_reports import study_report
 from app.settings import database, settings
 from db.connect import open_database, reading
 from db.judge_tables import JudgeAttempt

@@ -18,7 +18,7 @@ from app.commands.results.terminal import print_report
 from app.demo.labels import NAME, TOPICS, make_labels_demo, pairs, story
 from app.progress import StudyProgress, far, study_parts, study_progress
 from app.results.quality import StudyQuality, listed, study_quality
-from app.results.reporting import study_report
+from app.results.study_reports import study_report
 from app.screens.results.bias import sentence
 from app.screens.study.progress_parts import strip_html
 from calibration.choosing.choice import Candidate

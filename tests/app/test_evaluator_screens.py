@@ -13,7 +13,7 @@ from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
 import app.results.computing
-import app.results.reporting
+import app.results.study_reports
 from tests.app.drawing import drawn, html_of, page, shown
 from tests.calibration.choosing.test_alone import made
 from tests.calibration.passing.passed import made_answers
@@ -33,7 +33,7 @@ OTHERS = {
     "rationale": None,
 }
 PAGES = ("choice", "agreement", "reliability", "bias", "ranking", "paper")
-READERS = (app.results.reporting, app.results.computing)
+READERS = (app.results.study_reports, app.results.computing)
 
 
 @pytest.fixture

@@ -12,7 +12,13 @@ from typing import Any
 import pytest
 import typer
 
+from annotation.answer_layouts import ANSWER_LAYOUTS
+from annotation.importing import layouts
 from app.command_line import ROAD, app, run
+from app.commands import tidying
+from app.commands.items import importing
+from app.commands.results import calibrating
+from calibration.settings import REQUIRABLE
 
 ROOT = Path(__file__).resolve().parents[2]
 BRACKETED = re.compile(r"\[[^\[\]]+\]")
@@ -88,6 +94,12 @@ def test_help_does_not_wait_for_statistics_or_databases() -> None:
     code = f"import sys; from app.command_line import run; [run(words.split()) for words in {asked}]; print([m for m in {HEAVY} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_names_written_out_so_that_help_need_not_load_them_are_those_that_are_read() -> None:
+    assert (*layouts.LAYOUTS, layouts.AUTO) == (*importing.LAYOUTS, importing.AUTO)
+    assert {*ANSWER_LAYOUTS} == {*tidying.LAYOUTS}
+    assert REQUIRABLE == calibrating.REQUIRABLE
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,8 @@ from annotation.planning.looks import kept_looks
 from annotation.protocol import parse_protocol
 from app.command_line import app
 from app.results.looks import LooksGiven, looks_of_file
-from app.results.reporting import settings_of, shown_report
+from app.results.reporting import settings_of
+from app.results.study_reports import shown_report
 from calibration.inference.looks import Look
 from db.connect import reading, transaction
 from db.tables import Study

@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import Engine
 from streamlit.testing.v1 import AppTest
 
-from app.results.export_files import zipped_pack
-from app.results.reporting import shown_report
+from app.results.pack_files import zipped_pack
+from app.results.study_reports import shown_report
 from exports.plots.ranking_figure import ranking_figure
 from tests.app.drawing import draw_only, evaluator, html_of, page, shown
 from tests.disputed_study import SYSTEMS, make_disputed

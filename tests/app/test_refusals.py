@@ -244,7 +244,7 @@ def test_a_missing_dependency_is_named(
 def test_a_mistake_of_our_own_shows_where_and_no_traceback(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("app.results.reporting.calibrated", lambda *_, **__: {}["nothing"])
+    monkeypatch.setattr("app.results.sources.calibrated", lambda *_, **__: {}["nothing"])
     assert run(["calibrate", "labels.csv"]) == 70
     said = capsys.readouterr().err
     assert said.startswith("calipers: a mistake in calipers, not yours; please report it: KeyError core.py:")

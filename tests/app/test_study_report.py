@@ -10,7 +10,7 @@ from sqlalchemy import Engine, select
 from annotation.judges.defining.judge_file import JudgeDefinition, JudgeFile
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.looks import keep_plan, kept_plans
-from app.results.reporting import shown_report
+from app.results.study_reports import shown_report
 from calibration.results import CalibrationReport
 from db.connect import reading, transaction
 from db.tables import Study

@@ -8,8 +8,8 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from app.results.parts import parts_of
-from app.results.reporting import Calibrated, calibrated
+from app.results.reporting import Calibrated
+from app.results.sources import calibrated, parts_of
 from calibration.results import CalibrationReport
 from exports.as_json import as_json
 from exports.forms import as_markdown

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from app.results.reporting import calibrated
+from app.results.sources import calibrated
 from calibration.results import Estimate
 from exports.as_json import as_json
 from exports.forms import as_markdown

@@ -8,7 +8,6 @@ from shlex import quote
 import typer
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.importing.layouts import AUTO, LAYOUTS, layout_lines, propose, tree_of
 from app.commands.completing import among
 from app.commands.opening import find_study, local_admin, opened, protocol_of, reading, transaction
 from app.commands.people import packets
@@ -17,6 +16,8 @@ from plain.counting import counted
 
 ALLOW_EMPTY = typer.Option(False, help="Import empty reports as empty; they never enter an item.")
 ALLOW_MISSING = typer.Option(False, help="Accept systems without a report on some topics.")
+LAYOUTS = ("folder", "wlc", "table", "deepresearchgym", "deepresearch_bench", "reportbench", "dr3_eval")
+AUTO = "auto"  # of annotation.importing.layouts, as LAYOUTS are: half of what --help would load
 GAPS = ("--allow-empty", "--allow-missing")  # as refusals name them
 
 
@@ -59,6 +60,7 @@ def import_reports(
     Example: calipers import reports answers.jsonl --layout table --map topic=id,system=model,text=response
     """
     from annotation.files.folders import refuse_ways_out
+    from annotation.importing import layouts
     from annotation.importing.reports.table import TableOptions, parse_map, read_table
     from annotation.importing.reports.write import import_reports as write
     from annotation.importing.reports.write import prepare_all, refuse_reports
@@ -67,15 +69,17 @@ def import_reports(
         refuse_source(path, layout)
         refuse_ways_out(path)
         if layout == AUTO:
-            layout, sign, path = propose(path)
+            layout, sign, path = layouts.propose(path)
             typer.echo(f"--layout {layout}, because of {sign}", err=True)
         if layout != "table" and (columns or system or keep_columns):
             raise typer.BadParameter(f"--map, --system and --keep-columns are for --layout table, not {layout}")
         if layout != "table" and not path.is_dir():
             raise ImportingError(f"{path}: not a folder; give the folder that holds the reports, or use --layout table")
-        path = tree_of(layout, path)
+        path = layouts.tree_of(layout, path)
         table = TableOptions(parse_map(columns), system, keep_columns)
-        parsed = read_table(path, encoding, table) if layout == "table" else LAYOUTS[layout].read(path, encoding)
+        parsed = (
+            read_table(path, encoding, table) if layout == "table" else layouts.LAYOUTS[layout].read(path, encoding)
+        )
         options = {"encoding": encoding, "map": dict(table.columns), "system": system, "keep_columns": keep_columns}
         engine = opened()
         with reading(engine) as session, progress_bar("preparing reports") as advance:
@@ -98,6 +102,8 @@ def import_reports(
 def refuse_source(path: Path, layout: str) -> None:
     """Refuse what cannot be read at all, before anything is made for it."""
     if layout not in (*LAYOUTS, AUTO):
+        from annotation.importing.layouts import layout_lines
+
         raise typer.BadParameter(f"no layout {layout!r}; choose one of {', '.join(LAYOUTS)}, {AUTO}\n{layout_lines()}")
     if not path.exists():
         raise ImportingError(f"{path}: no such folder; give the folder that holds the reports")
@@ -191,6 +197,7 @@ def import_probes(
     Example: calipers import probes DeepResearchGym --layout deepresearchgym --study keypoints --dry-run
     """
     from annotation.files.folders import refuse_ways_out
+    from annotation.importing import layouts
     from annotation.importing.claims.probe_records import ProbeOptions
     from annotation.importing.claims.probes_table import FIELDS
     from annotation.importing.claims.probes_write import import_probes as write
@@ -219,7 +226,7 @@ def import_probes(
             encoding=encoding, columns=parse_fields(columns, FIELDS), system=system, sources=sources,
         )  # fmt: skip
         refuse_ways_out(path)
-        path = tree_of(layout, path)
+        path = layouts.tree_of(layout, path)
         parsed = PROBE_LAYOUTS[layout].read(path, options)
         kept = {"encoding": encoding, "map": dict(options.columns), "system": system, "sources": str(sources or "")}
         with transaction(engine) as session, progress_bar("writing probes") as advance:

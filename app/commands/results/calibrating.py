@@ -156,14 +156,11 @@ def calibrate(
     if junit and not gate:
         raise typer.BadParameter("--junit tells a decision; add --gate")
     from app.commands.results.terminal import points_of, print_report
-    from app.results import parts, reporting
+    from app.results import reporting, sources
     from app.results.looks import LooksGiven
     from calibration.calibrate import Waiting
     from calibration.choosing.choice import gate as decided
     from calipers.label_files import settings_chosen
-    from exports.as_json import report_json
-    from exports.pack import with_kept_plan
-    from exports.pipeline import decision_of, job_summary
     from exports.words.sentences import compared
 
     given = {
@@ -173,10 +170,10 @@ def calibrate(
     }  # fmt: skip
     chosen = settings_chosen(calibration, given)
     with printing.working("reading labels, computing intervals") as at_work:
-        made = reporting.calibrated(
+        made = sources.calibrated(
             what, protocol=protocol, judges=judges, resamples=resamples, seed=seed, per_criterion=per_criterion,
             families=reporting.families_of(family), cascades=cascade, chosen=chosen,
-            looks=LooksGiven(planned_topics, any_time, looks, tuple(earlier_look)), others=parts.parts_of(others),
+            looks=LooksGiven(planned_topics, any_time, looks, tuple(earlier_look)), others=sources.parts_of(others),
             how_read=tidying.options_of(map_, map_label, people, read, labels_are, layout, mapping),
             waiting=Waiting(
                 lambda points: at_work.show(*points_of(points)),
@@ -184,7 +181,8 @@ def calibrate(
             ),
         )  # fmt: skip
         if out is not None:
-            from app.results.export_files import write_report  # a second's imports, of what studies need
+            from app.results.pack_files import write_report
+            from exports.pack import with_kept_plan  # half a second's imports, of figures
 
             made = replace(made, report=with_kept_plan(made.report, out))
             written = write_report(
@@ -195,6 +193,8 @@ def calibrate(
     if judge and report.choice is not None:
         decided(report.choice, judge)  # refuses a name that no judge has
     if as_json:
+        from exports.as_json import report_json
+
         printing.echo_json(report_json(report))
     else:
         print_report(report, judge)
@@ -202,6 +202,10 @@ def calibrate(
             typer.echo(f"\nWritten to {out}: {printing.listed(written)}")
     if not compared(report):
         raise typer.Exit(1)
+    if not gate and summary is None:
+        return
+    from exports.pipeline import decision_of, job_summary
+
     decision = decision_of(report, judge, require_cheapest) if gate else None
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:

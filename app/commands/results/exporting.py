@@ -102,15 +102,15 @@ def export_report(
 
     Example: calipers export report mystudy --out report
     """
-    from app.results import parts, reporting
-    from app.results.export_files import write_report
+    from app.results import reporting, sources
+    from app.results.pack_files import write_report
     from calipers.label_files import settings_chosen
     from exports.pack import with_kept_plan
 
     with printing.working("reading labels, computing intervals") as advance:
-        made = reporting.calibrated(
+        made = sources.calibrated(
             what, protocol=protocol, judges=judges, families=reporting.families_of(family), cascades=cascade,
-            chosen=settings_chosen(calibration, {"alone_error": alone_error}), others=parts.parts_of(others),
+            chosen=settings_chosen(calibration, {"alone_error": alone_error}), others=sources.parts_of(others),
         )  # fmt: skip
         planned = replace(made, report=with_kept_plan(made.report, out))
         written = write_report(planned, out, preset, lambda done, of: advance(done, of, "drawing figures"), brief=brief)
@@ -141,13 +141,13 @@ def export_bundle(
     Example: calipers export bundle mystudy --out bundle
     """
     from app.files.whole_files import whole_folder
-    from app.results import reporting
+    from app.results import reporting, sources
     from app.results.export_files import write_bundle_of
     from calipers.label_files import settings_chosen
     from exports.bundles.bundle import ABOUT
 
     with printing.working("reading labels, computing intervals") as advance:
-        made = reporting.calibrated(
+        made = sources.calibrated(
             what, protocol=protocol, judges=judges, families=reporting.families_of(family), cascades=cascade,
             chosen=settings_chosen(calibration, {"alone_error": alone_error}), to_publish=True,
         )  # fmt: skip

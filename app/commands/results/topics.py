@@ -44,7 +44,7 @@ def systems(
     Example: calipers systems labels.csv --pair gpt-researcher=gpt-researcher_custom --criterion clarity
     Example: calipers systems points --pair gpt-researcher=gpt-researcher_custom --criterion KPR
     """
-    from app.results import parts, reporting
+    from app.results import sources
     from calibration.errors import CalibrationError
     from calibration.study.joining import study_of
     from calibration.systems.claim_scores import has_claims, scores_from_claims
@@ -53,8 +53,8 @@ def systems(
 
     pairs = [_pair(text) for text in pair]
     with printing.working("comparing systems over topics"):
-        made = reporting.calibrated(
-            what, protocol=protocol, resamples=resamples, per_criterion=False, only=(), others=parts.parts_of(others)
+        made = sources.calibrated(
+            what, protocol=protocol, resamples=resamples, per_criterion=False, only=(), others=sources.parts_of(others)
         )
         scores, settings, names = made.verdicts, made.report.settings, ["all"]
         if has_claims(study := study_of(scores, settings)):
@@ -110,7 +110,7 @@ def topics(
     Example: calipers topics wlc --by gemini-2.5-pro --leakage .1
     Example: calipers topics rb --cutoff update_date
     """
-    from app.results import reporting
+    from app.results import sources
     from app.results.topic_tables import later_sources, topic_tables, without_leaks
 
     if cutoff:
@@ -121,7 +121,7 @@ def topics(
         return
 
     with printing.working("comparing topics"):
-        made = reporting.calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
+        made = sources.calibrated(what, protocol=protocol, resamples=resamples, per_criterion=False, only=())
         known = _features(what, features)
         made, leaks = (made, None) if leakage is None else without_leaks(made, leakage)
         found, lacking = topic_tables(made, by, measure, known, what)

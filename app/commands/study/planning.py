@@ -150,7 +150,8 @@ def _verdicts(what: str, protocol: str) -> tuple[pd.DataFrame, CalibrationSettin
     from annotation.protocol import read_protocol
     from annotation.studies import no_work_yet
     from annotation.verdicts import load_verdicts
-    from app.results.reporting import no_labels_file, settings_of
+    from app.results.reporting import settings_of
+    from app.results.sources import no_labels_file
     from calipers.tidy_files import holds_labels, labels_of
 
     if holds_labels(what):

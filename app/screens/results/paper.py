@@ -7,7 +7,7 @@ import streamlit as st
 
 from annotation.people.principals import Principal, study_for
 from annotation.verdicts import labels_csv, load_verdicts
-from app.results import export_files, reporting
+from app.results import pack_files, sources, study_reports
 from app.results.shown_file import ShownFile, Source, calibrated_file
 from app.screens.report_page import answer, open_report, section, warnings_and_making
 from app.settings import database
@@ -49,7 +49,7 @@ def show(source: Source) -> None:
                 disabled=not opened.names_systems, on_click="ignore", key="labels",
             )  # fmt: skip
     section("" if opened.names_systems else f'<p class="c-soft">{BLIND}</p>')
-    _methods(methods_paragraph(report, reporting.facts_about("" if isinstance(source, ShownFile) else name)))
+    _methods(methods_paragraph(report, sources.facts_about("" if isinstance(source, ShownFile) else name)))
     root = report.plan_root
     plan = f" Root of the plan: <code>{escape(root)}</code>." if root else ""
     section(
@@ -75,8 +75,8 @@ def _study(principal: Principal) -> str:
 
 
 def _pack(source: Source, presets: tuple[str, ...]) -> bytes:
-    found = calibrated_file(source) if isinstance(source, ShownFile) else reporting.shown_report(database(), source)
-    return export_files.zipped_pack(found, presets)
+    found = calibrated_file(source) if isinstance(source, ShownFile) else study_reports.shown_report(database(), source)
+    return pack_files.zipped_pack(found, presets)
 
 
 def _labels(principal: Principal) -> str:

@@ -13,7 +13,7 @@ from annotation.people.principals import Principal, study_for
 from annotation.shown_texts import auditing, overrides
 from annotation.studies import has_labels
 from app.results.kept import Version
-from app.results.reporting import label_version
+from app.results.study_reports import label_version
 from app.screens.look import paged, style, table
 from app.screens.report_page import WHERE, empty, section, study_head
 from app.screens.waiting import computed

@@ -7,7 +7,7 @@ from annotation.disputes.settled import Adjudication, DisputeCounts
 from annotation.people.principals import Principal, study_for
 from annotation.protocol import Apart, Protocol
 from annotation.studies import protocol_of
-from app.results.reporting import work_version
+from app.results.study_reports import work_version
 from app.screens import look, report_page, waiting
 from app.settings import database
 from calibration.results import Estimate

@@ -10,7 +10,7 @@ from annotation.judges.planning.requests import Forecast, can_be_asked, forecast
 from annotation.judges.reviewing import disagreements, inspecting, judge_standings
 from annotation.people.principals import Principal, study_for
 from app.results.computing import Orders
-from app.results.reporting import label_version
+from app.results.study_reports import label_version
 from app.screens import leaving, look, report_page
 from app.screens.results.disagreements import sent_html
 from app.screens.study import judge_tables

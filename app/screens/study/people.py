@@ -18,7 +18,7 @@ from annotation.people import links, sign_ins
 from annotation.people.principals import Principal, study_for
 from annotation.training.training import pass_training
 from app.files.people_files import KEEP_APART, links_csv, pay_csv
-from app.results.reporting import work_version
+from app.results.study_reports import work_version
 from app.screens import look, report_page, waiting
 from app.screens.annotators.my_work import duration
 from app.settings import database, settings

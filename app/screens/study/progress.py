@@ -13,7 +13,7 @@ from annotation.work.remarks import Remark, deal_with, remarks_of, reply
 from app.progress import StudyProgress, far, handed_in, label_slots, study_parts, study_progress
 from app.results.kept import Version
 from app.results.quality import StudyQuality, more_pairs, trust
-from app.results.reporting import label_version
+from app.results.study_reports import label_version
 from app.screens.leaving import send_away
 from app.screens.look import paged, style
 from app.screens.report_page import answer, empty, section, study_head

@@ -9,7 +9,7 @@ from sqlalchemy import Engine, select
 
 from annotation.facts.topic_facts import topics_of_one_text
 from annotation.people.principals import local_admin
-from app.results.reporting import shown_report
+from app.results.study_reports import shown_report
 from db.connect import reading, transaction
 from db.tables import Item, Study, Topic
 from tests.disputed_study import CHOICES, QUOTE, annotate

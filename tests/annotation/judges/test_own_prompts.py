@@ -21,7 +21,8 @@ from annotation.judges.running.run import run_judges
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts
-from app.results.reporting import facts_about, shown_report
+from app.results.sources import facts_about
+from app.results.study_reports import shown_report
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeConfig
 from db.tables import Assignment, Event, Item, Study, Topic

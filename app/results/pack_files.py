@@ -1,0 +1,36 @@
+"""The paper pack of a report as files, in a folder or in one archive."""
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from app.results.reporting import Calibrated
+from app.results.sources import facts_about
+from exports.pack import brief_pack, pack, write_pack
+
+BEGINNING = (1980, 1, 1, 0, 0, 0)  # of zip files' time: the same pack gives the same bytes
+
+
+def write_report(
+    found: Calibrated,
+    out: Path,
+    presets: Sequence[str] = (),
+    advance: Callable[[int, int], None] = lambda done, of: None,
+    *,
+    brief: bool = False,
+) -> list[Path]:
+    """The paper pack in `out`, or what one reads first of it (`brief`); returns the files written."""
+    facts = facts_about(found.study, found.examples)
+    files = brief_pack(found.report, facts) if brief else pack(found.report, found.verdicts, facts, presets, advance)
+    return write_pack(files, out)
+
+
+def zipped_pack(found: Calibrated, presets: Sequence[str] = ()) -> bytes:
+    """The paper pack as one file."""
+    files = pack(found.report, found.verdicts, facts_about(found.study, found.examples), presets)
+    out = io.BytesIO()
+    with ZipFile(out, "w", ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(ZipInfo(name, BEGINNING), content, ZIP_DEFLATED)
+    return out.getvalue()

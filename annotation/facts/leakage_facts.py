@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import orm, select
 
-from annotation.leaks.reference_leakage import addresses_in, is_page, quoted_share
+from annotation.leaks.reference_leakage import is_page, quoted_share
+from annotation.source_lists.cited_works import addresses_in
 from db.tables import Report, Study, System, Topic
 
 PAGE = "url"  # the column of the topics that holds the reference's address

@@ -6,8 +6,8 @@ from datetime import date
 from sqlalchemy import orm, select
 
 from annotation.errors import AnnotationError
-from annotation.leaks.reference_leakage import addresses_in
 from annotation.leaks.source_dates import earliest_date
+from annotation.source_lists.cited_works import addresses_in
 from db.tables import Report, Study, System, Topic
 
 

@@ -4,15 +4,12 @@ A topic whose reports quote the answer measures a search engine, not a writer (W
 """
 
 import math
-import re
 from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
 from annotation.texts.scripts import UNITS
 
 RUN = 12  # words in a row: shorter runs are names, titles and phrases that everybody uses
-ADDRESS = re.compile(r"https?://[^\s<>\"'\]|]+")
-CLOSING = ".,;:!?*_"
 
 
 def quoted_share(report: str, reference: str) -> float:
@@ -38,17 +35,6 @@ def _words(text: str) -> list[str]:
 
 def _runs(words: list[str]) -> Iterable[tuple[str, ...]]:
     return zip(*(words[start:] for start in range(RUN)), strict=False)
-
-
-def addresses_in(text: str) -> list[str]:
-    """Every address that the text names, each time it does; a bracket that was opened before it does not belong."""
-    return [_balanced(found.rstrip(CLOSING)) for found in ADDRESS.findall(text)]
-
-
-def _balanced(address: str) -> str:
-    while address.endswith(")") and address.count(")") > address.count("("):
-        address = address[:-1].rstrip(CLOSING)
-    return address
 
 
 def is_page(address: str, page: str) -> bool:

@@ -56,6 +56,7 @@ class Part(_Read):
     judges: ResultsSource | None = None
     preset: str = ""
     leakage: float = 0.0  # a share of words: reports that quote their reference in more are counted
+    references: str = ""  # the folder of the lists of works that reports should cite
     beside: tuple[str, ...] = ()
 
 

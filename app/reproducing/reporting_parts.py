@@ -16,7 +16,7 @@ from app.reproducing.standing import Came
 from app.results.pack_files import write_report
 from app.results.reporting import Calibrated
 from app.results.sources import calibrated, facts_about, parts_of
-from app.results.topic_tables import leaks_in, topic_tables
+from app.results.topic_tables import leaks_in, reference_lists, topic_tables
 from calibration.errors import CalibrationError
 from calibration.study.joining import study_of
 from calibration.systems.aggregates import aggregate_estimates
@@ -42,7 +42,7 @@ def reported(engine: Engine, public: Public, made: Mapping[str, frozenset[str]],
 def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, frozenset[str]], out: Path) -> Came:
     people, judges = _raters(engine, part.study)
     lacking = "" if people else part.people.never
-    of_texts = _of_texts(part)
+    of_texts = _of_texts(part, public)
     for table in of_texts:
         write_table(table, out)
     if not people and not judges:
@@ -61,10 +61,15 @@ def _of_part(engine: Engine, public: Public, part: Part, made: Mapping[str, froz
     return Came({table.name: table for table in (*of_texts, *tables)}, lacking, made[part.study])
 
 
-def _of_texts(part: Part) -> list[Table]:
+def _of_texts(part: Part, public: Public) -> list[Table]:
     """What the reports themselves say, without a label."""
-    table = leakage.leakage_table(leaks_in(part.study), part.leakage, RUN) if part.leakage else None
-    return [] if table is None else [table]
+    tables = [leakage.leakage_table(leaks_in(part.study), part.leakage, RUN) if part.leakage else None]
+    if part.references and (public.tree / part.references).is_dir():
+        try:
+            tables.append(reference_lists(part.study, public.tree / part.references))
+        except (errors.ImportingError, errors.AnnotationError) as error:
+            public.lacks.append(f"{part.study}: {error}")
+    return [table for table in tables if table is not None]
 
 
 def write_table(table: Table, out: Path) -> None:

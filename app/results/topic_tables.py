@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 
 from annotation.errors import AnnotationError
 from annotation.facts.leakage_facts import leaks_of
+from annotation.facts.reference_facts import references_of
 from annotation.facts.source_facts import cited_sources
 from annotation.leaks.reference_leakage import RUN
+from annotation.source_lists.wanted_references import read_wanted
 from annotation.studies import find_study
 from app.results.reporting import Calibrated
 from app.settings import database
@@ -19,6 +22,7 @@ from calibration.systems.topic_scores import measures_of, topic_scores
 from db.connect import reading
 from exports.sheets.later_sources import LISTED, SourceAge, later_sources_table
 from exports.sheets.leakage import ReportLeak, leakage_table, leaked_topics
+from exports.sheets.references import CitedReferences, references_table
 from exports.sheets.topics import categories_table, category_scores_table, difficulty_table, why_no_difficulty
 from exports.tables import Table
 
@@ -69,6 +73,17 @@ def later_sources(study: str, cutoff: str, *, every: bool = False) -> Table | No
         for one in found
     ]
     return later_sources_table(ages, cutoff, len(ages) if every else LISTED)
+
+
+def reference_lists(study: str, wanted: Path) -> Table | None:
+    """Precision and recall of what the study's reports cite, against lists of works in a file or folder.
+
+    None where no report is on a topic with a list. Raises ImportingError for a file that is no such list.
+    """
+    lists = read_wanted(wanted)
+    with reading(database()) as session:
+        found = references_of(session, find_study(session, study), lists)
+    return references_table([CitedReferences(**vars(one)) for one in found])
 
 
 def leaks_in(study: str) -> list[ReportLeak]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.protocol import read_protocol
-from tests.annotation.layout_trees import put
+from tests.annotation.layout_trees import json_lines, put
 from tests.annotation.result_trees import SHARES
 from tests.studies.desk import Desk
 from tests.studies.own_trees import (  # fmt: skip
@@ -335,3 +335,29 @@ def test_sources_from_after_a_survey_are_counted_and_named(desk: Desk) -> None:
     told = desk("topics", "rb", "--cutoff", "yesterday", exit_code=1)
     assert "no date such as 2025-04-22" in told
     assert "update_date" in told
+
+
+def test_what_reports_cite_is_held_against_the_bibliographies_of_their_surveys(desk: Desk) -> None:
+    """Two surveys: of three works one report cites two and another, of two the other cites one, by its number alone."""
+    first, second, *_ = survey_tree(desk.folder / "rb")
+    listed = {
+        first: [{"title": "Tides of the north"}, {"title": "Gauges and how to read them at night in a harbour"}, {"title": "Silt"}],
+        second: [{"title": "Dredging", "meta_info": {"journal": "arXiv preprint arXiv:2004.10934"}}, {"title": "Locks of old"}],
+    }  # fmt: skip
+    cited = {
+        first: "[1] A. Third, *Tides of the north*, 2020.\n[2] B. Fourth. Gauges, and how to read them at night in a "
+        "harbour. 2019.\n[3] C. Fifth. Silt in rivers. 2018.",
+        second: "[1] https://arxiv.org/abs/2004.10934v1",
+    }
+    for survey, works in listed.items():
+        put(desk.folder / f"rb/ReportBench_v1.1_GT/{survey}.jsonl", json_lines(works))
+        text = f"# A survey\n\nIt says so [1][2][3].\n\n## References\n\n{cited[survey]}\n"
+        put(desk.folder / f"rb/o3/{survey}.json", json.dumps({"response": text}))
+    desk("init", "rb", "--protocol", "rb_cited", "--seed", "7")
+    desk("import", "reports", "rb", "--layout", "reportbench", "--study", "rb")
+    (row,) = json.loads(desk("topics", "rb", "--references", "rb/ReportBench_v1.1_GT", "--json"))["rows"]
+    assert (row["system"], row["found"], row["cited"], row["wanted"], row["reports"]) == ("o3", 3, 4, 5, 2)
+    assert (row["precision"]["value"], row["recall"]["value"], row["recall"]["clusters"]) == (3 / 4, 3 / 5, 2)
+    put(desk.folder / "other/0000.jsonl", json_lines([{"title": "Tides"}]))
+    told = desk("topics", "rb", "--references", "other", exit_code=1)
+    assert "no list is about a topic of rb (lists: 0000; topics: 2312.04860" in told

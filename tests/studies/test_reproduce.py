@@ -19,6 +19,7 @@ from app.reproducing.recipes import protocol_text, read_recipe, recipe_names
 from app.reproducing.standing import beside
 from exports.pack import TABLES
 from exports.presets import PRESETS
+from tests.annotation.layout_trees import put
 from tests.studies.desk import Desk, a_desk
 from tests.studies.own_trees import gym_tree, metric_tree, race_tree, survey_tree, wiki_tree
 
@@ -59,7 +60,7 @@ def test_a_number_is_equal_when_it_rounds_to_what_is_printed(published: str, our
 
 def test_every_recipe_names_what_is_there() -> None:
     assert recipe_names() == ["deepresearchgym", "dr3_eval", "race", "reportbench", "wlc"]
-    known = {*TABLES, "difficulty", "leakage", *(f"preset_{name}" for name in PRESETS)}
+    known = {*TABLES, "difficulty", "leakage", "references", *(f"preset_{name}" for name in PRESETS)}
     for recipe in map(read_recipe, recipe_names()):
         parts = {part.study: parse_protocol(protocol_text(part)) for part in recipe.part}
         for part in recipe.part:
@@ -137,11 +138,18 @@ def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
     survey_tree(desk.folder / "clone")
     for path in [desk.folder / "clone/o3", desk.folder / "clone/results/o3"]:
         path.rename(path.with_name("OpenAI"))
+    survey = next((desk.folder / "clone/OpenAI").glob("*.json"))
+    report = json.loads(survey.read_text())
+    report["response"] += "\n\n## References\n\n1. A. Third. Tides of the north. 2020.\n2. B. Fourth. Locks. 2019.\n"
+    survey.write_text(json.dumps(report))
+    put(desk.folder / f"clone/ReportBench_v1.1_GT/{survey.stem}.jsonl", '{"title": "Tides of the north"}')
     found = reproduced(desk, "reportbench")
     matched = (1 + 0.5 + 1 + 0 + 1 + 0.5) / 6  # of two statements on each survey; what was not found is no match
     rate = found["Table 1, PDF: match rate of OpenAI's cited statements (%)"]
     assert rate["ours"]["value"] == pytest.approx(100 * matched)
     assert rate["standing"] == "differs by −12.20, within our interval"
+    right = found["Table 1: precision of OpenAI's references (theirs of scholarly pages that were fetched)"]
+    assert (right["ours"]["value"], right["rests_on"]) == (0.5, "public files")
     assert found["Table 1, PDF: match rate of Gemini's cited statements (%)"]["ours"] is None
 
 

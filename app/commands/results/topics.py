@@ -92,6 +92,9 @@ def topics(
         "",
         help="Instead of these: cited sources from after this day (2025-04-22), or after that in this topics' column.",
     ),
+    references: Path = typer.Option(
+        None, help="Instead of these: what reports cite against this folder of lists of works, a file for each topic."
+    ),
     protocol: str = printing.PROTOCOL,
     resamples: int = RESAMPLES,
     as_json: bool = printing.JSON,
@@ -109,15 +112,22 @@ def topics(
     Example: calipers topics labels.csv --features topics.csv --json
     Example: calipers topics wlc --by gemini-2.5-pro --leakage .1
     Example: calipers topics rb --cutoff update_date
+    Example: calipers topics rb --references ReportBench/ReportBench_v1.1_GT
     """
     from app.results import sources
-    from app.results.topic_tables import later_sources, topic_tables, without_leaks
+    from app.results.topic_tables import later_sources, reference_lists, topic_tables, without_leaks
 
     if cutoff:
         later = later_sources(what, cutoff, every=as_json)
         if later is None:
             raise AnnotationError("no_sources", f"no report of {what} names an address")
         _print(later, as_json)
+        return
+    if references is not None:
+        with printing.working("comparing references"):
+            listed = reference_lists(what, references)
+        if listed is not None:
+            _print(listed, as_json)
         return
 
     with printing.working("comparing topics"):

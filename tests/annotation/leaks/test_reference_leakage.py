@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.leaks.reference_leakage import RUN, addresses_in, is_page, quoted_share
+from annotation.leaks.reference_leakage import RUN, is_page, quoted_share
+from annotation.source_lists.cited_works import addresses_in
 
 TWELVE = "the lake rises in spring when snow melts on the high hills"
 ELEVEN = TWELVE.removesuffix(" hills")

@@ -1,0 +1,168 @@
+"""The works that a report cites, each once, and which work of a list each of them is.
+
+Two namings are one work where they share a DOI, an arXiv number or an address, or where one of them is the other's
+title. Nothing is fetched: a work that a report names by an address alone is known by that address alone.
+"""
+
+import itertools
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from annotation.source_lists.named_citations import opening
+from annotation.source_lists.reference_lists import find_lists
+
+ADDRESS = re.compile(r"https?://[^\s<>\"'\]|]+")
+CLOSING = ".,;:!?*_"
+LONG_TITLE = 6  # words: a shorter title must begin and end where the entry has a mark of punctuation
+DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>|\]]+", re.IGNORECASE)
+ARXIV_NUMBER = r"(\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})"
+ARXIV_NAMED = re.compile(rf"\barxiv[:\s./]{{1,3}}(?:abs/)?{ARXIV_NUMBER}", re.IGNORECASE)
+ARXIV_PATH = re.compile(rf"/(?:abs|pdf|html|papers|overview)/{ARXIV_NUMBER}", re.IGNORECASE)
+OF_ARXIV = ("arxiv.org", "ar5iv.org", "alphaxiv.org", "huggingface.co")
+LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*<?(https?://[^\s<>]+)")
+TEX = re.compile(r"\\[a-zA-Z]+|\\.|[{}$]")
+WORD = re.compile(r"[^\W_]+")
+JOINS = re.compile(r"(?:\s*|[-‐‑–'’/])$")  # between two words of one title, and no mark of punctuation
+
+
+@dataclass(frozen=True)
+class Work:
+    """One work as it is named somewhere. `keys`: `doi:`, `arxiv:` and `url:` with what follows; `texts`: of entries
+    and links; `title`: where it is known by itself, as in a list that somebody else made."""
+
+    keys: frozenset[str]
+    texts: tuple[str, ...] = ()
+    title: str = ""
+
+
+def addresses_in(text: str) -> list[str]:
+    """Every address that the text names, each time it does; a bracket that was opened before it does not belong."""
+    return [_balanced(found.rstrip(CLOSING)) for found in ADDRESS.findall(text)]
+
+
+def _balanced(address: str) -> str:
+    while address.endswith(")") and address.count(")") > address.count("("):
+        address = address[:-1].rstrip(CLOSING)
+    return address
+
+
+def cited_works(text: str) -> list[Work]:
+    """Those of a report in the order they are named first: entries of its lists of sources, and all other addresses.
+
+    Entries and addresses that share a key are one work.
+    """
+    entries = [(frozenset(keys_in(entry)), (opening(entry),)) for entry in find_lists(text).entries]
+    links = [(frozenset(key_of(addresses_in(address)[0])), (words,)) for words, address in LINK.findall(text)]
+    bare = [(frozenset(key_of(address)), ()) for address in addresses_in(text)]
+    return joined([Work(keys, texts) for keys, texts in (*entries, *links, *bare) if keys or texts])
+
+
+def is_known_by_address(work: Work) -> bool:
+    """Whether nothing but an address is known of it: no number, and no text long enough to be a title."""
+    has_title = any(len(_words(ADDRESS.sub(" ", text))) > 2 for text in work.texts)
+    return not has_title and all(key.startswith("url:") for key in work.keys)
+
+
+def joined(works: Sequence[Work]) -> list[Work]:
+    """Those that share a key, or have one title, as one."""
+    of_key: dict[str, int] = {}
+    groups: dict[int, list[Work]] = {}
+    for place, work in enumerate(works):
+        names = [*work.keys, *([f"title:{' '.join(words)}"] if (words := _words(work.title)) else [])]
+        held = sorted({of_key[name] for name in names if name in of_key})
+        first = held[0] if held else place
+        groups.setdefault(first, [])
+        for other in held[1:]:
+            groups[first] += groups.pop(other)
+        groups[first].append(work)
+        of_key = {name: first if at in held else at for name, at in of_key.items()} if len(held) > 1 else of_key
+        of_key |= dict.fromkeys(names, first)
+    return [
+        Work(
+            frozenset().union(*(work.keys for work in group)),
+            tuple(dict.fromkeys(text for work in group for text in work.texts)),
+            next((work.title for work in group if work.title), ""),
+        )
+        for _, group in sorted(groups.items())
+    ]
+
+
+def matched(cited: Sequence[Work], wanted: Sequence[Work]) -> list[frozenset[int]]:
+    """For each cited work the places of the `wanted` ones that it is; empty where it is none of them."""
+    by_key: dict[str, set[int]] = {}
+    by_first: dict[str, list[tuple[int, list[str]]]] = {}
+    for place, work in enumerate(wanted):
+        for key in work.keys:
+            by_key.setdefault(key, set()).add(place)
+        if words := _words(work.title):
+            by_first.setdefault(words[0], []).append((place, words))
+    return [
+        frozenset(
+            {place for key in work.keys for place in by_key.get(key, ())}
+            | {place for text in work.texts for place in _titles_in(text, by_first)}
+        )
+        for work in cited
+    ]
+
+
+def keys_in(text: str) -> Iterator[str]:
+    """DOIs, arXiv numbers and addresses that a line of text names."""
+    for address in addresses_in(text):
+        yield from key_of(address)
+    for doi in DOI.findall(text):
+        yield _of_doi(doi)
+    for number in ARXIV_NAMED.findall(text):
+        yield f"arxiv:{number.lower()}"
+
+
+def key_of(address: str) -> list[str]:
+    """The DOI or the arXiv number that an address holds, else the address without its ways of writing; [] for none."""
+    try:
+        parts = urlsplit(address)
+        host = (parts.hostname or "").removeprefix("www.").removeprefix("m.")
+    except ValueError:
+        return []
+    path = unquote(parts.path)
+    if any(host == one or host.endswith(f".{one}") for one in OF_ARXIV) and (found := ARXIV_PATH.search(path)):
+        return [f"arxiv:{found[1].lower()}"]
+    if doi := DOI.search(path):
+        return [_of_doi(doi[0])]
+    query = f"?{parts.query}" if parts.query and "utm_" not in parts.query else ""
+    return [f"url:{host}{path.rstrip('/')}{query}"] if host else []
+
+
+def _of_doi(doi: str) -> str:
+    doi = doi.lower().rstrip(".,;:)*_").removesuffix("/full").removesuffix(".pdf")
+    arxiv = doi.partition("10.48550/arxiv.")[2]
+    return f"arxiv:{arxiv}" if arxiv else f"doi:{doi}"
+
+
+def _words(title: str) -> list[str]:
+    return WORD.findall(_plain(title))
+
+
+def _plain(text: str) -> str:
+    """In small letters, without accents and TeX."""
+    spread = unicodedata.normalize("NFKD", TEX.sub("", text))
+    return "".join(sign for sign in spread if not unicodedata.combining(sign)).casefold()
+
+
+def _titles_in(text: str, by_first: Mapping[str, Sequence[tuple[int, list[str]]]]) -> Iterator[int]:
+    """Titles whose words follow each other in the text; a short one only from one mark of punctuation to another."""
+    plain = _plain(text)
+    spans = [(found.start(), found.end()) for found in WORD.finditer(plain)]
+    words = [plain[start:end] for start, end in spans]
+    between = [plain[one[1] : other[0]] for one, other in itertools.pairwise(spans)]
+    # before each word, and after the last: whether punctuation, or nothing, is there
+    parted = [True, *(JOINS.match(gap) is None for gap in between), True]
+    for start, word in enumerate(words):
+        for place, title in by_first.get(word, ()):
+            end = start + len(title)
+            if words[start:end] == title and (
+                len(title) >= LONG_TITLE
+                or (parted[start] and parted[end] and (len(title) > 1 or len(title) == len(words)))
+            ):
+                yield place

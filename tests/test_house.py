@@ -106,7 +106,7 @@ FLOORS = {
     ),
     "annotation.judges": (
         "defining", "replies", "money", "asking", "planning", "queue", "batches", "running", "reviewing",
-        "stress_tests",
+        "stress_tests", "aligning",
     ),
     "annotation.importing": (
         "reports", "claims", "labels", "published_labels", "layouts", "probe_layouts", "results_layouts",

@@ -34,6 +34,7 @@ ONLY_IN = {
     "streamlit": ("app/",),
     "litellm": ("annotation/judges/asking/client.py",),
     "sqlalchemy": ("db/", "annotation/", "app/"),
+    "gepa": ("annotation/judges/aligning/search.py",),
     "latex2mathml": ("annotation/formulas.py",),
     "pypandoc": ("annotation/documents/",),
     "scipy": ("calibration/", "annotation/open_work/quotas.py"),

@@ -34,6 +34,8 @@ fake, fake_process = provider.fake, provider.fake_process
 class Judging:
     """A folder with a study `small` of six pairs, a judges.toml, and the command line on it."""
 
+    pairs = 6
+
     def __init__(
         self,
         folder: Path,
@@ -49,7 +51,7 @@ class Judging:
         database.cache_clear()
         new_sqlite(folder / "x.db")
         self.engine: Engine = open_database(self.url)
-        self.study = make_study(self.engine, 6, text=self.text)
+        self.study = make_study(self.engine, self.pairs, text=self.text)
         self.base = fake.base
         self.judges("")
 

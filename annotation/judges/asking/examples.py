@@ -19,6 +19,7 @@ from annotation.items.shown import shown_of_item
 from annotation.judges.asking.own_prompts import own_template, with_examples
 from annotation.judges.asking.prompt import DATA, PART, WIRE
 from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.money.accounts import not_of_a_stress_test
 from annotation.judges.replies.reply import ANSWER_FIELD
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
@@ -65,7 +66,7 @@ def judge_prompt(session: Session, study: Study, definition: JudgeDefinition, *,
         raise AnnotationError("no_prompt", f"judge {definition.name!r} has examples, and no other wording of them")
     template = own_template(protocol_of(study), definition, reworded=reworded)
     if not definition.examples_drawn:
-        return JudgePrompt(template)
+        return JudgePrompt(template, topics_shown(session, study, template))
     asked = {
         "judge": definition.name, "count": definition.examples_drawn, "characters": definition.example_chars,
         "without": text_sha256(template),
@@ -96,7 +97,11 @@ def items_shown_to(session: Session, study: Study) -> dict[str, int]:
         return {}
     found = {}
     for judge in session.scalars(select(Judge).where(Judge.study_id == study.id).order_by(Judge.name)):
-        configs = select(JudgeConfig.template).where(JudgeConfig.judge_id == judge.id).order_by(JudgeConfig.id.desc())
+        configs = (
+            select(JudgeConfig.template)
+            .where(JudgeConfig.judge_id == judge.id, not_of_a_stress_test())
+            .order_by(JudgeConfig.id.desc())
+        )
         topics = topics_shown(session, study, session.scalar(configs.limit(1)) or "")
         items = select(Item.id).where(Item.topic_id.in_(topics), Item.purpose == "label", Item.excluded_at.is_(None))
         if topics:
@@ -122,6 +127,11 @@ def refuse_asked(session: Session, study: Study, definition: JudgeDefinition, to
             f"judge {definition.name!r} was asked about topic {asked!r} before, which would be one of its examples; "
             "a judge with examples is another candidate, so give it a new name",
         )
+
+
+def topics_drawn_before(session: Session, study: Study) -> set[str]:
+    """Keys of the topics that some judge of the study is shown, so that the next draw takes the same."""
+    return {key for draw in _draws(session, study) for key in draw["topics"]}
 
 
 def _draws(session: Session, study: Study) -> list[dict[str, Any]]:
@@ -158,7 +168,7 @@ def _drawn(
             f"judge {definition.name!r}: examples from {count} topics, but {len(by_topic)} have annotators' labels, "
             "and at least one more must be left to measure the judge on; ask for fewer, or label more",
         )
-    shown_before = {key for draw in _draws(session, study) for key in draw["topics"]}
+    shown_before = topics_drawn_before(session, study)
     keys = dict(session.execute(select(Topic.id, Topic.key).where(Topic.id.in_(by_topic))).all())
     ranked = sorted(keys, key=lambda topic: (keys[topic] not in shown_before, _coin(study.seed, keys[topic])))
     chosen = sorted(ranked[:count], key=lambda topic: _coin(study.seed, keys[topic]))
@@ -166,6 +176,22 @@ def _drawn(
     made = with_examples(template, text)
     drawn = {**asked, "topics": sorted(keys[topic] for topic in chosen), "template_sha256": text_sha256(made)}
     return JudgePrompt(made, frozenset(chosen), drawn)
+
+
+def with_topics_shown(session: Session, study: Study, template: str, topics: Collection[str], characters: int) -> str:
+    """The template with one item of each of these topics (by key) as an example; those without labels are left out."""
+    by_topic = _labelled(session, study, protocol_of(study))
+    keys = dict(session.execute(select(Topic.id, Topic.key).where(Topic.id.in_(by_topic))).all())
+    chosen = sorted((topic for topic in keys if keys[topic] in topics), key=lambda topic: keys[topic])
+    text = _as_text(session, study, [by_topic[topic] for topic in chosen], characters)
+    return with_examples(template, text)
+
+
+def keep_topics_shown(session: Session, study: Study, judge: str, topics: Collection[str], template: str) -> None:
+    """Write down that a judge's prompt was made from people's labels of these topics: it is never asked about them."""
+    sha = text_sha256(template)
+    if all(draw["template_sha256"] != sha for draw in _draws(session, study)):
+        audit(session, study.id, None, SHOWN, judge=judge, topics=sorted(topics), template_sha256=sha)
 
 
 def _coin(seed: int, key: str) -> str:
@@ -193,9 +219,11 @@ def _shared(item: int, by_assignment: Mapping[int, Sequence[RowMapping]], protoc
     said: dict[str, list[str]] = defaultdict(list)
     for rows in by_assignment.values():
         for row in rows:
-            said[row["criterion"]].append(_verdict(row))
+            said[row["criterion"]].append(answered_as(row))
     shared = {criterion: _middle(verdicts, protocol) for criterion, verdicts in said.items()}
-    agreeing = [[row for row in rows if _verdict(row) == shared[row["criterion"]]] for rows in by_assignment.values()]
+    agreeing = [
+        [row for row in rows if answered_as(row) == shared[row["criterion"]]] for rows in by_assignment.values()
+    ]
     best = max(agreeing, key=len)  # the first of several
     return _Example(item, best[0]["left"], tuple(best)) if best else None
 
@@ -209,7 +237,7 @@ def _middle(verdicts: Sequence[str], protocol: Protocol) -> str | None:
     return most if 2 * verdicts.count(most) > len(verdicts) else None
 
 
-def _verdict(row: RowMapping) -> str:
+def answered_as(row: RowMapping) -> str:
     """What was answered, whatever the order; without one, a choice names the report already."""
     choice, left = str(row["choice"]), row["left"]
     if left is None or choice not in ("left", "right"):

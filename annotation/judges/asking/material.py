@@ -16,7 +16,7 @@ from sqlalchemy import func, orm, select
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, in_order
 from annotation.judges.asking.altered_texts import as_stressed
-from annotation.judges.asking.prompt import PAIR, Asked, Material, Probe, Prompt, build_prompt
+from annotation.judges.asking.prompt import PAIR, Asked, Material, Probe, Prompt, build_prompt, plain_prompt
 from annotation.judges.asking.steps import Ask, Finish, Tried, next_step, second_prompt
 from annotation.judges.defining.judge_file import Rung
 from annotation.judges.money import accounts, prices
@@ -290,7 +290,9 @@ def rebuilt_prompt(session: orm.Session, call_id: int, attempt_no: int) -> Promp
     )
     if study is None or attempt is None or attempt.prompt_sha256 is None:
         raise AnnotationError("not_found", f"call {call_id} has no attempt {attempt_no} with a prompt")
-    rows = load_calls(session, study, [call_id])[call_id]
+    if (rows := load_calls(session, study, [call_id]).get(call_id)) is None:  # it serves no item: a text of its own
+        of_call = select(JudgeConfig.template).join(JudgeCall, JudgeCall.config_id == JudgeConfig.id)
+        return plain_prompt(session.scalars(of_call.where(JudgeCall.id == call_id)).one())
     before = [tried for tried in rows.tried[: attempt_no - 1] if tried.outcome in outcomes.REPLIES]
     # a retry starts a new conversation, so which reply this attempt answers is for the hash to say
     built = [build_prompt(rows.material, cast(Rung, attempt.rung)), *(second_prompt(rows.material, r) for r in before)]

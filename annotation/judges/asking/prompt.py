@@ -151,6 +151,11 @@ def build_prompt(material: Material, rung: Rung = "json_schema") -> Prompt:
     )
 
 
+def plain_prompt(text: str) -> Prompt:
+    """A request that is one text and no item's, such as one to write instructions."""
+    return _prompt(({"role": "user", "content": text},), text_sha256(text), {})
+
+
 def item_of(material: Material, answers: Sequence[str]) -> dict[str, Any]:
     """What a judge that is code is given: the same that is in a prompt, as values."""
     return {

@@ -117,9 +117,10 @@ def show_call(session: orm.Session, study: Study, call_id: int) -> ShownCall:
 def _to_send(
     session: orm.Session, study: Study, call: JudgeCall, ladder: Sequence[Rung], rung: int
 ) -> tuple[Mapping[str, str], ...]:
-    if call.state in ("done", "failed"):
+    rows = None if call.state in ("done", "failed") else material.load_calls(session, study, [call.id]).get(call.id)
+    if rows is None:
         return ()
-    step = material.step_of(material.load_calls(session, study, [call.id])[call.id], ladder[min(rung, len(ladder) - 1)])
+    step = material.step_of(rows, ladder[min(rung, len(ladder) - 1)])
     return step.prompt.messages if isinstance(step, steps.Ask) else ()
 
 

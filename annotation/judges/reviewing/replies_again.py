@@ -34,6 +34,7 @@ class Said:
     scale: tuple[float, float] | None
     texts: tuple[str, ...]
     page: int  # the first of the items that the call served
+    rationale: str = ""
 
     @property
     def thing(self) -> tuple[Any, ...]:
@@ -72,7 +73,7 @@ def said(session: orm.Session, study: Study, call_ids: Sequence[int], *, stale: 
                     yield Said(
                         item, item_code(item) if by_item else topic, left, repeat, answer.criterion, one.row,
                         verdicts.unblind(answer.choice, left), (one.scale.min, one.scale.max) if one.scale else None,
-                        sent[::-1] if left == "B" else sent, page,
+                        sent[::-1] if left == "B" else sent, page, answer.rationale,
                     )  # fmt: skip
 
 

@@ -47,7 +47,7 @@ class StressPlan:
 
 
 @dataclass(frozen=True)
-class _Copy:
+class Copy:
     """A call to be copied, as it will be asked."""
 
     key: str
@@ -76,19 +76,20 @@ def plan_stress_test(
         study = session.get_one(Study, study_id)
         _refuse(protocol_of(study), kind)
         own = own_account(session, study, definition)
-        topic_of = dict(_answered(session, study, own, kind))
+        topic_of = dict(answered(session, study, own, kind))
         if not topic_of:
             raise AnnotationError("nothing_to_stress", _nothing(definition, kind))
         chosen = altered_texts.draw_items(list(topic_of.items()), pairs, study.seed)
-        copies = list(_copies(session, study, own, kind, chosen))
+        copies = list(copies_of(session, study, own, kind, chosen, _template(session, study, definition, kind)))
         stressed = [copy for copy in copies if copy is not None and not too_long(copy.size, window)]
-        known = _known(session, stressed)
+        known = known_keys(session, stressed)
         account = stress_account(session, study, definition, kind)
         waiting = [] if account is None else waiting_sizes(session, study, account)
     new = [copy for copy in stressed if copy.key not in known]
     if write and new:
         with transaction(engine) as session:
-            _write(session, session.get_one(Study, study_id), own, kind, new)
+            study = session.get_one(Study, study_id)
+            write_copies(session, study, own, kind, new, _template(session, study, definition, kind))
     price = own.resolved.priced
     return StressPlan(
         judge=definition.name, kind=kind, items=len(chosen), topics=len({topic_of[item] for item in chosen}),
@@ -107,10 +108,20 @@ def own_account(session: Session, study: Study, definition: JudgeDefinition) -> 
 
 def stress_account(session: Session, study: Study, definition: JudgeDefinition, kind: str) -> Account | None:
     """The account that calls of this stress test belong to; None before the first."""
-    template = examples.prompt_for(session, study, definition, reworded=kind == "paraphrase")
+    return account_under(session, study, definition, kind, _template(session, study, definition, kind))
+
+
+def account_under(
+    session: Session, study: Study, definition: JudgeDefinition, kind: str, template: str
+) -> Account | None:
+    """The account of this kind's calls that are asked with a template; None before the first."""
     if not is_planned(session, study, definition, template):
         return None
     return replace(find_account(session, study, definition, template), stress=kind)
+
+
+def _template(session: Session, study: Study, definition: JudgeDefinition, kind: str) -> str:
+    return examples.prompt_for(session, study, definition, reworded=kind == "paraphrase")
 
 
 def _refuse(protocol: Protocol, kind: str) -> None:
@@ -131,7 +142,7 @@ def _nothing(definition: JudgeDefinition, kind: str) -> str:
     return f"judge {definition.name!r} has finished no item{orders} with these settings; run it first"
 
 
-def _answered(session: Session, study: Study, own: Account, kind: str) -> list[tuple[int, int]]:
+def answered(session: Session, study: Study, own: Account, kind: str) -> list[tuple[int, int]]:
     """(item, topic) of what the judge has answered, by id; of two rated in one view, the first alone."""
     protocol = protocol_of(study)
     both_orders = kind == "padding" and protocol.task_type == "pairwise_choice"
@@ -147,7 +158,9 @@ def _answered(session: Session, study: Study, own: Account, kind: str) -> list[t
     return [(item, topic) for item, topic in rows if item <= twins.get(item, item)]
 
 
-def _copies(session: Session, study: Study, own: Account, kind: str, items: Sequence[int]) -> Iterator[_Copy | None]:
+def copies_of(
+    session: Session, study: Study, own: Account, kind: str, items: Sequence[int], template: str
+) -> Iterator[Copy | None]:
     """Every finished call on these items with its change, in the order made; None for one that is left out."""
     found: dict[int, tuple[Any, ...]] = {}
     for start in range(0, len(items), CHUNK):
@@ -158,7 +171,6 @@ def _copies(session: Session, study: Study, own: Account, kind: str, items: Sequ
         )
         for call, *of_call in rows:
             found.setdefault(call, tuple(of_call))
-    template = examples.prompt_for(session, study, own.resolved.definition, reworded=kind == "paraphrase")
     ids, texts = sorted(found), Texts()
     for start in range(0, len(ids), CHUNK):
         for call, rows_of in load_calls(session, study, ids[start:][:CHUNK], texts).items():
@@ -166,7 +178,7 @@ def _copies(session: Session, study: Study, own: Account, kind: str, items: Sequ
             yield _copy(rows_of, kind, template, key=key, asked=asked, item=item, left=left, seed=study.seed)
 
 
-def _known(session: Session, stressed: Sequence[_Copy]) -> set[str]:
+def known_keys(session: Session, stressed: Sequence[Copy]) -> set[str]:
     """The keys of those that were planned before."""
     known: set[str] = set()
     for start in range(0, len(stressed), CHUNK):
@@ -177,12 +189,12 @@ def _known(session: Session, stressed: Sequence[_Copy]) -> set[str]:
 
 def _copy(
     rows: CallRows, kind: str, template: str, *, key: str, asked: Sequence[int], item: int, left: str | None, seed: int
-) -> _Copy | None:
+) -> Copy | None:
     old = rows.material
     shown = [ShownText("", *text, "") for text in zip(old.texts, old.text_sha256, strict=True)]
     changed = altered_texts.as_stressed(kind, shown, left, seed=seed, item=item)
     sha256 = tuple(text.shown_sha256 for text in changed)
-    if rows.stale or (kind != "paraphrase" and sha256 == old.text_sha256):
+    if rows.stale or (template == old.template and sha256 == old.text_sha256):
         return None
     material = replace(old, texts=tuple(text.shown_text for text in changed), text_sha256=sha256, template=template)
     try:
@@ -190,7 +202,7 @@ def _copy(
     except AnnotationError:  # a text holds the nonce
         return None
     identity = {"of": key, "probe": kind, "shown": list(sha256), "template": text_sha256(template)}
-    return _Copy(canonical_sha256(identity), rows.assignment_ids, tuple(asked), sha256, size)
+    return Copy(canonical_sha256(identity), rows.assignment_ids, tuple(asked), sha256, size)
 
 
 def waiting_sizes(session: Session, study: Study, account: Account) -> list[CallSize]:
@@ -210,12 +222,12 @@ def _size(material: Material) -> CallSize:
     return CallSize(prompt.characters, prompt.utf8_bytes, len(material.criteria))
 
 
-def _write(session: Session, study: Study, own: Account, kind: str, new: Sequence[_Copy]) -> None:
-    config_id = own.config_id
-    if kind == "paraphrase":
+def write_copies(session: Session, study: Study, own: Account, kind: str, new: Sequence[Copy], template: str) -> None:
+    """Plan these calls with the judge's own settings, under another template where they are asked with one."""
+    config_id, sha256 = own.config_id, text_sha256(template)
+    if sha256 != own.resolved.content["template_sha256"]:
         # the same effective parameters, whatever another version would make of the file
-        template = examples.prompt_for(session, study, own.resolved.definition, reworded=True)
-        content = {**own.resolved.content, "template_sha256": text_sha256(template)}
+        content = {**own.resolved.content, "template_sha256": sha256}
         resolved = replace(own.resolved, content=content, sha256=canonical_sha256(content))
         config_id = open_account(session, study, resolved, template).config_id
     for start in range(0, len(new), CHUNK):

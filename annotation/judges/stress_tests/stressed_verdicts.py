@@ -96,13 +96,13 @@ def stressed_verdicts(session: Session, study: Study, definition: JudgeDefinitio
     account = stress_account(session, study, definition, kind)
     if account is None:
         return []
-    stressed = list(_said(session, study, account))
+    stressed = list(answers_of(session, study, account))
     items = sorted({one.item for one in stressed})
     tries: dict[tuple[Any, ...], dict[int, str | None]] = {}
     sides: dict[int, str | None] = {}
     own = own_account(session, study, definition)
     for start in range(0, len(items), material.CHUNK):
-        for one in _said(session, study, own, items[start:][: material.CHUNK]):
+        for one in answers_of(session, study, own, items[start:][: material.CHUNK]):
             tries.setdefault(one.thing, {})[one.repeat] = one.verdict
             if one.item not in sides:
                 sides[one.item] = _side(one, kind, study.seed)
@@ -120,8 +120,8 @@ def stressed_verdicts(session: Session, study: Study, definition: JudgeDefinitio
     return found
 
 
-def _said(session: Session, study: Study, account: Account, items: Sequence[int] | None = None) -> Iterator[Said]:
-    """By item."""
+def answers_of(session: Session, study: Study, account: Account, items: Sequence[int] | None = None) -> Iterator[Said]:
+    """What the account's finished calls say, by item; `items`: of these alone."""
     calls = (
         select(JudgeCall.id, Item.id)
         .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)

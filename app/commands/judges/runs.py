@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from annotation.errors import AnnotationError
-from app.commands.judges import drift, models, records, stress
+from app.commands.judges import align, drift, models, records, stress
 from app.commands.judges.records import BATCH, POLL_S, usd
 from app.commands.judges.workers import chosen_judges, live, result
 from app.commands.opening import protocol_of
@@ -44,6 +44,7 @@ def add_to(app: typer.Typer) -> None:
     judge.command("resume")(resume)
     judge.command("retry")(retry)
     records.add_to(judge)
+    align.add_to(judge)
     stress.add_to(judge)
     drift.add_to(judge)
     models.add_to(judge)

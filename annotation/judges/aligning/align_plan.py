@@ -1,0 +1,184 @@
+"""Which topics a judge's wording may be made from: drawn by the study's seed and kept before anything is tried."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import sha256
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.judges.asking.examples import answered_as, topics_drawn_before
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.money.accounts import Account
+from annotation.judges.stress_tests.stress_plan import answered, own_account
+from annotation.labels.current_labels import counted_labels
+from annotation.leaks.redaction import redactor_of
+from annotation.studies import audit, protocol_of
+from db.judge_tables import Judge
+from db.tables import Event, Item, Study, Topic
+
+ALIGN = "align"  # marks the calls, as a kind of stress test does: what they say is never a label
+KEPT = "judge_alignment"  # in the audit trail
+AGAINST = re.compile(r"(?:labels of )?(\d{1,6}) topics")
+FEWEST_SEEN, FEWEST_UNSEEN = 4, 5
+NAME = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}", re.IGNORECASE)
+
+Said = tuple[str, str]  # what a person answered, and why
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What was fixed before anything was tried. Topics by key; `budget` and `spent_before` in USD.
+
+    `written_from` and `chosen_on` are the seen topics: variants are written from people's verdicts on the one half, and
+    compared on the other. `unseen`: the others that people labelled, on which the last variant alone is measured.
+    """
+
+    judge: str
+    name: str
+    written_from: tuple[str, ...]
+    chosen_on: tuple[str, ...]
+    unseen: tuple[str, ...]
+    variants: int
+    examples: int
+    budget: float
+    spent_before: float
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """Every topic that some step sees."""
+        return tuple(sorted((*self.written_from, *self.chosen_on)))
+
+
+def topics_against(text: str) -> int:
+    """How many topics `labels of 20 topics` says. Raises AnnotationError `bad_option`."""
+    found = AGAINST.fullmatch(text.strip())
+    if found is None:
+        raise AnnotationError("bad_option", f'--against {text!r:.60}: write "labels of 20 topics"')
+    if int(found[1]) < FEWEST_SEEN:
+        raise AnnotationError(
+            "bad_option", f"--against {text!r}: at least {FEWEST_SEEN} topics, half of them to choose on"
+        )
+    return int(found[1])
+
+
+def refuse_unaligned(definition: JudgeDefinition, study: Study) -> None:
+    """Raises AnnotationError `cannot_align` for a judge that has no wording of its own to improve here."""
+    protocol, why = protocol_of(study), ""
+    if definition.code:
+        why = "it is code, which reads no wording"
+    elif definition.examples_drawn:
+        why = "it is shown drawn examples already; align it without them, --examples adds its own"
+    elif protocol.rates_both:
+        why = "two reports are rated in one view, and people's answers on one are no examples for the other"
+    elif protocol.task_type == "probe_label" and definition.items_per_call > 1:
+        why = "it is asked about several statements at once, of seen and of unseen topics; set items_per_call = 1"
+    if why:
+        raise AnnotationError("cannot_align", f"judge {definition.name!r}: {why}")
+
+
+def plan_alignment(
+    session: Session, study: Study, definition: JudgeDefinition, name: str, count: int, *,
+    variants: int, examples: int, budget: float,
+) -> Alignment:  # fmt: skip
+    """The plan that was kept under this name, else a new one; writes nothing.
+
+    A larger budget than before goes on where the smaller one ended. Raises AnnotationError `kept` where the rest is
+    otherwise than was kept, `too_few_topics`, `not_planned`, `cannot_align`.
+    """
+    refuse_unaligned(definition, study)
+    if not NAME.fullmatch(name):
+        raise AnnotationError(
+            "bad_option", f"--name {name!r:.80}: letters, digits, '-', '_' and '.' make a judge's name"
+        )
+    for kept in _kept(session, study):
+        if kept.name == name:
+            if (kept.judge, len(kept.seen), kept.variants, kept.examples) != (
+                definition.name,
+                count,
+                variants,
+                examples,
+            ):
+                raise AnnotationError(
+                    "kept",
+                    f"{name!r} was planned from {kept.judge!r} with labels of {len(kept.seen)} topics, "
+                    f"{kept.variants} variants and {kept.examples} examples; say the same, or give another --name",
+                )
+            return replace(kept, budget=budget)
+    own = own_account(session, study, definition)
+    keys = _labelled(session, study, own)
+    if len(keys) < count + FEWEST_UNSEEN:
+        raise AnnotationError(
+            "too_few_topics",
+            f"judge {definition.name!r}: people and judge have both answered on {len(keys)} topics; {count} to learn "
+            f"from and at least {FEWEST_UNSEEN} more to measure on are needed: name fewer, or label more",
+        )
+    before = topics_drawn_before(session, study)
+    seen = sorted(keys, key=lambda key: (key not in before, _coin(study.seed, key)))[:count]
+    half = math.ceil(count / 2)
+    ordered = sorted(seen, key=lambda key: _coin(study.seed, f"half|{key}"))
+    spent = session.get_one(Judge, own.judge_id).spent
+    return Alignment(
+        definition.name, name, tuple(sorted(ordered[half:])), tuple(sorted(ordered[:half])),
+        tuple(sorted(keys - {*seen})), variants, examples, budget, spent,
+    )  # fmt: skip
+
+
+def keep_alignment(session: Session, study: Study, plan: Alignment) -> None:
+    """Write the plan down, before anything is tried; one that is there already is left alone."""
+    if all(kept.name != plan.name for kept in _kept(session, study)):
+        audit(session, study.id, None, KEPT, **asdict(plan))
+
+
+def kept_alignments(session: Session, study: Study) -> dict[str, Alignment]:
+    """Every plan by the name of the judge that was made by it."""
+    return {plan.name: plan for plan in _kept(session, study)}
+
+
+def _kept(session: Session, study: Study) -> list[Alignment]:
+    rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == KEPT)
+    lists = ("written_from", "chosen_on", "unseen")
+    return [
+        Alignment(**{**data, **{name: tuple(data[name]) for name in lists}})
+        for data in session.scalars(rows.order_by(Event.id))
+    ]
+
+
+def _coin(seed: int, key: str) -> str:
+    return sha256(f"{seed}|align|{key}".encode()).hexdigest()
+
+
+def _labelled(session: Session, study: Study, own: Account) -> set[str]:
+    """Keys of the topics with an item that people and the judge have both answered."""
+    topic_of = dict(answered(session, study, own, ALIGN))
+    both = {item for item, _ in people_said(session, study)} & topic_of.keys()
+    topics = select(Topic.key).where(Topic.id.in_({topic_of[item] for item in both}))
+    return set(session.scalars(topics))
+
+
+def items_of(session: Session, study: Study, own: Account, topics: Sequence[str]) -> dict[int, str]:
+    """Item -> topic, of the items on these topics that people and the judge have both answered."""
+    topic_of = dict(answered(session, study, own, ALIGN))
+    keys = dict(session.execute(select(Topic.id, Topic.key).where(Topic.study_id == study.id)).all())
+    both = {item for item, _ in people_said(session, study)} & topic_of.keys()
+    return {item: keys[topic_of[item]] for item in sorted(both) if keys[topic_of[item]] in {*topics}}
+
+
+def items_on(session: Session, study: Study, topics: Sequence[str]) -> list[int]:
+    """Every item on these topics, in order."""
+    found = select(Item.id).join(Topic, Topic.id == Item.topic_id).where(Topic.study_id == study.id)
+    return list(session.scalars(found.where(Topic.key.in_(topics)).order_by(Item.id)))
+
+
+def people_said(session: Session, study: Study) -> Mapping[tuple[int, str], Sequence[Said]]:
+    """(item, criterion) -> what each annotator answered, whatever the order, and why; names of people taken out."""
+    redact, found = redactor_of(session, study), defaultdict[tuple[int, str], list[Said]](list)
+    for row in session.execute(counted_labels(study)).mappings():
+        if row["rater_kind"] == "human" and row["status"] == "ok" and row["choice"] is not None:
+            said = answered_as(row), redact(row["rationale"] or "")
+            found[row["item_id"], row["criterion"]].append(said)
+    return found

@@ -1,0 +1,271 @@
+"""Try variants of a judge's wording on the topics that may be seen, within the budget, and choose one of them."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Engine, func, select, update
+from sqlalchemy.orm import Session
+
+from annotation.errors import AnnotationError
+from annotation.judges.aligning import align_plan, rewriting, wording
+from annotation.judges.aligning.search import Scored, Search, gepa_search
+from annotation.judges.asking import client, examples, own_prompts
+from annotation.judges.asking.material import CHUNK
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.money.accounts import Account, Describe
+from annotation.judges.reviewing.replies_again import Said
+from annotation.judges.running.run import run_judges
+from annotation.judges.stress_tests import stress_plan, stressed_verdicts
+from annotation.studies import protocol_of
+from db.connect import reading, transaction
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
+from db.tables import Assignment, Item, Study, System, Topic
+
+SPARE = 1.5  # of what measuring is expected to cost, set aside before anything is tried
+
+
+class Interrupted(Exception):
+    """Somebody ended the run; what was asked is kept, and the same command goes on."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What trying came to: the judge as it was, the variant that is best on the topics to choose on, and how many.
+
+    `best` is the judge as it was where nothing did better. `ended`: why trying ended before all variants, or "".
+    """
+
+    start: wording.Variant
+    best: wording.Variant
+    tried: int
+    ended: str
+    spent: float
+
+
+@dataclass
+class Trial:
+    """One alignment at work. `measuring`: USD that measuring the result is expected to cost, kept aside."""
+
+    engine: Engine
+    study_id: int
+    definition: JudgeDefinition
+    plan: align_plan.Alignment
+    rewriter: JudgeDefinition
+    search: Search = gepa_search
+    transport: client.Transport = client.ask
+    describe: Describe = client.describe
+    measuring: float = 0.0
+    variants: dict[str, wording.Variant] = field(default_factory=dict)
+    ended: str = ""
+
+    def run(self) -> Outcome:
+        """Try variants until all are tried or the budget has no room. Raises AnnotationError and `Interrupted`."""
+        with reading(self.engine) as session:
+            study = session.get_one(Study, self.study_id)
+            self._own = stress_plan.own_account(session, study, self.definition)
+            self._protocol, seed = protocol_of(study), study.seed
+            self._base = examples.prompt_for(session, study, self.definition)
+            self._people = align_plan.people_said(session, study)
+            self._topics = align_plan.items_of(session, study, self._own, self.plan.seen)
+            titles = select(Item.id, Topic.title).join(Topic, Topic.id == Item.topic_id)
+            self._titles = dict(session.execute(titles.where(Item.id.in_(self._topics))).all())
+            named = select(System.key, System.public_name).where(System.study_id == study.id)
+            self._systems = sorted({name for row in session.execute(named) for name in row if name})
+            self.measuring = SPARE * _measuring(session, self._own, self.plan.seen)
+        if self._own.resolved.priced.price is None:
+            text = f"judge {self.definition.name!r} has no price, so no budget can be kept; give it one in judges.toml"
+            raise AnnotationError("no_price", text)
+        if self.measuring >= self.plan.budget:
+            raise AnnotationError(
+                "budget", f"measuring the result alone may take {self.measuring:.2f} USD; give a larger --budget"
+            )
+        definition = self.definition.model_copy(update={"max_cost": self._cap()})
+        self._definition = definition
+        with transaction(self.engine) as session:
+            session.execute(update(Judge).where(Judge.id == self._own.judge_id).values(max_cost=definition.max_cost))
+        try:
+            return self._try_all(seed)
+        finally:
+            with transaction(self.engine) as session:
+                own = update(Judge).where(Judge.id == self._own.judge_id)
+                session.execute(own.values(max_cost=self.definition.max_cost))
+
+    def _try_all(self, seed: int) -> Outcome:
+        definition = self._definition
+        rewrite = rewriting.Rewriter(
+            self.engine,
+            self.study_id,
+            self._own,
+            rewriting.as_rewriter(definition, self.rewriter),
+            self.transport,
+            self.describe,
+        )
+        start = self._variant("")
+        self._score(start, self._items(self.plan.chosen_on))
+        self.search(
+            self._items(self.plan.written_from), self._items(self.plan.chosen_on), self.score, rewrite,
+            wording.request_to_rewrite(self._protocol), self.over, variants=self.plan.variants, seed=seed,
+        )  # fmt: skip
+        self._with_examples()
+        return Outcome(start, self._best(), len(self.variants) - 1, self.ended, self.spent())
+
+    def score(self, text: str, items: Sequence[int]) -> list[Scored]:
+        """How these instructions do on items, and what is told of each; 0 for what could not be asked."""
+        if text and (why := self._why_unfit(text)):
+            return [Scored(item, 0.0, {"Refused": f"these instructions are not tried: {why}"}) for item in items]
+        variant = self._variant(text)
+        found = self._score(variant, items)
+        told = wording.records(self._protocol, self._titles, found, self._people)
+        records = dict(zip(sorted({one.item for one in found}), told, strict=True))
+        return [Scored(item, self._item_score(found, item), records.get(item, {})) for item in items]
+
+    def over(self) -> bool:
+        """Whether nothing more may be tried."""
+        if not self.ended and self.spent() >= self._cap() - self.plan.spent_before:
+            self.ended = "the budget"
+        return bool(self.ended) or len(self.variants) > self.plan.variants
+
+    def spent(self) -> float:
+        """USD since the plan was kept."""
+        with reading(self.engine) as session:
+            judge = session.get_one(Judge, self._own.judge_id)
+            return judge.spent + judge.reserved - self.plan.spent_before
+
+    def _cap(self) -> float:
+        """What the judge may have cost in all once trying has ended."""
+        own = self.definition.max_cost
+        cap = self.plan.spent_before + self.plan.budget - self.measuring
+        return cap if own is None else min(own, cap)
+
+    def _items(self, topics: Sequence[str]) -> list[int]:
+        return [item for item, topic in self._topics.items() if topic in topics]
+
+    def _variant(self, text: str) -> wording.Variant:
+        return self.variants.setdefault(text, wording.Variant(text, wording.with_instructions(self._base, text)))
+
+    def _why_unfit(self, text: str) -> str:
+        if why := wording.why_unfit(text):
+            return why
+        try:
+            own = self.definition.model_copy(update={"prompt_text": text})
+            own_prompts.refuse_named_systems(self._protocol, own, self._systems)
+        except AnnotationError as error:
+            return error.text
+        return ""
+
+    def _score(self, variant: wording.Variant, items: Sequence[int]) -> list[Said]:
+        """Ask what was not asked yet, and note the scores of items that variants are chosen on."""
+        changed = variant.template != self._base
+        account = self._ask(variant, items) if changed else self._own
+        with reading(self.engine) as session:
+            study = session.get_one(Study, self.study_id)
+            found = [
+                one
+                for start in range(0, len(items), CHUNK)
+                for one in stressed_verdicts.answers_of(session, study, account, items[start:][:CHUNK])
+                if one.repeat == 1 and self._people.get((one.item, one.criterion))
+            ]
+            variant.usd_a_call = _usd_a_call(session, account)
+        chosen_on = {*self._items(self.plan.chosen_on)}
+        for item in {one.item for one in found} & chosen_on:
+            variant.scores[item] = self._item_score(found, item)
+            variant.answers[item] = tuple(one.verdict for one in found if one.item == item)
+        return found
+
+    def _item_score(self, found: Sequence[Said], item: int) -> float:
+        scores = [
+            wording.agreement(one.verdict, self._people[one.item, one.criterion], one.scale)
+            for one in found
+            if one.item == item
+        ]
+        return wording.mean_score(scores) if scores else 0.0
+
+    def _ask(self, variant: wording.Variant, items: Sequence[int]) -> Account:
+        with transaction(self.engine) as session:
+            study = session.get_one(Study, self.study_id)
+            copies = stress_plan.copies_of(session, study, self._own, align_plan.ALIGN, items, variant.template)
+            made = [copy for copy in copies if copy is not None]
+            known = stress_plan.known_keys(session, made)
+            new = [copy for copy in made if copy.key not in known]
+            stress_plan.write_copies(session, study, self._own, align_plan.ALIGN, new, variant.template)
+        own = self._definition.model_copy(update={"template": variant.template})
+        if not self.ended:
+            ran = run_judges(self.engine, self.study_id, [own], stress=align_plan.ALIGN, transport=self.transport)
+            if ran.interrupted:
+                raise Interrupted
+            self._note(ran.judges[0].stopped)
+        with reading(self.engine) as session:
+            study = session.get_one(Study, self.study_id)
+            account = stress_plan.account_under(session, study, own, align_plan.ALIGN, variant.template)
+            assert account is not None  # written above
+            return account
+
+    def _note(self, stopped: str | None) -> None:
+        if stopped and stopped.startswith("budget"):
+            self.ended = "the budget"
+        elif stopped:
+            raise AnnotationError("stopped", f"judge {self.definition.name!r} stopped: {stopped}")
+
+    def _with_examples(self) -> None:
+        """One more variant: the best so far, shown examples from the topics that instructions were written from."""
+        count, best = self.plan.examples, self._best()
+        if not count or self.ended:
+            return
+        topics = self.plan.written_from[:count]
+        with reading(self.engine) as session:
+            study = session.get_one(Study, self.study_id)
+            characters = self.definition.example_chars
+            template = examples.with_topics_shown(session, study, best.template, topics, characters)
+        shown = wording.Variant(best.text, template, len(topics))
+        self.variants[f"{best.text}\n+ {len(topics)} examples"] = shown
+        self._score(shown, self._items(self.plan.chosen_on))
+
+    def _best(self) -> wording.Variant:
+        """The highest mean of those that were scored on every item to choose on; of equals the first tried."""
+        items = {*self._items(self.plan.chosen_on)}
+        people = [said for (item, _), all_said in self._people.items() if item in items for said, _ in all_said]
+        start = self.variants[""]
+        whole = [one for one in self.variants.values() if one.scores.keys() == start.scores.keys()]
+        return max((one for one in whole if one is start or not one.is_constant(people)), key=lambda one: one.mean)
+
+
+def spent_on(engine: Engine, study_id: int, plan: align_plan.Alignment) -> float:
+    """USD that trying and measuring have come to."""
+    with reading(engine) as session:
+        both = select(Judge).where(Judge.study_id == study_id, Judge.name.in_((plan.judge, plan.name)))
+        return sum(judge.spent + judge.reserved for judge in session.scalars(both)) - plan.spent_before
+
+
+def left_of(engine: Engine, study_id: int, plan: align_plan.Alignment) -> float:
+    """USD that measuring may cost in all: the budget without what trying cost."""
+    with reading(engine) as session:
+        judge = select(Judge).where(Judge.study_id == study_id, Judge.name == plan.judge)
+        found = session.scalars(judge).one()
+        return plan.budget - (found.spent + found.reserved - plan.spent_before)
+
+
+def _usd_a_call(session: Session, account: Account) -> float:
+    """Mean USD of a call of this account that was sent; nan where none was, or a cost is not known."""
+    paid, unknown, calls = session.execute(
+        select(
+            func.sum(JudgeAttempt.cost), func.count().filter(JudgeAttempt.cost.is_(None)),
+            func.count(JudgeAttempt.call_id.distinct()),
+        )
+        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+        .where(account.calls)
+    ).one()  # fmt: skip
+    return math.nan if unknown or not calls or paid is None else paid / calls
+
+
+def _measuring(session: Session, own: Account, seen: Sequence[str]) -> float:
+    """USD that the judge's own calls on all other topics cost, at its mean."""
+    others = select(func.count(JudgeCall.id.distinct())).where(
+        own.calls,
+        JudgeCall.id == JudgeCallAssignment.call_id,
+        JudgeCallAssignment.assignment_id == Assignment.id,
+        Assignment.item_id == Item.id,
+        Item.topic_id == Topic.id,
+        Topic.key.not_in(seen),
+    )
+    return (session.scalar(others) or 0) * _usd_a_call(session, own)

@@ -1,0 +1,190 @@
+"""A judge's wording made from people's verdicts: split first, paid by the queue, measured where nobody looked."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import Engine, func, select
+
+from annotation.errors import AnnotationError
+from annotation.judges.aligning import align_plan, measuring, trying, wording
+from annotation.judges.aligning.search import Scored
+from annotation.judges.asking.examples import items_shown_to, keep_topics_shown
+from annotation.judges.asking.own_prompts import refuse_unfit, sentinels
+from annotation.judges.asking.prompt import template_of
+from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.money.queue_rules import queue_rules
+from annotation.judges.planning.plan import plan_judges
+from annotation.judges.running.run import run_judges
+from annotation.protocol import parse_protocol
+from annotation.verdicts import load_verdicts
+from app.commands.judges.align import as_toml, shortcuts
+from db.connect import reading, transaction
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall
+from db.tables import Study
+from tests.aligned_study import Movable, make_labelled
+from tests.annotation.judges.judged_study import STUB_JUDGE, describe, judges, protocol_text
+from tests.annotation.judges.test_prompt import material as a_material
+
+
+def judged(engine: Engine, model: Movable, topics: int = 13, seed: int = 3) -> tuple[int, JudgeDefinition]:
+    """A labelled study that judge `mini` has answered whole."""
+    study = make_labelled(engine, topics, seed)
+    (mini,) = judges(STUB_JUDGE)
+    plan_judges(engine, study, [mini], describe=describe)
+    run_judges(engine, study, [mini], transport=model)
+    return study, mini
+
+
+def planned(engine: Engine, study: int, mini: JudgeDefinition, count: int = 8, **more: Any) -> align_plan.Alignment:
+    given = {"variants": 6, "examples": 2, "budget": 1.0, **more}
+    with transaction(engine) as session:
+        row = session.get_one(Study, study)
+        plan = align_plan.plan_alignment(session, row, mini, "mini-aligned", count, **given)
+        align_plan.keep_alignment(session, row, plan)
+    return plan
+
+
+def tried(engine: Engine, study: int, mini: JudgeDefinition, plan: align_plan.Alignment, model: Movable, **more: Any):
+    trial = trying.Trial(engine, study, mini, plan, mini, transport=model, describe=describe, **more)
+    return trial.run(), trial
+
+
+def texts(*given: str) -> Callable[..., None]:
+    """An optimiser that tries these instructions and nothing else."""
+
+    def search(
+        written_from: Sequence[int], chosen_on: Sequence[int], score: Callable[[str, Sequence[int]], list[Scored]],
+        rewrite: object, request: str, over: Callable[[], bool], **more: object,
+    ) -> None:  # fmt: skip
+        for text in given:
+            score(text, [*written_from, *chosen_on])
+
+    return search
+
+
+def test_topics_are_split_by_the_seed_before_anything_is_tried_and_stay_so(sqlite: Engine) -> None:
+    model = Movable()
+    study, mini = judged(sqlite, model)
+    plan = planned(sqlite, study, mini)
+    assert (len(plan.written_from), len(plan.chosen_on), len(plan.unseen)) == (4, 4, 5)
+    assert len({*plan.seen, *plan.unseen}) == 13
+    assert planned(sqlite, study, mini, budget=2.0) == replace(plan, budget=2.0), "a larger budget goes on"
+    with pytest.raises(AnnotationError, match="was planned from 'mini' with labels of 8 topics"):
+        planned(sqlite, study, mini, count=6)
+    with reading(sqlite) as session, pytest.raises(AnnotationError, match="answered on 13 topics; 9 to learn"):
+        align_plan.plan_alignment(
+            session, session.get_one(Study, study), mini, "other", 9, variants=6, examples=0, budget=1.0
+        )
+
+
+@pytest.mark.slow
+def test_gepa_finds_words_that_help_pays_by_the_queue_and_a_second_run_asks_nothing(sqlite: Engine) -> None:
+    model = Movable(3)
+    study, mini = judged(sqlite, model)
+    plan = planned(sqlite, study, mini, variants=8)
+    before = len(model.asked)
+    outcome, _ = tried(sqlite, study, mini, plan, model)
+    assert outcome.tried >= 8
+    assert outcome.best.mean > outcome.start.mean
+    assert not outcome.ended
+    with reading(sqlite) as session:
+        assert not any(session.execute(rows).all() for rows in queue_rules(session).values())
+        account = session.scalars(select(Judge)).one()
+        assert account.spent - plan.spent_before == pytest.approx(outcome.spent)
+        assert account.max_cost == mini.max_cost
+        paid = select(func.count(JudgeAttempt.id)).join(JudgeCall).where(JudgeCall.stress == align_plan.ALIGN)
+        assert session.scalar(paid) == len(model.asked) - before, "every request is a line of the ledger"
+    unseen = [f"Report of topic {topic.removeprefix('t')} of" for topic in plan.unseen]
+    assert not any(text in asked for text in unseen for asked in model.asked[before:]), "no step sees them"
+    asked = len(model.asked)
+    again, _ = tried(sqlite, study, mini, plan, model)
+    assert (again.best.text, again.tried, len(model.asked)) == (outcome.best.text, outcome.tried, asked)
+
+
+@pytest.mark.slow
+def test_the_budget_is_kept_and_what_measuring_needs_is_set_aside(sqlite: Engine) -> None:
+    model = Movable(3)
+    study, mini = judged(sqlite, model)
+    plan = planned(sqlite, study, mini, variants=50, budget=0.012)
+    outcome, trial = tried(sqlite, study, mini, plan, model)
+    assert outcome.ended == "the budget"
+    assert outcome.spent <= plan.budget - trial.measuring
+    assert 0 < trial.measuring < plan.budget
+    with pytest.raises(AnnotationError, match="measuring the result alone may take"):
+        tried(sqlite, study, mini, replace(plan, budget=trial.measuring), model)
+    with pytest.raises(AnnotationError, match="has no price, so no budget can be kept"):
+        free = mini.model_copy(update={"price": None, "name": "free"})
+        plan_judges(sqlite, study, [free], describe=describe)
+        run_judges(sqlite, study, [free], transport=model)
+        tried(sqlite, study, free, plan, model)
+
+
+def test_a_constant_answer_is_never_chosen_and_one_that_follows_the_order_is_told(sqlite: Engine) -> None:
+    model = Movable(3, moves=False, obeys={"obey": "first"})
+    study, mini = judged(sqlite, model)
+    plan = planned(sqlite, study, mini, examples=0)
+    outcome, trial = tried(sqlite, study, mini, plan, model, search=texts("obey the order", "{% raw %}", "x" * 7000))
+    assert list(trial.variants) == ["", "obey the order"], "what is no text of instructions is not tried"
+    constant = wording.Variant("always", "", answers={1: ("A", "A"), 2: ("A",)})
+    assert constant.is_constant(["A", "B"])
+    assert not constant.is_constant(["A", "A"])
+    shown = wording.with_instructions(template_of(parse_protocol(protocol_text())), "obey the order")
+    aligned = mini.model_copy(update={"name": "mini-aligned", "template": shown})
+    plan_judges(sqlite, study, [aligned], describe=describe)
+    run_judges(sqlite, study, [aligned], transport=model)
+    with reading(sqlite) as session:
+        found = measuring.beside(session, session.get_one(Study, study), mini, aligned, plan)
+    assert set(found.agreement.topics) == set(plan.unseen)
+    assert "in 100 % of answers" in shortcuts(found)["the report shown first"]
+    assert outcome.best in trial.variants.values()
+
+
+def test_a_judge_with_the_wording_that_was_made_is_never_asked_about_a_topic_that_a_step_saw(sqlite: Engine) -> None:
+    model = Movable()
+    study, mini = judged(sqlite, model)
+    plan = planned(sqlite, study, mini)
+    template = wording.with_instructions(template_of(parse_protocol(protocol_text())), "Weigh sources.")
+    with transaction(sqlite) as session:
+        keep_topics_shown(session, session.get_one(Study, study), "mini-aligned", plan.seen, template)
+    aligned = mini.model_copy(update={"name": "any", "prompt": "made.txt", "prompt_text": template})
+    (made,) = plan_judges(sqlite, study, [aligned], describe=describe)
+    assert (made.items, made.calls) == (5, 10)
+    asked = len(model.asked)
+    run_judges(sqlite, study, [aligned], transport=model)
+    assert not any(f"topic {topic.removeprefix('t')} of" in text for topic in plan.seen for text in model.asked[asked:])
+    with reading(sqlite) as session:
+        row = session.get_one(Study, study)
+        verdicts = load_verdicts(session, row)
+        assert set(verdicts["cluster_id"][verdicts["rater_id"] == "any"]) == set(plan.unseen)
+        assert items_shown_to(session, row) == {"any": 8}, "what exports say beside its numbers"
+
+
+def test_instructions_are_plain_words_of_a_prompt_that_stays_whole() -> None:
+    material = a_material()
+    text = "Weigh {{ sources }} over {# style #} 100 %} of the time."
+    made = wording.with_instructions(material.template, text)
+    refuse_unfit(made, sentinels(replace(material, template=made)), "made")
+    assert wording.with_instructions(material.template, "") == material.template
+    table = {"a": [1, "x\n", True], "b": {"c": 0.5}}
+    assert tomllib.loads(f"given = {as_toml(table)}") == {"given": table}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "people", "scale", "score"),
+    [
+        ("A", ["A", "B"], None, 0.5),
+        (None, ["A"], None, 0.0),
+        ("7", ["9", "5"], (0.0, 10.0), 0.8),
+        ("not_applicable", ["5"], (0.0, 10.0), 0.0),
+        ("not_applicable", ["not_applicable"], (0.0, 10.0), 1.0),
+    ],
+)
+def test_agreement_is_the_share_that_said_the_same_or_nearness_on_a_scale(
+    verdict: str | None, people: list[str], scale: tuple[float, float] | None, score: float
+) -> None:
+    assert wording.agreement(verdict, [(one, "") for one in people], scale) == pytest.approx(score)

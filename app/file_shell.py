@@ -11,14 +11,14 @@ from app.screens import evaluator, look, report_page
 def run(words: list[str]) -> None:
     """Show the pages; `words`: the file's path, a protocol's name or "", the settings as JSON, a layout or ""."""
     path, protocol, chosen, layout = words
-    st.set_page_config(page_title="calipers", layout="wide", initial_sidebar_state="collapsed")
+    st.set_page_config(page_title="calipers", layout="wide")
     try:
         file = shown_file(path, protocol, chosen, layout)
     except OSError as error:
         look.style()
         report_page.empty("This file is gone", f"<p>{error.strerror}</p>")
         return
-    st.navigation(evaluator.file_pages(file), position="top").run()
+    evaluator.shown(evaluator.file_pages(file)).run()
 
 
 if __name__ == "__main__":

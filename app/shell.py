@@ -22,11 +22,11 @@ def principal_of(cookie: str | None) -> principals.Principal | None:
         return sign_ins.who(session, cookie)
 
 
-def pages_of(cookie: str | None) -> list[Page]:
-    """The screens of whoever holds this cookie."""
+def pages_of(cookie: str | None) -> dict[str, list[Page]]:
+    """The screens of whoever holds this cookie, by the head of their group; under "" what no navigation shows."""
     principal = principal_of(cookie)
     if principal is None or cookie is None:
-        return [st.Page(signed_out.show, title="Signed out", default=True), *map(_signed_out_at, OWN)]
+        return {"": [st.Page(signed_out.show, title="Signed out", default=True), *map(_signed_out_at, OWN)]}
     labelling = st.Page(partial(label.show, principal, cookie), title="Label", url_path="label", default=True)
     if principal.role in ("annotator", "adjudicator"):
         own = st.Page(
@@ -41,7 +41,7 @@ def pages_of(cookie: str | None) -> list[Page]:
             url_path="log_out",
             visibility="hidden",
         )
-        return [labelling, own, agreed, leaving]
+        return {"": [labelling, own, agreed, leaving]}
     # with what they compute, three times the memory: not for a server that only annotators use
     from app.screens.evaluator import evaluator_pages
 
@@ -52,10 +52,14 @@ def _signed_out_at(path: str) -> Page:
     return st.Page(signed_out.show, title="Signed out", url_path=path, visibility="hidden")
 
 
-st.set_page_config(page_title="calipers", layout="wide", initial_sidebar_state="collapsed")
+st.set_page_config(page_title="calipers", layout="wide")
 try:
     pages = pages_of(st.context.cookies.get(COOKIE))
-    visible = [page for page in pages if page.visibility == "visible"]
-    st.navigation(pages, position="top" if len(visible) > 1 else "hidden").run()
+    if set(pages) == {""}:
+        st.navigation(pages, position="hidden").run()
+    else:
+        from app.screens.evaluator import shown
+
+        shown(pages).run()
 except errors.DatabaseError as error:
     waiting.show(error)

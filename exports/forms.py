@@ -109,19 +109,26 @@ def _csv_text(cell: Part) -> str:
 
 
 LONG, WRAPS = 60, 20  # characters
+MARKED = ' aria-current="true"'  # a row
 
 
-def as_html(table: Table, address: Callable[[Estimate], str] | None = None, *, folded: bool = False) -> str:
+def as_html(
+    table: Table, address: Callable[[Estimate], str] | None = None, *, folded: bool = False, chosen: str = ""
+) -> str:
     """`<table class="c-table">` and its notes; the page brings the style.
 
     `address`: where a number's value leads, "" for nowhere. `folded`: the notes, until somebody asks for them.
+    `chosen`: the first cell of the row that is marked.
     """
     kinds = [_html_class([row[place] for row in table.rows]) for place in range(len(table.columns))]
     head = "".join(
         f'<th scope="col"{kind}>{escape(column.title)}</th>' for column, kind in zip(table.columns, kinds, strict=True)
     )
-    rows = (zip(row, kinds, strict=True) for row in table.rows)
-    body = "".join(f"<tr>{''.join(_html_cell(cell, kind, address) for cell, kind in row)}</tr>" for row in rows)
+    body = "".join(
+        f"<tr{MARKED if chosen and row[0] == chosen else ''}>"
+        f"{''.join(_html_cell(cell, kind, address) for cell, kind in zip(row, kinds, strict=True))}</tr>"
+        for row in table.rows
+    )
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
     listed = f'<ul class="c-notes">{notes}</ul>' if notes else ""
     if notes and folded:

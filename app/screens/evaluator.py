@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from functools import partial
+from itertools import chain
+from urllib.parse import urlsplit
 
 import streamlit as st
 from streamlit.navigation.page import Page
@@ -10,43 +12,78 @@ from annotation.people.principals import Principal
 from app import setting_up, settings
 from app.results.shown_file import ShownFile
 from app.screens import leaving as signed_out
+from app.screens import look
+from app.screens.report_page import empty
 from app.screens.results import agreement, bias, choice, disagreements, paper, ranking, reliability
 from app.screens.study import blinding, disputes, judges, people, planner, progress, set_up
 from db import connect, tables
 
+ITEM = '[data-testid="stSidebarNavItems"] li'
+SIDEBAR = 208  # pixels; in a window of a telephone it is a menu
+Pages = dict[str, list[Page]]  # by the head of their group
 
-def evaluator_pages(principal: Principal, cookie: str) -> list[Page]:
+
+def evaluator_pages(principal: Principal, cookie: str) -> Pages:
     """Return the evaluator's pages in the order of the navigation."""
-    return [
-        _first(principal),
-        _page("Agreement", agreement.show, principal),
-        _page("Reliability", reliability.show, principal),
-        _page("Bias", bias.show, principal),
-        _page("Ranking", ranking.show, principal),
-        _page("Disagreements", disagreements.show, principal),
-        _page("Disputes", disputes.show, principal),
-        _page("Judges", judges.show, principal, cookie),
-        _page("Progress", progress.show, principal, cookie),
-        _page("Blinding", blinding.show, principal),
-        _page("Paper", paper.show, principal),
-        _page("Planner", planner.show, principal),
-        *_admins(principal, cookie),
-        _page("Log out", signed_out.show_log_out, principal, cookie),
-    ]
+    return {
+        "Results": [
+            *_first(principal),
+            _page("Agreement", agreement.show, principal),
+            _page("Reliability", reliability.show, principal),
+            _page("Bias", bias.show, principal),
+            _page("Ranking", ranking.show, principal),
+            _page("Disagreements", disagreements.show, principal),
+            _page("Paper", paper.show, principal),
+        ],
+        "Study": [
+            _page("Progress", progress.show, principal, cookie),
+            _page("Judges", judges.show, principal, cookie),
+            _page("Disputes", disputes.show, principal),
+            _page("Blinding", blinding.show, principal),
+            *_admins(principal, cookie),
+        ],
+        "Planning": [_page("Planner", planner.show, principal)],
+        "Signed in": [_page("Log out", signed_out.show_log_out, principal, cookie)],
+    }
 
 
-def file_pages(file: ShownFile) -> list[Page]:
+def file_pages(file: ShownFile) -> Pages:
     """Return the pages that a labels file has something for, in the same order."""
-    return [
-        _page("Choice", choice.show, file, default=True),
-        _page("Agreement", agreement.show, file),
-        _page("Reliability", reliability.show, file),
-        _page("Bias", bias.show, file),
-        _page("Ranking", ranking.show, file),
-        _page("Disagreements", disagreements.show, file),
-        _page("Paper", paper.show, file),
-        _page("Planner", planner.show, file),
-    ]
+    return {
+        "Results": [
+            _page("Choice", choice.show, file, default=True),
+            _page("Agreement", agreement.show, file),
+            _page("Reliability", reliability.show, file),
+            _page("Bias", bias.show, file),
+            _page("Ranking", ranking.show, file),
+            _page("Disagreements", disagreements.show, file),
+            _page("Paper", paper.show, file),
+        ],
+        "Planning": [_page("Planner", planner.show, file)],
+    }
+
+
+def shown(pages: Pages) -> Page:
+    """Put the navigation beside the page, and return the page that the address names.
+
+    An address of none has a page that says so: Streamlit would open a dialog over the first.
+    """
+    st.set_page_config(initial_sidebar_state=SIDEBAR)
+    listed = list(chain(*pages.values()))
+    asked = urlsplit(st.context.url or "").path.strip("/")
+    if "/" not in asked and asked not in {page.url_path for page in listed}:
+        listed.append(st.Page(_unknown, title="No such page", url_path=asked, visibility="hidden"))
+    # Streamlit's own heads stand inside of the list as no list item, which screen readers stumble over
+    heads = (
+        f'{ITEM}:has(a[href$="/{group[0].url_path}"])::before {{ content: "{head}"; }}' for head, group in pages.items()
+    )
+    st.html(f"<style>{''.join(heads)}</style>")
+    return st.navigation(listed, expanded=True)
+
+
+def _unknown() -> None:
+    look.style()
+    empty("There is no page at this address", '<p><a href="/" target="_self">Choice</a> has the results.</p>')
 
 
 def _page(title: str, show: Callable[..., None], *given: object, path: str = "", default: bool = False) -> Page:
@@ -60,13 +97,13 @@ def _titled(title: str, show: Callable[..., None], *given: object) -> None:
     show(*given)
 
 
-def _first(principal: Principal) -> Page:
+def _first(principal: Principal) -> list[Page]:
     """The choice of a judge; for the owner of a study that is not open yet, what is left to do."""
     if principal.role == "admin":
         with connect.reading(settings.database()) as session:
             if setting_up.is_setting_up(session, session.get_one(tables.Study, principal.study_id)):
-                return _page("Set up", set_up.show, principal, path="choice", default=True)
-    return _page("Choice", choice.show, principal, default=True)
+                return [_page("Set up", set_up.show, principal, path="choice", default=True)]
+    return [_page("Choice", choice.show, principal, default=True)]
 
 
 def _admins(principal: Principal, cookie: str) -> list[Page]:

@@ -1,6 +1,6 @@
 """What every page of a report opens and ends with: the study's name and its report, the warnings, how it was made."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
 from html import escape
 
@@ -16,10 +16,17 @@ from calibration.errors import CalibrationError
 from calibration.results import CalibrationReport
 from db import connect, tables
 from exports.as_json import data_of
-from exports.words.sentences import folded
+from exports.words.sentences import Caution, folded
 
 SIMULATED = '<span class="c-simulated">Simulated answers: people and judges of this study are made up</span>'
 WHERE = '<p><a href="/progress" target="_self">Progress</a> says how far the work is.</p>'
+FIRST_PAGE = "Choice"
+OF_PAGE = {  # where a warning matters most; every other is on the first page
+    "Agreement": ("thin_criteria", "positive_unknown", "undefined_shown_as_dash", "undeclared_scale"),
+    "Reliability": ("thin_rater_pairs",),
+    "Bias": ("order_inconsistent", "order_unknown", "own_family", "position_bias", "unbalanced_order"),
+    "Ranking": ("derived_preferences", "few_systems"),
+}
 SETTINGS = (
     "level", "resamples", "seed", "ties", "distance", "not_applicable", "references", "margin", "at_least",
     "at_least_kappa", "require", "epsilon", "bias_floor",
@@ -84,12 +91,26 @@ def section(html: str) -> None:
     st.html(f'<div class="c-page">{html}</div>')
 
 
-def warnings_and_making(report: CalibrationReport) -> None:
-    """The end of the page."""
-    said = "".join(f"<li><code>{escape(warning.code)}</code>{escape(warning.text)}</li>" for warning in folded(report))
-    if said:
-        section(f'<h2>What to know before you use a number</h2><ul class="c-warnings">{said}</ul>')
+def warnings_and_making(report: CalibrationReport, page: str, already: Collection[str] = ()) -> None:
+    """The end of the page: its own warnings, how many others there are and where, how all was computed.
+
+    `already`: codes of those that the page has told above.
+    """
+    by_page: dict[str, list[Caution]] = {name: [] for name in (FIRST_PAGE, *OF_PAGE)}
+    for caution in folded(report):
+        by_page[next((name for name, codes in OF_PAGE.items() if caution.code in codes), FIRST_PAGE)].append(caution)
+    own = [caution for caution in by_page.pop(page, []) if caution.code not in already]
+    said = "".join(f"<li><code>{escape(one.code)}</code>{escape(one.text)}</li>" for one in own)
+    listed = f'<ul class="c-warnings">{said}</ul>' if said else ""
+    counts = [f"{len(found)} on {_link(name)}" for name, found in by_page.items() if found]
+    others = f'<p class="c-soft">{"More" if own or already else "It is"}: {", ".join(counts)}.</p>' if counts else ""
+    if listed or others:
+        section(f"<h2>What to know before you use a number</h2>{listed}{others}")
     section(making_html(report))
+
+
+def _link(page: str) -> str:
+    return f'<a href="/{"" if page == FIRST_PAGE else page.lower()}" target="_self">{page}</a>'
 
 
 def making_html(report: CalibrationReport) -> str:

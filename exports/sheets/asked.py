@@ -19,6 +19,8 @@ COLUMNS = (
     tables.Column("over", "By which rule, over what"),
 )
 Row = tuple[str, cells.Cell, str]
+AGREEMENT, CEILING = "Agreement with the annotators", "A left-out annotator's agreement"
+GAP, COST = "Gap to that annotator", "USD per 1,000 items"
 AMONG_PEOPLE = ("krippendorff_alpha_nominal", "krippendorff_alpha_ordinal", "krippendorff_alpha_interval")
 BESIDE = {"cohen_kappa": "Cohen's κ", "spearman": "Spearman's ρ"}
 ORDERS = {
@@ -73,7 +75,7 @@ def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
 
 
 def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:
-    choice, what = report.choice, "Agreement with the annotators"
+    choice, what = report.choice, AGREEMENT
     rule = [notes.TIE_RULES[choice.plan.ties if choice else report.settings.ties]] if notes.knows_ties(report) else []
     if choice is None or one is None:
         if notes.agreement_key(report) in own:
@@ -89,19 +91,19 @@ def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Cand
 def _ceiling(report: CalibrationReport, beside: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:
     people = next((estimate for name, estimate in beside.items() if name.startswith("human_ceiling")), None)
     if people is not None:
-        yield "A left-out annotator's agreement", people, "with the others, on labels that the judge answered"
+        yield CEILING, people, "with the others, on labels that the judge answered"
     if one is not None and one.claim is not None and report.choice is not None:
         plan = report.choice.plan
         p = one.claim.p_adjusted
         said = "" if math.isnan(p) else f"; p {'< .001' if p < 0.001 else f'= {cells.number(p, 3)}'}"
         margin = f"{cells.number(100 * plan.margin, 1).removesuffix('.0')} points"
-        yield "Gap to that annotator", gap_of(one.claim, plan), f"below 0: the judge agrees more; margin {margin}{said}"
+        yield GAP, gap_of(one.claim, plan), f"below 0: the judge agrees more; margin {margin}{said}"
 
 
 def _cost(pooled: list[Estimate], judge: str) -> Iterator[Row]:
     cost = tables.per_thousand(pooled, judge)
     known = cost is not None
-    yield "USD per 1,000 items", cost if known else math.nan, "every row billed" if known else "no row says its cost"
+    yield COST, cost if known else math.nan, "every row billed" if known else "no row says its cost"
 
 
 def _row(report: CalibrationReport, asked: str, cell: cells.Cell, over: str) -> tuple[cells.Cell, ...]:

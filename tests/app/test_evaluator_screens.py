@@ -155,14 +155,19 @@ def test_where_the_protocol_states_an_error_the_page_says_what_each_judge_may_de
     assert places == sorted(places)
 
 
+def table_of(screen: AppTest) -> str:
+    """The table of judges."""
+    return next(part for part in html_of(screen) if "Outcome</th>" in part and "chosen" in part)
+
+
 def test_judges_are_sorted_by_any_column_either_way(engine_here: Engine, priced_judges: int) -> None:
     screen = page(engine_here, priced_judges, "choice")
 
     def order() -> list[str]:
-        table = next(part for part in html_of(screen) if "Outcome</th>" in part and "chosen" in part)
-        return sorted(("small", "mini", "huge"), key=lambda name: table.index(f">{name}</td>"))
+        return sorted(("small", "mini", "huge"), key=lambda name: table_of(screen).index(f">{name}</td>"))
 
-    assert order() == ["small", "mini", "huge"]  # the cheapest first
+    assert order() == ["mini", "huge", "small"]  # the chosen one, then by how far they agree
+    assert table_of(screen).count('<tr aria-current="true"><td class="c-said">mini</td>') == 1
     by = screen.selectbox(key="judges_by")
     assert screen.toggle(key="judges_falling").disabled
     drawn(by.select("Agreement").run())
@@ -208,6 +213,11 @@ def test_biases_are_counted_in_a_sentence_that_says_what_cannot_be_told(
 
 def test_a_slider_changes_the_plan_and_the_study_can_be_its_pilot(engine_here: Engine, priced_judges: int) -> None:
     screen = page(engine_here, priced_judges, "planner")
+    assert "Pilot of 80 topics: small agrees" in shown(screen)  # its agreement varies most
+    drawn(screen.selectbox(key="plan_of_judge").select("huge").run())
+    assert "Pilot of 80 topics: huge agrees" in shown(screen)
+    assert screen.slider(key="plan_tried_True").value == 3
+    drawn(screen.radio(key="plan_basis").set_value("Assumptions").run())
     assert screen.slider(key="plan_criteria").value == 2  # of this study
     screen.slider(key="plan_criteria").set_value(39).run()
     # STATISTICS.md: 39 criteria, an ICC of .1, agreement of .8
@@ -217,17 +227,13 @@ def test_a_slider_changes_the_plan_and_the_study_can_be_its_pilot(engine_here: E
     assert "never more than 1 / ICC = 10.0" in shown(screen)
     drawn(screen.number_input(key="plan_minutes").set_value(30.0).run())
     assert "25 hours of annotators" in shown(screen)  # of 50 topics
-    drawn(screen.radio(key="plan_basis").set_value("This study's labels").run())
-    assert "Pilot of 80 topics: small agrees" in shown(screen)  # its agreement varies most
-    drawn(screen.selectbox(key="plan_of_judge").select("huge").run())
-    assert "Pilot of 80 topics: huge agrees" in shown(screen)
-    assert screen.slider(key="plan_tried_True").value == 3
 
 
 def test_looks_take_topics_of_the_claim_and_leave_the_interval_as_it_is(
     engine_here: Engine, priced_judges: int
 ) -> None:
     screen = page(engine_here, priced_judges, "planner")
+    drawn(screen.radio(key="plan_basis").set_value("Assumptions").run())
     once = aimed(screen)
     drawn(screen.slider(key="plan_looks").set_value(6).run())
     six = aimed(screen)

@@ -115,5 +115,5 @@ def test_what_to_pay_is_a_file_of_its_own_and_json_of_unrounded_numbers(study_id
 @pytest.mark.parametrize("role", ["evaluator", "admin"])
 def test_only_an_admin_has_the_page_of_names(role: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("streamlit.Page", lambda show, title, **kinds: title)
-    monkeypatch.setattr("app.screens.evaluator._first", lambda principal: "Choice")  # asks the database
-    assert ("People" in evaluator_pages(Principal(1, role), "a cookie")) == (role == "admin")
+    monkeypatch.setattr("app.screens.evaluator._first", lambda principal: ["Choice"])  # asks the database
+    assert ("People" in evaluator_pages(Principal(1, role), "a cookie")["Study"]) == (role == "admin")

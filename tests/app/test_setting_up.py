@@ -66,16 +66,14 @@ def test_probes_come_in_before_slots_are_planned() -> None:
 
 def run(cookie):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
     from annotation.people.sign_ins import who
-    from app.screens.evaluator import evaluator_pages
+    from app.screens.evaluator import evaluator_pages, shown
     from app.settings import database
     from db.connect import reading
 
     with reading(database()) as session:
         principal = who(session, cookie)
     assert principal is not None
-    import streamlit as st
-
-    st.navigation(evaluator_pages(principal, cookie), position="hidden").run()
+    shown(evaluator_pages(principal, cookie)).run()
 
 
 def test_the_owner_opens_on_the_steps_until_the_study_is_open(engine_here: Engine, tmp_path: Path) -> None:

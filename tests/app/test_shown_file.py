@@ -59,7 +59,7 @@ def test_the_pages_are_the_evaluators_without_those_about_work() -> None:
         from app.results.shown_file import shown_file
         from app.screens.evaluator import file_pages
 
-        st.text(" ".join(page.title.lower() for page in file_pages(shown_file(path))))
+        st.text(" ".join(page.title.lower() for group in file_pages(shown_file(path)).values() for page in group))
 
     screen = drawn(AppTest.from_function(listed, args=(str(ROOT / "docs" / "labels.csv"),), default_timeout=60).run())
     assert screen.text[0].value.split() == list(PAGES)

@@ -45,7 +45,7 @@ def tab(warm: BrowserContext, server: Server) -> Iterator[Page]:
 
 def opened(tab: Page, name: str) -> None:
     """The page with everything on it."""
-    tab.get_by_role("banner").get_by_role("link", name=name, exact=True).click()
+    tab.get_by_test_id("stSidebarNav").get_by_role("link", name=name, exact=True).click()
     expect(tab).to_have_url(re.compile("/$" if name == "Choice" else rf"/{name.lower()}(\?|$)"))
     expect(tab.get_by_text(PAGES[name]).first).to_be_visible()
     expect(tab).to_have_title(f"{name} · calipers")
@@ -67,7 +67,13 @@ def table_of_judges(tab: Page) -> Locator:
 def test_the_first_page_is_the_choice_its_judges_can_be_sorted_and_its_plot_comes_as_a_file(tab: Page) -> None:
     opened(tab, "Choice")
     expect(tab.locator(".c-answer")).to_contain_text("judge")
-    expect(tab.get_by_role("figure", name="Agreement of each judge")).to_be_visible()
+    figure = tab.get_by_role("figure", name="Agreement of each judge")
+    expect(figure).to_be_visible()
+    # who, how far, at what price and what not to trust: on one screen, with the figure beside
+    for part in (tab.locator(".c-facts"), tab.locator(".c-first .c-warnings"), figure):
+        box = part.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 900, part
     listed = judges(tab)
     choose(tab, "Sort by", 2)  # the third column: agreement
     values = table_of_judges(tab).locator("tbody td:nth-child(3)")
@@ -110,7 +116,7 @@ def test_on_no_page_axe_finds_anything_or_the_policy_refuses_or_a_window_is_too_
             continue
         for summary in tab.get_by_text(re.compile("^How (to read this table|this was computed)$")).all():
             summary.click()
-        for width in (1440, 900):
+        for width in (1440, 900, 390):
             tab.set_viewport_size({"width": width, "height": 757})
             assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth"), (name, width)
         found[name] = violations(tab)  # where tables scroll
@@ -119,9 +125,17 @@ def test_on_no_page_axe_finds_anything_or_the_policy_refuses_or_a_window_is_too_
     a_slider_changes_what_the_plan_asks_for(tab)
 
 
+def test_an_address_of_no_page_is_told_by_a_page_of_ours(tab: Page) -> None:
+    tab.goto(f"{tab.url.split('/', 3)[0]}//{tab.url.split('/', 3)[2]}/choices")
+    expect(tab.get_by_role("heading", name="There is no page at this address")).to_be_visible()
+    expect(tab.get_by_role("dialog")).to_have_count(0)
+    opened(tab, "Choice")
+
+
 def a_slider_changes_what_the_plan_asks_for(tab: Page) -> None:
     """Where the walk ends."""
     answer = tab.locator(".c-answer")
+    tab.get_by_text("Assumptions").click()
     expect(answer).to_contain_text("It takes 72 topics to know agreement to ±5 points")
     tab.get_by_role("slider", name="Half-width of the interval").focus()
     tab.keyboard.press("ArrowRight")

@@ -19,9 +19,11 @@ def show(source: Source) -> None:
     answer(headline(report))
     figure = forest(report)
     tables_and_figures.plot(figure, "agreement", plot_words.of_forest(figure))
-    tables_and_figures.sortable(agreement_table(report), report, "agreement_table")
+    chosen = report.choice.judge if report.choice else None
+    by_rater = tables_and_figures.by_merit(agreement_table(report), report.choice)
+    tables_and_figures.sortable(by_rater, report, "agreement_table", chosen or "")
     _passing(report)
-    warnings_and_making(report)
+    warnings_and_making(report, "Agreement")
 
 
 def _passing(report: CalibrationReport) -> None:

@@ -29,7 +29,7 @@ def show(source: Source) -> None:
     if believed is not None:
         tables_and_figures.plot(confidence_figure(report), "confidence", plot_words.of_confidence(report))
         tables_and_figures.sortable(believed, report, "confidence")
-    warnings_and_making(report)
+    warnings_and_making(report, "Bias")
 
 
 def sentence(asked: Sequence[bias.Asked]) -> str:

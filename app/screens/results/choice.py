@@ -1,6 +1,6 @@
-"""The evaluator's first page: which judge to use, in one sentence; what each costs and reaches; the card of one."""
+"""The evaluator's first page: on one screen who, how far from people, at what price, what not to trust; then why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from html import escape
 
@@ -9,13 +9,23 @@ import streamlit as st
 from app.results.shown_file import Source
 from app.screens.report_page import answer, open_report, section, warnings_and_making
 from app.screens.results.plot_words import of_alone, of_frontier
-from app.screens.results.tables_and_figures import in_columns, plot, sortable, table_html
+from app.screens.results.tables_and_figures import (
+    by_merit,
+    in_columns,
+    plot,
+    plot_files,
+    plot_html,
+    sortable,
+    table_html,
+)
 from calibration.choosing.choice import Choice
 from calibration.choosing.choice_words import short_sentence
 from calibration.results import CalibrationReport
-from exports.plots.frontier import frontier
+from exports.answer import Answer, answer_of, carrying
+from exports.cells import shown
 from exports.plots.panels import alone_figure
 from exports.sheets.alone import alone, alone_steps_table, alone_table
+from exports.sheets.asked import AGREEMENT, CEILING, COST, GAP
 from exports.sheets.judges import card_table, comparisons_table, judges_table
 from exports.words.grammar import percent
 from exports.words.sentences import alone_words, headline, price_words
@@ -25,6 +35,9 @@ NONE_YET = (
     "share a scale. How far each of them is stands under Progress and Judges."
 )
 
+BESIDE = 6.0  # inches of the figure, which shares the screen with the sentence
+FACTS = (AGREEMENT, CEILING, GAP, COST)
+OUTCOMES = {"beyond": "Beyond its limits", "cannot tell": "Cannot tell", "within": "Within its limits"}
 FIRST = ("judge", "outcome")  # the answer is never what a narrow window cuts off
 LAST = ("p_adjusted", "clusters_needed", "valid_share", "baseline", "on_frontier")
 
@@ -38,24 +51,50 @@ def show(source: Source) -> None:
     choice, table = report.choice, judges_table(report)
     if choice is None or table is None:
         answer(headline(report), NONE_YET)
-        warnings_and_making(report)
+        warnings_and_making(report, "Choice")
         return
-    answer(choice.headline)
-    section(f"<p>{escape(choice.details)}</p>")
-    if choice.look not in choice.sentence:
-        section(f'<p class="c-soft">{escape(choice.look)}</p>')
-    plot(frontier(report), "frontier", of_frontier(report))
-    prices = [f"{row.judge}: {price_words(row)}." for row in alone(report) if row.decided]
-    if prices:
-        section(f"<p>Beside it, an error of {percent(report.settings.alone_error)} allowed:</p>{paragraphs(prices)}")
-    notes = tuple(note for note in table.notes if note != short_sentence(choice))  # it stands above already
-    sortable(replace(in_columns(table, FIRST, LAST), notes=notes), report, "judges")
+    told = _answer(report)
+    notes = tuple(note for note in table.notes if note != short_sentence(choice))  # the page has said it
+    ranked = by_merit(replace(in_columns(table, FIRST, LAST), notes=notes), choice)
+    sortable(ranked, report, "judges", choice.judge or "")
     _card(report, choice)
     two_by_two = comparisons_table(report)
     if two_by_two is not None:
         sortable(two_by_two, report, "comparisons")
     _alone(report)
-    warnings_and_making(report)
+    warnings_and_making(report, "Choice", told)
+
+
+def _answer(report: CalibrationReport) -> list[str]:
+    """Show what can be known on one screen: the sentence with its numbers and cautions, and the figure beside it.
+
+    Return the codes of the warnings among them.
+    """
+    said, figure = answer_of(report), carrying(report, BESIDE)
+    cautions = "".join(f"<li>{escape(one.text)}</li>" for one in said.cautions)
+    trust = f'<h2>What not to trust</h2><ul class="c-warnings">{cautions}</ul>' if cautions else ""
+    facts = f'<div><p class="c-answer">{escape(said.sentence)}</p>{facts_html(said)}{trust}</div>'
+    drawn = plot_html(figure, of_frontier(report))
+    st.html(f'<div class="c-page c-room"><div class="c-first">{facts}{drawn}</div></div>')
+    if figure is not None:
+        plot_files(figure, "frontier")
+    prices = [f"{row.judge}: {price_words(row)}." for row in alone(report) if row.decided]
+    alone_at = f"An error of {percent(report.settings.alone_error)} allowed:"
+    why = paragraphs(filter(None, [said.rests_on, alone_at if prices else "", *prices]))
+    section(f'<details class="c-fold"><summary>What this rests on</summary>{why}</details>')
+    return [caution.code for caution in said.cautions]
+
+
+def facts_html(said: Answer) -> str:
+    """How far the judge is from people, and its price; then what its card has outside of its limits, or cannot tell."""
+    numbers = {row[0]: row[1] for row in said.asked.rows} if said.asked else {}
+    told = [(name, " ".join(filter(None, shown(numbers[name])))) for name in FACTS if name in numbers]
+    outcomes: dict[str, list[str]] = {}
+    for question, outcome, *_ in said.card.rows if said.card else ():
+        outcomes.setdefault(str(outcome), []).append(str(question))
+    told += [(head, ", ".join(outcomes[outcome])) for outcome, head in OUTCOMES.items() if outcome in outcomes]
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in told)
+    return f'<dl class="c-facts">{rows}</dl>'
 
 
 def _alone(report: CalibrationReport) -> None:
@@ -72,7 +111,7 @@ def _alone(report: CalibrationReport) -> None:
         sortable(steps, report, "alone_steps")
 
 
-def paragraphs(texts: Sequence[str]) -> str:
+def paragraphs(texts: Iterable[str]) -> str:
     """Each text as a paragraph of HTML."""
     return "".join(f"<p>{escape(text)}</p>" for text in texts)
 

@@ -57,7 +57,7 @@ def show(source: Source) -> None:
         f"</code>.{plan}</p><p><code>calipers export bundle {escape(name)} --out bundle</code> writes what a reviewer "
         f"needs to compute every number again{'' if isinstance(source, ShownFile) else DATASET}.</p>"
     )
-    warnings_and_making(report)
+    warnings_and_making(report, "Paper")
 
 
 def _methods(methods: Methods) -> None:

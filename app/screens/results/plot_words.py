@@ -38,16 +38,18 @@ def of_frontier(report: CalibrationReport) -> str:
 
 
 def of_forest(figure: Figure | None) -> str:
-    """The ends of the first panel, and the annotators among themselves."""
+    """Who is last in the first panel, and how many reach what the annotators reach among themselves."""
     drawn = figure.drawn if figure else ()
     first = [one for one in drawn if one.statistic == drawn[0].statistic and one.reference == PEOPLE and _known(one)]
     if not first:
         return ""
-    best, last = max(first, key=_value), min(first, key=_value)
+    last = min(first, key=_value)
     people = next((one for one in drawn if one.rater == PEOPLE and one.statistic == drawn[0].statistic), None)
-    among = f"; the annotators among themselves reach {in_words(people)}" if people and _known(people) else ""
-    down = f", {last.rater} least, {in_words(last)}" if last is not best else ""
-    return f"{best.rater} agrees most with the annotators, {in_words(best)}{down}{among}."
+    said = f"{last.rater} agrees least with the annotators, {in_words(last)}"
+    if people is None or not _known(people):
+        return f"{said}."
+    reach = sum(one.value >= people.value for one in first)
+    return f"{said}; {reach} of {len(first)} reach what annotators reach among themselves, {shown(people)[0]}."
 
 
 def of_pass_fail(report: CalibrationReport) -> str:

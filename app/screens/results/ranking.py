@@ -35,7 +35,7 @@ def show(source: Source) -> None:
     if placing(report, WIN_RATE, PEOPLE) is None:
         answer(best_by_measure(report) or NOTHING, "" if opened.names_systems else MASKED)
         _by_measures(report)
-        warnings_and_making(report)
+        warnings_and_making(report, "Ranking")
         return
     answer(sentence(report), "" if opened.names_systems else MASKED)
     judge = _judge(report)
@@ -51,7 +51,7 @@ def show(source: Source) -> None:
     by_category = topics.categories_table(report)
     if by_category is not None:
         tables_and_figures.sortable(by_category, report, "categories")
-    warnings_and_making(report)
+    warnings_and_making(report, "Ranking")
 
 
 def sentence(report: CalibrationReport) -> str:

@@ -36,7 +36,7 @@ def show(source: Source) -> None:
     judges = candidates(report)
     if not judges:
         report_page.answer(NOBODY)
-        report_page.warnings_and_making(report)
+        report_page.warnings_and_making(report, "Reliability")
         return
     foremost = report.choice.foremost if report.choice else None
     first = foremost.judge if foremost else judges[0]
@@ -56,7 +56,7 @@ def show(source: Source) -> None:
     table = cells_table(cells)
     if table.rows:
         tables_and_figures.sortable(table, report, "cells")
-    report_page.warnings_and_making(report)
+    report_page.warnings_and_making(report, "Reliability")
 
 
 def candidates(report: results.CalibrationReport) -> list[str]:

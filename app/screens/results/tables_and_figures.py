@@ -12,6 +12,7 @@ import streamlit as st
 
 from annotation.judges.defining.panel import DERIVED
 from app.screens.report_page import section
+from calibration.choosing.choice import Choice
 from calibration.confidence.confidence import AT
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.aggregates import AGGREGATE
@@ -19,18 +20,21 @@ from calibration.table.verdicts import BOTH_ORDERS, SYSTEM_PAIR
 from exports import cells, figures, forms, tables
 
 
-def table_html(table: tables.Table, report: CalibrationReport) -> str:
-    """The table with its links, and how to read it folded below."""
+def table_html(table: tables.Table, report: CalibrationReport, chosen: str = "") -> str:
+    """The table with its links, and how to read it folded below. `chosen`: the first cell of the row to mark."""
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
-    grid = forms.as_html(replace(table, notes=()), partial(behind, report=report))
+    grid = forms.as_html(replace(table, notes=()), partial(behind, report=report), chosen=chosen)
     fold = (
         f'<details class="c-fold"><summary>How to read this table</summary><ul class="c-notes">{notes}</ul></details>'
     )
     return grid + (fold if notes else "")
 
 
-def sortable(table: tables.Table, report: CalibrationReport, key: str) -> None:
-    """The table under a choice of column and direction; the order it came in at first. `key`: of its controls."""
+def sortable(table: tables.Table, report: CalibrationReport, key: str, chosen: str = "") -> None:
+    """The table under a choice of column and direction; the order it came in at first.
+
+    `key`: of its controls. `chosen`: as of `table_html`.
+    """
     section(f"<h2>{escape(table.title)}</h2>")
     places, by = range(len(table.columns)), None
     if len(table.rows) > 1:
@@ -40,7 +44,7 @@ def sortable(table: tables.Table, report: CalibrationReport, key: str) -> None:
                 key=f"{key}_by", width=280,
             )  # fmt: skip
             falling = st.toggle("Largest first", key=f"{key}_falling", disabled=by is None)
-    section(table_html(table if by is None else in_order(table, by, falling=falling), report))
+    section(table_html(table if by is None else in_order(table, by, falling=falling), report, chosen))
 
 
 def _title(table: tables.Table, place: int) -> str:
@@ -55,6 +59,23 @@ def in_columns(table: tables.Table, first: Sequence[str], last: Sequence[str]) -
     places = sorted(range(len(table.columns)), key=lambda place: rank.get(table.columns[place].key, 0))
     rows = tuple(tuple(row[place] for place in places) for row in table.rows)
     return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
+
+
+def by_merit(table: tables.Table, choice: Choice | None) -> tables.Table:
+    """Rows from the chosen candidate, or the one that comes closest, by standing and agreement down to the last.
+
+    As it is without a choice; a row whose first cell is no candidate stays behind.
+    """
+    if choice is None:
+        return table
+    first = choice.foremost.judge if choice.foremost else ""
+    rank = {
+        one.judge: (one.judge != first, STANDINGS.index(one.standing), -one.agreement.value)
+        for one in choice.candidates
+        if not math.isnan(one.agreement.value)
+    }
+    last = (True, len(STANDINGS), 0.0)
+    return replace(table, rows=tuple(sorted(table.rows, key=lambda row: rank.get(str(row[0]), last))))
 
 
 def in_order(table: tables.Table, column: int, *, falling: bool) -> tables.Table:
@@ -73,6 +94,7 @@ def _rank(cell: cells.Cell) -> float | str | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
+STANDINGS = ("adequate", "open", "ruled_out")  # of a candidate, the best first
 OF_NO_LABEL = ("cost_per", "seconds_per")
 OF_SOME_ITEMS = "decided_"  # those a judge is sure of, which that page does not tell from others
 
@@ -113,6 +135,7 @@ def behind(number: Estimate, report: CalibrationReport) -> str:
 
 
 LARGER = 1.25  # print is 8 pt, a screen is read at 13 px
+SMALLEST = 0.83  # of that width: below 11 px nothing can be read, and the figure scrolls
 MIME = {"pdf": "application/pdf", "svg": "image/svg+xml"}
 
 
@@ -120,7 +143,12 @@ def plot(figure: figures.Figure | None, key: str, shows: str) -> None:
     """Nothing where there is no figure. `key`: of its buttons; `shows`: as of `plot_html`."""
     if figure is None:
         return
-    st.html(f'<div class="c-page">{plot_html(figure, shows)}</div>')
+    st.html(f'<div class="c-page c-room">{plot_html(figure, shows)}</div>')
+    plot_files(figure, key)
+
+
+def plot_files(figure: figures.Figure, key: str) -> None:
+    """Offer the figure as files. `key`: of the buttons."""
     with st.container(horizontal=True, gap="medium", key=f"files_of_{key}"):
         for form, mime in MIME.items():
             st.download_button(
@@ -140,7 +168,9 @@ def plot_html(figure: figures.Figure | None, shows: str) -> str:
     picture = base64.b64encode(figures.as_bytes(figure, "svg")).decode()
     width = round(float(figure.canvas.get_figwidth()) * 96 * LARGER)
     caption = escape(figures.told(figure))
-    return (
-        f'<figure class="c-plot"><p>{escape(shows)}</p><img src="data:image/svg+xml;base64,{picture}" '
-        f'alt="{escape(shows)}" style="width: {width}px"><figcaption>{caption}</figcaption></figure>'
+    drawn = (
+        f'<img src="data:image/svg+xml;base64,{picture}" alt="{escape(shows)}" '
+        f'style="width: {width}px; min-width: {round(SMALLEST * width)}px">'
     )
+    scrolls = f'<div class="c-scroll" tabindex="0" role="group" aria-label="Figure">{drawn}</div>'  # in a narrow window
+    return f'<figure class="c-plot"><p>{escape(shows)}</p>{scrolls}<figcaption>{caption}</figcaption></figure>'

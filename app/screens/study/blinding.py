@@ -15,7 +15,7 @@ from annotation.studies import has_labels
 from app.results.kept import Version
 from app.results.study_reports import label_version
 from app.screens.look import paged, style, table
-from app.screens.report_page import WHERE, empty, section, study_head
+from app.screens.report_page import WHERE, answer, empty, section, study_head
 from app.screens.waiting import computed
 from app.settings import database
 from db.connect import reading, transaction
@@ -66,7 +66,8 @@ def _measured(principal: Principal, lines: list[auditing.ReportLine], version: V
     kept = computed("audit", principal, version, doing="Reading every report", apart=apart)
     if kept is not None:
         audited: BlindingAudit = kept.value
-        section(f'<p class="c-answer">{escape(audited.sentence)}</p>')
+        claim, _, but = audited.sentence.partition(": ")
+        answer(f"{claim}:", but) if but else answer(claim)
         section(f"<h2>By system</h2>{_systems(audited, lines)}")
 
 

@@ -33,7 +33,7 @@ def show(source: shown_file.Source) -> None:
     settings, criteria = _asked(source)
     beside, said = st.columns([3, 8], gap="large")
     with beside:
-        basis = st.radio("Rests on", [ASSUMED, OWN], key="plan_basis")
+        basis = st.radio("Rests on", [OWN, ASSUMED], _first_basis(version, source), key="plan_basis")
     try:
         with beside:
             pilot = _chosen_pilot(version, source) if basis == OWN else None
@@ -45,6 +45,16 @@ def show(source: shown_file.Source) -> None:
     except (errors.AnnotationError, CalibrationError) as error:
         with said:
             report_page.answer("No plan from this.", f"{error.text[:1].upper()}{error.text[1:]}.")
+
+
+def _first_basis(version: Version, source: shown_file.Source) -> int:
+    """These labels at first, where they can tell how topics differ; a choice that was made stays."""
+    if "plan_basis" in st.session_state:
+        return 0
+    try:
+        return 0 if _computed("pilot", source, version, "") else 1
+    except (errors.AnnotationError, CalibrationError):
+        return 1
 
 
 def _asked(source: shown_file.Source) -> tuple[CalibrationSettings, int]:

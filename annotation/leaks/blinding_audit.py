@@ -59,10 +59,12 @@ class Identification:
     """How often a classifier names the right system from one kind of text. Shares are 0 to 1."""
 
     text: str  # original, stripped or shown; or a layout, for what it would leave of the stripped text
-    features: str  # formatting, words, length or all
-    accuracy: float  # over all reports, each judged by a forest that saw no report on its topic
+    features: str  # formatting (which includes length), formatting_per_word (which does not), words, length or all
+    accuracy: float  # over all reports, each named by a classifier that saw no report on its topic
     recall: dict[str, float] = field(hash=False)  # system -> share of its reports that were named
-    top_features: tuple[str, ...] = ()  # the five that the forests used most
+    reader: str = ""  # the classifier that named most, one of `system_classifier.READERS`
+    right_by_topic: dict[str, int] = field(default_factory=dict, hash=False)  # topic -> reports named right
+    top_features: tuple[str, ...] = ()  # the five that forests used most
     interval: tuple[float, float] = NO_INTERVAL  # of the accuracy, over topics
     recall_intervals: dict[str, tuple[float, float]] = field(default_factory=dict, hash=False)
 

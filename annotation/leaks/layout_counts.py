@@ -1,6 +1,7 @@
 """The layout of a text as counts: what a classifier of formatting is given, and where such signs are."""
 
 import re
+from typing import Any
 
 from annotation.canonical.characters import CJK
 from annotation.texts.scripts import count_words
@@ -37,6 +38,7 @@ _PATTERNS = {name: (re.compile(pattern, re.MULTILINE), signs) for name, (pattern
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]{0,3}\s|[。！？]")
 FORMATTING = ("characters", "words", *_PATTERNS, "mean_paragraph", "mean_sentence", "cjk_share", "title_line")
+PER_WORD = FORMATTING[2:]
 
 
 def formatting_counts(markdown: str) -> dict[str, float]:
@@ -58,6 +60,18 @@ def formatting_counts(markdown: str) -> dict[str, float]:
         "cjk_share": 0.0 if markdown.isascii() else len(CJK.findall(markdown)) / len(markdown),
         "title_line": float(text.startswith("# ")),
     }
+
+
+def per_word(counts: Any) -> Any:
+    """Formatting without length: each sign of `PER_WORD` in 1,000 words, means and shares as they are.
+
+    `counts`: shape (texts, FORMATTING); the answer: shape (texts, PER_WORD). A text without words counts as one word.
+    """
+    import numpy as np
+
+    words = np.maximum(counts[:, FORMATTING.index("words")], 1)[:, None]
+    is_counted = np.asarray([name in _PATTERNS for name in PER_WORD])
+    return np.where(is_counted, counts[:, 2:] * 1000 / words, counts[:, 2:])
 
 
 def first_sign(name: str, markdown: str) -> re.Match[str] | None:

@@ -8,14 +8,18 @@ from functools import cached_property
 from typing import Any, get_args
 
 from annotation.canonical import characters, form
+from annotation.leaks import layout_counts
 from annotation.leaks.blinding_audit import TEXTS, AuditedReport, Identification, Sign
-from annotation.leaks.layout_counts import FORMATTING, first_sign, formatting_counts, stands_somewhere
 
-FOLDS = 5
+FOLDS = 12  # up to so many topics each is left out by itself
+FEWER_FOLDS = 5  # of more topics, when a classifier sees 80 % of them
 TREES = 100
+MOST_STEPS = 1_000  # of a logistic regression, which is done after some fifty
 SIGNS = 5  # told of each system
 MOST_WORDS = 30_000
-_BY_COUNTS = {"formatting": FORMATTING, "length": ("characters", "words")}
+LENGTH = ("characters", "words")
+FOREST = "random forest"
+READERS = (FOREST, "linear support vector machine", "logistic regression")
 _WORD = r"[\u3400-\u9fff]|[^\W_]+"  # a Chinese character is a word
 _AROUND = 30  # characters on either side of a sign
 _WHOLE_TEXT = 70  # characters of a passage for a feature that stands nowhere, such as the length of sentences
@@ -45,21 +49,25 @@ class Recognition:
         self._known: dict[tuple[bytes, str], Identification] = {}
 
     def of_texts(self) -> tuple[Identification, ...]:
-        """How often each system is named right, by folds that keep a topic together.
+        """How often each system is named right, by the strongest of `READERS`, on topics that it has not seen.
 
-        From formatting, of every kind of text, and from the length of the text as shown (a random forest); from its
-        words, and from formatting and words together (a linear support vector machine on TF-IDF).
+        From formatting, which includes length, of every kind of text; of the text as shown also from formatting without
+        length, from length, from words, and from formatting and words together. Every reader is tried on every kind of
+        feature, none is chosen for one: the figure of each is that of the reader who names most.
         """
         written = {text: [getattr(one, text) for one in self.reports] for text in TEXTS}
         return (
             *(self._by_counts(texts, text, "formatting") for text, texts in written.items()),
+            self._by_counts(written["shown"], "shown", "formatting_per_word"),
             self._by_counts(written["shown"], "shown", "length"),
             *(self._by_words(features) for features in ("words", "all")),
         )
 
     def of_layouts(self) -> tuple[Identification, ...]:
-        """The same from the formatting that each layout would leave of the stripped texts."""
-        return tuple(self._by_counts(self._laid_out(layout), layout, "formatting") for layout in get_args(form.Layout))
+        """The same from formatting, with and without length, that each layout would leave of the stripped texts."""
+        laid_out = {layout: self._laid_out(layout) for layout in get_args(form.Layout)}
+        kinds = ("formatting", "formatting_per_word")
+        return tuple(self._by_counts(texts, layout, kind) for layout, texts in laid_out.items() for kind in kinds)
 
     def giveaways(self) -> tuple[Sign, ...]:
         """The five features that speak most for each system in the texts as shown, with a passage that shows each.
@@ -85,41 +93,53 @@ class Recognition:
         return [form.canonical_format(one.stripped, one.title or None, layout).text for one in self.reports]
 
     def _count(self, texts: Sequence[str]) -> Any:
-        """Shape (texts, FORMATTING)."""
+        """Shape (texts, layout_counts.FORMATTING)."""
         import numpy as np
 
         for text in texts:
             if text not in self._counts:
-                self._counts[text] = tuple(formatting_counts(text).values())
+                self._counts[text] = tuple(layout_counts.formatting_counts(text).values())
         return np.asarray([self._counts[text] for text in texts])
 
     def _by_counts(self, texts: Sequence[str], text: str, features: str) -> Identification:
         """A text that counts like one before it is not classified again."""
-        import numpy as np
-        from sklearn.ensemble import RandomForestClassifier
-
-        names = _BY_COUNTS[features]
-        values = self._count(texts)[:, [FORMATTING.index(name) for name in names]]
+        counts = self._count(texts)
+        if features == "formatting_per_word":
+            names, values = layout_counts.PER_WORD, layout_counts.per_word(counts)
+        else:
+            names = LENGTH if features == "length" else layout_counts.FORMATTING
+            values = counts[:, [layout_counts.FORMATTING.index(name) for name in names]]
         key = values.tobytes(), features
         if key not in self._known:
-            guesses, weights = np.empty_like(self.systems), np.zeros(len(names))
-            for seen, unseen in self._folds():
-                # its trees are drawn before they are grown, so that the forest is the same on any number of cores
-                forest = RandomForestClassifier(n_estimators=TREES, random_state=self.seed, n_jobs=-1)
-                guesses[unseen] = forest.fit(values[seen], self.systems[seen]).predict(values[unseen])
-                weights += forest.feature_importances_
-            top = tuple(names[n] for n in np.argsort(-weights, kind="stable")[:SIGNS])
-            self._known[key] = self._identification(features, guesses, top)
+            folds = [(_scaled(values, seen), seen, unseen) for seen, unseen in self._folds()]
+            self._known[key] = self._strongest(features, folds, names)
         return replace(self._known[key], text=text)
 
     def _by_words(self, features: str) -> Identification:
+        folds = [(self._features(features, seen)[0], seen, unseen) for seen, unseen in self._folds()]
+        return self._strongest(features, folds)
+
+    def _strongest(
+        self, features: str, folds: Sequence[tuple[Any, Any, Any]], names: Sequence[str] = ()
+    ) -> Identification:
+        """What that reader says who names most systems right, the first of `READERS` where several do.
+
+        `folds`: the features of all texts, the texts a reader learns of, and those it then names. `names`: of the
+        features, to tell which five the forests used most.
+        """
         import numpy as np
 
-        guesses = np.empty_like(self.systems)
-        for seen, unseen in self._folds():
-            values, _ = self._features(features, seen)
-            guesses[unseen] = _linear(self.seed).fit(values[seen], self.systems[seen]).predict(values[unseen])
-        return self._identification(features, guesses)
+        named, used = {}, np.zeros(len(names))
+        for reader in READERS:
+            guesses = named[reader] = np.empty_like(self.systems)
+            for values, seen, unseen in folds:
+                model = _reader(reader, self.seed).fit(values[seen], self.systems[seen])
+                guesses[unseen] = model.predict(values[unseen])
+                if names and reader == FOREST:
+                    used += model.feature_importances_
+        best = max(READERS, key=lambda reader: float((named[reader] == self.systems).mean()))
+        top = tuple(names[n] for n in np.argsort(-used, kind="stable")[:SIGNS])
+        return self._identification(features, named[best], best, top)
 
     @cached_property
     def _words(self) -> tuple[Any, Any]:
@@ -137,16 +157,15 @@ class Recognition:
         """
         from sklearn.feature_extraction.text import TfidfTransformer
         from sklearn.pipeline import FeatureUnion
-        from sklearn.preprocessing import FunctionTransformer, StandardScaler
+        from sklearn.preprocessing import FunctionTransformer
 
         counts, _ = self._words
         at_words = _common(counts[seen])
         words = TfidfTransformer(sublinear_tf=True).fit(counts[seen][:, at_words]).transform(counts[:, at_words])
         if features == "words":
             return words, at_words
-        layout = self._count([one.shown for one in self.reports])
         # counts as heavy as all words together, whose squares add up to 1 in every text
-        scaled = StandardScaler().fit(layout[seen]).transform(layout).clip(-3, 3) / len(FORMATTING) ** 0.5
+        scaled = _scaled(self._count([one.shown for one in self.reports]), seen) / len(layout_counts.FORMATTING) ** 0.5
         both = FeatureUnion(
             [("words", FunctionTransformer(lambda _: words)), ("counts", FunctionTransformer(lambda _: scaled))]
         )
@@ -155,9 +174,11 @@ class Recognition:
     def _folds(self) -> Any:
         from sklearn.model_selection import GroupKFold
 
-        return GroupKFold(n_splits=FOLDS).split(self.systems, self.systems, self.topics)
+        topics = len(set(self.topics))
+        folds = topics if topics <= FOLDS else FEWER_FOLDS
+        return GroupKFold(n_splits=folds).split(self.systems, self.systems, self.topics)
 
-    def _identification(self, features: str, guesses: Any, top: tuple[str, ...] = ()) -> Identification:
+    def _identification(self, features: str, guesses: Any, reader: str, top: tuple[str, ...]) -> Identification:
         import numpy as np
 
         right = guesses == self.systems
@@ -169,6 +190,8 @@ class Recognition:
             accuracy=float(right.mean()),
             recall={system: float(right[mine].mean()) for system, mine in of.items()},
             top_features=top,
+            reader=reader,
+            right_by_topic={topic: int(right[self.topics == topic].sum()) for topic in sorted(set(self.topics))},
             interval=self._interval(right, everywhere),
             recall_intervals={system: self._interval(right, mine) for system, mine in of.items()},
         )
@@ -184,7 +207,7 @@ class Recognition:
             kind, name = "word", str(words[at_words[at]])
             found = counts[:, [at_words[at]]].toarray()[:, 0]
         else:
-            kind, name = "formatting", FORMATTING[at - len(at_words)]
+            kind, name = "formatting", layout_counts.FORMATTING[at - len(at_words)]
             found = self._count([one.shown for one in self.reports])[:, at - len(at_words)]
         own, theirs = float(found[mine].mean()), float(found[~mine].mean())
         clearest = self.reports[int(mine.nonzero()[0][found[mine].argmax()])]
@@ -196,6 +219,29 @@ def _linear(seed: int) -> Any:
     from sklearn.svm import LinearSVC
 
     return LinearSVC(random_state=seed)
+
+
+def _reader(name: str, seed: int) -> Any:
+    """The classifier of that name in `READERS`, with the settings that scikit-learn gives it."""
+    if name == FOREST:
+        from sklearn.ensemble import RandomForestClassifier
+
+        # its trees are drawn before they are grown, so that the forest is the same on any number of cores
+        return RandomForestClassifier(n_estimators=TREES, random_state=seed, n_jobs=-1)
+    if name == "logistic regression":
+        from sklearn.linear_model import LogisticRegression
+
+        return LogisticRegression(max_iter=MOST_STEPS)
+    return _linear(seed)
+
+
+def _scaled(counts: Any, seen: Any) -> Any:
+    """log(1 + count), less the mean and over the deviation of the texts that are `seen`, between -3 and 3."""
+    import numpy as np
+    from sklearn.preprocessing import StandardScaler
+
+    logs = np.log1p(counts)
+    return StandardScaler().fit(logs[seen]).transform(logs).clip(-3, 3)
 
 
 def _common(counts: Any) -> Any:
@@ -218,9 +264,13 @@ def _means(values: Any, mine: Any) -> Any:
 
 def _passage(text: str, kind: str, name: str, *, more: bool) -> str:
     """Where the feature stands first, on one line; the opening for what stands nowhere; empty for what is rarer."""
-    if kind == "formatting" and not stands_somewhere(name):
+    if kind == "formatting" and not layout_counts.stands_somewhere(name):
         return " ".join(text[:_WHOLE_TEXT].split())
-    match = (first_sign(name, text) if kind == "formatting" else _of_word(name).search(text)) if more else None
+    match = (
+        (layout_counts.first_sign(name, text) if kind == "formatting" else _of_word(name).search(text))
+        if more
+        else None
+    )
     if match is None:
         return ""
     return " ".join(text[max(0, match.start() - _AROUND) : match.start() + 2 * _AROUND].split())

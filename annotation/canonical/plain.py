@@ -7,6 +7,7 @@ It works on the blocks that canonical format has read, and on the text inside th
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby, pairwise
 
 from annotation.canonical.blocks import EMOJI, Block
 from annotation.canonical.characters import CJK, changed, mostly_cjk
@@ -39,6 +40,11 @@ _CELL_SIGN = re.compile("[\u2605\u2606\u2610-\u2612\u2713-\u2718\u2705\u274c\u27
 _LONG_DASH = re.compile(r"(?<=[^\s—–])[—–](?=[^\s—–])")
 _SPACED_HYPHEN = re.compile(r"(?<=[^\s\d|-]) - (?=[^\s\d-])")
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ".)", "。", "！", "？")
+# Where a paragraph may end: after a whole word in small letters, so that no abbreviation or initial is taken for an
+# end, and before a capital or a letter that has no capitals, so that nothing begins with what Markdown reads as a sign.
+_MAY_END = re.compile(r"(?<=[^\W\d_]{3}[.!?])[\"')]{0,2} (?=[^\W\d_])|(?<=[。！？])[”」』）]{0,2}(?=[^\W\d_])")
+_PARAGRAPH = 500  # characters at least
+_CJK_PARAGRAPH = 170
 _NO_TEXT_ITEM = re.compile(r"(?:[#>|~`+*-]|\[[ xX]\]|[0-9]{1,9}[.)](?:\s|$))")
 
 
@@ -83,7 +89,8 @@ def plain_blocks(blocks: list[Block], shelf: Shelf, counts: Counter[str]) -> lis
         elif block.kind == "paragraph":
             block.text = _without_phrase(block.text, counts)
     _without_offer(blocks, counts)
-    return [block for block in _without_nesting(blocks, counts) if block.text or block.rows or block.children]
+    blocks = [block for block in _without_nesting(blocks, counts) if block.text or block.rows or block.children]
+    return _even(blocks, counts)
 
 
 def _dash(match: re.Match[str], counts: Counter[str]) -> str:
@@ -171,6 +178,40 @@ def _counting(items: Sequence[Block]) -> bool:
         else:
             latest[item.depth] = item.number
     return True
+
+
+def _even(blocks: Sequence[Block], counts: Counter[str]) -> list[Block]:
+    """Neighbouring paragraphs of whole sentences as one text, cut anew where a sentence ends; others as they are."""
+    out: list[Block] = []
+    for is_prose, run in groupby(blocks, lambda block: block.kind == "paragraph" and _is_prose(block.text)):
+        if not is_prose:
+            out += run
+            continue
+        old = [block.text for block in run]
+        new = _paragraphs(old)
+        counts["paragraphs"] += sum(text not in old for text in new)
+        out += [Block("paragraph", text) for text in new]
+    return out
+
+
+def _paragraphs(texts: Sequence[str]) -> list[str]:
+    """The sentences of `texts` in paragraphs of `_PARAGRAPH` characters and up to the next end of a sentence.
+
+    A rest of less than half of that stays with the paragraph before it.
+    """
+    cjk = mostly_cjk("".join(texts))
+    text, least = ("" if cjk else " ").join(texts), _CJK_PARAGRAPH if cjk else _PARAGRAPH
+    ends, start = [], 0
+    for match in _MAY_END.finditer(text):
+        if match.end() - start < least or len(text) - match.end() < least / 2:
+            continue
+        before = text[match.start() - 4 : match.start() - 1] if match[0].endswith(" ") else ""
+        after = text[match.end()]
+        if after.islower() or before != before.lower() or _PHRASE.match(text, match.end()):
+            continue
+        ends.append(match.end())
+        start = match.end()
+    return [text[a:b].rstrip() for a, b in pairwise([0, *ends, len(text)])]
 
 
 def _is_prose(text: str) -> bool:

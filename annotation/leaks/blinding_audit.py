@@ -229,10 +229,11 @@ def claim(
     if not any(report.has_citations for report in reports):
         before += f" and {share['stripped', 'formatting']} with citations removed"
     return (
-        f"{opening}: over {systems} systems and {topics} topics, a simple classifier names the system of the text as "
-        f"shown from its formatting in {share['shown', 'formatting']} of cases, from its words in "
-        f"{share['shown', 'words']}, from both in {share['shown', 'all']} and from its length alone in "
-        f"{share['shown', 'length']} (chance {_percent(chance)}; {told}from formatting, {before})."
+        f"{opening}: over {systems} systems and {topics} topics, the best of three standard classifiers names the "
+        f"system of the text as shown from its formatting in {share['shown', 'formatting']} of cases (without length "
+        f"in {share['shown', 'formatting_per_word']}), from its words in {share['shown', 'words']}, from both in "
+        f"{share['shown', 'all']} and from its length alone in {share['shown', 'length']} (chance {_percent(chance)}; "
+        f"{told}from formatting, {before})."
     )
 
 

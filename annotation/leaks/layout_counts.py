@@ -63,14 +63,15 @@ def formatting_counts(markdown: str) -> dict[str, float]:
 
 
 def per_word(counts: Any) -> Any:
-    """Formatting without length: each sign of `PER_WORD` in 1,000 words, means and shares as they are.
+    """Formatting without length: each sign of `PER_WORD` in 1,000 words, means, shares and titles as they are.
 
-    `counts`: shape (texts, FORMATTING); the answer: shape (texts, PER_WORD). A text without words counts as one word.
+    A title is there once whatever the length, so that its rate would tell the length and nothing else. `counts`: shape
+    (texts, FORMATTING); the answer: shape (texts, PER_WORD). A text without words counts as one word.
     """
     import numpy as np
 
     words = np.maximum(counts[:, FORMATTING.index("words")], 1)[:, None]
-    is_counted = np.asarray([name in _PATTERNS for name in PER_WORD])
+    is_counted = np.asarray([name in _PATTERNS and name != "headings_1" for name in PER_WORD])
     return np.where(is_counted, counts[:, 2:] * 1000 / words, counts[:, 2:])
 
 

@@ -266,11 +266,9 @@ def _passage(text: str, kind: str, name: str, *, more: bool) -> str:
     """Where the feature stands first, on one line; the opening for what stands nowhere; empty for what is rarer."""
     if kind == "formatting" and not layout_counts.stands_somewhere(name):
         return " ".join(text[:_WHOLE_TEXT].split())
-    match = (
-        (layout_counts.first_sign(name, text) if kind == "formatting" else _of_word(name).search(text))
-        if more
-        else None
-    )
+    if not more:
+        return ""
+    match = layout_counts.first_sign(name, text) if kind == "formatting" else _of_word(name).search(text)
     if match is None:
         return ""
     return " ".join(text[max(0, match.start() - _AROUND) : match.start() + 2 * _AROUND].split())

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
+import numpy as np
 import pytest
 
 from annotation.blinding import (
@@ -24,6 +25,8 @@ from annotation.canonical.form import Layout
 from annotation.citations import strip_citations
 from annotation.facts.study_facts import audit_facts
 from annotation.leaks.blinding_audit import find_residue
+from annotation.leaks.layout_counts import FORMATTING, PER_WORD, per_word
+from annotation.leaks.system_classifier import READERS, Recognition
 
 SAMPLE = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "wlc_sample"
 SYSTEMS = ("atlas", "borealis", "handbook")
@@ -33,8 +36,9 @@ WORDS = ("harbour", "silt", "tide", "quay", "crane", "pilot", "toll", "rope", "l
 
 @pytest.fixture(autouse=True)
 def _a_small_forest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What 200 trees can tell apart, 40 can: a planted style, and none."""
-    monkeypatch.setattr("annotation.leaks.system_classifier.TREES", 40)
+    """What 100 trees can tell apart with each topic left out, 15 can by four folds: a planted style, and none."""
+    for name, value in (("TREES", 15), ("FOLDS", 0), ("FEWER_FOLDS", 4)):
+        monkeypatch.setattr(f"annotation.leaks.system_classifier.{name}", value)
 
 
 def report(system: str, topic: str, text: str, **changes: object) -> AuditedReport:
@@ -128,9 +132,11 @@ def halves(right: Sequence[int], of: Sequence[int]) -> tuple[float, float]:
 def test_each_system_has_its_share_by_kind_of_feature_with_an_interval_over_topics() -> None:
     audit = audit_blinding(corpus(STYLES), seed=7, interval=halves)
     shown = {one.features: one for one in audit.identification if one.text == "shown"}
-    assert list(shown) == ["formatting", "length", "words", "all"]
+    assert list(shown) == ["formatting", "formatting_per_word", "length", "words", "all"]
+    assert {one.reader for one in shown.values()} <= set(READERS)
     for one in shown.values():
         assert one.accuracy == pytest.approx(sum(one.recall.values()) / 3)
+        assert sum(one.right_by_topic.values()) == pytest.approx(24 * one.accuracy)
         assert one.interval == (one.accuracy / 2, 1.0)
         assert one.recall_intervals == {system: (share / 2, 1.0) for system, share in one.recall.items()}
     assert shown["all"].accuracy > shown["words"].accuracy  # the style is planted in signs
@@ -144,11 +150,15 @@ def test_what_each_layout_would_leave_is_measured_on_the_stripped_texts() -> Non
         "borealis": lambda text: text.replace("quay", "_quay_"),
     }
     audit = audit_blinding(corpus(emphasis), seed=7)
-    left = {one.text: one.accuracy for one in audit.identification if one.text in get_args(Layout)}
+    layouts = [one for one in audit.identification if one.text in get_args(Layout)]
+    left, per_word = (
+        {one.text: one.accuracy for one in layouts if one.features == kind}
+        for kind in ("formatting", "formatting_per_word")
+    )
     assert list(left) == ["kept", "spacing", "canonical", "plain"]
     assert left["kept"] == accuracy(audit, "stripped")
     assert left["canonical"] >= 0.8
-    assert left["plain"] < 0.6
+    assert max(left["plain"], per_word["plain"]) < 0.7
     assert audit_facts(audit)["plain_formatting"] == left["plain"]
 
 
@@ -164,6 +174,27 @@ def test_five_features_are_named_for_each_system_with_a_passage_that_shows_them(
     assert first["zephyr"].report.startswith("atlas/")
     assert first["zephyr"].own > first["zephyr"].others == 0
     assert {"bullets_star", "title_line"} & {one.name for one in signs if one.system == "borealis"}
+
+
+def test_each_kind_of_feature_is_told_by_the_reader_who_names_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [one for one in corpus(STYLES) if one.topic in TOPICS[:5]]
+    strongest = {one.features: one for one in Recognition(few, 7).of_texts() if one.text == "shown"}
+    by_reader = {}
+    for reader in READERS:
+        monkeypatch.setattr("annotation.leaks.system_classifier.READERS", (reader,))
+        by_reader[reader] = {one.features: one for one in Recognition(few, 7).of_texts() if one.text == "shown"}
+    for kind, one in strongest.items():
+        assert one.accuracy == max(found[kind].accuracy for found in by_reader.values())
+        assert one.accuracy == by_reader[one.reader][kind].accuracy
+
+
+def test_formatting_per_word_is_the_same_however_often_a_text_is_repeated() -> None:
+    once, thrice = (formatting_counts("\n\n".join([prose("a") + " **tide** (silt)."] * n)) for n in (1, 3))
+    rates = per_word(np.asarray([list(once.values()), list(thrice.values())]))
+    assert rates.shape == (2, len(FORMATTING) - 2)
+    assert dict(zip(PER_WORD, rates[0], strict=True))["bold"] == pytest.approx(1000 / once["words"])
+    assert rates[0][: PER_WORD.index("mean_paragraph")] == pytest.approx(rates[1][: PER_WORD.index("mean_paragraph")])
+    assert np.isfinite(per_word(np.zeros((1, len(FORMATTING))))).all()
 
 
 def test_without_a_style_nobody_is_recognised_and_the_seed_repeats_it() -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 NO_CLAIM = "No claim: all labels were made elsewhere, and their files do not prove which text was read."
 SHOWN = 20
 SOON = 200  # reports; of more an audit takes so long that a decision does not wait for it
+READERS = {"random forest": "forest", "linear support vector machine": "SVM", "logistic regression": "logistic"}
 LAYOUTS = ("kept", "spacing", "canonical", "plain")
 
 
@@ -110,20 +111,26 @@ def _print_recognised(audited: BlindingAudit) -> None:
     shown = {one.features: one for one in audited.identification if one.text == "shown"}
     if not shown:
         return
-    kinds = ("formatting", "words", "length", "all")
+    kinds = ("formatting", "formatting_per_word", "words", "length", "all")
     rows = [
         (system, *(_share(shown[kind].recall[system], shown[kind].recall_intervals[system]) for kind in kinds))
         for system in sorted(shown["all"].recall)
     ]
     whole = ("all systems", *(_share(shown[kind].accuracy, shown[kind].interval) for kind in kinds))
-    typer.echo(f"recognised in the texts as shown, % [95 % interval over topics], chance {100 * audited.chance:.0f} %")
-    print_table(("system", *kinds), [*rows, whole], numbers=kinds)
+    by = ("by", *(READERS[shown[kind].reader] for kind in kinds))
+    typer.echo(
+        f"recognised in the texts as shown, % [95 % interval over topics], chance {100 * audited.chance:.0f} %; each by "
+        "the one of three classifiers that names most; formatting includes length, formatting per word does not"
+    )
+    named = tuple(kind.replace("_", " ") for kind in kinds)
+    print_table(("system", *named), [*rows, whole, by], numbers=named)
     for sign in audited.giveaways:
         passage = f"{sign.report}: {sign.passage}" if sign.passage else "rarer than elsewhere"
         echo(f"gives away {sign.system}: {sign.kind} {sign.name} ({sign.own:.1f} to {sign.others:.1f}) {passage}")
-    left = [one for one in audited.identification if one.text in LAYOUTS]
-    told = ", ".join(f"{one.text} {_share(one.accuracy, one.interval)}" for one in left)
-    typer.echo(f"from formatting each layout would leave, %: {told}")
+    for kind, name in zip(kinds[:2], named[:2], strict=True):
+        left = [one for one in audited.identification if one.text in LAYOUTS and one.features == kind]
+        told = ", ".join(f"{one.text} {_share(one.accuracy, one.interval)}" for one in left)
+        typer.echo(f"from {name} each layout would leave, %: {told}")
 
 
 def _share(share: float, interval: tuple[float, float]) -> str:

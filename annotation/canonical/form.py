@@ -10,7 +10,7 @@ from annotation.canonical.blocks import EMOJI, LONGEST_HEADING, Block, Reader, i
 from annotation.canonical.plain import plain_blocks, plain_line
 from annotation.canonical.shelf import TOKEN, Shelf, put_away
 
-CANONICAL_VERSION = "2"  # brackets around words with `_` are no formula
+CANONICAL_VERSION = "3"  # paragraphs of the plain layout have an even length
 # How far reports are laid out alike, each with all of the one before: nothing is changed; blanks, entities, escapes and
 # punctuation; one layout for all; that layout without the habits that it leaves to a writer.
 Layout = Literal["kept", "spacing", "canonical", "plain"]

@@ -42,7 +42,7 @@ _SPACED_HYPHEN = re.compile(r"(?<=[^\s\d|-]) - (?=[^\s\d-])")
 _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ".)", "。", "！", "？")
 # Where a paragraph may end: after a whole word in small letters, so that no abbreviation or initial is taken for an
 # end, and before a capital or a letter that has no capitals, so that nothing begins with what Markdown reads as a sign.
-_MAY_END = re.compile(r"(?<=[^\W\d_]{3}[.!?])[\"')]{0,2} (?=[^\W\d_])|(?<=[。！？])[”」』）]{0,2}(?=[^\W\d_])")
+_MAY_END = re.compile(r"(?:[.!?][\"')]{0,2} |[。！？][”」』）]{0,2})(?=[^\W\d_])")
 _PARAGRAPH = 500  # characters at least
 _CJK_PARAGRAPH = 170
 _NO_TEXT_ITEM = re.compile(r"(?:[#>|~`+*-]|\[[ xX]\]|[0-9]{1,9}[.)](?:\s|$))")
@@ -205,13 +205,16 @@ def _paragraphs(texts: Sequence[str]) -> list[str]:
     for match in _MAY_END.finditer(text):
         if match.end() - start < least or len(text) - match.end() < least / 2:
             continue
-        before = text[match.start() - 4 : match.start() - 1] if match[0].endswith(" ") else ""
-        after = text[match.end()]
-        if after.islower() or before != before.lower() or _PHRASE.match(text, match.end()):
+        if not _ends_sentence(text, match) or _PHRASE.match(text, match.end()):
             continue
         ends.append(match.end())
         start = match.end()
     return [text[a:b].rstrip() for a, b in pairwise([0, *ends, len(text)])]
+
+
+def _ends_sentence(text: str, match: re.Match[str]) -> bool:
+    word, after = text[match.start() - 3 : match.start()], text[match.end()]
+    return not match[0].endswith(" ") or (word.isalpha() and word == word.lower() and not after.islower())
 
 
 def _is_prose(text: str) -> bool:

@@ -128,15 +128,17 @@ class Recognition:
         features, to tell which five the forests used most.
         """
         import numpy as np
+        from threadpoolctl import threadpool_limits
 
         named, used = {}, np.zeros(len(names))
-        for reader in READERS:
-            guesses = named[reader] = np.empty_like(self.systems)
-            for values, seen, unseen in folds:
-                model = _reader(reader, self.seed).fit(values[seen], self.systems[seen])
-                guesses[unseen] = model.predict(values[unseen])
-                if names and reader == FOREST:
-                    used += model.feature_importances_
+        with threadpool_limits(1):  # of matrices this small several threads wait for each other longer than they work
+            for reader in READERS:
+                guesses = named[reader] = np.empty_like(self.systems)
+                for values, seen, unseen in folds:
+                    model = _reader(reader, self.seed).fit(values[seen], self.systems[seen])
+                    guesses[unseen] = model.predict(values[unseen])
+                    if names and reader == FOREST:
+                        used += model.feature_importances_
         best = max(READERS, key=lambda reader: float((named[reader] == self.systems).mean()))
         top = tuple(names[n] for n in np.argsort(-used, kind="stable")[:SIGNS])
         return self._identification(features, named[best], best, top)

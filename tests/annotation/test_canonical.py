@@ -140,7 +140,7 @@ def test_changes_are_counted_by_name_and_the_version_names_the_level() -> None:
     assert canonical_format("## A\n\n- b\n").changes == {}
 
 
-GUARD = ("2", "2e93a585ba08e084b45711d42c1235e0a37944edb57069026a099fadf06a1065")
+GUARD = ("3", "2e93a585ba08e084b45711d42c1235e0a37944edb57069026a099fadf06a1065")
 
 
 def test_a_change_of_behaviour_moves_the_version() -> None:

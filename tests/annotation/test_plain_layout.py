@@ -44,7 +44,7 @@ ALIKE = {
     "bold and italics": ("The **tide** is _slow_ and ***deep***.", "The tide is slow and deep."),
     "operators stay": ("5 * 3, 2**3, snake_case, Sgr A*", "5 * 3, 2**3, snake_case, Sgr A*"),
     "a bold head": ("- **Depth:** nine metres\n- **Width:** two", "- Depth: nine metres\n- Width: two"),
-    "a list of sentences": ("* Ships left.\n* Fog came.", "Ships left.\n\nFog came."),
+    "a list of sentences": ("* Ships left.\n* Fog came.", "Ships left. Fog came."),
     "a list of words": ("* ships\n* fog", "- ships\n- fog"),
     "a numbered list": ("1. ships\n2. fog", "- ships\n- fog"),
     "numbers that do not count": ("1968. a year\n\nx", "1968. a year\n\nx"),
@@ -59,11 +59,12 @@ ALIKE = {
     "tables": ("| a | b |\n|:--|--:|\n| **1** | 2 |", "| a | b |\n| --- | --- |\n| 1 | 2 |"),
     "quotations stay": ("> He _left_.", "> He left."),
     "code stays": ("Fog.\n\n```\n**x** — y\n```", "Fog.\n\n```\n**x** — y\n```"),
-    "closing phrases": ("## End\n\nIn conclusion, ships left.\n\nTo sum up: fog came.", "## End\n\nShips left.\n\nFog came."),
+    "closing phrases": ("## End\n\nIn conclusion, ships left.\n\nTo sum up: fog came.", "## End\n\nShips left. Fog came."),
     "a phrase inside a sentence stays": ("He said in conclusion, go.", "He said in conclusion, go."),
-    "an offer at the end": ("# T\n\nShips left.\n\nFog came. Would you like me to add rain?", "# T\n\nShips left.\n\nFog came."),
+    "an offer at the end": ("# T\n\nShips left.\n\nFog came. Would you like me to add rain?", "# T\n\nShips left. Fog came."),
     "an offer of its own": ("# T\n\nShips left.\n\nI hope this helps!", "# T\n\nShips left."),
-    "an offer in the middle stays": ("Let me know if it rains.\n\nShips left.", "Let me know if it rains.\n\nShips left."),
+    "an offer in the middle stays": ("Let me know if it rains.\n\nShips left.", "Let me know if it rains. Ships left."),
+    "short paragraphs": ("Ships left.\n\nFog came.\n\nNames:\n\nRain fell.", "Ships left. Fog came.\n\nNames:\n\nRain fell."),
     "CJK keeps its signs": ("“潮汐”——很大……是的，1990–1995。", "“潮汐”——很大……是的，1990–1995。"),
 }  # fmt: skip
 
@@ -73,6 +74,29 @@ def test_each_thing_that_is_made_alike(name: str) -> None:
     markdown, shown = ALIKE[name]
     assert plain(markdown) == shown
     assert plain(shown) == shown
+
+
+SENTENCE = "The tide rises twice a day along this coast and falls twice again. "  # 67 characters
+
+
+@pytest.mark.parametrize(
+    ("text", "lengths"),
+    [
+        (SENTENCE * 7, [468]),
+        (SENTENCE * 12, [535, 267]),
+        (SENTENCE * 11, [736]),  # the rest would be under half a paragraph
+        (f"{SENTENCE * 8}{SENTENCE.strip()}\n\n{SENTENCE * 8}", [535, 602]),
+        (SENTENCE.replace("again", "in 1990") * 20, [1379]),  # a number may be the first of a list
+        (SENTENCE.replace("again", "St") * 20, [1279]),  # no abbreviation is an end
+        (SENTENCE.replace("again. ", "again. 12. ") * 16, [1135]),  # nothing may begin like a list
+        ("潮汐每天涨落两次，这片海岸也是如此。" * 20, [180, 180]),
+    ],
+)
+def test_paragraphs_are_cut_where_a_sentence_ends_into_an_even_length(text: str, lengths: list[int]) -> None:
+    shown = plain(text)
+    assert [len(part) for part in shown.split("\n\n")] == lengths
+    assert plain(shown) == shown
+    assert "".join(shown.split()) == "".join(text.split())
 
 
 @given(st.lists(block, min_size=1, max_size=8).map("\n\n".join))

@@ -93,7 +93,7 @@ def test_the_plain_text_stands_beside_the_original_with_what_was_made_alike(
     with reading(database()) as session:
         report = report_by(session, local_admin(session.get_one(Study, study_id)), "tides", "beta")
         shown = report.shown_text
-    assert "The moon pulls.\n\nWater rises – twice." in shown
+    assert "The moon pulls. Water rises – twice." in shown
 
     def run(principal):  # type: ignore[no-untyped-def]  # Streamlit runs this as a file of its own
         from app.screens.study import blinding

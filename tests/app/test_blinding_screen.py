@@ -104,7 +104,7 @@ def test_the_plain_text_stands_beside_the_original_with_what_was_made_alike(
     screen.selectbox[0].select(report.id).run()
     words = "".join(html_of(screen))
     assert words.index("The **moon** pulls.") < words.index("The moon pulls.")
-    assert "Made alike: emphasis 4, list numbers 2, list sentences 2, dashes 1, title 1." in words
+    assert "Made alike: emphasis 4, list numbers 2, list sentences 2, dashes 1, paragraphs 1, title 1." in words
     database().dispose()
     settings.cache_clear()
     database.cache_clear()

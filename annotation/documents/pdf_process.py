@@ -3,26 +3,113 @@
 It reads the file on its standard input and writes pandoc's tree, and what could not be told, as JSON.
 """
 
+import io
 import json
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from annotation.documents import pdf_pages, pdf_tree, programs
+from annotation.documents import pdf_tree, programs
 from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
 
 MEMORY_MB = 400  # of data
 PATIENCE_S = 300
-LOCKED, TOO_LARGE, DAMAGED, NO_TEXT = 3, 4, 5, 6  # exit statuses
+MOST_PAGES = 1_000
+WIDEST = 14_400  # points: what a page may measure (ISO 32000-1, annex C)
+MOST_DRAWN = 20_000  # lines and curves of a page; a ruled table has some hundred, a map or a bomb any number
+SMALLEST = 40  # points: a picture smaller than that is an icon or a rule
+LEANS = 0.1  # rise over run of a line of text that is on its way up or down a page
+SIDES = ("x0", "x1", "top", "bottom")
+LOCKED, TOO_LARGE, DAMAGED, NO_TEXT, TOO_LONG, TOO_WIDE, EMPTY = 3, 4, 5, 6, 11, 12, 13  # exit statuses
 TOLD = {
     LOCKED: "locked by a password; save it unlocked",
     TOO_LARGE: f"reading it takes over {MEMORY_MB} MB, or gives too much text; save it anew, or as Markdown",
     DAMAGED: "no PDF, or damaged, or cut off; save it anew",
     NO_TEXT: "holds no text, only pictures of it or text on its side; read the text with OCR first",
-    **pdf_pages.TOLD,
+    TOO_LONG: f"over {MOST_PAGES:,} pages; a report is one document",
+    TOO_WIDE: f"a page wider or higher than {WIDEST:,} points, or of no size; save it anew",
+    EMPTY: "no PDF, or without a page; save it anew",
 }
 ROOT = Path(__file__).resolve().parents[2]
+
+
+class Refused(Exception):
+    """A file that is no report; `code` is one of `TOLD`."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(TOLD[code])
+        self.code = code
+
+
+def read_pages(original: bytes) -> Iterator[dict[str, Any]]:
+    """Page by page, so that the characters of one alone are kept. Raises Refused, and anything of a damaged file."""
+    import pdfplumber
+
+    with pdfplumber.open(io.BytesIO(original)) as pdf:
+        if not pdf.pages:
+            raise Refused(EMPTY)
+        if len(pdf.pages) > MOST_PAGES:
+            raise Refused(TOO_LONG)
+        for page in pdf.pages:
+            if not (0 < page.width <= WIDEST and 0 < page.height <= WIDEST):  # nor is nan
+                raise Refused(TOO_WIDE)
+            yield _page(page)
+            page.close()  # else every page's characters stay
+
+
+def _is_dot(one: Any) -> bool:
+    wide, high = one["x1"] - one["x0"], one["bottom"] - one["top"]
+    return bool(1.5 < wide < 8 and 0.8 < wide / high < 1.25) if high else False
+
+
+def _is_turned(char: Any) -> bool:
+    """Whether a character is on its side, as the label of an axis, or aslant, as a watermark."""
+    across, up = char["matrix"][:2]
+    return not char["upright"] or abs(up) > LEANS * abs(across)
+
+
+def _is_on(page: Any, one: Any) -> bool:
+    """Whether something has a place on its page and a width, which whoever reads the page could see."""
+    left, above, right, below = page.bbox
+    wide, high = one["x1"] - one["x0"], one["bottom"] - one["top"]
+    x, y = (one["x0"] + one["x1"]) / 2, (one["top"] + one["bottom"]) / 2
+    return bool(left <= x <= right and above <= y <= below and 0 < wide <= page.width and 0 < high <= page.height)
+
+
+def _page(page: Any) -> dict[str, Any]:
+    from pdfplumber.utils.text import extract_words
+
+    chars = [one for one in page.chars if not _is_turned(one)]
+    words = extract_words(chars, x_tolerance_ratio=0.15, extra_attrs=["fontname", "size"], return_chars=False)
+    is_drawn = len(page.curves) + len(page.lines) + len(page.rects) > MOST_DRAWN
+    tables = [] if is_drawn else page.find_tables()
+    return {
+        "width": float(page.width),
+        "height": float(page.height),
+        "words": [
+            [one["text"], *(float(one[name]) for name in ("x0", "x1", "top", "bottom", "size")), one["fontname"]]
+            for one in words
+            if _is_on(page, one)
+        ],
+        "tables": [[[cell and [*map(float, cell)] for cell in row.cells] for row in table.rows] for table in tables],
+        "links": [
+            [*(float(one[name]) for name in SIDES), one.get("uri") or "#"]
+            for one in page.annots
+            if (one.get("uri") or "Link" in str((one.get("data") or {}).get("Subtype"))) and _is_on(page, one)
+        ],
+        "figures": [
+            [*(float(one[name]) for name in SIDES)]
+            for one in page.images
+            if one["x1"] - one["x0"] >= SMALLEST and one["bottom"] - one["top"] >= SMALLEST
+        ],
+        # browsers draw the bullets of lists
+        "dots": [[*(float(one[name]) for name in SIDES)] for one in [*page.curves, *page.rects] if _is_dot(one)],
+        "drawn": is_drawn or sum(not _is_dot(one) for one in page.curves) > 30,
+        "turned": any(_is_turned(one) and one["text"].strip() for one in page.chars),
+    }
 
 
 def read_pdf(original: bytes, shown: str) -> tuple[Element, tuple[str, ...]]:
@@ -48,11 +135,11 @@ def main() -> int:
     """Exit status of the process."""
     try:
         _limit()
-        made = pdf_tree.tree_of(pdf_pages.read_pages(sys.stdin.buffer.read()))
+        made = pdf_tree.tree_of(read_pages(sys.stdin.buffer.read()))
         if made is None:
             return NO_TEXT
         json.dump(made, sys.stdout, separators=(",", ":"))
-    except pdf_pages.Refused as refused:
+    except Refused as refused:
         return refused.code
     except MemoryError:
         return TOO_LARGE

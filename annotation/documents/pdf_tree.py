@@ -24,7 +24,7 @@ CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 
 
 def tree_of(pages: Iterable[dict[str, Any]]) -> tuple[list[Element], tuple[str, ...]] | None:
-    """The blocks of a PDF's pages as `pdf_pages` reads them, and what could not be told; None without text."""
+    """The blocks of a PDF's pages as `pdf_process` reads them, and what could not be told; None without text."""
     read = pdf_lines.read_pages(pages)
     if not any(isinstance(piece, pdf_lines.Line | pdf_lines.Table) for piece in read.pieces):
         return None

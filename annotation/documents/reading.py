@@ -1,18 +1,31 @@
-"""One document's bytes to Markdown: what may be tried at all, and what cannot be read in a sentence."""
+"""One document's bytes to Markdown: what may be tried at all, and what cannot be read in a sentence.
+
+Pandoc is a program of its own, which can neither open a file nor ask a network, nor grow or run without end.
+"""
 
 import io
+import json
 import lzma
+import subprocess
 import zipfile
 import zlib
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 
-from annotation.documents import document_tree, pandoc, pdf_process
+from annotation.documents import document_tree, pdf_process, programs
+from annotation.documents.document_tree import Element
 from annotation.errors import ImportingError
 from annotation.files.decoding import decode
 from plain.counting import counted
 
-SUFFIXES = (*pandoc.FORMATS, ".pdf")
+FORMATS = {".docx": "docx+citations", ".odt": "odt", ".epub": "epub", ".html": "html", ".htm": "html"}
+# a reader's `commonmark`, and no HTML where Markdown has words of its own
+MARKDOWN = "commonmark+pipe_tables+strikeout+footnotes"
+MEMORY_MB = 320  # of pandoc's heap; the process takes up to a third more
+PATIENCE_S = 60
+NEEDED = "reading .docx, .odt, .epub, .html and .pdf needs another part of calipers; pip install 'calipers[documents]'"
+SUFFIXES = (*FORMATS, ".pdf")
 STYLED_FRONT = (".docx",)  # where title and author are paragraphs that a reader sees
 PACKED = (".docx", ".odt", ".epub")  # zip files
 OLD_OFFICE = b"\xd0\xcf\x11\xe0"  # how Word 97 began, in which Word locks a file of any version
@@ -42,15 +55,15 @@ def read_document(original: bytes, suffix: str, shown: str, encoding: str = "utf
         passed_over = _looked_into(original, suffix, shown)
     elif suffix in (".html", ".htm"):
         original = decode(original, shown, encoding).encode()
-    converters = [pandoc.version()]
+    converters = [pandoc_version()]
     try:
         if suffix == ".pdf":
             converters.append(pdf_reader())
             tree, passed_over = pdf_process.read_pdf(original, shown)
         else:
-            tree = pandoc.read_tree(original, suffix, shown)
+            tree = read_tree(original, suffix, shown)
         plain = document_tree.PlainTree(front=suffix in STYLED_FRONT)
-        text = pandoc.write_markdown(plain.of(tree), shown)
+        text = write_markdown(plain.of(tree), shown)
     except (RecursionError, document_tree.TooLarge):
         raise ImportingError(
             f"{shown}: lists or tables within each other or joined cells without end; save it anew, or as Markdown"
@@ -64,7 +77,7 @@ def pdf_reader() -> str:
     try:
         return f"pdfplumber {metadata.version('pdfplumber')}"
     except metadata.PackageNotFoundError:
-        raise ImportingError(pandoc.NEEDED) from None
+        raise ImportingError(NEEDED) from None
 
 
 def _looked_into(original: bytes, suffix: str, shown: str) -> tuple[str, ...]:
@@ -101,3 +114,45 @@ def _refuse_locked(packed: zipfile.ZipFile, shown: str) -> None:
     listed = packed.read(manifest) if manifest in packed.namelist() else b""
     if b"encryption-data" in listed or any(entry.flag_bits & 1 for entry in packed.infolist()):
         raise ImportingError(f"{shown}: locked by a password; save it unlocked")
+
+
+def read_tree(original: bytes, suffix: str, shown: str) -> Element:
+    """A document's tree. Raises ImportingError."""
+    tree: Element = json.loads(_pandoc(original, ["-f", FORMATS[suffix], "-t", "json"], shown))
+    return tree
+
+
+def write_markdown(tree: Element, shown: str) -> str:
+    """A tree as Markdown. Raises ImportingError."""
+    options = ["-f", "json", "-t", MARKDOWN, "--wrap=none", "--columns=1000"]
+    return _pandoc(json.dumps(tree).encode(), options, shown).decode()
+
+
+@cache
+def pandoc_version() -> str:
+    """`pandoc 3.9`. Raises ImportingError where there is none."""
+    said = subprocess.run([_program(), "--version"], capture_output=True, timeout=PATIENCE_S, check=True).stdout
+    return said.decode().split("\n", 1)[0].strip()
+
+
+def _program() -> str:
+    try:
+        from pypandoc import get_pandoc_path
+
+        return str(get_pandoc_path())
+    except (ImportError, OSError):
+        raise ImportingError(NEEDED) from None
+
+
+def _pandoc(given: bytes, options: list[str], shown: str) -> bytes:
+    # --sandbox: no file and no address is opened whatever the document says
+    command = [_program(), "--sandbox", *options, "+RTS", f"-M{MEMORY_MB}m", "-RTS"]
+    code, made, complaint = programs.run(command, given, PATIENCE_S)
+    if len(made) > programs.MOST_BYTES or b"heap exhausted" in complaint.lower():  # GHC's own words where -M is reached
+        raise ImportingError(f"{shown}: reading it takes over {MEMORY_MB} MB; save it anew without what it embeds")
+    if code == 0:
+        return made
+    if code == programs.KILLED:
+        raise ImportingError(f"{shown}: not read within {PATIENCE_S} s; save it anew, or as Markdown")
+    said = complaint.decode("utf-8", "replace").strip().split("\n", 1)[0][:100]
+    raise ImportingError(f"{shown}: cannot be read ({said or 'it is damaged'}); save it anew, or as Markdown")

@@ -1,6 +1,13 @@
-"""Any file of labels as one table of text, whatever its form: what was found out about the form is told."""
+"""Any file of labels as one table of text, whatever its form: what was found out about the form is told.
+
+Text, JSON, Parquet, Arrow and workbooks; numbers with a decimal comma have a point afterwards.
+"""
+
+from __future__ import annotations
 
 import json
+import re
+import zipfile
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,12 +16,10 @@ from typing import Any
 import pandas as pd
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.files import arrow_tables, decimals, decoding, nested
-from annotation.files.delimited import SAMPLE, SEPARATORS, decoded, encoding_of, read_delimited, separator_of
+from annotation.files import arrow_tables, decoding, delimited, nested
 from annotation.files.rows import read_parquet
-from annotation.files.workbooks import SUFFIXES as WORKBOOKS
-from annotation.files.workbooks import read_workbook
 
+WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 TEXTS, JSONS = (".csv", ".tsv", ".tab", ".txt"), (".jsonl", ".ndjson", ".json")
 FILE_SUFFIXES = (*TEXTS, *JSONS, ".parquet", ".pq", ".arrow", *WORKBOOKS)
 OTHER_FILES = {
@@ -24,6 +29,15 @@ OTHER_FILES = {
 BESIDE = ("dataset_info.json", "state.json", "dataset_dict.json", "README.json")  # of a Hugging Face dataset
 FILE = "file"  # names the file of a row, where a folder holds several
 NAMES = {"encoding", "separator", "decimal", "sheet", "records"}
+SIGN, END = r"\s*[+-]?", r"\s*[%％]?\s*"
+WHOLE = re.compile(rf"{SIGN}\d+{END}")
+POINT = re.compile(rf"{SIGN}\d*\.\d+{END}")
+COMMA = re.compile(rf"{SIGN}(?:\d+|\d{{1,3}}(?:\.\d{{3}})+),\d+{END}")
+THOUSANDS = re.compile(rf"{SIGN}\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?{END}")
+GROUPED = re.compile(rf"{SIGN}\d{{1,3}}(?:\.\d{{3}})+{END}")  # points between thousands, where commas are decimal
+LONGEST = 40  # characters of a number; a longer cell tells that its column holds texts
+UNPACKED_MAX = 512 << 20
+SHEET = "sheet"  # names the sheet of a row, where several hold one table
 
 
 @dataclass(frozen=True)
@@ -88,7 +102,7 @@ def read_table(path: Path, asked: Form = AS_FOUND, wants: Wants = ALL) -> Table:
     if is_blank:
         raise AnnotationError("bad_file", f"{path}: the file is empty; give it a header and at least one label")
     table = _read_file(path, start, asked, wants)
-    frame, sign = decimals.with_points(table.frame, str(path), asked.decimal)
+    frame, sign = with_points(table.frame, str(path), asked.decimal)
     told = table.told + (("numbers have decimal commas",) if sign == "," else ())
     return Table(frame, replace(table.form, decimal=sign), told)
 
@@ -103,7 +117,7 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
         frame, sheet, told = read_workbook(path, asked.sheet)
         return Table(frame, Form(sheet=sheet), (*((f"sheet {sheet!r}",) if sheet else ()), *told))
     if suffix in JSONS or (suffix == ".txt" and start.removeprefix(decoding.BOM).lstrip()[:1] in (b"{", b"[")):
-        encoding = encoding_of(start, asked.encoding)
+        encoding = delimited.encoding_of(start, asked.encoding)
         frame, told = nested.read_nested(path, encoding, wants.telling, asked.records)
         return Table(frame, Form(encoding=encoding, records=asked.records), told)
     what = next((name for head, name in OTHER_FILES.items() if start.startswith(head)), "")
@@ -113,18 +127,24 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
 
 
 def _read_text(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
-    encoding = encoding_of(start, asked.encoding)
-    whole = start[:SAMPLE] if len(start) <= SAMPLE else start[:SAMPLE].rpartition(b"\n")[0] or start[:SAMPLE]
+    encoding = delimited.encoding_of(start, asked.encoding)
+    whole = (
+        start[: delimited.SAMPLE]
+        if len(start) <= delimited.SAMPLE
+        else start[: delimited.SAMPLE].rpartition(b"\n")[0] or start[: delimited.SAMPLE]
+    )
     sample = whole.removeprefix(decoding.BOM).decode("utf-8" if encoding == "utf-8" else encoding, "ignore")
-    separator = asked.separator or separator_of(sample)
+    separator = asked.separator or delimited.separator_of(sample)
     frame = None
     if encoding.lower() in ("utf-8", "utf8", "utf-8-sig") and not sample.startswith("sep="):
         frame = arrow_tables.read_regular_csv(path, wants.keep, wants.coded, separator)
     if frame is None:
-        text, encoding = decoded(path, path.read_bytes(), encoding, bool(asked.encoding))
-        frame = read_delimited(path, text, separator)
+        text, encoding = delimited.decoded(path, path.read_bytes(), encoding, bool(asked.encoding))
+        frame = delimited.read_delimited(path, text, separator)
     told: tuple[str, ...] = (
-        () if separator == "," else (f"columns are separated by {SEPARATORS.get(separator, repr(separator))}",)
+        ()
+        if separator == ","
+        else (f"columns are separated by {delimited.SEPARATORS.get(separator, repr(separator))}",)
     )
     if encoding.lower() not in ("utf-8", "utf8", "utf-8-sig"):
         told += (f"text is in {encoding}" + " (it is not UTF-8)" * (not asked.encoding and encoding == "cp1252"),)
@@ -203,3 +223,123 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
     if len(kept) > 1:
         told = (f"{len(kept)} files of a folder are one table" + f", named in the column {FILE!r}" * is_named, *told)
     return Table(pd.concat(frames, ignore_index=True).fillna("").astype("str"), asked, told)
+
+
+def with_points(frame: pd.DataFrame, where: str, asked: str) -> tuple[pd.DataFrame, str]:
+    """The table with every number written with a decimal point, and the decimal sign it was written with.
+
+    `asked`: `,` or `.`, "" to find it out; the sign is "" where no number holds a comma. `1,234` alone may be either:
+    raises AnnotationError, unless another number of the file tells.
+    """
+    if asked not in ("", ",", "."):
+        raise AnnotationError("bad_option", f"--read decimal={asked}: write a comma or a point")
+    columns = {str(name): _distinct(frame[name]) for name in frame if _has_comma(frame[name])}
+    numbers = {name: texts for name, texts in columns.items() if all(map(_is_number, texts))}
+    if not numbers:
+        return frame, ""
+    sure = {_sign(text) for texts in numbers.values() for text in texts} - {""}
+    if not asked and len(sure) != 1:
+        name = next(iter(numbers))
+        text = next(text for text in numbers[name] if "," in text)
+        raise AnnotationError(
+            "bad_file",
+            f"{where}: {text.strip()!r} in column {name!r} may have a decimal comma or one between thousands; say "
+            "which: --read decimal=, or --read decimal=.",
+        )
+    sign = asked or sure.pop()
+    return frame.assign(**{name: _rewritten(frame[name], sign) for name in numbers}), sign
+
+
+def _has_comma(column: pd.Series[str]) -> bool:
+    first = column.iloc[:50]
+    if (first.str.len() > LONGEST).any():
+        return False
+    return bool(column.str.contains(",", regex=False).any())
+
+
+def _distinct(column: pd.Series[str]) -> list[str]:
+    return [text for text in map(str, column.unique()) if text.strip()]
+
+
+def _is_number(text: str) -> bool:
+    return len(text) <= LONGEST and any(form.fullmatch(text) for form in (WHOLE, POINT, COMMA, THOUSANDS, GROUPED))
+
+
+def _sign(text: str) -> str:
+    """The decimal sign that a number shows beyond doubt, "" where it shows none or allows two readings."""
+    if "," not in text:
+        return ""
+    thousands, comma = THOUSANDS.fullmatch(text), COMMA.fullmatch(text)
+    if comma and (not thousands or text.strip().lstrip("+-").startswith("0")):
+        return ","
+    return "." if thousands and not comma else ""
+
+
+def _rewritten(column: pd.Series[str], sign: str) -> pd.Series[str]:
+    if sign == ".":
+        return column.astype("str").str.replace(",", "", regex=False)
+    return column.astype("str").str.replace(".", "", regex=False).str.replace(",", ".", regex=False)
+
+
+def read_workbook(path: Path, asked: str) -> tuple[pd.DataFrame, str, tuple[str, ...]]:
+    """(table, sheet, what was made of it). Sheets of equal heads are one table, with a column `sheet`.
+
+    Raises AnnotationError where it is no workbook, or where sheets of several heads leave open which is meant.
+    """
+    sheets = {name: cells for name, cells in _sheets(path).items() if len(cells) > 1}
+    if asked and asked not in sheets:
+        raise AnnotationError("bad_option", f"{path}: no filled sheet {asked!r} (there are: {', '.join(sheets)})")
+    if not sheets:
+        raise AnnotationError("bad_file", f"{path}: no sheet holds a table; give it a header and at least one label")
+    chosen = {asked: sheets[asked]} if asked else sheets
+    frames = {name: _frame(f"{path}, sheet {name!r}", cells) for name, cells in chosen.items()}
+    first = next(iter(frames))
+    if len(frames) == 1:
+        return frames[first], first, ()
+    if len({tuple(frame) for frame in frames.values()}) > 1 or SHEET in frames[first]:
+        raise AnnotationError(
+            "bad_file", f"{path}: {len(frames)} sheets hold tables ({', '.join(frames)}); say which: --read sheet=NAME"
+        )
+    whole = pd.concat([frame.assign(**{SHEET: name}) for name, frame in frames.items()], ignore_index=True)
+    return whole, "", (f"{len(frames)} sheets with one head are one table; their names are in the column {SHEET!r}",)
+
+
+def _sheets(path: Path) -> dict[str, list[list[Any]]]:
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise AnnotationError(
+            "bad_file", f"{path}: a spreadsheet, which python-calamine reads: pip install python-calamine"
+        ) from None
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                size = sum(entry.file_size for entry in packed.infolist())
+            if size > UNPACKED_MAX:
+                raise AnnotationError(
+                    "bad_file", f"{path}: holds over {UNPACKED_MAX >> 20:,} MB unpacked; save the table as a CSV"
+                )
+        with CalamineWorkbook.from_path(path) as book:
+            return {name: book.get_sheet_by_name(name).to_python() for name in book.sheet_names}
+    except (CalamineError, zipfile.BadZipFile, OSError) as error:
+        reason = str(error).splitlines()[0][:100]
+        what = "this is a spreadsheet or an archive that cannot be read"
+        raise AnnotationError("bad_file", f"{path}: {what} ({reason}); save the table as a CSV in UTF-8") from None
+
+
+def _frame(where: str, cells: list[list[Any]]) -> pd.DataFrame:
+    """Rows above the head that hold a title alone, and rows and columns without any cell, are passed over."""
+    rows = [[_text(cell) for cell in row] for row in cells]
+    rows = [row for row in rows if any(row)]
+    while len(rows) > 1 and sum(map(bool, rows[0])) == 1 < sum(map(bool, rows[1])):
+        rows = rows[1:]
+    used = [place for place in range(len(rows[0])) if any(row[place] for row in rows)] if rows else []
+    rows = [[row[place] for place in used] for row in rows]
+    delimited.check_header(where, rows[0] if rows else [""])
+    return pd.DataFrame(rows[1:], columns=rows[0], dtype="str")
+
+
+def _text(cell: Any) -> str:
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() else repr(cell)
+    return str(cell).strip() if cell is not None else ""

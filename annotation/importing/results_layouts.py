@@ -9,7 +9,7 @@ from annotation.importing.labels import results, results_labels
 from annotation.importing.labels.results_entries import reading_of, results_of
 from annotation.importing.published_labels import results_dr3_eval, results_race, results_reportbench, results_wlc
 from annotation.importing.published_labels.results_deepresearchgym import read_deepresearchgym_results
-from annotation.tool_answers.places import FIELDS
+from annotation.tool_answers.entries import FIELDS
 
 
 @dataclass(frozen=True)

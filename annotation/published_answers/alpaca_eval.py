@@ -11,8 +11,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.records import records
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, records
 from plain.hashes import text_sha256
 
 TIES = (0.0, 1.5)

@@ -9,8 +9,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import Row, as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.records import records
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, records
 from plain.hashes import text_sha256
 
 AUTHORS = "authors"

@@ -11,8 +11,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.records import records
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, records
 
 WON = {"model_1": "A", "model_a": "A", "model_2": "B", "model_b": "B"}
 DISAGREEING = "tie (inconsistent)"  # the two games named different winners

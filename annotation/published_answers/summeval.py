@@ -11,8 +11,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import Row, as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.records import records
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, records
 
 PEOPLE = {"expert_annotations": "expert", "turker_annotations": "crowd"}
 NAME = re.compile(r"(?P<judge>.+?)_(?P<criterion>coh|con|flu|rel)(?:_detailed)?\.json")

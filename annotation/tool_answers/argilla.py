@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files import decoding, rows
-from annotation.tool_answers import entries, places
+from annotation.tool_answers import entries
 from annotation.tool_answers.answers import (
     RATIONALE,
     WHY,
@@ -22,7 +22,7 @@ from annotation.tool_answers.answers import (
     mark_of,
 )
 
-PLACES = places.metadata_places("metadata", "fields")
+PLACES = entries.metadata_places("metadata", "fields")
 SETTINGS = ("settings.json", "dataset.json")
 UNUSED = ("draft", "discarded")
 LONG = 200  # characters: a longer text is no answer

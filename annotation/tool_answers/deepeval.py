@@ -5,9 +5,9 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files import decoding, rows
-from annotation.tool_answers import entries, places
+from annotation.tool_answers import entries
 
-PLACES = places.metadata_places("metadata", "additionalMetadata")
+PLACES = entries.metadata_places("metadata", "additionalMetadata")
 KIND = " [GEval]"  # DeepEval adds it to the name of a metric that a model was asked in words
 CASES, METRICS = ("testCases", "test_cases"), ("metricsData", "metrics_data", "metricsMetadata")
 

@@ -13,9 +13,9 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.rows import DECODER, UNPACKED_MAX, read_json
-from annotation.tool_answers import entries, places
+from annotation.tool_answers import entries
 
-PLACES = places.metadata_places("score.metadata", "sample.metadata")
+PLACES = entries.metadata_places("score.metadata", "sample.metadata")
 UNSCORED = "NaN"  # Score.unscored(): kept in the log, left out of every metric
 HEADERS = ("header.json", "_journal/start.json")  # the second where a run was cut off
 

@@ -13,7 +13,7 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.rows import read_csv, read_json
-from annotation.tool_answers import entries, places
+from annotation.tool_answers import entries
 from annotation.tool_answers.answers import (
     BOOKKEEPING,
     RATIONALE,
@@ -25,7 +25,7 @@ from annotation.tool_answers.answers import (
     mark_of,
 )
 
-PLACES = places.metadata_places("data", "meta")
+PLACES = entries.metadata_places("data", "meta")
 FIELDS_OF_ROWS = (
     "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement", "rater", "left", "right",
     "report", *BOOKKEEPING,

@@ -9,11 +9,11 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers import entries, places
-from annotation.tool_answers.records import one_of, records, value_of
+from annotation.tool_answers import entries
+from annotation.tool_answers.entries import one_of, records, value_of
 
 KINDS = {"ANNOTATION": "human", "EVAL": "judge", "API": ""}
-PLACES = places.metadata_places("metadata", "trace.metadata")
+PLACES = entries.metadata_places("metadata", "trace.metadata")
 
 
 def read_langfuse(path: Path, reading: entries.Reading) -> entries.Found:

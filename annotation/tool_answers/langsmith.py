@@ -9,11 +9,11 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers import entries, places
-from annotation.tool_answers.records import one_of, records, value_of
+from annotation.tool_answers import entries
+from annotation.tool_answers.entries import one_of, records, value_of
 
 KINDS = {"app": "human", "model": "judge", "auto_eval": "judge"}  # api: whatever sent it
-PLACES = places.metadata_places("extra", "feedback_source.metadata")
+PLACES = entries.metadata_places("extra", "feedback_source.metadata")
 
 
 def read_langsmith(path: Path, reading: entries.Reading) -> entries.Found:

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.files.decoding import Row, as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.places import metadata_places
-from annotation.tool_answers.records import one_of, records, value_of
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, metadata_places, one_of, records, value_of
 
 KINDS = {"HUMAN": "human", "LLM_JUDGE": "judge", "AI_JUDGE": "judge", "CODE": "judge"}
 METRIC = re.compile(r"(?P<name>.+?)(?:/(?P<version>v\d+))?/(?P<part>score|value|rating)")

@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.files.decoding import Row, as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.places import metadata_places
-from annotation.tool_answers.records import records
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, metadata_places, records
 
 PLACES = metadata_places("data", "datasource_item", "datasource_item.item")
 ANSWERED = ("choice", "score", "correct")  # of an event's data, the first that is there

@@ -10,9 +10,17 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.places import metadata_places, text_at
-from annotation.tool_answers.records import one_of, records, value_of
+from annotation.tool_answers.entries import (
+    Entry,
+    Found,
+    Reading,
+    flat,
+    metadata_places,
+    one_of,
+    records,
+    text_at,
+    value_of,
+)
 
 KINDS = {"HUMAN": "human", "LLM": "judge", "CODE": "judge"}
 PLACES = metadata_places("metadata")

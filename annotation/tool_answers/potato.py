@@ -26,8 +26,7 @@ from annotation.tool_answers.answers import (
     add_failed,
     mark_of,
 )
-from annotation.tool_answers.entries import Found, Reading
-from annotation.tool_answers.places import metadata_places
+from annotation.tool_answers.entries import Found, Reading, metadata_places
 
 PLACES = metadata_places("data")
 STATE, FIRST_VERSION = "user_state.json", "annotated_instances.jsonl"

@@ -8,9 +8,7 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import Entry, Found, Reading, flat
-from annotation.tool_answers.places import metadata_places
-from annotation.tool_answers.records import one_of, records
+from annotation.tool_answers.entries import Entry, Found, Reading, flat, metadata_places, one_of, records
 
 PLACES = metadata_places("meta", "task")
 IGNORED = "ignore"

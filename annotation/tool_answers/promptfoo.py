@@ -5,9 +5,9 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files import decoding, rows
-from annotation.tool_answers import entries, places
+from annotation.tool_answers import entries
 
-PLACES = places.metadata_places("component.assertion", "vars", "metadata", "testCase.vars", "testCase.metadata")
+PLACES = entries.metadata_places("component.assertion", "vars", "metadata", "testCase.vars", "testCase.metadata")
 ERROR = "2"  # ResultFailureReason.ERROR: the call failed, so there is no answer
 
 

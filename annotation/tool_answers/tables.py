@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 import pandas as pd
 
 from annotation.files.decoding import storable
-from annotation.tool_answers.entries import Entry, Found
-from annotation.tool_answers.places import text_at
+from annotation.tool_answers.entries import Entry, Found, text_at
 
 NEEDED = ("rater_id", "rater_kind", "criterion", "label")
 COLUMNS = (

@@ -1,15 +1,17 @@
 """What a shell offers after Tab: names of studies and protocols, and the words an option takes. Loads no library."""
 
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+
+PREFIX = "sqlite:///"
 
 
 def studies(incomplete: str) -> list[str]:
     """Studies of the database, where it is a SQLite file."""
-    from db.study_names import study_names
-
-    names = study_names(os.environ.get("CALIPERS_DATABASE_URL") or "sqlite:///calipers.db")
+    names = _study_names(os.environ.get("CALIPERS_DATABASE_URL") or "sqlite:///calipers.db")
     return [name for name in names if name.startswith(incomplete)]
 
 
@@ -39,3 +41,17 @@ def studies_or_labels(incomplete: str) -> list[str]:
 def among(*words: str) -> Callable[[str], list[str]]:
     """One of these words."""
     return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+
+
+def _study_names(url: str) -> list[str]:
+    """In the order they were made, read without SQLAlchemy: a shell waits while a name is completed.
+
+    Empty for another kind of database, and where there is nothing to read.
+    """
+    if not url.startswith(PREFIX):
+        return []
+    try:
+        with closing(sqlite3.connect(f"{Path(url.removeprefix(PREFIX)).absolute().as_uri()}?mode=ro", uri=True)) as db:
+            return [str(name) for (name,) in db.execute("SELECT name FROM studies ORDER BY id")]
+    except sqlite3.Error:
+        return []

@@ -1,4 +1,8 @@
-"""A mapping for any table: parts by the names of columns, raters and words by what they say, the rest asked for."""
+"""A mapping for any table: parts by the names of columns, raters and words by what they say, the rest asked for.
+
+After the columns comes the shape (answers in one column, or in one for each rater, criterion or both), after the
+answers what names an item and its topic.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,12 @@ from difflib import get_close_matches
 import pandas as pd
 
 from calibration.table.roles import NAMES, as_text, roles_of
-from calibration.tidying import items, mapping, readings, shapes, value_sets
+from calibration.table.typed_cells import is_number
+from calibration.table.verdicts import EXTRA, NUMBERS
+from calibration.tidying import keys, mapping, readings
 from calibration.tidying.found import FROM, Found, kind_of
-from calibration.tidying.raters import kind_of_word
+from calibration.tidying.raters import bare_name, crossed, kind_of_word
+from calibration.tidying.value_sets import plain, recognise
 
 OVERALL = "overall"
 # names of columns in which only people stand
@@ -20,6 +27,11 @@ PERSONS = frozenset(
 )
 NOTHING = mapping.Asked()
 KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"])
+MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
+NO_KEY = (
+    "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
+)  # fmt: skip
+ORDER = "__order"  # in which order a row names its pair
 
 
 def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Proposal:
@@ -31,12 +43,12 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
         found.problems.append("the table has no rows; give it at least one label")
         return mapping.Proposal(found.mapping, (), tuple(found.problems))
     _find_columns(found)
-    shapes.find_shape(found)
+    find_shape(found)
     _find_raters(found)
     if "label" in found.columns or found.spread:
         _find_criterion(found)
         readings.find_answers(found)
-        items.find_items(found)
+        find_items(found)
     return mapping.Proposal(found.mapping, tuple(found.told), tuple(found.problems))
 
 
@@ -114,7 +126,7 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
         found.told.append(f"{column!r} says who is a person and who a judge")
         return
     found.kinds = {name: kind_of(name, found.asked) for name in raters}
-    source = value_sets.plain(found.columns.get("rater_id", ("",))[0])
+    source = plain(found.columns.get("rater_id", ("",))[0])
     if source in PERSONS and not found.asked.people:
         found.kinds = {name: kind or "human" for name, kind in found.kinds.items()}
         found.told.append(f"who stands in {found.columns['rater_id'][0]!r} is a person")
@@ -151,3 +163,156 @@ def _find_criterion(found: Found) -> None:
     if close:
         found.problems.append(f"is {close[0]!r} the criterion? --map criterion={close[0]}, or --map criterion==overall")
     found.constants["criterion"] = OVERALL
+
+
+def find_shape(found: Found) -> None:
+    """Whether answers are in one column, or in one for each rater, criterion or both."""
+    wide = {part: found.asked.columns.get(part, ()) for part in ("rater_id", "criterion")}
+    for part, columns in wide.items():
+        if len(columns) > 1 and all(name in found.table for name in columns):
+            found.spread = tuple(mapping.Spread(name, **{part: bare_name(name)}) for name in columns)
+            found.columns.pop("label", None)
+            found.columns.pop(part, None)
+            return
+    if "label" in found.columns:
+        return
+    candidates = [name for name in found.free() if _holds_answers(name, found.table[name])]
+    if not candidates:
+        found.problems.append(_no_label(found))
+    elif "rater_id" in found.columns:
+        _spread_criteria(found, candidates)
+    else:
+        _spread_raters(found, candidates)
+
+
+def _no_label(found: Found) -> str:
+    return (
+        f"no column holds the answers (there are: {', '.join(found.names[:20])}); say which: --map label=COLUMN, "
+        "or --map rater_id=ONE+OTHER where each rater has a column"
+    )
+
+
+def _spread_criteria(found: Found, named: Sequence[str]) -> None:
+    """One column, or one for each criterion; beside numbers and verdicts, columns of other words are none."""
+    sure = [name for name in named if _is_sure(found.table[name])]
+    candidates = sure or list(named)
+    if left := [name for name in named if name not in candidates]:
+        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --map criterion=ONE+OTHER)")
+    if len(candidates) == 1:
+        found.columns["label"] = (candidates[0],)
+        found.told.append(f"the answers stand in {candidates[0]!r}")
+        return
+    found.spread = tuple(mapping.Spread(name, criterion=bare_name(name)) for name in candidates)
+    found.told.append(f"a column for each criterion: {', '.join(candidates)}")
+
+
+def _spread_raters(found: Found, candidates: Sequence[str]) -> None:
+    grid = crossed(candidates)
+    if grid:
+        found.spread = grid
+        who, what = (dict.fromkeys(getattr(one, name) for one in grid) for name in ("rater_id", "criterion"))
+        found.told.append(f"a column for each rater ({', '.join(who)}) and criterion ({', '.join(what)})")
+        return
+    core = [name for name in candidates if kind_of(bare_name(name), found.asked)]
+    alike = [name for name in candidates if name in core or _alike(found.table, name, core or candidates)]
+    kinds = {kind_of(bare_name(name), found.asked) for name in core}
+    raters = core if len(kinds) == 2 else alike
+    if not core and (len(candidates) > 1 or not any(name in found.table for name in FROM)):
+        found.problems.append(
+            f"{', '.join(map(repr, candidates))} may hold answers, and no column is known to say who gave them: where "
+            "a row is one answer, --map item_id=COLUMN --map rater_id=COLUMN --map label=COLUMN; where each of them is "
+            f"a rater, --map rater_id={'+'.join(candidates)}; where each is a criterion, --map "
+            f"criterion={'+'.join(candidates)},rater_id=COLUMN"
+        )
+        return
+    if len(raters) == 1:
+        found.columns["label"] = (raters[0],)
+        return
+    found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
+    found.told.append(f"a column for each rater: {', '.join(raters)}")
+    left = [name for name in alike if name not in raters]
+    if left:
+        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --map rater_id=ONE+OTHER)")
+
+
+def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
+    words = {word.strip() for word in cells.unique()} - {""}
+    if not words or len(words) > MANY or max(map(len, words)) > LONG or plain(name).endswith((" id", "index", "hash")):
+        return False
+    if name in (*FROM, "id", "key"):
+        return False
+    read = recognise(words, name, False)
+    return read.answers.read_as in ("verdicts", "sides", "scores") or len(words) <= 8
+
+
+def _is_sure(cells: pd.Series[str]) -> bool:
+    words = {word.strip() for word in cells.unique()} - {""}
+    return recognise(words, "", False).answers.read_as in ("verdicts", "sides", "scores")
+
+
+def _alike(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:
+    """Whether a column's answers are of the same set as those of the others."""
+    own = {*table[name].str.strip()} - {""}
+    words = {word for one in others if one != name for word in table[one].str.strip()} - {""}
+    numbers = all(map(is_number, own)) and bool(words) and all(map(is_number, words))
+    return numbers or bool(own & words)
+
+
+def find_items(found: Found) -> None:
+    """What names an item and its cluster: a column that does, else the smallest set of columns without repeats."""
+    if "rater_id" not in found.columns and not any(one.rater_id for one in found.spread) and not found.constants:
+        return
+    table = _with_ordered_pairs(found)
+    apart = [
+        found.columns[part][0] for part in ("rater_id", "criterion", "run", "presentation") if part in found.columns
+    ]
+    apart += [ORDER] if ORDER in table else []
+    own = list(found.columns.get("item_id", ()))
+    if own and "item_id" not in found.asked.columns and not _is_shared(found, own):
+        found.told.append(f"{own[0]!r} differs in every row, so it names no item")
+        del found.columns["item_id"]
+        own = []
+    known = own or [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
+    more = keys.smallest_key(table, known, apart, _candidates(found, known))
+    if more is None and len(known):
+        more = ()  # rows that repeat are named when the labels are checked
+    if more is None or not (known or more):
+        found.problems.append("no column or set of columns names the items: --map item_id=ONE+OTHER")
+        return
+    found.columns["item_id"] = (*known, *more)
+    if tuple(known) != (*known, *more) or len(known) > 1:
+        found.told.append(f"an item is {' with '.join((*known, *more))}")
+    if "cluster_id" not in found.columns:
+        found.told.append(
+            "no column names the topic, so each item counts as one of its own; where items share one: --map "
+            "cluster_id=COLUMN"
+        )
+
+
+def _with_ordered_pairs(found: Found) -> pd.DataFrame:
+    """The table with each pair's names in one order, and the order they were in."""
+    if not {"system_a", "system_b"} <= {*found.columns}:
+        return found.table
+    one, other = (found.columns[part][0] for part in ("system_a", "system_b"))
+    turned = found.table[one] > found.table[other]
+    low, high = found.table[one].mask(turned, found.table[other]), found.table[other].mask(turned, found.table[one])
+    return found.table.assign(**{one: low, other: high, ORDER: turned.astype("str")})
+
+
+def _is_shared(found: Found, item: list[str]) -> bool:
+    """Whether the column may name items: some value is in several rows, or one row holds all answers to it."""
+    if any(one.rater_id for one in found.spread):
+        return True
+    raters = found.table[found.columns["rater_id"][0]].nunique() if "rater_id" in found.columns else 1
+    return raters < 2 or bool(found.table[item[0]].duplicated().any())
+
+
+def _candidates(found: Found, known: Sequence[str]) -> list[str]:
+    """Columns that may take part in a key, ids first; none of what was answered, measured or written in words."""
+    used = {name for part, names in found.columns.items() if part in NO_KEY for name in names}
+    used |= {one.column for one in found.spread} | {*known}
+    free = [name for name in found.names if name not in used and found.table[name].ne("").all()]
+    shared = [
+        name for name in free if any(one.rater_id for one in found.spread) or found.table[name].duplicated().any()
+    ]
+    return sorted(shared, key=lambda name: not plain(name).endswith(("id", "key", "index", "turn")))

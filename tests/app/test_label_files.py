@@ -79,7 +79,7 @@ def test_what_was_written_comes_back_all_at_once_and_without_the_quotes_of_sprea
     )
     path = tmp_path / "labels.csv"
     path.write_bytes(out.getvalue().encode())
-    with patch("annotation.files.tables.read_delimited", side_effect=AssertionError("row by row")):
+    with patch("annotation.files.delimited.read_delimited", side_effect=AssertionError("row by row")):
         frame = read_labels(path)
     assert list(frame.astype("str").itertuples(index=False, name=None)) == rows
 

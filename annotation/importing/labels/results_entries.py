@@ -6,7 +6,7 @@ from annotation.errors import ImportingError
 from annotation.files.decoding import collecting, nfc
 from annotation.importing.labels import results, results_labels
 from annotation.people.keys import keyed
-from annotation.tool_answers import answers, entries, places
+from annotation.tool_answers import answers, entries
 
 OPTIONAL = ("answer", "first", "reason", "probe", "sha256_a", "sha256_b")
 
@@ -92,8 +92,8 @@ def _told(entry: entries.Entry, options: results.ResultOptions, part: str) -> st
     asked = options.columns.get(part)
     if not asked:
         return entry.told(part)
-    found = places.text_at(entry.record, asked)
+    found = entries.text_at(entry.record, asked)
     if found is None and part not in OPTIONAL:
-        there = places.near(entry.record, asked)
+        there = entries.near(entry.record, asked)
         raise ImportingError(f"{entry.where}: nothing at {asked!r} ({there}); correct --map {part}=…")
     return found or ""

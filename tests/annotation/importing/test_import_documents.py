@@ -18,7 +18,7 @@ import pypandoc
 import pytest
 from sqlalchemy import Engine, select
 
-from annotation.documents import document_tree, pandoc
+from annotation.documents import document_tree, reading
 from annotation.documents.reading import read_document
 from annotation.errors import AnnotationError, ImportingError
 from annotation.importing.layouts import propose
@@ -262,7 +262,7 @@ def test_joined_cells_are_counted_before_they_are_made() -> None:
     ("name", "value", "html"), [("MEMORY_MB", 1, b"<p>a</p>" * 9_000), ("PATIENCE_S", 0.01, b"<p>a</p>" * 90_000)]
 )
 def test_neither_memory_nor_time_runs_away(name: str, value: float, html: bytes, monkeypatch) -> None:
-    monkeypatch.setattr(pandoc, name, value)
+    monkeypatch.setattr(reading, name, value)
     with pytest.raises(ImportingError, match=f"over 1 MB|not read within {value} s"):
         read_document(html, ".html", "x")
 

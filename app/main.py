@@ -35,13 +35,7 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     yield
 
 
-app = st.App(
-    "shell.py",
-    routes=routes,
-    middleware=middleware,
-    exception_handlers=exception_handlers,
-    lifespan=lifespan,
-)
+app = st.App("shell.py", routes=routes, middleware=middleware, exception_handlers=exception_handlers, lifespan=lifespan)
 
 
 OPEN_FILES = Path("/dev/fd")

@@ -114,8 +114,7 @@ class CalibrationSettings:
             )
         if self.planned_topics is not None and (type(self.planned_topics) is not int or self.planned_topics < 1):
             raise CalibrationError(
-                "unknown_form",
-                f"settings.planned_topics is {self.planned_topics!r}; use a whole number from 1",
+                "unknown_form", f"settings.planned_topics is {self.planned_topics!r}; use a whole number from 1"
             )
         if self.resamples < 1 or not 0 < self.margin < 1:
             raise CalibrationError(
@@ -137,8 +136,7 @@ class CalibrationSettings:
         size = len(self.weights)
         if any(len(row) != size or any(not 0 <= cell <= 1 for cell in row) for row in self.weights):
             raise CalibrationError(
-                "unknown_form",
-                "settings.weights is no square of numbers from 0 to 1; give one row and one column each",
+                "unknown_form", "settings.weights is no square of numbers from 0 to 1; give one row and one column each"
             )
         if self.at_least is not None and self.at_least_kappa is not None:
             raise CalibrationError("unknown_form", "settings.at_least and settings.at_least_kappa exclude each other")

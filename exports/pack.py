@@ -10,7 +10,7 @@ import pandas as pd
 
 from calibration.results import CalibrationReport
 from calibration.warnings.comparison_cautions import changed_plan
-from exports import answer, answer_page, bibliography, errors, index, page
+from exports import answer, bibliography, errors, index, page
 from exports.as_json import as_json, report_json
 from exports.as_latex import as_latex
 from exports.facts import StudyFacts
@@ -120,7 +120,7 @@ def pack(
     methods, title = methods_paragraph(report, facts).markdown, (facts.title if facts else "") or ""
     files["index.md"] = index.index_md(index.index_of(tables, shown)).encode()
     files["report.html"] = page.report_page(report, tables, shown, methods, title).encode()
-    return {"answer.pdf": answer_page.answer_pdf(report, title).saved("pdf"), **files}
+    return {"answer.pdf": answer.answer_pdf(report, title).saved("pdf"), **files}
 
 
 def brief_pack(report: CalibrationReport, facts: StudyFacts | None = None) -> dict[str, bytes]:
@@ -132,7 +132,7 @@ def brief_pack(report: CalibrationReport, facts: StudyFacts | None = None) -> di
     first = answer.carrying(report)
     return {
         REPORT: report_json(report).encode(),
-        "answer.pdf": answer_page.answer_pdf(report, title).saved("pdf"),
+        "answer.pdf": answer.answer_pdf(report, title).saved("pdf"),
         "report.html": page.report_page(report, (), [first] if first else [], title=title, brief=True).encode(),
         "agreement.tex": as_latex(agreement_table(report)).encode(),
         "methods.tex": methods.latex.encode(),

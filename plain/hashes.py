@@ -1,6 +1,7 @@
 """Hashes of texts, files and values, and canonical JSON (RFC 8785): one text for one value, here and in a browser."""
 
 import hashlib
+import hmac
 import json
 import math
 import re
@@ -88,6 +89,11 @@ CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii
 def text_sha256(text: str) -> str:
     """The sha256 of the text's UTF-8 bytes, as hex."""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def keyed(key: str, text: str) -> str:
+    """HMAC-SHA256 of the text, hex."""
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
 
 
 def canonical_sha256(value: Any) -> str:

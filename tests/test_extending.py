@@ -19,10 +19,8 @@ import exports.pack
 from annotation.errors import AnnotationError
 from annotation.importing.claims.probe_records import ParsedProbes
 from annotation.importing.labels.results import Results
-from annotation.importing.layouts import LAYOUTS, Layout
-from annotation.importing.probe_layouts import PROBE_LAYOUTS, ProbeLayout
+from annotation.importing.layouts import LAYOUTS, PROBE_LAYOUTS, RESULT_LAYOUTS, Layout, ProbeLayout, ResultLayout
 from annotation.importing.reports.records import Parsed, SystemRecord, TopicRecord, report_in_row
-from annotation.importing.results_layouts import RESULT_LAYOUTS, ResultLayout
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.running.run import run_judges
 from annotation.protocol import read_protocol, shipped_protocols

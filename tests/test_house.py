@@ -59,7 +59,7 @@ def imports(path: Path) -> set[str]:
 
 
 def test_few_of_the_lines_are_imports_and_half_of_the_files_have_120_lines() -> None:
-    """7 % of lines was the aim; what is left above it are functions that load a library when they need it."""
+    """Functions that load a library when they need it are counted too."""
     own = [path for path in FILES if path.relative_to(ROOT).parts[0] != "benchmarks"]
     lengths = {path: len(path.read_text("utf-8").splitlines()) for path in own}
     lines = sum(
@@ -67,7 +67,7 @@ def test_few_of_the_lines_are_imports_and_half_of_the_files_have_120_lines() -> 
              for at in range(node.lineno, (node.end_lineno or node.lineno) + 1)})
         for path in own
     )  # fmt: skip
-    assert lines <= 0.0715 * sum(lengths.values())
+    assert lines <= 0.07 * sum(lengths.values())
     assert statistics.median(lengths.values()) >= 120
 
 
@@ -109,7 +109,7 @@ FLOORS = {
         "stress_tests", "aligning",
     ),
     "annotation.importing": (
-        "reports", "claims", "labels", "published_labels", "layouts", "probe_layouts", "results_layouts",
+        "reports", "claims", "labels", "published_labels", "layouts",
         "gold",
     ),
     "app": (
@@ -120,7 +120,7 @@ FLOORS = {
     "app.commands": (
         "completing", "opening", "printing", "tidying", "doctor", "backup", "results", "judges", "people", "items", "study",
     ),
-    "calipers": ("own_folders", "kept_reports", "label_files", "mapping_files", "layout_files", "tidy_files", "notebook", "__main__"),
+    "calipers": ("own_folders", "kept_reports", "label_files", "mapping_files", "tidy_files", "notebook", "__main__"),
     "app.screens": ("look", "leaving", "waiting", "report_page", "annotators", "results", "study", "evaluator"),
 }  # fmt: skip
 # Public names, which stay wherever the code behind them moves: no other code reads them

@@ -10,7 +10,8 @@ from typing import Any
 from sqlalchemy import Engine, select
 
 from annotation.importing.reports.deepresearch_bench import CRITERIA, QUERIES, RAW, read_deepresearch_bench
-from annotation.importing.reports.write import ImportReport, import_reports
+from annotation.importing.reports.import_report import ImportReport
+from annotation.importing.reports.write import import_reports
 from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from db.connect import reading, transaction

@@ -105,11 +105,7 @@ def _template_version(template: str) -> str | None:
 def _orders(session: orm.Session, study: Study) -> dict[int, tuple[int, bool]]:
     """rater -> repeats, and whether an item was shown in both orders within one of them."""
     per_item = (
-        select(
-            Assignment.rater_id,
-            Assignment.repeat_no,
-            func.count(Assignment.left.distinct()).label("sides"),
-        )
+        select(Assignment.rater_id, Assignment.repeat_no, func.count(Assignment.left.distinct()).label("sides"))
         .join(Judge, Judge.rater_id == Assignment.rater_id)
         .where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN))
         .group_by(Assignment.rater_id, Assignment.item_id, Assignment.repeat_no)

@@ -77,11 +77,7 @@ def left_out_counts(session: orm.Session, study: Study) -> dict[str, Any]:
         .join(Assignment, Assignment.id == CURRENT_LABELS.c.assignment_id)
         .join(Item, Item.id == Assignment.item_id)
         .join(Criterion, Criterion.id == CURRENT_LABELS.c.criterion_id)
-        .where(
-            Assignment.study_id == study.id,
-            Assignment.status.in_(HANDED_IN),
-            Assignment.purpose.in_(COUNTED),
-        )
+        .where(Assignment.study_id == study.id, Assignment.status.in_(HANDED_IN), Assignment.purpose.in_(COUNTED))
         .group_by(excluded, retired)
     )
     handed_in = {(bool(is_excluded), bool(is_retired)): count for is_excluded, is_retired, count in rows}

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import orm, select
+from sqlalchemy import orm
 
 from annotation.errors import AnnotationError
+from annotation.facts.leakage_facts import newest_reports
 from annotation.files.folders import match
 from annotation.source_lists.cited_works import Work, cited_works, is_known_by_address, matched
-from db.tables import Report, Study, System, Topic
+from db.tables import Report, Study, System
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,8 @@ class ReportReferences:
 
 def references_of(session: orm.Session, study: Study, wanted: Mapping[str, Sequence[Work]]) -> list[ReportReferences]:
     """Every report but references, on topics that have a list. Raises AnnotationError where no topic has one."""
-    rows = session.execute(
-        select(Topic.key, System.key, Report.original_text)
-        .join(Topic, Topic.id == Report.topic_id)
-        .join(System, System.id == Report.system_id)
-        .where(Report.study_id == study.id, Report.status == "ready", System.is_reference.is_(False))
-        .order_by(Topic.key, System.key, Report.version)
-    )
-    newest = {(topic, system): text for topic, system, text in rows}
+    read = newest_reports(session, study, Report.original_text, System.is_reference)
+    newest = {at: text for at, (text, is_reference) in read.items() if not is_reference}
     lists = {topic: match(topic, wanted) for topic, _ in newest}
     if not any(lists.values()):
         raise AnnotationError(

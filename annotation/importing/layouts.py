@@ -1,16 +1,26 @@
-"""The layouts in which reports may lie, one line each, and which of them a path looks like."""
+"""The layouts in which reports, claims and labels made elsewhere may lie, one line each; which of them a path is in."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from annotation.answer_layouts import ANSWER_LAYOUTS
 from annotation.documents.reading import SUFFIXES as DOCUMENTS
 from annotation.errors import ImportingError
 from annotation.files.rows import SUFFIXES
+from annotation.importing.claims import probe_records, probes_deepresearchgym, probes_table
+from annotation.importing.claims.probes_dr3_eval import read_dr3_eval_probes
+from annotation.importing.claims.probes_reportbench import read_reportbench_probes
+from annotation.importing.claims.probes_wlc import read_wlc_probes
+from annotation.importing.labels import results, results_labels
+from annotation.importing.labels.results_entries import reading_of, results_of
+from annotation.importing.published_labels import results_dr3_eval, results_race, results_reportbench, results_wlc
+from annotation.importing.published_labels.results_deepresearchgym import read_deepresearchgym_results
 from annotation.importing.reports import dr3_eval, records, reportbench, table, wlc
 from annotation.importing.reports.deepresearch_bench import QUERIES, read_deepresearch_bench
 from annotation.importing.reports.deepresearchgym import read_deepresearchgym
 from annotation.importing.reports.folder import read_folder
+from annotation.tool_answers.entries import FIELDS
 
 AUTO = "auto"
 
@@ -37,12 +47,66 @@ LAYOUTS = {
 }  # fmt: skip
 
 
-def layout_lines() -> str:
-    """One line a layout, for errors and help."""
-    return "\n".join(f"  {name}: {layout.looks_like}" for name, layout in LAYOUTS.items())
+@dataclass(frozen=True)
+class ProbeLayout:
+    """How a tree or file is read, and what it looks like."""
+
+    read: Callable[[Path, probe_records.ProbeOptions], probe_records.ParsedProbes]
+    looks_like: str
 
 
+PROBE_LAYOUTS = {
+    "table": ProbeLayout(probes_table.read_probe_table, "one JSONL, JSON, CSV or Parquet file, a probe a row"),
+    "deepresearchgym": ProbeLayout(
+        probes_deepresearchgym.read_deepresearchgym_probes,
+        "DeepResearchGym: key_point/ID_aggregated.json; claims of SYSTEM/evaluation_results_citation_JUDGE.json",
+    ),
+    "dr3_eval": ProbeLayout(
+        read_dr3_eval_probes, "DR3-Eval: gold_insights_from_*.json, checklists, useful_search.jsonl by task"
+    ),
+    "wlc": ProbeLayout(read_wlc_probes, "Wiki Live Challenge: statements of Wikipedia (facts) and of the agents"),
+    "reportbench": ProbeLayout(read_reportbench_probes, "ReportBench: SYSTEM/ARXIV_ID/citations.csv, no_citations.csv"),
+}
+
+
+@dataclass(frozen=True)
+class ResultLayout:
+    """How it is read, what it looks like, and which fields --map may place."""
+
+    read: Callable[[Path, results.ResultOptions], results.Results]
+    looks_like: str
+    fields: tuple[str, ...] = ()
+
+
+def _read_of(name: str) -> Callable[[Path, results.ResultOptions], results.Results]:
+    return lambda path, options: results_of(ANSWER_LAYOUTS[name].read(path, reading_of(options)), options)
+
+
+RESULT_LAYOUTS = {
+    "labels": ResultLayout(results_labels.read_labels_results, "labels.csv, or its columns as JSON Lines or Parquet"),
+    "wlc": ResultLayout(results_wlc.read_wlc_results, "Wiki Live Challenge: TITLE_writing.json"),
+    "deepresearchgym": ResultLayout(
+        read_deepresearchgym_results, "DeepResearchGym: SYSTEM/evaluation_results_*.json, ANNOTATOR/ID", ("answer",)
+    ),
+    "dr3_eval": ResultLayout(
+        results_dr3_eval.read_dr3_eval_results, "DR3-Eval: SYSTEM/TASK/eval_METRIC_YYYYMMDD_HHMMSS.json", ("answer",)
+    ),
+    "race": ResultLayout(results_race.read_race_results, "DeepResearch Bench: race/SYSTEM/raw_results.jsonl"),
+    "reportbench": ResultLayout(
+        results_reportbench.read_reportbench_results, "ReportBench: SYSTEM/ARXIV_ID/no_citations_web_verification.csv"
+    ),
+    "reportbench_citations": ResultLayout(
+        results_reportbench.read_reportbench_citations,
+        "ReportBench: SYSTEM/ARXIV_ID/final.csv or citations.csv, with a column match",
+    ),
+    **{name: ResultLayout(_read_of(name), layout.looks_like, FIELDS) for name, layout in ANSWER_LAYOUTS.items()},
+}
 DEPTHS = ("", "*/", "*/*/")  # where a tree is looked for: here, else in a folder below, else one further
+
+
+def layout_lines(layouts: Mapping[str, Layout | ProbeLayout | ResultLayout]) -> str:
+    """One line a layout, for errors and help."""
+    return "\n".join(f"  {name}: {layout.looks_like}" for name, layout in layouts.items())
 
 
 def propose(path: Path) -> tuple[str, str, Path]:
@@ -64,7 +128,9 @@ def propose(path: Path) -> tuple[str, str, Path]:
             break
     else:
         reason = "no file of a known layout found"
-    raise ImportingError(f"{path}: cannot tell the layout ({reason}); pass --layout with one of\n{layout_lines()}")
+    raise ImportingError(
+        f"{path}: cannot tell the layout ({reason}); pass --layout with one of\n{layout_lines(LAYOUTS)}"
+    )
 
 
 def tree_of(layout: str, path: Path) -> Path:

@@ -12,8 +12,7 @@ from db.people_tables import Enrollment, Rater
 LATER = orm.aliased(tables.Label)  # made once: to make one costs more than to run the statement
 # the database's own view: the newest revision of every answer
 CURRENT_LABELS = table(
-    "current_labels",
-    *map(column, ("assignment_id", "criterion_id", "status", "choice", "after_reveal", "left_sha256")),
+    "current_labels", *map(column, ("assignment_id", "criterion_id", "status", "choice", "after_reveal", "left_sha256"))
 )
 Shown = RowMapping  # what one item shows: a row of `shown_by_item`
 

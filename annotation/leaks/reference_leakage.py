@@ -1,14 +1,19 @@
-"""Whether a report copies the reference it is held against: its words, and whether it cites the reference's own page.
+"""Whether a report copies the reference it is held against, whether it cites its page, and from when its sources are.
 
 A topic whose reports quote the answer measures a search engine, not a writer (Wiki Live Challenge, 2026, Table 5).
+When a source came out is what its address says of it; nothing is fetched, nothing guessed.
 """
 
 import math
+import re
 from collections.abc import Iterable
+from datetime import date
 from urllib.parse import unquote, urlsplit
 
 from annotation.texts.scripts import UNITS
 
+ARXIV = re.compile(r"/(?:abs|pdf|html)/(\d\d)(\d\d)\.\d{4,5}")  # YYMM of the first version
+IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d\d?)(?:[/-](\d\d?))?(?=[/-]|$)")
 RUN = 12  # words in a row: shorter runs are names, titles and phrases that everybody uses
 
 
@@ -50,3 +55,20 @@ def _page(address: str) -> tuple[str, str, str] | None:
     except ValueError:
         return None
     return host, unquote(parts.path).replace(" ", "_").rstrip("/"), parts.query
+
+
+def earliest_date(address: str) -> date | None:
+    """The first day on which it can have come out: of the month of an arXiv number, or of a date in the path.
+
+    None where the address says none, or one that is no day.
+    """
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+        if host == "arxiv.org" or host.endswith(".arxiv.org"):
+            found = ARXIV.search(parts.path)
+            return date(2000 + int(found[1]), int(found[2]), 1) if found else None
+        found = IN_PATH.search(parts.path)
+        return date(int(found[1]), int(found[2]), int(found[3] or 1)) if found else None
+    except ValueError:
+        return None

@@ -81,10 +81,7 @@ def undo_return(
     still_open = open_to(study, rater_id).order_by(None).with_only_columns(Assignment.id)
     waiting = (
         select(mine, again)
-        .join(
-            again,
-            (again.item_id == mine.item_id) & (again.slot_no == mine.slot_no) & again.id.in_(still_open),
-        )
+        .join(again, (again.item_id == mine.item_id) & (again.slot_no == mine.slot_no) & again.id.in_(still_open))
         # once more of the row itself: only that is looked at again when somebody took the slot a moment ago
         .where(*ours, mine.purpose == "label", again.status == "open")
         .order_by(mine.taken_at, mine.id)

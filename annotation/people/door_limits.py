@@ -7,10 +7,11 @@ from sqlalchemy import func, orm, select
 from sqlalchemy.sql import ColumnElement
 
 from annotation.errors import AnnotationError
-from annotation.people.keys import ADDRESSES, key_of, keyed
+from annotation.people.keys import ADDRESSES, key_of
 from annotation.studies import audit
 from db import tables, types
 from db.people_tables import Invite, SignIn
+from plain.hashes import keyed
 
 WITHIN = timedelta(minutes=10)
 FAILURES = 10  # links that do not work, from one address

@@ -1,7 +1,5 @@
 """Keys of the database: what is hashed with one cannot be found by trying, unless somebody has the database as well."""
 
-import hashlib
-import hmac
 import secrets
 
 from sqlalchemy import orm, select
@@ -25,8 +23,3 @@ def key_of(session: orm.Session, name: str) -> str:
 def kept_key(session: orm.Session, name: str) -> str:
     """The key of this name; empty where nobody has needed it yet."""
     return session.scalar(select(people_tables.Key.secret).where(people_tables.Key.name == name)) or ""
-
-
-def keyed(key: str, text: str) -> str:
-    """HMAC-SHA256 of the text, hex."""
-    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()

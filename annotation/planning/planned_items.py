@@ -44,8 +44,7 @@ def plan_probes(session: orm.Session, study: Study, amount: pairing.Amount) -> l
     ]
     if not probes:
         raise AnnotationError(
-            "no_probes",
-            f"study {study.name!r} has no probes; bring some in: calipers import probes PATH --layout …",
+            "no_probes", f"study {study.name!r} has no probes; bring some in: calipers import probes PATH --layout …"
         )
     slots = Assignment.status.in_(LIVE), Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
     planned = select(Assignment.item_id).where(Assignment.study_id == study.id, *slots)

@@ -53,7 +53,7 @@ _DAMAGED = re.compile(
 )
 _ROUND = re.compile(  # `(1, 3)` or `{2}` where a clause ends
     r"(?<=[\w%.\"”’)}*_])[ ]?[({]([1-9][0-9]{0,2}(?:[ ]?[,;–-][ ]?[1-9][0-9]{0,2}){0,9})[)}]"
-    r"(?=[.,;:!?][ \n\"”*_]|[.,;:!?]$|[ ]?\{|\n|$)",
+    r"(?=[.,;:!?][ \n\"”*_]|[.,;:!?]$|[ ]?\{|\n|$)"
 )
 _COUNTING = re.compile(
     r"\b(?:eqs?|equations?|formulas?|steps?|options?|points?|items?|parts?|sections?|clauses?|articles?|under|rules?"

@@ -12,15 +12,7 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files import decoding, rows
 from annotation.tool_answers import entries
-from annotation.tool_answers.answers import (
-    RATIONALE,
-    WHY,
-    Answers,
-    Mark,
-    add_answers,
-    add_failed,
-    mark_of,
-)
+from annotation.tool_answers.answers import RATIONALE, WHY, Answers, Mark, add_answers, add_failed, mark_of
 
 PLACES = entries.metadata_places("metadata", "fields")
 SETTINGS = ("settings.json", "dataset.json")

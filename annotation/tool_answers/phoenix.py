@@ -10,29 +10,19 @@ from typing import Any
 
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
-from annotation.tool_answers.entries import (
-    Entry,
-    Found,
-    Reading,
-    flat,
-    metadata_places,
-    one_of,
-    records,
-    text_at,
-    value_of,
-)
+from annotation.tool_answers import entries
 
 KINDS = {"HUMAN": "human", "LLM": "judge", "CODE": "judge"}
-PLACES = metadata_places("metadata")
+PLACES = entries.metadata_places("metadata")
 SPANS = ("span_id", "context.span_id", "trace_id", "session_id")
 
 
-def read_phoenix(path: Path, reading: Reading) -> Found:
+def read_phoenix(path: Path, reading: entries.Reading) -> entries.Found:
     """The criterion is an annotation's name, the item its span; the answer its label, or the score where not every
     annotation of that name has a label. A table of evaluations without a kind is a judge's, named after the file.
     """
-    found = Found()
-    kept = list(records(path, reading, found))
+    found = entries.Found()
+    kept = list(entries.records(path, reading, found))
     unlabelled: defaultdict[str, bool] = defaultdict(bool)
     for row in kept:
         unlabelled[_name(row.values)] |= not _given(row.values, "label")
@@ -43,34 +33,37 @@ def read_phoenix(path: Path, reading: Reading) -> Found:
 
 
 def _name(record: dict[str, Any]) -> str:
-    return as_text(one_of(record, "annotation_name", "name")) or ""
+    return as_text(entries.one_of(record, "annotation_name", "name")) or ""
 
 
 def _given(record: dict[str, Any], part: str) -> str:
-    result = value_of(record.get("result"))
+    result = entries.value_of(record.get("result"))
     return next(
-        (text for place in (part, f"result.{part}") if (text := text_at({**record, "result": result}, place))), ""
+        (text for place in (part, f"result.{part}") if (text := entries.text_at({**record, "result": result}, place))),
+        "",
     )
 
 
-def _entry(where: str, record: dict[str, Any], by_label: bool, reading: Reading) -> Entry:
-    span = as_text(one_of(record, *SPANS))
+def _entry(where: str, record: dict[str, Any], by_label: bool, reading: entries.Reading) -> entries.Entry:
+    span = as_text(entries.one_of(record, *SPANS))
     if not span:
         raise ImportingError(f"{where}: no span_id; keep the index when the table is saved (reset_index)")
     kind = KINDS.get((as_text(record.get("annotator_kind")) or "LLM").upper(), "")
     value = _given(record, "label") if by_label else _given(record, "score")
     file = where.rpartition(":")[0].rpartition("/")[2].rpartition(".")[0] or "phoenix"
-    user = as_text(one_of(record, "user_id", "identifier")) or ""
-    metadata = value_of(record.get("metadata"))
+    user = as_text(entries.one_of(record, "user_id", "identifier")) or ""
+    metadata = entries.value_of(record.get("metadata"))
     named = {
-        "human": reading.pseudonym(text_at({"m": metadata}, "m.reviewer") or user or "annotator"),
-        "judge": text_at({"m": metadata}, "m.model") or as_text(record.get("identifier")) or f"{_name(record) or file}",
+        "human": reading.pseudonym(entries.text_at({"m": metadata}, "m.reviewer") or user or "annotator"),
+        "judge": entries.text_at({"m": metadata}, "m.model")
+        or as_text(record.get("identifier"))
+        or f"{_name(record) or file}",
     }
     position = as_text(record.get("document_position")) or ""
     held = {
         **record, "metadata": metadata, "given": value, "why": _given(record, "explanation"),
         "called": _name(record) or file, "rater": named.get(kind, "annotator"),
     }  # fmt: skip
-    usual = PLACES | flat(criterion="called", answer="given", reason="why", judge="rater")
+    usual = PLACES | entries.flat(criterion="called", answer="given", reason="why", judge="rater")
     name = f"{span}|{position}" if position else span
-    return Entry(where, held, usual, status="" if value else "missing", kind=kind, name=name)
+    return entries.Entry(where, held, usual, status="" if value else "missing", kind=kind, name=name)

@@ -18,14 +18,7 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting
 from annotation.files.rows import read_csv, read_json, read_json_rows
-from annotation.tool_answers.answers import (
-    RATIONALE,
-    Answers,
-    Mark,
-    add_answers,
-    add_failed,
-    mark_of,
-)
+from annotation.tool_answers.answers import RATIONALE, Answers, Mark, add_answers, add_failed, mark_of
 from annotation.tool_answers.entries import Found, Reading, metadata_places
 
 PLACES = metadata_places("data")

@@ -119,9 +119,7 @@ def _append(session: orm.Session, principal: Principal, remark: int, what: str, 
 def _skips(session: orm.Session, study: Study) -> Iterator[tuple[Event, str, int]]:
     """The audit lines of work given back with a reason, their rater's pseudonym and the item."""
     skipped = select(Assignment.id, Assignment.item_id).where(
-        Assignment.study_id == study.id,
-        Assignment.status.in_(("returned", "void")),
-        Assignment.returned == "skipped",
+        Assignment.study_id == study.id, Assignment.status.in_(("returned", "void")), Assignment.returned == "skipped"
     )
     item_of = dict(session.execute(skipped).all())
     rows = session.execute(

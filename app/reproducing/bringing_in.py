@@ -10,8 +10,8 @@ from annotation import errors, studies
 from annotation.importing.claims.probes_write import import_probes
 from annotation.importing.labels.results import ResultOptions, Results
 from annotation.importing.labels.results_write import import_results
+from annotation.importing.layouts import RESULT_LAYOUTS
 from annotation.importing.reports import records, write
-from annotation.importing.results_layouts import RESULT_LAYOUTS
 from annotation.people.principals import Principal, local_admin
 from annotation.planning.slots import apply_plan, make_plan
 from annotation.protocol import Protocol, parse_protocol

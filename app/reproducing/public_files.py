@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from annotation.errors import ImportingError
-from annotation.importing import layouts, probe_layouts
+from annotation.importing import layouts
 from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions
 from annotation.importing.reports.records import Parsed
 from annotation.protocol import Protocol
@@ -76,7 +76,7 @@ def read_part_probes(part: Part, protocol: Protocol, folder: Path, tree: Path) -
         kind=answers.probe or "", context=answers.context, answers=tuple(label.id for label in answers.labels),
         sources=sources,
     )  # fmt: skip
-    parsed = probe_layouts.PROBE_LAYOUTS[part.probes].read(root if part.probes_from != (".",) else tree, options)
+    parsed = layouts.PROBE_LAYOUTS[part.probes].read(root if part.probes_from != (".",) else tree, options)
     if parsed.problems:
         raise ImportingError(_first(parsed.problems))
     return parsed

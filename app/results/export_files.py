@@ -11,14 +11,7 @@ import pandas as pd
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.facts.label_rows import (
-    count_label_rows,
-    criterion_rows,
-    keep_export,
-    label_rows,
-    report_rows,
-    standing_of,
-)
+from annotation.facts import label_rows
 from annotation.facts.study_facts import study_facts
 from annotation.items.shown import item_code, items_shown
 from annotation.judges.defining.judge_file import read_judge_file
@@ -68,26 +61,28 @@ def write_dataset_of(
     with connect.reading(engine) as session:
         study = find_study(session, name)
         require_revealed(study)
-        kept, void = count_label_rows(session, study)
+        kept, void = label_rows.count_label_rows(session, study)
         of = kept + void * with_void
         if of == 0:
             raise _all_taken_out(study.name) if void else no_work_yet(session, study)
         redact, standings = redactor_of(session, study), Counter[str]()
         rows = dataset.write_dataset(
-            _counted(label_rows(session, study, redact, with_void=with_void), standings),
-            report_rows(session, study, texts=texts), criterion_rows(session, study), study_facts(session, study),
-            folder, texts=texts, with_void=with_void, license=license, removed=redact.removed,
-            advance=lambda done: advance(done, of, "writing labels"),
+            _counted(label_rows.label_rows(session, study, redact, with_void=with_void), standings),
+            label_rows.report_rows(session, study, texts=texts), label_rows.criterion_rows(session, study),
+            study_facts(session, study), folder, texts=texts, with_void=with_void, license=license,
+            removed=redact.removed, advance=lambda done: advance(done, of, "writing labels"),
         )  # fmt: skip
     chosen = {"texts": texts, "with_void": with_void, "license": license}
     with connect.transaction(engine) as session:
-        keep_export(session, find_study(session, name), "dataset", file_sha256(folder / dataset.MARK), **chosen)
+        label_rows.keep_export(
+            session, find_study(session, name), "dataset", file_sha256(folder / dataset.MARK), **chosen
+        )
     return MadeDataset(rows, dict(standings), 0 if with_void else void, dict(redact.removed))
 
 
 def _counted(rows: Iterable[dict[str, Any]], into: Counter[str]) -> Iterator[dict[str, Any]]:
     for row in rows:
-        into[standing_of(row)] += 1
+        into[label_rows.standing_of(row)] += 1
         yield row
 
 
@@ -134,13 +129,13 @@ def write_bundle_of(found: Calibrated, folder: Path, presets: Sequence[str], adv
             bundle.PLAN: _json(study_plan(session, study)),
             "plan-roots.json": _json(plan_roots(session, study)),
         }
-        history = chained(label_rows(session, study))
+        history = chained(label_rows.label_rows(session, study))
         root = bundle.write_bundle(
             folder, inputs, write_labels, printed, beside, history,
             lambda done, of: advance(done, of, "writing every revision"),
         )  # fmt: skip
     with connect.transaction(engine) as session:
-        keep_export(session, find_study(session, found.study), "bundle", root, presets=list(presets))
+        label_rows.keep_export(session, find_study(session, found.study), "bundle", root, presets=list(presets))
     return root
 
 
@@ -174,7 +169,7 @@ def tool_files(
     answers = {} if protocol.task_type == "pointwise_rating" else {"answers": list(protocol.choices)}
     criteria = {
         row["criterion"]: {"label": row["label"], "text": row["text"], **answers}
-        for row in criterion_rows(session, study)
+        for row in label_rows.criterion_rows(session, study)
         if row["is_asked"]
     }
     # objects: a text stands once however many labels it has, where a column of strings would copy it for each

@@ -7,9 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from annotation.errors import AnnotationError
-from annotation.facts.leakage_facts import leaks_of
+from annotation.facts.leakage_facts import cited_sources, leaks_of
 from annotation.facts.reference_facts import references_of
-from annotation.facts.source_facts import cited_sources
 from annotation.leaks.reference_leakage import RUN
 from annotation.source_lists.wanted_references import read_wanted
 from annotation.studies import find_study
@@ -20,8 +19,7 @@ from calibration.settings import Aggregate
 from calibration.study.joining import study_of
 from calibration.systems.topic_scores import measures_of, topic_scores
 from db.connect import reading
-from exports.sheets.later_sources import LISTED, SourceAge, later_sources_table
-from exports.sheets.leakage import ReportLeak, leakage_table, leaked_topics
+from exports.sheets.leakage import LISTED, ReportLeak, SourceAge, later_sources_table, leakage_table, leaked_topics
 from exports.sheets.references import CitedReferences, references_table
 from exports.sheets.topics import categories_table, category_scores_table, difficulty_table, why_no_difficulty
 from exports.tables import Table

@@ -20,20 +20,11 @@ from calibration.estimates import Estimate
 from calibration.inference import bootstrap, compare
 from calibration.remarks import Kind, Reason, Remark, Said, no_interval, remarks_of, told, undefined
 from calibration.settings import CalibrationSettings
+from calibration.study import left_out
 from calibration.study.bounding import FEW_CLUSTERS, Group, Pair, drawn, share
 from calibration.study.crossing import cross, votes
 from calibration.study.distance import BY_DISTANCE
 from calibration.study.joining import Answers, Scale, Study, scale_of
-from calibration.study.left_out import (
-    SUFFIX,
-    TIE_RULE,
-    LeftOutScores,
-    left_out_scores,
-    pooled,
-    scores_of_each,
-    stacked,
-    ties_rule,
-)
 
 PARTIAL = ("half_credit", *BY_DISTANCE)  # rules by which labels agree in part
 FIXED_PANEL = told(Reason.FIXED_PANEL)
@@ -84,7 +75,7 @@ def leave_one_out_ceiling(
     settings = settings or CalibrationSettings()
     if references is not None:
         settings = replace(settings, references=references)
-    study, group, scale = pooled(verdicts, settings)
+    study, group, scale = left_out.pooled(verdicts, settings)
     return ceiling_of(study, group, scale, settings)
 
 
@@ -135,11 +126,11 @@ def _beside(
 ) -> tuple[BesideAnnotator, tuple[BesideAnnotator, ...]]:
     """Over all annotators, and beside each who has a row."""
     names, parts = [], []
-    for annotator, scores in scores_of_each(study, group, scale, judge, settings):
+    for annotator, scores in left_out.scores_of_each(study, group, scale, judge, settings):
         names.append(annotator)
         parts.append(scores)
     name = "" if judge is None else judge.rater
-    rows = [stacked(parts), *parts]
+    rows = [left_out.stacked(parts), *parts]
     draws = partial_credit_draws(study, group, scale, rows, settings)
     found = [
         compared(study, group, scale, name, who, part, draws[:, place], settings)
@@ -150,7 +141,7 @@ def _beside(
 
 
 def compared(
-    study: Study, group: Group, scale: Scale, judge: str, annotator: str, rows: LeftOutScores, draws: Array,
+    study: Study, group: Group, scale: Scale, judge: str, annotator: str, rows: left_out.LeftOutScores, draws: Array,
     settings: CalibrationSettings,
 ) -> BesideAnnotator:  # fmt: skip
     """A judge ("": none) and an annotator on these rows. `draws`: of `partial_credit_draws`, shape (resamples, 2)."""
@@ -170,27 +161,27 @@ def _mean(
     statistic: str,
     pair: Pair,
     scale: Scale,
-    rows: LeftOutScores,
+    rows: left_out.LeftOutScores,
     scores: Array,
     draws: Array,
     settings: CalibrationSettings,
     said: Said,
 ) -> Estimate:
     """A mean of shares is a share and gets its interval; partial credits are bootstrapped."""
-    ties = ties_rule(scale, settings)
+    ties = left_out.ties_rule(scale, settings)
     earned = tally(rows.cluster, len(pair.sizes), scores)
     if ties not in PARTIAL:
-        return share(statistic + SUFFIX[ties], pair, earned, settings, said)
+        return share(statistic + left_out.SUFFIX[ties], pair, earned, settings, said)
     value = float(ratio(earned.sum(), pair.sizes.sum()))
-    return drawn(statistic + SUFFIX[ties], pair, value, draws, "" if pair.n else "no_items", settings, said)
+    return drawn(statistic + left_out.SUFFIX[ties], pair, value, draws, "" if pair.n else "no_items", settings, said)
 
 
 def partial_credit_draws(
-    study: Study, group: Group, scale: Scale, rows: Sequence[LeftOutScores], settings: CalibrationSettings
+    study: Study, group: Group, scale: Scale, rows: Sequence[left_out.LeftOutScores], settings: CalibrationSettings
 ) -> Array:
     """Mean scores of human and judge in every resample, shape (resamples, parts, 2); none where shares are bounded."""
     clusters = len(study.clusters)
-    if ties_rule(scale, settings) not in PARTIAL or clusters < (FEW_CLUSTERS if group.single else 2):
+    if left_out.ties_rule(scale, settings) not in PARTIAL or clusters < (FEW_CLUSTERS if group.single else 2):
         return np.zeros((0, len(rows), 2))
     weights = [(row.human, row.judge, np.ones(len(row.human))) for row in rows]
     sums = [[tally(one.cluster, clusters, side) for side in sides] for one, sides in zip(rows, weights, strict=True)]
@@ -199,10 +190,10 @@ def partial_credit_draws(
     )
 
 
-def _said(scale: Scale, rows: LeftOutScores, settings: CalibrationSettings) -> tuple[Remark, ...]:
+def _said(scale: Scale, rows: left_out.LeftOutScores, settings: CalibrationSettings) -> tuple[Remark, ...]:
     rule = "the mean over the other annotators" if settings.references == "others_each" else "their majority"
     kept = f"kept {len(rows.human)} of {len(rows.human) + rows.dropped} labels" if rows.dropped else ""
-    return remarks_of(f"reference: {rule}", TIE_RULE[ties_rule(scale, settings)], kept, FIXED_PANEL)
+    return remarks_of(f"reference: {rule}", left_out.TIE_RULE[left_out.ties_rule(scale, settings)], kept, FIXED_PANEL)
 
 
 FEWEST = 3  # annotators: the spread between two has one degree of freedom
@@ -285,7 +276,7 @@ def gap_two_way(study: Study, group: Group, scale: Scale, judge: Answers, settin
     both."""
 
     def gaps(people: Sequence[Answers]) -> tuple[Array, Array]:
-        rows = left_out_scores(replace(study, annotators=tuple(people)), group, scale, judge, settings)
+        rows = left_out.left_out_scores(replace(study, annotators=tuple(people)), group, scale, judge, settings)
         clusters = len(study.clusters)
         return tally(rows.cluster, clusters, rows.human - rows.judge), tally(rows.cluster, clusters)
 

@@ -11,22 +11,9 @@ from functools import partial
 
 import numpy as np
 
+from calibration.arithmetic import correlation
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.arithmetic.columns import Codes, tally
-from calibration.arithmetic.correlation import (
-    MOST_ROWS,
-    Ranked,
-    alpha_of_moments,
-    icc_name,
-    icc_of_sums,
-    moments,
-    pair_matrices,
-    pair_moments,
-    pearson_of_moments,
-    rank_share,
-    rater_sums,
-    tau_b,
-)
 from calibration.estimates import Estimate
 from calibration.inference import bootstrap
 from calibration.remarks import Reason, no_interval, undefined
@@ -70,16 +57,22 @@ def _plan(study: Study, group: Group, scale: Scale, joined: Joined, parts: list[
     """Each statistic's sums per cluster, and its closed form; of two single raters fewer, there may be many of them."""
     clusters, numbers = len(study.clusters), np.asarray(scale.numbers)
     plan: Plan = {
-        "krippendorff_alpha_interval": (interval_sums(study, scale, group.chosen, joined), alpha_of_moments),
-        "pearson": (moments(joined.x, joined.y, joined.weight, joined.cluster, clusters), pearson_of_moments),
+        "krippendorff_alpha_interval": (
+            interval_sums(study, scale, group.chosen, joined),
+            correlation.alpha_of_moments,
+        ),
+        "pearson": (
+            correlation.moments(joined.x, joined.y, joined.weight, joined.cluster, clusters),
+            correlation.pearson_of_moments,
+        ),
     }
     if numbers.min(initial=0.0) >= 0 and not joined.single:
         sums = ratio_sums(study, scale, group.chosen, joined, parts)
         plan["krippendorff_alpha_ratio"] = sums, partial(ratio_alpha, numbers=numbers)
     if joined.reference != "others":
-        sums = rater_sums(np.stack([joined.x, joined.y], axis=1), joined.weight, joined.cluster, clusters)
+        sums = correlation.rater_sums(np.stack([joined.x, joined.y], axis=1), joined.weight, joined.cluster, clusters)
         forms = ("ICC(2,1)",) if joined.single else ("ICC(2,1)", "ICC(3,1)")
-        plan |= {icc_name(form): (sums, partial(icc_of_sums, form=form)) for form in forms}
+        plan |= {correlation.icc_name(form): (sums, partial(correlation.icc_of_sums, form=form)) for form in forms}
     return plan
 
 
@@ -139,7 +132,7 @@ def interval_sums(study: Study, scale: Scale, chosen: Mask, joined: Joined) -> A
     """Ratings, sum, sum of squares and disagreement within units, for `alpha_of_moments`; shape (clusters, 4)."""
     clusters = len(study.clusters)
     if not _among_people(joined):
-        return pair_moments(joined.x, joined.y, joined.weight, joined.cluster, clusters)
+        return correlation.pair_moments(joined.x, joined.y, joined.weight, joined.cluster, clusters)
     raters = _raters(study, scale, chosen)
     values, weight, unit = _ratings(study, scale, chosen, raters)
     values = values - (values.mean() if len(values) else 0.0)
@@ -225,13 +218,13 @@ def rank_estimates(study: Study, group: Group, scale: Scale, settings: Calibrati
     for rater, reference, parts in parts_of(study, scale, group.chosen):
         if (rater, reference) == ("each_annotator", "others") or reference != "others":
             ranked = by_criterion(study, parts)
-            if max((len(one.x) for one in ranked), default=0) > MOST_ROWS:
+            if max((len(one.x) for one in ranked), default=0) > correlation.MOST_ROWS:
                 pair = Pair(
                     rater, reference, group, sum((tally(one.cluster, clusters) for one in ranked), np.zeros(clusters))
                 )
                 yield _too_many("rank_agreement_across_items", pair, settings)
                 continue
-            matrices = pair_matrices(ranked, clusters)
+            matrices = correlation.pair_matrices(ranked, clusters)
             yield from _within_topic(rater, reference, group, matrices, settings)
             if reference in ("each_annotator", "others"):
                 yield from _across_items(rater, reference, group, matrices, settings)
@@ -240,11 +233,17 @@ def rank_estimates(study: Study, group: Group, scale: Scale, settings: Calibrati
 def kendall(joined: Joined, pair: Pair, settings: CalibrationSettings) -> Estimate:
     """Tau-b of joined scores, with its interval from cluster concordance matrices."""
     note = "over scores of single reports"
-    if len(joined.x) > MOST_ROWS:
+    if len(joined.x) > correlation.MOST_ROWS:
         return _too_many("kendall_tau_b", pair, settings)
-    matrices = pair_matrices([Ranked(joined.x, joined.y, joined.weight, joined.cluster)], len(pair.sizes))
-    value = float(tau_b(_whole(matrices)))
-    draws = tau_b(bootstrap.concordance_draws(matrices, settings.resamples, settings.seed)) if _wanted(pair) else None
+    matrices = correlation.pair_matrices(
+        [correlation.Ranked(joined.x, joined.y, joined.weight, joined.cluster)], len(pair.sizes)
+    )
+    value = float(correlation.tau_b(_whole(matrices)))
+    draws = (
+        correlation.tau_b(bootstrap.concordance_draws(matrices, settings.resamples, settings.seed))
+        if _wanted(pair)
+        else None
+    )
     few = "too_few_units" if pair.n else "no_items"
     reason = few if pair.n < 2 else "zero_variance" if math.isnan(value) else "two_points" if pair.n == 2 else ""
     return drawn("kendall_tau_b", pair, value, draws, reason, settings, note)
@@ -259,7 +258,7 @@ def _within_topic(
     for ties, (suffix, rule) in RULES.items():
         if ties == "half_credit":
             continue  # no share of whole pairs: across items has it
-        agree, pairs = rank_share(counts, ties)
+        agree, pairs = correlation.rank_share(counts, ties)
         pair = Pair(rater, reference, group, pairs)
         yield share(f"rank_agreement_within_topic{suffix}", pair, agree, settings, _note(rule, counts.sum(axis=0)))
 
@@ -272,10 +271,10 @@ def _across_items(
     pair = Pair(rater, reference, group, sizes)
     drawn_counts = bootstrap.concordance_draws(matrices, settings.resamples, settings.seed) if _wanted(pair) else None
     for ties, (suffix, rule) in RULES.items():
-        agree, pairs = rank_share(whole, ties)
+        agree, pairs = correlation.rank_share(whole, ties)
         value = float(ratio(agree, pairs))
         own = Pair(rater, reference, group, sizes * float(ratio(pairs, whole[4])) if whole[4] else sizes)
-        draws = None if drawn_counts is None else ratio(*rank_share(drawn_counts, ties))
+        draws = None if drawn_counts is None else ratio(*correlation.rank_share(drawn_counts, ties))
         reason = "no_items" if math.isnan(value) else ""
         note = _note(rule, whole)
         yield drawn(f"rank_agreement_across_items{suffix}", own, value, draws, reason, settings, note)
@@ -295,5 +294,5 @@ def _wanted(pair: Pair) -> bool:
 
 
 def _too_many(statistic: str, pair: Pair, settings: CalibrationSettings) -> Estimate:
-    why = undefined(Reason.TOO_MANY_ROWS, most=MOST_ROWS)
+    why = undefined(Reason.TOO_MANY_ROWS, most=correlation.MOST_ROWS)
     return made(statistic, pair, math.nan, (math.nan, math.nan), "none", why, settings)

@@ -58,10 +58,7 @@ class LengthBias:
 
 
 def length_bias(
-    verdicts: pd.DataFrame | Study,
-    rater: str,
-    min_difference: float = 50,
-    settings: CalibrationSettings | None = None,
+    verdicts: pd.DataFrame | Study, rater: str, min_difference: float = 50, settings: CalibrationSettings | None = None
 ) -> LengthBias:
     """Length bias of a judge, or of an annotator against the others. Lengths are in `settings.length_unit`.
 

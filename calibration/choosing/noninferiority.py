@@ -11,23 +11,14 @@ import numpy.typing as npt
 
 from calibration.arithmetic.closed_forms import Array
 from calibration.errors import CalibrationError
+from calibration.inference import gap_test
 from calibration.inference.compare import scores_and_clusters
 from calibration.inference.deciding import POWER, Needed, at_least, clusters_needed
-from calibration.inference.gap_test import (
-    FEWEST,
-    RESAMPLES,
-    NonInferiority,
-    Outcome,
-    Rows,
-    Rule,
-    adjusted,
-    gaps_tested,
-)  # fmt: skip
 from calibration.study.left_out import LeftOutScores
 
 OF_LOOKS = ("looks", "planned_topics", "spending")
 # without a word about them a plan's hash is as it was before they were part of it
-USUAL: Mapping[str, Any] = {"alone_error": 0.0, "min_clusters": FEWEST}
+USUAL: Mapping[str, Any] = {"alone_error": 0.0, "min_clusters": gap_test.FEWEST}
 Against = Literal["ceiling", "floor", "nobody"]
 
 
@@ -55,8 +46,8 @@ class ComparisonPlan:
     looks: str = "one"  # how results are looked at; see `looking`
     planned_topics: int | None = None
     spending: str = "obrien_fleming"  # of the error, over planned looks
-    min_clusters: int = FEWEST  # with fewer no claim is decided
-    resamples: int = RESAMPLES  # of every test; with the seed, so that nobody draws until one of them passes
+    min_clusters: int = gap_test.FEWEST  # with fewer no claim is decided
+    resamples: int = gap_test.RESAMPLES  # of every test; with the seed, so that nobody draws until one of them passes
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -86,9 +77,9 @@ class Claim:
 
     judge: str
     reference: str  # human_ceiling
-    test: NonInferiority
+    test: gap_test.NonInferiority
     p_adjusted: float  # for all judges tried
-    outcome: Outcome
+    outcome: gap_test.Outcome
     needed: Needed | None
 
 
@@ -99,10 +90,10 @@ def non_inferiority(
     margin: float,
     level: float = 0.95,
     items: npt.ArrayLike | None = None,
-    min_clusters: int = FEWEST,
-    resamples: int = RESAMPLES,
+    min_clusters: int = gap_test.FEWEST,
+    resamples: int = gap_test.RESAMPLES,
     seed: int = 0,
-) -> NonInferiority:
+) -> gap_test.NonInferiority:
     """Test of H0: reference - candidate >= `margin`, by the studentised cluster bootstrap of `gap_law`.
 
     `candidate`, `reference`: scores of 0 to 1, shape (labels,), a label where either is nan left out; `clusters`
@@ -116,9 +107,9 @@ def non_inferiority(
     _need_margin(margin)
     (first, second), code = scores_and_clusters([reference, candidate], clusters)
     unit = None if items is None else np.unique(np.asarray(items), return_inverse=True)[1]
-    return gaps_tested(
-        [Rows(first - second, code, unit, _are_shares(first, second))],
-        Rule(margin, level, min_clusters, resamples, seed),
+    return gap_test.gaps_tested(
+        [gap_test.Rows(first - second, code, unit, _are_shares(first, second))],
+        gap_test.Rule(margin, level, min_clusters, resamples, seed),
     )[0]
 
 
@@ -126,7 +117,7 @@ def against_ceiling(
     judges: Mapping[str, LeftOutScores],
     plan: ComparisonPlan,
     advise: bool = True,
-    resamples: int = RESAMPLES,
+    resamples: int = gap_test.RESAMPLES,
     seed: int = 0,
 ) -> tuple[Claim, ...]:
     """Each judge against the left-out annotator on identical references; p adjusted for all judges as by `adjusted`.
@@ -138,18 +129,22 @@ def against_ceiling(
     places = np.concatenate([np.zeros(0, np.intp), *(judge.cluster for judge in judges.values())])
     code, ends = np.unique(places, return_inverse=True)[1], np.cumsum([len(judge.cluster) for judge in judges.values()])
     rows = [
-        Rows(one.human - one.judge, at, one.unit)
+        gap_test.Rows(one.human - one.judge, at, one.unit)
         for one, at in zip(judges.values(), np.split(code, ends[:-1]), strict=False)
     ]
-    tests = gaps_tested(rows, Rule(plan.margin, plan.level, plan.min_clusters, resamples, seed))
+    tests = gap_test.gaps_tested(rows, gap_test.Rule(plan.margin, plan.level, plan.min_clusters, resamples, seed))
     return _claims(tuple(judges), rows, tests, plan, advise)
 
 
 def _claims(
-    judges: Sequence[str], rows: Sequence[Rows], tests: Sequence[NonInferiority], plan: ComparisonPlan, advise: bool
+    judges: Sequence[str],
+    rows: Sequence[gap_test.Rows],
+    tests: Sequence[gap_test.NonInferiority],
+    plan: ComparisonPlan,
+    advise: bool,
 ) -> tuple[Claim, ...]:
     steps, out = _steps(np.array([test.p for test in tests])), []
-    for judge, own, test, p, step in zip(judges, rows, tests, adjusted(tests), steps, strict=True):
+    for judge, own, test, p, step in zip(judges, rows, tests, gap_test.adjusted(tests), steps, strict=True):
         outcome, needed = _claimed(test, float(p), plan), None
         if advise and outcome == "cannot_tell":
             none, level = np.zeros(len(own.difference)), 1 - (1 - plan.level) / step
@@ -159,7 +154,7 @@ def _claims(
     return tuple(out)
 
 
-def _claimed(test: NonInferiority, p_adjusted: float, plan: ComparisonPlan) -> Outcome:
+def _claimed(test: gap_test.NonInferiority, p_adjusted: float, plan: ComparisonPlan) -> gap_test.Outcome:
     if test.reason:
         return "cannot_tell"
     if test.lower > plan.margin:

@@ -208,11 +208,7 @@ def _priced(pilot: Pilot, prices: Prices) -> Prices:
 
 
 def _planned(known: _Known, goals: Goals, prices: Prices, topics: int | None) -> StudyPlan:
-    aims = (
-        _interval(known, goals, prices),
-        _claim(known, goals, prices),
-        _apart(known, goals, prices),
-    )
+    aims = (_interval(known, goals, prices), _claim(known, goals, prices), _apart(known, goals, prices))
     rows: tuple[planning.DesignRow, ...] = ()
     columns = tuple(sorted({*TABLE_TOPICS, *([topics] if topics else [])}))
     if not math.isnan(known.icc) and known.variance > 0:

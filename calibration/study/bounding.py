@@ -16,14 +16,7 @@ import scipy
 from calibration.arithmetic import closed_forms, columns
 from calibration.arithmetic.closed_forms import Array
 from calibration.estimates import Estimate
-from calibration.inference.bootstrap import (
-    cluster_weights,
-    effective_of_sums,
-    expanded_percentile,
-    fisher_z_linearised,
-    undefined_share,
-    wilson_effective,
-)
+from calibration.inference import bootstrap
 from calibration.remarks import Reason, Remark, Said, no_interval, remarks_of, told, undefined
 from calibration.settings import CalibrationSettings
 from calibration.study.joining import Mask, Scale
@@ -76,7 +69,7 @@ def share(statistic: str, pair: Pair, agree: Array, settings: CalibrationSetting
     """A share, `agree` of `pair.sizes` per cluster, with its Wilson interval. `said`: how it was measured."""
     total = float(pair.sizes.sum())
     value = float(agree.sum() / total) if total else math.nan
-    low, high = wilson_effective(agree, pair.sizes, settings.level)
+    low, high = bootstrap.wilson_effective(agree, pair.sizes, settings.level)
     remarks = [*remarks_of(said)]
     refusal = _refusal(pair)
     if not total:
@@ -85,7 +78,7 @@ def share(statistic: str, pair: Pair, agree: Array, settings: CalibrationSetting
         low = high = math.nan
         remarks.append(refusal)
     elif value in (0.0, 1.0):
-        deff = effective_of_sums(agree, pair.sizes, float(agree.sum())).deff
+        deff = bootstrap.effective_of_sums(agree, pair.sizes, float(agree.sum())).deff
         remarks.append(told(Reason.NO_VARIATION, deff=deff))
     return made(statistic, pair, value, (low, high), "wilson_effective_n", remarks, settings)
 
@@ -116,8 +109,8 @@ def drawn(
     elif pair.clusters < FEWEST:
         remarks.append(no_interval(Reason.TOO_FEW_RESAMPLES, clusters=pair.clusters))
     else:
-        undefined_percent = 100 * undefined_share(draws)
-        interval = expanded_percentile(draws, pair.clusters, settings.level)
+        undefined_percent = 100 * bootstrap.undefined_share(draws)
+        interval = bootstrap.expanded_percentile(draws, pair.clusters, settings.level)
         if math.isnan(interval[0]):
             remarks.append(no_interval(Reason.UNDEFINED_RESAMPLES, percent=undefined_percent))
         elif undefined_percent:
@@ -185,7 +178,7 @@ def median_estimate(
     value = float(_medians(np.ones((1, pair.clusters), np.int64), code, ranked)[0]) if len(ranked) else math.nan
     draws = np.zeros(0) if pair.clusters > 1 else None
     if pair.clusters >= FEWEST:
-        blocks = cluster_weights(pair.clusters, settings.resamples, settings.seed)
+        blocks = bootstrap.cluster_weights(pair.clusters, settings.resamples, settings.seed)
         draws = np.concatenate([_medians(weights, code, ranked) for weights in blocks])
     return drawn(statistic, pair, value, draws, "" if len(ranked) else "no_items", settings, note)
 
@@ -209,7 +202,7 @@ def linearised(
     """
     if pair.clusters >= FEW_CLUSTERS or pair.clusters < 2 or pair.group.single:
         return
-    interval = fisher_z_linearised(value, kappa_se(table, weights), pair.clusters, settings.level)
+    interval = bootstrap.fisher_z_linearised(value, kappa_se(table, weights), pair.clusters, settings.level)
     said: list[str | Remark] = ["a second opinion on the bootstrap at few clusters"]
     if math.isnan(interval[0]):
         said.append(no_interval(Reason.ZERO_VARIANCE))
@@ -257,6 +250,6 @@ def unclustered(pair: Pair, table: Array, settings: CalibrationSettings) -> Iter
     value = float(closed_forms.kappa(summed))
     gradient = closed_forms.kappa_gradient(summed)
     se = math.sqrt(float((summed * gradient**2).sum())) if not math.isnan(value) else math.nan
-    interval = fisher_z_linearised(value, se, total, level)
+    interval = bootstrap.fisher_z_linearised(value, se, total, level)
     said = [*remarks_of(UNCLUSTERED), *[no_interval(Reason.ZERO_VARIANCE, "no spread")] * math.isnan(interval[0])]
     yield made("cohen_kappa_unclustered", pair, value, interval, "fisher_z_unclustered", said, settings)

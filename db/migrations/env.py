@@ -8,8 +8,6 @@ import db.tables  # noqa: F401  (to import it is to make its tables known)
 from db.types import Record
 
 context.configure(
-    connection=context.config.attributes["connection"],
-    target_metadata=Record.metadata,
-    compare_type=True,
+    connection=context.config.attributes["connection"], target_metadata=Record.metadata, compare_type=True
 )
 context.run_migrations()

@@ -13,52 +13,35 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import pandas as pd
 
-from exports.datasets.tool_labels import (
-    MARK,
-    RATIONALE,
-    Criteria,
-    Pieces,
-    Said,
-    Task,
-    ToolFiles,
-    answers_of,
-    criteria_asked,
-    labels,
-    listed,
-    never_held,
-    number_of,
-    tasks_of,
-    tool_names,
-    words_of,
-    written,
-)
-from exports.datasets.tool_labels import TAKEN as DATA
+from exports.datasets import tool_labels
 
 TOOL = "Label Studio"
 RATER = "rater"
 # JSON_MIN and CSV put answers beside the data and beside these
 TAKEN = (
-    *DATA, RATER, "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement",
+    *tool_labels.TAKEN, RATER, "id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time", "agreement",
 )  # fmt: skip
 NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_label_studio(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
+def to_label_studio(verdicts: pd.DataFrame, criteria: tool_labels.Criteria) -> tool_labels.ToolFiles:
     """`tasks.json` and `labeling-config.xml`. `verdicts`: the columns of labels.csv; `criteria`: id -> label, text."""
-    tasks = tasks_of(verdicts)
-    asked = criteria_asked(tasks, criteria)
-    names = tool_names(asked, TAKEN)
-    answers = {criterion: answers_of(criterion, tasks, criteria) for criterion in asked}
+    tasks = tool_labels.tasks_of(verdicts)
+    asked = tool_labels.criteria_asked(tasks, criteria)
+    names = tool_labels.tool_names(asked, TAKEN)
+    answers = {criterion: tool_labels.answers_of(criterion, tasks, criteria) for criterion in asked}
     scored = {criterion for criterion in asked if _is_scored(answers[criterion])}
-    files: dict[str, str | Pieces] = {
-        "tasks.json": lambda: listed(_task(n, task, names, scored) for n, task in enumerate(tasks, start=1)),
+    files: dict[str, str | tool_labels.Pieces] = {
+        "tasks.json": lambda: tool_labels.listed(
+            _task(n, task, names, scored) for n, task in enumerate(tasks, start=1)
+        ),
         "labeling-config.xml": _config(tasks, names, scored, answers, criteria),
     }
-    not_held = never_held(TOOL, verdicts, tasks, names)
+    not_held = tool_labels.never_held(TOOL, verdicts, tasks, names)
     if timed := sum(label.seconds is not None for task in tasks for label in task.said):
         not_held.append(
-            f"The seconds of {labels(timed)}, each by itself: Label Studio keeps one lead_time an annotation (their "
-            "sum), a prediction none."
+            f"The seconds of {tool_labels.labels(timed)}, each by itself: Label Studio keeps one lead_time an "
+            "annotation (their sum), a prediction none."
         )
     people = {label.rater[1] for task in tasks for label in task.said if label.rater[0] == "human"}
     if people:
@@ -66,18 +49,18 @@ def to_label_studio(verdicts: pd.DataFrame, criteria: Criteria) -> ToolFiles:
             f"Who of {len(people)} people answered, as an account: the pseudonym is the text {RATER!r} of each "
             "annotation, and Label Studio shows whoever imports the file as its author."
         )
-    return written(TOOL, files, not_held)
+    return tool_labels.written(TOOL, files, not_held)
 
 
 def _is_scored(answers: Sequence[str]) -> bool:
-    return bool(answers) and all(number_of(answer) is not None for answer in answers)
+    return bool(answers) and all(tool_labels.number_of(answer) is not None for answer in answers)
 
 
-def _task(number: int, task: Task, names: Mapping[str, str], scored: set[str]) -> dict[str, Any]:
+def _task(number: int, task: tool_labels.Task, names: Mapping[str, str], scored: set[str]) -> dict[str, Any]:
     seen = next(iter(task.texts))
     return {
         "id": number,
-        "data": {**task.place, **task.texts, MARK: task.mark(names)},
+        "data": {**task.place, **task.texts, tool_labels.MARK: task.mark(names)},
         "annotations": [
             {
                 "result": [*_results(said, names, scored, seen), _result(RATER, seen, "textarea", {"text": [rater]})],
@@ -94,21 +77,23 @@ def _task(number: int, task: Task, names: Mapping[str, str], scored: set[str]) -
     }
 
 
-def _lead_time(said: Sequence[Said]) -> dict[str, float]:
+def _lead_time(said: Sequence[tool_labels.Said]) -> dict[str, float]:
     known = [label.seconds for label in said if label.seconds is not None]
     return {"lead_time": sum(known)} if known else {}
 
 
-def _results(said: Sequence[Said], names: Mapping[str, str], scored: set[str], seen: str) -> list[dict[str, Any]]:
+def _results(
+    said: Sequence[tool_labels.Said], names: Mapping[str, str], scored: set[str], seen: str
+) -> list[dict[str, Any]]:
     results = []
     for label in said:
         name = names[label.criterion]
         if label.criterion in scored:
-            results.append(_result(name, seen, "number", {"number": number_of(label.answer)}))
+            results.append(_result(name, seen, "number", {"number": tool_labels.number_of(label.answer)}))
         else:
             results.append(_result(name, seen, "choices", {"choices": [label.answer]}))
         if label.rationale:
-            results.append(_result(name + RATIONALE, seen, "textarea", {"text": [label.rationale]}))
+            results.append(_result(name + tool_labels.RATIONALE, seen, "textarea", {"text": [label.rationale]}))
     return results
 
 
@@ -117,8 +102,8 @@ def _result(name: str, seen: str, kind: str, value: dict[str, Any]) -> dict[str,
 
 
 def _config(
-    tasks: Sequence[Task], names: Mapping[str, str], scored: set[str], answers: Mapping[str, Sequence[str]],
-    criteria: Criteria,
+    tasks: Sequence[tool_labels.Task], names: Mapping[str, str], scored: set[str], answers: Mapping[str, Sequence[str]],
+    criteria: tool_labels.Criteria,
 ) -> str:  # fmt: skip
     """One object for each text, and a question with its rationale for each criterion."""
     view = Element("View")
@@ -127,7 +112,7 @@ def _config(
         _add(view, "Text", name=text, value=f"${text}")
     seen = next(iter(texts), "report")
     for criterion, name in names.items():
-        label, text = words_of(criterion, criteria)
+        label, text = tool_labels.words_of(criterion, criteria)
         _add(view, "Header", value=f"{label}: {text}" if text != label else label)
         if criterion in scored:
             _add(view, "Number", name=name, toName=seen, step="any")
@@ -135,7 +120,7 @@ def _config(
             choices = _add(view, "Choices", name=name, toName=seen, choice="single", showInline="true")
             for answer in answers[criterion]:
                 _add(choices, "Choice", value=answer)
-        _add(view, "TextArea", name=name + RATIONALE, toName=seen, rows="2", maxSubmissions="1")
+        _add(view, "TextArea", name=name + tool_labels.RATIONALE, toName=seen, rows="2", maxSubmissions="1")
     _add(view, "TextArea", name=RATER, toName=seen, maxSubmissions="1", placeholder="Pseudonym of the annotator")
     indent(view)
     return tostring(view, encoding="unicode") + "\n"

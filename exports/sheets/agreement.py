@@ -164,10 +164,7 @@ def annotators_table(report: CalibrationReport) -> Table | None:
     headline, leads = HEADLINE[report.settings.ties], statistic_of(AGREEMENT)
     known = {name for _, estimates in rows for name in estimates}
     shown = beside_agreement("table annotators", report.labels.criteria.values(), known)
-    columns = [
-        Column("raters", "Raters"),
-        Column(agreement_key(report), leads.title, leads.symbol),
-    ]
+    columns = [Column("raters", "Raters"), Column(agreement_key(report), leads.title, leads.symbol)]
     columns += [Column(name, metric.title, metric.symbol) for name, metric in shown.items()]
     columns += [Column("n", "n"), Column("clusters", "Clusters", "C")]
     cells: list[tuple[Cell, ...]] = []

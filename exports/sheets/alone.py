@@ -11,11 +11,7 @@ from exports.tables import Column, Table
 from exports.words.grammar import listed, percent
 from exports.words.notes import methods, origin, remarks
 
-SURE_BY = {
-    ANSWERS: "its own answers agree",
-    CONFIDENCE: "its confidence",
-    OTHERS: "other judges agree",
-}
+SURE_BY = {ANSWERS: "its own answers agree", CONFIDENCE: "its confidence", OTHERS: "other judges agree"}
 ALIKE = "nothing: all items or none"
 OUTCOMES = {"passed": "shown", "failed": "not shown", "not_tested": "not tested"}
 

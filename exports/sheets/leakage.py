@@ -1,4 +1,5 @@
-"""The table `leakage`: which systems quote the reference they are held against, and cite its own page."""
+"""The tables `leakage` and `later_sources`: what reports take from the reference they are held against, and what they
+cite from after the day up to which they were to search."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,16 @@ COLUMNS = (
     Column("citing", "Addresses that are the reference's page"),
     Column("reports", "Reports", "n"),
 )
+LATER_COLUMNS = (
+    Column("system", "System"),
+    Column("later", "Sources from after the cut-off"),
+    Column("count", "How many", "n"),
+    Column("dated", "Sources with a date", "n"),
+    Column("sources", "Sources", "n"),
+)
 ALL = "all systems"
+BRACKETS = "Brackets: 95 % intervals over whole topics (Wilson with effective sample size and t of C − 1)."
+LISTED = 20  # addresses in the notes; the command says all with --json
 
 
 @dataclass(frozen=True)
@@ -50,7 +60,7 @@ def leakage_table(leaks: Sequence[ReportLeak], most: float, run: int) -> Table |
         "they name none, or no topic has that page in its column url.",
         f"Topics with such a report: {len(left_out)} of {topics}"
         + (f", left out of the tables below: {', '.join(left_out)}." if left_out else "."),
-        "Brackets: 95 % intervals over whole topics (Wilson with effective sample size and t of C − 1).",
+        BRACKETS,
     )
     return Table("leakage", "What reports take from their reference", COLUMNS, tuple(rows), notes)
 
@@ -78,3 +88,41 @@ def _by_topic(counts: Iterable[tuple[str, float, float]]) -> Mapping[str, tuple[
 
 def _columns(counts: Mapping[str, tuple[float, float]]) -> tuple[list[float], list[float]]:
     return [part for part, _ in counts.values()], [of for _, of in counts.values()]
+
+
+@dataclass(frozen=True)
+class SourceAge:
+    """One cited address. `later`: whether it came out after the cut-off of its topic; None where that is unknown."""
+
+    topic: str
+    system: str
+    address: str
+    later: bool | None
+
+
+def later_sources_table(sources: Sequence[SourceAge], cutoff: str, listed: int = LISTED) -> Table | None:
+    """One row per system, then all; None where no report cites an address."""
+    if not sources:
+        return None
+    by_system: dict[str, list[SourceAge]] = {}
+    for source in sources:
+        by_system.setdefault(source.system, []).append(source)
+    rows = [_later_row(name, own) for name, own in by_system.items()]
+    rows += [_later_row(ALL, sources)] if len(by_system) > 1 else []
+    late = [source for source in sources if source.later]
+    named = "; ".join(f"{source.system} on {source.topic}: {source.address}" for source in late[:listed])
+    notes = (
+        f"Cut-off: {cutoff}. A source's date is what its address says, the month of an arXiv number or a date in the "
+        "path, read as the first day it can mean; sources without one are in no share.",
+        f"From after it: {named}" + (f"; and {len(late) - listed} more." if len(late) > listed else ".")
+        if late
+        else "No dated source is from after it.",
+        BRACKETS,
+    )
+    return Table("later_sources", "Sources from after the cut-off", LATER_COLUMNS, tuple(rows), notes)
+
+
+def _later_row(name: str, sources: Sequence[SourceAge]) -> tuple[Cell, ...]:
+    late, dated = _columns(_by_topic((one.topic, one.later, 1) for one in sources if one.later is not None))
+    share = counted_share("later_sources", "" if name == ALL else name, late, dated) if dated else None
+    return name, share, int(sum(late)), int(sum(dated)), len(sources)

@@ -10,8 +10,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import Engine
 
+from annotation.importing.reports.import_report import ImportReport
 from annotation.importing.reports.records import Parsed
-from annotation.importing.reports.write import ImportReport, import_reports
+from annotation.importing.reports.write import import_reports
 from annotation.people.principals import local_admin
 from annotation.studies import init_study
 from db.connect import reading, transaction

@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select
 
 from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions
 from annotation.importing.claims.probes_write import ProbesReport, import_probes
-from annotation.importing.probe_layouts import PROBE_LAYOUTS
+from annotation.importing.layouts import PROBE_LAYOUTS
 from annotation.importing.reports.folder import read_folder
 from annotation.importing.reports.write import import_reports
 from annotation.people.principals import local_admin

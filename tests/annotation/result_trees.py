@@ -15,7 +15,7 @@ from sqlalchemy.orm import aliased
 
 from annotation.importing.labels.results import ResultOptions
 from annotation.importing.labels.results_write import ResultsReport, import_results
-from annotation.importing.results_layouts import RESULT_LAYOUTS
+from annotation.importing.layouts import RESULT_LAYOUTS
 from annotation.people.principals import local_admin
 from annotation.studies import protocol_of
 from annotation.verdicts import load_verdicts

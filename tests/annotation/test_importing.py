@@ -14,8 +14,9 @@ from sqlalchemy import Engine, select
 
 from annotation.errors import ImportingError
 from annotation.importing.reports.folder import read_folder
+from annotation.importing.reports.import_report import ImportReport
 from annotation.importing.reports.wlc import read_wlc
-from annotation.importing.reports.write import ImportReport, import_reports
+from annotation.importing.reports.write import import_reports
 from annotation.people.principals import local_admin
 from annotation.shown_texts.overrides import restore_passage
 from annotation.studies import init_study

@@ -11,7 +11,7 @@ from sqlalchemy import Engine
 from typer.testing import CliRunner, Result
 
 from annotation.errors import AnnotationError, ImportingError
-from annotation.importing.probe_layouts import PROBE_LAYOUTS
+from annotation.importing.layouts import PROBE_LAYOUTS
 from app.command_line import app
 from tests.annotation.layout_trees import put
 from tests.annotation.probe_trees import asking, gym_probes, table

@@ -15,8 +15,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from calibration.agreement.continuous import MOST_ROWS
-from calibration.arithmetic.correlation import icc, rank_agreement_across_items, rank_agreement_within_topic
+from calibration.arithmetic.correlation import MOST_ROWS, icc, rank_agreement_across_items, rank_agreement_within_topic
 from calibration.calibrate import calibrate
 from calibration.inference.bootstrap import expanded_percentile, wilson_effective
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate

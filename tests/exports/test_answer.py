@@ -9,8 +9,7 @@ import pytest
 
 from calibration.choosing.choice_words import without_advice
 from calibration.results import ReportWarning
-from exports.answer import CAUTIONS, DRAWN, answer_of, carrying
-from exports.answer_page import TALL, WIDE, answer_pdf
+from exports.answer import CAUTIONS, DRAWN, TALL, WIDE, answer_of, answer_pdf, carrying
 from exports.cells import shown
 from exports.pack import brief_pack, write_pack
 from exports.sheets.judges import judges_table

@@ -7,10 +7,11 @@ from dataclasses import replace
 from calibration.choosing.above import Above
 from calibration.choosing.card import CardRow, agreement_row, gap_row, required
 from calibration.choosing.choice import Candidate, Choice
-from calibration.choosing.noninferiority import Claim, ComparisonPlan, NonInferiority
+from calibration.choosing.noninferiority import Claim, ComparisonPlan
 from calibration.comparing.alternative_annotator import AltTest
 from calibration.inference.compare import Difference
 from calibration.inference.deciding import Needed
+from calibration.inference.gap_test import NonInferiority
 from calibration.remarks import Kind, Reason, Remark, Said, code, no_interval, remarks_of, told
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate
 from calibration.study.bias import Bias

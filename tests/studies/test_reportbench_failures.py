@@ -13,7 +13,7 @@ from sqlalchemy import Engine, select
 
 from annotation.importing.claims.probe_records import ProbeOptions
 from annotation.importing.labels.results import ResultOptions
-from annotation.importing.probe_layouts import PROBE_LAYOUTS
+from annotation.importing.layouts import PROBE_LAYOUTS
 from annotation.importing.published_labels.results_reportbench import (
     read_reportbench_citations,
     read_reportbench_results,

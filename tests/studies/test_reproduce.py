@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from annotation.importing.probe_layouts import PROBE_LAYOUTS
-from annotation.importing.results_layouts import RESULT_LAYOUTS
+from annotation.importing.layouts import PROBE_LAYOUTS, RESULT_LAYOUTS
 from annotation.protocol import parse_protocol, read_protocol
 from app.reproducing.recipes import protocol_text, read_recipe, recipe_names
 from app.reproducing.standing import beside

@@ -6,13 +6,7 @@ from typing import Any
 from annotation.errors import ImportingError
 from annotation.files.decoding import as_text, collecting, nfc
 from annotation.files.rows import read_json, read_json_rows
-from annotation.importing.claims.probe_records import (
-    ParsedProbes,
-    ProbeOptions,
-    ProbeRecord,
-    probe_text,
-    refuse_kind,
-)
+from annotation.importing.claims.probe_records import ParsedProbes, ProbeOptions, ProbeRecord, probe_text, refuse_kind
 
 INSIGHTS = "gold_insights_from_"
 KINDS = {"insight": f"{INSIGHTS}*.json", "requirement": "*checklist*.json", "document": "useful_search.json[l]"}

@@ -5,8 +5,8 @@ from dataclasses import replace
 from annotation.errors import ImportingError
 from annotation.files.decoding import collecting, nfc
 from annotation.importing.labels import results, results_labels
-from annotation.people.keys import keyed
 from annotation.tool_answers import answers, entries
+from plain.hashes import keyed
 
 OPTIONAL = ("answer", "first", "reason", "probe", "sha256_a", "sha256_b")
 

@@ -12,17 +12,7 @@ from sqlalchemy.orm import Session
 from annotation import errors, studies
 from annotation.canonical.plain import about_layout, taken_by_plain
 from annotation.files import decoding, folders
-from annotation.importing.reports.import_report import (
-    ImportReport,
-    Stored,
-    late_references,
-    may_gain_prompt,
-    missing_reports,
-    news_of,
-    stored_reports,
-    topics_kept,
-    what_came_in,
-)
+from annotation.importing.reports import import_report
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
 from annotation.items.shown import name_some, unasked_topics
 from annotation.people.principals import Principal, study_for
@@ -50,7 +40,7 @@ def import_reports(
     options: Mapping[str, Any] | None = None,
     prepared_texts: Sequence[Prepared] | None = None,
     progress: Callable[[int, int], None] = lambda done, of: None,
-) -> ImportReport:
+) -> import_report.ImportReport:
     """Check everything, then write. Raises ImportingError with every problem found, before the first row is written.
 
     `options` is what the user decided about reading (encoding, columns), kept with the import. `prepared_texts` comes
@@ -60,12 +50,14 @@ def import_reports(
     refuse_reports(
         session, principal, parsed, allow_empty=allow_empty, allow_missing=allow_missing, new_version=new_version
     )
-    stored = stored_reports(session, study)
+    stored = import_report.stored_reports(session, study)
     texts = prepare_all(session, principal, parsed, progress) if prepared_texts is None else prepared_texts
     prepared = list(zip(parsed.reports, texts, strict=True))
     _refuse(*([] if allow_empty else _emptied(prepared)))
-    fresh = [(report, ready) for report, ready in prepared if news_of(report, stored) != "unchanged"]
-    outcome = what_came_in(layout, parsed, prepared, stored, topics_kept(session, study, parsed))
+    fresh = [(report, ready) for report, ready in prepared if import_report.news_of(report, stored) != "unchanged"]
+    outcome = import_report.what_came_in(
+        layout, parsed, prepared, stored, import_report.topics_kept(session, study, parsed)
+    )
     entry = Import(study_id=study.id, kind="reports", layout=layout, source=source, options=dict(options or {}))
     _write(session, study, entry, parsed, fresh, stored)
     asked, notes = enter_criteria(session, study, parsed)
@@ -95,16 +87,13 @@ def refuse_reports(
         *criteria_problems(session, study, parsed),
         *([] if allow_empty else [*_empty(parsed), *_emptied(_likely_bare(studies.protocol_of(study), parsed))]),
         *([] if allow_missing else _missing(parsed)),
-        *([] if new_version else _changed(parsed, stored_reports(session, study))),
-        *late_references(session, study, parsed),
+        *([] if new_version else _changed(parsed, import_report.stored_reports(session, study))),
+        *import_report.late_references(session, study, parsed),
     )
 
 
 def prepare_all(
-    session: Session,
-    principal: Principal,
-    parsed: Parsed,
-    progress: Callable[[int, int], None] = lambda done, of: None,
+    session: Session, principal: Principal, parsed: Parsed, progress: Callable[[int, int], None] = lambda done, of: None
 ) -> list[Prepared]:
     """The shown text of every report, in their order; reads only. `progress(done, of)` is called as they are made."""
     study = study_for(session, principal, "admin")
@@ -148,7 +137,7 @@ def _missing(parsed: Parsed) -> list[str]:
     return [
         f"{system}: no report for {len(topics)} of {len(parsed.topics)} topics ({decoding.some_of(topics, 3)})"
         f"{_number_hint(system, topics, parsed)}; add them or pass --allow-missing"
-        for system, topics in missing_reports(parsed).items()
+        for system, topics in import_report.missing_reports(parsed).items()
     ]
 
 
@@ -157,12 +146,12 @@ def _number_hint(system: str, missing: Sequence[str], parsed: Parsed) -> str:
     return next((hint for topic in missing if (hint := folders.number_hint(topic, have))), "")
 
 
-def _changed(parsed: Parsed, stored: Stored) -> list[str]:
+def _changed(parsed: Parsed, stored: import_report.Stored) -> list[str]:
     return [
         f"{report.path}: differs from the report already imported for topic {report.topic!r} by system "
         f"{report.system!r}; pass --new-version to keep both (items with labels keep the old one)"
         for report in parsed.reports
-        if news_of(report, stored) == "changed"
+        if import_report.news_of(report, stored) == "changed"
     ]
 
 
@@ -184,7 +173,7 @@ def _likely_bare(protocol: Protocol, parsed: Parsed) -> Iterator[Ready]:
 
 
 def _write(
-    session: Session, study: Study, entry: Import, parsed: Parsed, fresh: Sequence[Ready], stored: Stored
+    session: Session, study: Study, entry: Import, parsed: Parsed, fresh: Sequence[Ready], stored: import_report.Stored
 ) -> None:
     """The import, the topics and systems that are not there yet, and the reports."""
     session.add(entry)
@@ -202,7 +191,7 @@ def _write(
 def _enter_topics(session: Session, study: Study, parsed: Parsed) -> dict[str, Topic]:
     """Every topic of the study by its key, those that came in now among them."""
     topics = {row.key: row for row in session.scalars(select(Topic).where(Topic.study_id == study.id))}
-    own_language, gains = studies.protocol_of(study).language, may_gain_prompt(session, study)
+    own_language, gains = studies.protocol_of(study).language, import_report.may_gain_prompt(session, study)
     for topic in parsed.topics:
         if topic.key not in topics:
             told = asdict(topic) | {"language": topic.language or own_language}

@@ -22,11 +22,7 @@ from annotation.protocol import Protocol, Scale
 from plain.hashes import text_sha256
 
 TEXTS = ("Water boils at 100 °C at sea level, and at less on a mountain.", "Water boils when it is hot.")
-NAMES = {
-    "pairwise_choice": ("Left", "Right"),
-    "pointwise_rating": ("Report",),
-    "probe_label": ("Report",),
-}
+NAMES = {"pairwise_choice": ("Left", "Right"), "pointwise_rating": ("Report",), "probe_label": ("Report",)}
 
 
 @dataclass(frozen=True)

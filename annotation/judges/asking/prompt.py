@@ -200,12 +200,7 @@ def reply_schema(material: Material) -> dict[str, Any]:
     }
     if material.confidence:
         properties["confidence"] = {"type": "integer", "minimum": 1, "maximum": 5}
-    entry = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    entry = {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
     return {
         "type": "object",
         "properties": {"judgments": {"type": "array", "items": entry}},

@@ -165,10 +165,7 @@ def standing_passes(session: orm.Session, study: Study, judge: str) -> dict[int,
 
 
 def passes_of(
-    definition: JudgeDefinition,
-    pairs: Sequence[LabelledItem],
-    standing: Mapping[int, Mapping[int, Pass]],
-    seed: int,
+    definition: JudgeDefinition, pairs: Sequence[LabelledItem], standing: Mapping[int, Mapping[int, Pass]], seed: int
 ) -> dict[int, tuple[Pass, ...]]:
     """The passes over each item: one per repeat where nothing is paired. What is there is kept; `both` and `random`
     build on it.

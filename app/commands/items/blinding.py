@@ -172,11 +172,7 @@ def _print_gaps(gaps: Gaps) -> None:
     """Reports that are not there, empty or twice, and pairs of unlike length."""
     from exports.words.grammar import verb
 
-    for name, keys in (
-        ("duplicate texts", gaps.duplicates),
-        ("missing", gaps.missing),
-        ("empty", gaps.empty),
-    ):
+    for name, keys in (("duplicate texts", gaps.duplicates), ("missing", gaps.missing), ("empty", gaps.empty)):
         if keys:
             typer.echo(f"{name}: {len(keys)}")
     if gaps.unequal:

@@ -102,9 +102,10 @@ def import_reports(
 def refuse_source(path: Path, layout: str) -> None:
     """Refuse what cannot be read at all, before anything is made for it."""
     if layout not in (*LAYOUTS, AUTO):
-        from annotation.importing.layouts import layout_lines
+        from annotation.importing import layouts
 
-        raise typer.BadParameter(f"no layout {layout!r}; choose one of {', '.join(LAYOUTS)}, {AUTO}\n{layout_lines()}")
+        lines = layouts.layout_lines(layouts.LAYOUTS)
+        raise typer.BadParameter(f"no layout {layout!r}; choose one of {', '.join(LAYOUTS)}, {AUTO}\n{lines}")
     if not path.exists():
         raise ImportingError(f"{path}: no such folder; give the folder that holds the reports")
 
@@ -202,10 +203,12 @@ def import_probes(
     from annotation.importing.claims.probes_table import FIELDS
     from annotation.importing.claims.probes_write import import_probes as write
     from annotation.importing.labels.results import parse_fields
-    from annotation.importing.probe_layouts import PROBE_LAYOUTS, probe_layout_lines
+    from annotation.importing.layouts import PROBE_LAYOUTS, layout_lines
 
     if layout not in PROBE_LAYOUTS:
-        raise typer.BadParameter(f"no layout {layout!r}; choose one of\n{probe_layout_lines()}", param_hint="--layout")
+        raise typer.BadParameter(
+            f"no layout {layout!r}; choose one of\n{layout_lines(PROBE_LAYOUTS)}", param_hint="--layout"
+        )
     if layout != "table" and columns:
         raise typer.BadParameter(f"is for --layout table, not {layout}", param_hint="--map")
     with ending(as_json):
@@ -306,13 +309,13 @@ def _import(
     from annotation.importing.labels.results import LABELS_ARE as FRAMES
     from annotation.importing.labels.results import ResultOptions, parse_fields
     from annotation.importing.labels.results_write import import_results
-    from annotation.importing.results_layouts import RESULT_LAYOUTS, result_layout_lines
+    from annotation.importing.layouts import RESULT_LAYOUTS, layout_lines
     from annotation.people.keys import ADDRESSES, kept_key, key_of
 
     chosen = {name: nfc(value) if isinstance(value, str) else value for name, value in chosen.items()}
     if layout not in RESULT_LAYOUTS:
         names = ", ".join(RESULT_LAYOUTS)
-        raise typer.BadParameter(f"no layout {layout!r}; choose one of {names}\n{result_layout_lines()}")
+        raise typer.BadParameter(f"no layout {layout!r}; choose one of {names}\n{layout_lines(RESULT_LAYOUTS)}")
     if chosen["labels_are"] not in FRAMES:
         raise typer.BadParameter(f"--labels-are {chosen['labels_are']}: choose systems or sides")
     known = RESULT_LAYOUTS[layout]

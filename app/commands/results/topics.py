@@ -164,8 +164,7 @@ def _features(what: str, file: Path | None) -> pd.DataFrame:
         given = label_files.read_labels(file)
         if "topic" not in given:
             raise AnnotationError(
-                "bad_file",
-                f"{file}: no column 'topic' (found: {', '.join(map(str, given))}); give it that name",
+                "bad_file", f"{file}: no column 'topic' (found: {', '.join(map(str, given))}); give it that name"
             )
         if given["topic"].duplicated().any():
             twice = given["topic"][given["topic"].duplicated()].iloc[0]

@@ -52,7 +52,7 @@ def show(principal: principals.Principal, cookie: str) -> None:
             "code": code,
             "study": {"title": title, "simulated": simulated},
             "links": [
-                {"text": tell("screens.my_work.title"), "back": tell("screens.my_work.back"), "href": "/my_work"},
+                {"text": tell("screens.my_work.title"), "back": tell("screens.my_work.back"), "href": "/my_work"}
             ],
             "note": tell("screens.label.not_yours") if wanted and opened is None else None,
         },

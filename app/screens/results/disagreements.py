@@ -1,4 +1,4 @@
-"""Where a judge and the annotators differ: filters and counts, a list, and one question whole."""
+"""Where a judge and the annotators differ: filters and counts, why, a list, and one question whole."""
 
 from __future__ import annotations
 
@@ -16,12 +16,30 @@ from annotation.people.principals import Principal
 from app.results.kept import Version
 from app.results.shown_file import ShownFile, Source, one_of_file
 from app.screens import look, report_page, waiting
-from app.screens.results import disagreement_words as told
+from app.screens.look import table
 from app.settings import database
-from calibration.comparing.disagreement_kinds import DisagreementKinds
+from calibration.comparing.disagreement_kinds import DisagreementKind, DisagreementKinds
 from db.connect import reading
 from plain.counting import counted
 
+NAMES = {
+    "person": "One annotator stands apart",
+    "ambiguous": "People differ there too",
+    "unstable": "It contradicts itself",
+    "order": "It follows the order of the two",
+    "length": "It takes the longer one",
+    "criterion": "A criterion is read otherwise",
+    "other": "None of these",
+}
+DO = {
+    "person": "Look at their work under Progress, and go through the guidance with them.",
+    "ambiguous": "No other judge helps here. Sharpen the question, or allow a tie.",
+    "unstable": "Ask several times and take the majority: repeats, and a panel of this judge alone.",
+    "order": "Ask in both orders, and let unequal answers be a tie.",
+    "length": "Say in its prompt that length is no merit; measure it with judge stress --kind padding.",
+    "criterion": "Say with an example, in the protocol and the prompt, what the criterion asks.",
+    "other": "Read the reasons beside each other, below.",
+}
 PAGE = 8  # lines of the list at once
 AT = "disagreement_at"
 CHOOSE = "Choose a judge to see why it and the annotators differ."
@@ -77,14 +95,14 @@ def _why(source: Source, version: Version, compared: pd.DataFrame, chosen: str) 
     if kept is None:
         return compared
     found: DisagreementKinds = kept.value
-    st.html(f'<div class="c-page"><p>{escape(told.why_sentence(found))}</p></div>')
+    st.html(f'<div class="c-page"><p>{escape(why_sentence(found))}</p></div>')
     if found.by_question.empty:
         return compared
     with st.expander("Why they differ, by kind"):
-        st.html(f'<div class="c-page">{told.why_table(found)}</div>')
+        st.html(f'<div class="c-page">{why_table(found)}</div>')
         narrow, _ = st.columns([2, 5])
         why = narrow.selectbox(
-            "Show only", ["", *told.kinds_to_choose(found)], format_func=lambda kind: told.NAMES.get(kind, "All"),
+            "Show only", ["", *kinds_to_choose(found)], format_func=lambda kind: NAMES.get(kind, "All"),
             key="why", on_change=_go, args=(0,), bind="query-params",
         )  # fmt: skip
     if not why:
@@ -296,3 +314,51 @@ def _messages(messages: Iterable[Mapping[str, str]]) -> str:
 def _raw(text: str) -> str:
     """Scrolls by itself, so the keyboard must get there."""
     return f'<pre class="c-raw" tabindex="0">{escape(text)}</pre>'
+
+
+def why_sentence(found: DisagreementKinds) -> str:
+    """Which kind is foremost, with its share and interval, or why none is called so."""
+    if not found.compared:
+        return f"{found.judge}: nothing to look into, for scores have no kinds."
+    if not found.foremost:
+        return f"Why {found.judge} and the annotators differ, these labels cannot tell: {found.reason}."
+    (kind,) = (one for one in found.kinds if one.kind == found.foremost)
+    of = f" ({', '.join(kind.of)})" if kind.of else ""
+    what = NAMES[kind.kind][0].lower() + NAMES[kind.kind][1:]
+    rest = next(one for one in found.kinds if one.kind == "other")
+    return (
+        f"Why {found.judge} and the annotators differ, most often: {what}{of}, in {_percent(kind)} of "
+        f"{counted(found.compared, 'comparison')} over {counted(found.topics, 'topic')}. "
+        f"{100 * found.unlike / found.compared:.1f} % differ, {100 * rest.share.value:.1f} % for no reason that shows."
+    )
+
+
+def why_table(found: DisagreementKinds) -> str:
+    """Every kind that there is or that could not be seen, the most frequent first."""
+    ordered = sorted(found.kinds, key=lambda one: -(one.share.value if one.share.n else 0.0))
+    rows = [_row(one) for one in ordered if one.questions or one.unseen]
+    return table("Why they differ", ("Why", "Of comparisons", "Questions", "What to do"), rows, "c-remarks")
+
+
+def kinds_to_choose(found: DisagreementKinds) -> list[str]:
+    """The kinds that some question has most of."""
+    there = set(found.by_question["kind"])
+    return [kind for kind in NAMES if kind in there]
+
+
+def _row(one: DisagreementKind) -> Sequence[str]:
+    of = f" <small>{escape(', '.join(one.of))}</small>" if one.of else ""
+    name = f"{escape(NAMES[one.kind])}{of}"
+    if one.unseen:
+        return name, "not seen", "–", _wrapped(f"{one.unseen[0].upper()}{one.unseen[1:]}.")
+    return name, escape(_percent(one)), f"{one.questions:,}", _wrapped(DO[one.kind])
+
+
+def _wrapped(text: str) -> str:
+    return f'<span class="c-wrap">{escape(text)}</span>'
+
+
+def _percent(one: DisagreementKind) -> str:
+    share = one.share
+    bounds = "" if share.low != share.low else f" [{100 * share.low:.1f}, {100 * share.high:.1f}]"
+    return f"{100 * share.value:.1f} %{bounds}"

@@ -14,7 +14,7 @@ from sqlalchemy import Engine
 from annotation.errors import ImportingError
 from annotation.importing.labels.results import ResultOptions, ResultRow, Results
 from annotation.importing.labels.results_entries import person
-from annotation.importing.results_layouts import RESULT_LAYOUTS
+from annotation.importing.layouts import RESULT_LAYOUTS
 from tests.annotation.layout_trees import json_lines, put
 from tests.annotation.result_trees import bring_results, verdicts, winners
 from tests.small_study import make_study

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from annotation.errors import ImportingError
 from annotation.importing.labels.results import ResultOptions, Results
-from annotation.importing.results_layouts import RESULT_LAYOUTS
+from annotation.importing.layouts import RESULT_LAYOUTS
 
 TOLD = {"topic": "t1", "system_a": "a", "system_b": "b", "first": "a", "run": "1", "pass_no": "1"}
 FAILED = {"rater": "Ada", "kind": "human", "criterion": "clear", "status": "missing"}

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from annotation.importing.labels.results import ResultOptions, ResultRow
-from annotation.importing.results_layouts import RESULT_LAYOUTS
+from annotation.importing.layouts import RESULT_LAYOUTS
 from tests.tool_files import EXPORTERS, hostile_table, labels_table, put_files, tables
 
 Row = tuple[Any, ...]

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from annotation.leaks.source_dates import earliest_date
+from annotation.leaks.reference_leakage import earliest_date
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ import pytest
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.importing.layouts import LAYOUTS
-from annotation.importing.results_layouts import RESULT_LAYOUTS
+from annotation.importing.layouts import LAYOUTS, RESULT_LAYOUTS
 from calibration.calibrate import calibrate
 from calibration.remarks import brief
 from calibration.results import CalibrationReport, CalibrationSettings, Estimate

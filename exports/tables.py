@@ -60,6 +60,19 @@ def refuse_bare(cell: Estimate, title: str) -> None:
         )
 
 
+def noted_table(
+    name: str, title: str, columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]], reading: Iterable[str],
+    report: CalibrationReport, names: int = 1,
+) -> Table:  # fmt: skip
+    """The table with its notes: `reading`, how the intervals were made, why a cell holds a dash, and from which labels.
+
+    `names`: how many leading cells of a row say which row it is.
+    """
+    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
+    lacking = remarks([column.title for column in columns], rows, names)
+    return Table(name, title, tuple(columns), tuple(rows), (*reading, *methods(used, report), *lacking, origin(report)))
+
+
 def agreement_table(report: CalibrationReport) -> Table:
     """One row per judge against the annotators, then the annotators among themselves, pooled over criteria."""
     pooled = [estimate for estimate in report.estimates if estimate.criterion == estimate.category == "all"]
@@ -83,16 +96,12 @@ def agreement_table(report: CalibrationReport) -> Table:
         row: list[Cell] = [rater, *(estimates.get(name) for name in shown)]
         row += [first.n if first else 0, first.clusters if first else 0]
         cells.append((*row, costs[rater]) if any(costs.values()) else tuple(row))
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         *_reading(report, headline),
         *_orders(rater for rater, _ in rows),
         *_beside(rows),
-        *methods(used, report),
-        *remarks([column.title for column in columns], cells),
-        origin(report),
     )
-    return Table("agreement", "Agreement of judges with annotators", tuple(columns), tuple(cells), notes)
+    return noted_table("agreement", "Agreement of judges with annotators", columns, cells, reading, report)
 
 
 def _title(report: CalibrationReport, name: str, title: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from calibration.agreement.catalogue import AGREEMENT, HEADLINE, beside_agreement, statistic_of
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell
-from exports.tables import AMONG, BASELINES, PEOPLE, Column, Table, per_thousand
+from exports.tables import AMONG, BASELINES, PEOPLE, Column, Table, noted_table, per_thousand
 from exports.words.notes import agreement_key, agreement_title, label_agreement, methods, origin, remarks
 
 Found = dict[str, Estimate]  # statistic -> estimate
@@ -173,17 +173,13 @@ def annotators_table(report: CalibrationReport) -> Table | None:
         cells.append(
             (name, agreement(estimates, headline), *(estimates.get(key) for key in shown), first.n, first.clusters)
         )
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         "n counts pairs of labels by two people on the same item and criterion; a person's second answer to an item "
         "is no pair.",
         label_agreement(report, asked=None),
         *_about_alpha(shown),
-        *methods(used, report),
-        *remarks([column.title for column in columns], cells),
-        origin(report),
     )
-    return Table("annotators", "Agreement of annotators with each other", tuple(columns), tuple(cells), notes)
+    return noted_table("annotators", "Agreement of annotators with each other", columns, cells, reading, report)
 
 
 def _people(report: CalibrationReport) -> Iterator[tuple[str, Found]]:

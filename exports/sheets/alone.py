@@ -7,9 +7,8 @@ from calibration.confidence.sureness import ANSWERS, CONFIDENCE, OTHERS
 from calibration.delegating.alone import Alone
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, number
-from exports.tables import Column, Table
+from exports.tables import Column, Table, noted_table
 from exports.words.grammar import listed, percent
-from exports.words.notes import methods, origin, remarks
 
 SURE_BY = {ANSWERS: "its own answers agree", CONFIDENCE: "its confidence", OTHERS: "other judges agree"}
 ALIKE = "nothing: all items or none"
@@ -37,15 +36,11 @@ def alone_table(report: CalibrationReport) -> Table | None:
         Column("topics_needed", "Clusters needed", "need"),
     )
     cells = tuple(_row(delegation) for delegation in rows)
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         *_reading(report, rows),
         *_nothing(rows),
-        *methods(used, report),
-        *remarks([column.title for column in columns], cells),
-        origin(report),
     )
-    return Table("alone", "What a judge may decide without a person", columns, cells, notes)
+    return noted_table("alone", "What a judge may decide without a person", columns, cells, reading, report)
 
 
 def sure_by(delegation: Alone) -> str:
@@ -87,19 +82,15 @@ def alone_steps_table(report: CalibrationReport) -> Table | None:
          step.error, step.error.n, step.error.clusters, OUTCOMES[step.outcome])
         for delegation, step in rows
     )  # fmt: skip
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
     allowed = percent(report.settings.alone_error)
-    notes = (
+    reading = (
         "Answers agree, confidence: of the least sure item that is decided, means over its labels. Share: of the items "
         "the judge was asked. n counts labels with a majority of annotators.",
         f"Shown: the error is {allowed} at most. From the strictest threshold on which a judge that errs half as often "
         "would pass (where there is none, a quarter as often, or never), one after the other is tested, until one "
         "fails; the others are not tested.",
-        *methods(used, report),
-        *remarks([column.title for column in columns], cells, names=2),
-        origin(report),
     )
-    return Table("alone_steps", "Error at each threshold of sureness", columns, cells, notes)
+    return noted_table("alone_steps", "Error at each threshold of sureness", columns, cells, reading, report, names=2)
 
 
 def _reading(report: CalibrationReport, rows: Sequence[Alone]) -> Iterator[str]:

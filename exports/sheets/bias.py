@@ -10,7 +10,6 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.study.bias import Bias
 from calibration.table.verdicts import SYSTEM_PAIR
 from exports import cells, tables
-from exports.words.notes import methods, origin, remarks
 
 OUTCOMES = {"found": "found", "not_found": "not found", "cannot_tell": "cannot tell"}
 NAMED = 6
@@ -72,16 +71,12 @@ def bias_table(report: CalibrationReport) -> tables.Table | None:
     if not shown and not copies:
         return None
     rows = [_row(asked) for asked in shown]
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         *_reading(report),
         *_unasked(report, headline),
         *_left_out(systems, copies),
-        *methods(used, report),
-        *remarks([column.title for column in columns], rows, names=2),
-        origin(report),
     )
-    return tables.Table("bias", "Biases looked for", columns, tuple(rows), notes)
+    return tables.noted_table("bias", "Biases looked for", columns, rows, reading, report, names=2)
 
 
 def headlines(report: CalibrationReport) -> Iterator[Asked]:

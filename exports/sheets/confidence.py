@@ -7,8 +7,7 @@ from calibration.agreement.catalogue import AGREEMENT, at
 from calibration.confidence import confidence, sureness, vote_agreement
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability
-from exports.tables import PEOPLE, Column, Table
-from exports.words.notes import methods, origin, remarks
+from exports.tables import PEOPLE, Column, Table, noted_table
 
 NO_MAJORITY = "no majority"
 
@@ -76,14 +75,8 @@ def confidence_table(report: CalibrationReport) -> Table | None:
         Column("no_majority", "No majority", "none"),
     )
     cells = tuple(_row(curve) for curve in rows)
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
-    notes = (
-        *_reading(rows),
-        *methods(used, report),
-        *remarks([column.title for column in columns], cells, names=2),
-        origin(report),
-    )
-    return Table("confidence", "Can confidence be believed?", columns, cells, notes)
+    reading = (*_reading(rows),)
+    return noted_table("confidence", "Can confidence be believed?", columns, cells, reading, report, names=2)
 
 
 def _row(curve: Believed) -> tuple[Cell, ...]:
@@ -118,16 +111,14 @@ def confidence_levels_table(report: CalibrationReport) -> Table | None:
         Column("clusters", "Clusters", "C"),
     )
     cells = tuple(row for curve in rows for row in _levels(curve))
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
     open_ones = [curve for curve in rows if curve.told.no_majority]
-    notes = (
+    reading = (
         "Claimed: mean confidence of the level, read as a probability; accuracy is what it should be.",
         *["no majority: n counts questions; they are neither right nor wrong, and in no other row."] * bool(open_ones),
-        *methods(used, report),
-        *remarks([column.title for column in columns], cells, names=3),
-        origin(report),
     )
-    return Table("confidence_levels", "Accuracy at each level of confidence", columns, cells, notes)
+    return noted_table(
+        "confidence_levels", "Accuracy at each level of confidence", columns, cells, reading, report, names=3
+    )
 
 
 def _levels(curve: Believed) -> Iterator[tuple[Cell, ...]]:
@@ -185,15 +176,11 @@ def votes_table(report: CalibrationReport) -> Table | None:
         (_named(*names), *(own.get(name) for name in shown), own[AGREEMENT].n, own[AGREEMENT].clusters)
         for names, own in found.items()
     )
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         "Pairs of usable votes on one question; a failed vote is none. n counts votes; of two judges questions, each "
         "vote of one beside each of the other's. Fleiss' κ: questions with every vote.",
-        *methods(used, report),
-        *remarks([column.title for column in columns], cells),
-        origin(report),
     )
-    return Table("votes", "Do votes agree?", columns, cells, notes)
+    return noted_table("votes", "Do votes agree?", columns, cells, reading, report)
 
 
 def _named(rater: str, reference: str) -> str:

@@ -10,15 +10,12 @@ from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.comparing import alternative_annotator, effective_judges
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell, Probability, number
-from exports.tables import Column, Table, per_thousand
+from exports.tables import Column, Table, noted_table, per_thousand
 from exports.words.notes import (
     agreement_key,
     agreement_title,
     is_of_study,
     label_agreement,
-    methods,
-    origin,
-    remarks,
     usable_differ,
 )
 
@@ -73,15 +70,11 @@ def judges_table(report: CalibrationReport) -> Table | None:
     given = [any(row[place] is not None for row in rows) for place in range(len(columns))]
     columns = [*itertools.compress(columns, given)]
     rows = [tuple(itertools.compress(row, given)) for row in rows]
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         choice_words.short_sentence(choice),
         *_reading(choice, report),
-        *methods(used, report),
-        *remarks([column.title for column in columns], rows),
-        origin(report),
     )
-    return Table("judges", "Which judge can stand in for an annotator", tuple(columns), tuple(rows), notes)
+    return noted_table("judges", "Which judge can stand in for an annotator", columns, rows, reading, report)
 
 
 def _row(candidate: Candidate, answered: Mapping[tuple[str, str], Estimate], plan: ComparisonPlan) -> tuple[Cell, ...]:
@@ -221,17 +214,13 @@ def card_table(report: CalibrationReport, judge: str) -> Table | None:
     ]
     if not rows:
         return None
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         "within: the limit is shown to be kept, by a test for agreement, gap and floor, else by the whole interval; "
         "beyond: it is shown not to be; cannot tell: neither, and more labels would say. The choice rests on these "
         "rows.",
         label_agreement(report, asked=True),
-        *methods(used, report),
-        *remarks([column.title for column in CARD_COLUMNS], rows),
-        origin(report),
     )
-    return Table("card", f"The card of {judge}", CARD_COLUMNS, tuple(rows), notes)
+    return noted_table("card", f"The card of {judge}", CARD_COLUMNS, rows, reading, report)
 
 
 OUTCOMES = {"better": "agrees more", "worse": "agrees less", "cannot_tell": "cannot tell"}
@@ -263,15 +252,11 @@ def comparisons_table(report: CalibrationReport) -> Table | None:
         p = None if math.isnan(pair.p_holm) else Probability(pair.p_holm)
         outcome = OUTCOMES[pair.outcome]
         rows.append((pair.judge, pair.other, estimate, p, outcome, pair.shared, estimate.n, estimate.clusters))
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     holm = f", by Holm over {len(pairs)} pairs" if len(pairs) > 1 else ""
-    notes = (
+    reading = (
         "Agrees more by: agreement of the judge minus that of the other, on the annotators' labels that both were "
         "asked; an item without a usable answer counts as disagreement.",
         f"p: two-sided, of no difference{holm}. cannot tell: no difference was shown, and neither was its absence.",
         label_agreement(report, asked=True),
-        *methods(used, report),
-        *remarks([column.title for column in columns], rows, names=2),
-        origin(report),
     )
-    return Table("comparisons", "Judges two by two", columns, tuple(rows), notes)
+    return noted_table("comparisons", "Judges two by two", columns, rows, reading, report, names=2)

@@ -9,8 +9,8 @@ from calibration.results import CalibrationReport, Estimate
 from calibration.systems.pass_rates import CORRECTED, PASS_RATE, ROGAN_GLADEN
 from calibration.table.verdicts import ONE_LABEL, SYSTEM_PAIR
 from exports.cells import Cell
-from exports.tables import AMONG, PEOPLE, Column, Table
-from exports.words.notes import methods, origin, remarks
+from exports.tables import AMONG, PEOPLE, Column, Table, noted_table
+from exports.words.notes import origin
 
 WHOLE = "all"
 Named = tuple[str, str, str, str, str]  # statistic, rater, reference, criterion, category
@@ -70,18 +70,15 @@ def pass_fail_table(report: CalibrationReport) -> Table | None:
     )  # fmt: skip
     kept = [0, 1, *(place for place, _ in wide), len(rates) + 2, len(rates) + 3]
     columns, cells_ = _without_one_criterion(columns, [tuple(row[place] for place in kept) for row in rows])
-    used = [cell for row in cells_ for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         "True positive rate: of the answers that people call positive, the share that the judge does too (recall). "
         "True negative rate: the same of the others. Precision: of the judge's positive answers, those that people "
         "share. Youden's J: both rates minus 1; 0 for a judge that says nothing about what people say.",
         "Annotators among themselves: neither is the truth, so that their true positive rate is their precision.",
         *_positive(said_of(report)),
-        *methods(used, report),
-        *remarks([column.title for column in columns], cells_, names=len(columns) - len(wide) - 2),
-        origin(report),
     )
-    return Table("pass_fail", "How often judges are right about what passes", columns, cells_, notes)
+    title, names = "How often judges are right about what passes", len(columns) - len(wide) - 2
+    return noted_table("pass_fail", title, columns, cells_, reading, report, names)
 
 
 def label_rates_table(report: CalibrationReport) -> Table | None:
@@ -110,16 +107,14 @@ def label_rates_table(report: CalibrationReport) -> Table | None:
         Column("clusters", "Clusters", "C"),
     )  # fmt: skip
     kept, cells = _without_one_criterion(columns, rows)
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         "Each label against all others, each annotator's label in turn. Precision: of the rater's answers of this "
         "label, the share that people give too. Recall: of people's, the share that the rater gives too.",
         "Annotators among themselves: neither is the truth, so that both are one number.",
-        *methods(used, report),
-        *remarks([column.title for column in kept], cells, names=len(kept) - 5),
-        origin(report),
     )
-    return Table("label_rates", "Precision and recall of each label", kept, cells, notes)
+    return noted_table(
+        "label_rates", "Precision and recall of each label", kept, cells, reading, report, names=len(kept) - 5
+    )
 
 
 def pass_rates_table(report: CalibrationReport) -> Table | None:
@@ -143,19 +138,17 @@ def pass_rates_table(report: CalibrationReport) -> Table | None:
         Column("clusters", "Clusters", "C"),
     )  # fmt: skip
     kept, cells = _without_one_criterion(columns, rows)
-    used = [cell for row in cells for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         "Share of positive answers, each cluster once: by people where they labelled, by the judge on all it saw, and "
         "what people would have said of all of that, in two ways.",
         "Rogan–Gladen: (p + TNR − 1) / (TPR + TNR − 1), cut at 0 and 1; its interval resamples p and both rates "
         "together. It takes the judge to err alike on every system, and has no value where TPR + TNR is 1 or less. "
         "PPI++ (prediction-powered inference) takes for each system the judge's mean error where people labelled.",
         *_positive(said_of(report)),
-        *methods(used, report),
-        *remarks([column.title for column in kept], cells, names=len(kept) - 6),
-        origin(report),
     )
-    return Table("pass_rates", "Pass rates without the judge's errors", kept, cells, notes)
+    return noted_table(
+        "pass_rates", "Pass rates without the judge's errors", kept, cells, reading, report, names=len(kept) - 6
+    )
 
 
 def system_of(category: str) -> str:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from calibration.results import CalibrationReport, Estimate
 from calibration.table.verdicts import SYSTEM_PAIR
 from exports.cells import Cell, shown, spread
-from exports.tables import PEOPLE, Column, Table
-from exports.words.notes import methods, origin, remarks
+from exports.tables import PEOPLE, Column, Table, noted_table
 
 WIN_RATE, CORRECTED, STRENGTH = "win_rate", "judge_corrected_win_rate", "bradley_terry"
 
@@ -51,17 +50,13 @@ def ranking_table(report: CalibrationReport, judge: str = "") -> Table | None:
             row.append(found.estimates.get(str(row[0])))
             row += [_rank(found.ranks.get(str(row[0]), math.nan))] * ranked
     rows = tuple(map(tuple, cells))
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         *_reading(judge, alone, corrected),
         *_counts((("people", people), (f"{judge} alone", alone), (f"{judge} corrected", corrected))),
         *_firmness((("people", people), (f"{judge} alone", alone), (f"{judge} corrected", corrected))),
         *_taus(report),
-        *methods(used, report),
-        *remarks([column.title for column in columns], rows),
-        origin(report),
     )
-    return Table("ranking", "Which system is best", tuple(columns), rows, notes)
+    return noted_table("ranking", "Which system is best", columns, rows, reading, report)
 
 
 def judge_shown(report: CalibrationReport) -> str:

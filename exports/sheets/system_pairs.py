@@ -15,8 +15,7 @@ from calibration.table.verdicts import SYSTEM_PAIR
 from calibration.totals.system_differences import SystemDifference, system_differences
 from exports.cells import Cell, Probability
 from exports.sheets.ranking import WIN_RATE, by_people, judge_shown, placing
-from exports.tables import PEOPLE, Column, Table
-from exports.words.notes import methods, origin, remarks
+from exports.tables import PEOPLE, Column, Table, noted_table
 
 PAIR_WIN_RATE = "pair_win_rate"
 Won = Mapping[tuple[str, str], Estimate]  # (system, other) -> share won by the system, both ways round
@@ -45,16 +44,12 @@ def system_pairs_table(report: CalibrationReport, judge: str = "") -> Table | No
         people, other = by["people"].get(pair), by["judge"].get(pair)
         row: list[Cell] = [*pair, people, people.n if people else 0, people.clusters if people else 0]
         rows.append((*row, other, other.n if other else 0) if by["judge"] else tuple(row))
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
-    notes = (
+    reading = (
         "Wins: share of all comparisons of the two that the first of them wins; a tie is half a win for each. n counts "
         "items by criteria, each once however many answered it.",
         "Pairs are not adjusted for their number: read single ones beside the ranking.",
-        *methods(used, report),
-        *remarks([column.title for column in columns], rows, names=2),
-        origin(report),
     )
-    return Table("system_pairs", "Systems two by two", tuple(columns), tuple(rows), notes)
+    return noted_table("system_pairs", "Systems two by two", columns, rows, reading, report, names=2)
 
 
 def systems_in_order(report: CalibrationReport) -> list[str]:
@@ -128,20 +123,24 @@ def differences_table(differences: Sequence[SystemDifference], report: Calibrati
     columns = DIFFERENCE_COLUMNS
     if len({difference.criterion for difference in differences}) == 1:
         columns, rows = _without(columns, 1), [_without(row, 1) for row in rows]
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     zeros = sum(difference.zeros for difference in differences)
-    notes = (
+    reading = (
         "Scores higher by: mean over topics of the first system's score minus the other's, on the topics both have. "
         "The annotators' score of a report is the mean of theirs, and a score the mean of all criteria asked.",
         "p: two-sided signed-rank test over topics (Wilcoxon 1945), adjusted by Holm over the pairs of one rater and "
         f"criterion; topics without a difference are dropped ({zeros:,} in all rows). Intervals of two single systems "
         "that overlap, or do not, are no test of their difference.",
         "ρ: Spearman over topics of the two systems' scores, whether topics that are hard for one are hard for both.",
-        *methods(used, report),
-        *remarks([column.title for column in columns], rows, names=len(columns) - 5),
-        origin(report),
     )
-    return Table("system_differences", "Systems two by two, topic by topic", columns, tuple(rows), notes)
+    return noted_table(
+        "system_differences",
+        "Systems two by two, topic by topic",
+        columns,
+        rows,
+        reading,
+        report,
+        names=len(columns) - 5,
+    )
 
 
 def _without(row: tuple[Any, ...], place: int) -> tuple[Any, ...]:

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from calibration.results import Aggregate, CalibrationReport, Estimate
 from calibration.systems import aggregates, ranking
 from calibration.table.verdicts import SYSTEM_PAIR
-from exports.cells import Cell, number, spread
-from exports.tables import PEOPLE, Column, Table
-from exports.words.notes import methods, origin, remarks
+from exports.cells import number, spread
+from exports.tables import PEOPLE, Column, Table, noted_table
 from plain.counting import counted
 
 ORDERS = {
@@ -40,7 +39,7 @@ def systems_table(report: CalibrationReport) -> Table | None:
         *_counts(estimates),
         *_coverage(report, names),
     )
-    return _table("systems", "Systems by the study's own measures", columns, rows, reading, report)
+    return noted_table("systems", "Systems by the study's own measures", columns, rows, reading, report)
 
 
 def systems_apart_table(report: CalibrationReport) -> Table | None:
@@ -58,7 +57,7 @@ def systems_apart_table(report: CalibrationReport) -> Table | None:
         "Systems are not adjusted for their number.",
         *_counts(estimates),
     )
-    return _table("systems_apart", "How far judges lie from people", columns, rows, reading, report)
+    return noted_table("systems_apart", "How far judges lie from people", columns, rows, reading, report)
 
 
 def system_orders_table(report: CalibrationReport) -> Table | None:
@@ -84,7 +83,9 @@ def system_orders_table(report: CalibrationReport) -> Table | None:
         f"Correlations of the values of {' or '.join(over)} systems, on the questions that both answered: never to be "
         "compared with a correlation over reports. Equal values share a rank.",
     )
-    return _table("system_orders", "Whether raters order the systems alike", columns, rows, reading, report, names=3)
+    return noted_table(
+        "system_orders", "Whether raters order the systems alike", columns, rows, reading, report, names=3
+    )
 
 
 def rules(report: CalibrationReport, names: Sequence[str]) -> Iterator[str]:
@@ -188,14 +189,3 @@ def _coverage(report: CalibrationReport, names: Sequence[str]) -> Iterator[str]:
     votes = dict.fromkeys(f"{one.aggregate} by {said(one.rater)} {number(one.vote_share or 0, 2)}" for one in shares)
     if votes:
         yield f"Confidence, the majority's mean share of the votes: {'; '.join(votes)}."
-
-
-def _table(
-    name: str, title: str, columns: Sequence[Column], rows: Sequence[tuple[Cell, ...]], reading: Sequence[str],
-    report: CalibrationReport, names: int = 1,
-) -> Table:  # fmt: skip
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
-    notes = (
-        *reading, *methods(used, report), *remarks([column.title for column in columns], rows, names), origin(report),
-    )  # fmt: skip
-    return Table(name, title, tuple(columns), tuple(rows), notes)

@@ -7,13 +7,13 @@ import math
 
 import pandas as pd
 
-from calibration.results import CalibrationReport, Estimate
+from calibration.results import CalibrationReport
 from calibration.study.bias import EVERYONE
 from calibration.systems.category_effects import difficulty_of, effects_of, feature_correlation
 from calibration.systems.topic_scores import WINS, TopicScores, scores_by_category
 from exports.cells import Cell, Probability, number
-from exports.tables import Column, Table
-from exports.words.notes import methods, origin, remarks
+from exports.tables import Column, Table, noted_table
+from exports.words.notes import origin
 
 NAMED = 5  # categories in a note; of more, their number
 
@@ -86,19 +86,15 @@ def category_scores_table(scores: TopicScores, report: CalibrationReport) -> Tab
         *(Column(f"system: {name}", name) for name in systems),
     )
     rows: list[tuple[Cell, ...]] = [(name, row[0].clusters, *row) for name, row in found.items()]
-    used = [cell for row in found.values() for cell in row]
     left = [name for name, kept in zip(scores.systems, scores.compared, strict=True) if not kept]
-    notes = (
+    reading = (
         f"{scores.measure.name}, by {by_of(scores)}: mean over the topics of a category, each counted once; all "
         "systems: on each topic the mean of those that have a value there"
         + (f", without {', '.join(left)}, which stands in every pair." if left else "."),
         "A category of few topics has a wide interval or none; whether categories differ at all is another table's "
         "question (analysis of variance), and no pair of categories is tested here.",
-        *methods(used, report),
-        *remarks([column.title for column in columns], rows),
-        origin(report),
     )
-    return Table("category_scores", f"{scores.measure.name} by category of topic", columns, tuple(rows), notes)
+    return noted_table("category_scores", f"{scores.measure.name} by category of topic", columns, rows, reading, report)
 
 
 def why_no_difficulty(scores: TopicScores, features: pd.DataFrame) -> str:
@@ -130,16 +126,14 @@ def difficulty_table(scores: TopicScores, report: CalibrationReport, features: p
         (correlation.feature, correlation.pearson, correlation.spearman, correlation.pearson.n)
         for correlation in feature_correlation(won.to_numpy(), aligned, report.settings)
     ]
-    used = [cell for row in rows for cell in row if isinstance(cell, Estimate)]
     pairs = scores.measure.rule == "win_rate"
-    notes = (
+    reading = (
         f"Difficulty: mean {scores.measure.name if pairs else f'of {scores.measure.name}'} on a topic, by "
         f"{by_of(scores)}, of all systems{' but a reference that stands in every pair' if pairs else ''} "
         f"({', '.join(named)}){'; a tie is half a win' if pairs else ''}. A coefficient above 0: topics with more of "
         "it are easier.",
         "Each feature by itself, not adjusted for the others or for their number; topics are the units.",
-        *methods(used, report),
-        *remarks([column.title for column in DIFFICULTY_COLUMNS], rows),
-        origin(report),
     )
-    return Table("difficulty", "With what a topic's difficulty goes along", DIFFICULTY_COLUMNS, tuple(rows), notes)
+    return noted_table(
+        "difficulty", "With what a topic's difficulty goes along", DIFFICULTY_COLUMNS, rows, reading, report
+    )

@@ -16,6 +16,7 @@ import pandas as pd
 
 from calibration.arithmetic.columns import PAIRWISE
 from calibration.table import typed_cells, verdicts
+from calibration.table.other_languages import language_of
 
 NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, most telling first
     "item_id": ("item", "pairid", "sampleid", "exampleid", "recordid", "instanceid", "uid", "id", "key"),
@@ -62,6 +63,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 }
 ORDERS = {"ab": "AB", "ba": "BA", "original": "AB", "swapped": "BA"}  # how others write a presentation
 ALIASES = {"tie_inconsistent": "read as tie", "n/a": "read as not_applicable", "unparsed": "read as status invalid"}
+LONGEST_END = 3  # letters of ID, key and the like, which say nothing behind a word of another script
 IDENTIFIER = 0.9  # distinct values per filled cell from which a column of no known part only names its rows
 
 
@@ -90,9 +92,11 @@ def as_text(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[str, ...]]:
 
 
 def roles_of(table: pd.DataFrame) -> dict[str, str]:
-    """Role to column, for a table of text: by its own name, by its name written otherwise, then by a synonym."""
+    """Role to column, for a table of text: by its own name, by its name written otherwise, by a synonym, and last by
+    its name in another language, where only one column is called so.
+    """
     found = {name: name for name in (*verdicts.KNOWN_COLUMNS, *verdicts.EXTRA) if name in table.columns}
-    plain = {name: re.sub(r"[^a-z0-9]", "", str(name).lower()) for name in table.columns}
+    plain = {name: in_english(str(name)) for name in table.columns}
     for written in (lambda role: (role.replace("_", ""),), lambda role: NAMES.get(role, ())):
         for role in verdicts.KNOWN_COLUMNS:
             for synonym in written(role) if role not in found else ():
@@ -100,7 +104,28 @@ def roles_of(table: pd.DataFrame) -> dict[str, str]:
                 if fits and _could_be(role, table[fits[0]]):
                     found[role] = fits[0]
                     break
-    return found
+    elsewhere = called_elsewhere(table, found)
+    return found | {role: fits[0] for role, fits in elsewhere.items() if len(fits) == 1}
+
+
+def called_elsewhere(table: pd.DataFrame, found: Mapping[str, str]) -> dict[str, list[str]]:
+    """Each role that is not found, with the columns whose names in another language say that they are it."""
+    taken = {*found.values()}
+    fits = {
+        role: [
+            name for name in table.columns
+            if name not in taken and language_of(role, str(name)) and _could_be(role, table[name])
+        ]
+        for role in verdicts.KNOWN_COLUMNS
+        if role not in found
+    }  # fmt: skip
+    return {role: names for role, names in fits.items() if names}
+
+
+def in_english(name: str) -> str:
+    """Letters and digits of a name; "" where other scripts say what it is and the rest is `ID` or a number."""
+    plain = re.sub(r"[^a-z0-9]", "", name.lower())
+    return plain if name.isascii() or len(plain) > LONGEST_END else ""
 
 
 def columns_of(table: pd.DataFrame, roles: Mapping[str, str]) -> tuple[Column, ...]:

@@ -6,13 +6,13 @@ answers what names an item and its topic.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
 import pandas as pd
 
-from calibration.table.roles import NAMES, as_text, roles_of
+from calibration.table.other_languages import language_of, plain_head
+from calibration.table.roles import NAMES, as_text, called_elsewhere, in_english, roles_of
 from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying import keys, mapping, readings
@@ -26,7 +26,8 @@ PERSONS = frozenset(
     f"{who}{end}" for who in ("worker", "turker", "participant", "crowdworker") for end in ("", " id", "id")
 )
 NOTHING = mapping.Asked()
-KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"])
+KIND_COLUMNS = ("source", "type", "raterkind", "annotatorkind", "labelertype", "evaluatortype", *NAMES["rater_kind"],
+                "art", "typ", "quelle", "类型", "来源", "tipo", "fuente")  # fmt: skip
 MANY, LONG = 30, 40  # distinct answers, and characters of one: beyond these a column holds no answers
 NO_KEY = (
     "label", "rater_id", "rater_kind", "criterion", "status", "rationale", "run", "presentation", *NUMBERS, *EXTRA,
@@ -71,11 +72,36 @@ def _find_columns(found: Found) -> None:
         one if last.count(one) == 1 and one not in names else name for one, name in zip(last, names, strict=True)
     ]
     short = dict(zip(plainly, names, strict=True))
-    for part, name in roles_of(rest.set_axis(list(short), axis=1)).items():
+    rest = rest.set_axis(list(short), axis=1)
+    known = roles_of(rest)
+    for part, name in known.items():
         if part not in said:
             found.columns[part] = (short[name],)
+    _say_languages(found, {part: short[name] for part, name in known.items() if part not in said})
+    for part, several in called_elsewhere(rest, known).items():
+        if part not in said:
+            _say_doubt(found, part, [short[name] for name in several])
     if "system_b" in found.columns and "system_a" not in found.columns:
         del found.columns["system_b"]
+
+
+def _say_languages(found: Found, known: Mapping[str, str]) -> None:
+    """What columns called in another language are read as; a head that is English too needs no word."""
+    heads: dict[str, list[str]] = {}
+    for part, name in known.items():
+        last = name.rpartition(".")[2]
+        if (language := language_of(part, last)) and in_english(last) not in (part.replace("_", ""), *NAMES[part]):
+            heads.setdefault(language, []).append(f"{name!r} is {part}")
+    found.told += [f"heads in {language}: {', '.join(told)}" for language, told in heads.items()]
+
+
+def _say_doubt(found: Found, part: str, several: Sequence[str]) -> None:
+    """Two columns that are called as one part: asked about where labels need it, else neither is read."""
+    listed = " and ".join(map(repr, several))
+    if part in ("rater_id", "criterion", "label"):
+        found.problems.append(f"{listed} may each be the {part}: --map {part}={several[0]}, or the other one")
+    else:
+        found.told.append(f"{listed} may each be the {part}, and neither is read as it: --map {part}={several[0]}")
 
 
 def _find_raters(found: Found) -> None:
@@ -146,8 +172,7 @@ def _find_kinds(found: Found, raters: Sequence[str]) -> None:
 
 
 def _tells_kinds(name: str, cells: pd.Series[str]) -> bool:
-    short = re.sub(r"[^a-z0-9]", "", name.rpartition(".")[2].lower())
-    words = _words(cells) if short in KIND_COLUMNS else []
+    words = _words(cells) if plain_head(name.rpartition(".")[2]) in KIND_COLUMNS else []
     return bool(words) and all(map(kind_of_word, words))
 
 

@@ -8,7 +8,9 @@ from calibration.tidying.mapping import Spread
 
 PEOPLE = re.compile(
     r"(?:(?:human|annotator|annot|ann|anno|person|expert|author|worker|crowd(?:worker)?|participant|labell?er|coder"
-    r"|student|turker|reviewer|rater|assessor|people|volunteer|editor|linguist)s?)(?:[ _.:#-]*[a-z]?\d*|[ _.:#-].*)"
+    r"|student|turker|reviewer|rater|assessor|people|volunteer|editor|linguist"
+    r"|mensch|expert[eo]|expertin|experta|annotatorin|gutachter|gutachterin|anotador|anotadora|annotateur|annotatrice"
+    r"|专家|标注员|标注者|标注人|志愿者|人工|人类)(?:e?s|en|nen)?)(?:[ _.:#-]*[a-z]?\d*|[ _.:#-].*)"
 )
 JUDGES = re.compile(
     r"(?:.*(?:gpt|claude|gemini|llama|mistral|mixtral|qwen|deepseek|palm-?2|command-?r|prometheus|pandalm|judgelm"
@@ -17,11 +19,16 @@ JUDGES = re.compile(
 )
 KIND_WORDS = {
     **dict.fromkeys(("human", "person", "people", "expert", "crowd", "annotator", "humans", "manual", "user"), "human"),
-    **dict.fromkeys(("mensch", "menschen", "experte", "expertin", "humain", "humano", "umano"), "human"),
+    **dict.fromkeys(
+        ("mensch", "menschen", "menschlich", "experte", "expertin", "humain", "humaine", "humano", "humana", "umano",
+         "persona", "人", "人工", "人类", "专家"), "human",
+    ),
     **dict.fromkeys(
         ("judge", "llm", "model", "ai", "machine", "auto", "automatic", "llm judge", "llm-judge", "llm_judge",
          "llm as judge",
-         "automated", "bot", "eval", "annotator_llm"), "judge",
+         "automated", "bot", "eval", "annotator_llm",
+         "modell", "maschine", "modelo", "máquina", "modèle", "模型", "机器",
+         "大模型"), "judge",
     ),
 }  # fmt: skip
 ANSWER_WORDS = frozenset(

@@ -13,7 +13,7 @@ from calibration.tidying.found import Found
 from calibration.tidying.value_sets import STATUS as STATUS_WORDS
 from calibration.tidying.value_sets import TIES, plain, recognise
 
-SIDED = re.compile(r"left|first")
+SIDED = re.compile(r"left|first|links|izquierd|gauche|左")
 
 
 def find_answers(found: Found) -> None:

@@ -14,12 +14,18 @@ WHAT = "(?:model|system|assistant|report|answer|response|output|option|candidate
 MORE = "(?: (?:is )?(?:much |slightly |significantly |far |a bit |marginally )?(?:better|wins|won|preferred))?"
 SIDE = re.compile(rf"(?:{WHAT} (?P<named>[ab12])|(?P<bare>[ab])){MORE}")
 ORDERED = re.compile(r"(?P<one>[ab])(?P<sign>>{1,3}|<{1,3}|=+|~)(?P<other>[ab])")
-SHOWN = re.compile(rf"(?:the )?(?P<side>left|right|first|second)(?: (?:one|side|{WHAT}))?{MORE}")
+SIDES = {
+    **dict.fromkeys(("left", "first", "links", "izquierda", "gauche", "左", "左边"), "A"),
+    **dict.fromkeys(("right", "second", "rechts", "derecha", "droite", "右", "右边"), "B"),
+}
+SHOWN = re.compile(rf"(?:the )?(?P<side>{'|'.join(SIDES)})(?: (?:one|side|{WHAT}))?{MORE}")
 TIES = frozenset(
     ("tie", "ties", "tied", "draw", "equal", "equally good", "equally bad", "same", "the same", "about the same",
      "both",
      "both good", "both bad", "bothbad", "tie (bothbad)", "tie (both bad)", "tie (bothgood)", "tie (inconsistent)",
-     "tie inconsistent", "neither", "no preference", "no winner", "similar", "none is better", "even")
+     "tie inconsistent", "neither", "no preference", "no winner", "similar", "none is better", "even",
+     "unentschieden", "gleichstand", "gleich gut", "gleich", "beide gleich", "平局", "平手", "一样好", "empate",
+     "iguales", "égalité", "egalite")
 )  # fmt: skip
 WON = {"win": "A", "wins": "A", "won": "A", "lose": "B", "loses": "B", "lost": "B", "loss": "B"}
 STATUS = {
@@ -106,7 +112,7 @@ def _verdicts(usable: list[str], labels_are: str) -> Read | None:
         shown = SHOWN.fullmatch(text)
         verdict = "tie" if bracketed and text == "c" else _verdict(text)
         if shown:
-            verdict, sided = "A" if shown["side"] in ("left", "first") else "B", sided + 1
+            verdict, sided = SIDES[shown["side"]], sided + 1
         if not verdict:
             return None
         meant[word] = verdict

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from calibration.choosing.card import gap_of
 from calibration.choosing.choice import Candidate
 from calibration.remarks import brief
-from calibration.results import CalibrationReport, Estimate
+from calibration.results import CalibrationReport, Estimate, LabelCounts
 from exports import cells, tables
 from exports.words import notes, sentences
 from plain.counting import counted
@@ -55,8 +55,7 @@ def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
     labels = report.labels
     yield (
         "Labels", labels.rows,
-        f"{counted(labels.items, 'item')} in {counted(labels.clusters, labels.cluster)}; "
-        f"{counted(len(labels.annotators), 'annotator')}, {counted(len(labels.judges), 'judge')}",
+        f"{_items(labels)}; {counted(len(labels.annotators), 'annotator')}, {counted(len(labels.judges), 'judge')}",
     )  # fmt: skip
     yield from _agreement(report, own, one)
     yield from _ceiling(report, tables.by_statistic(pooled, judge, "others"), one)
@@ -72,6 +71,14 @@ def _rows(report: CalibrationReport, judge: str) -> Iterator[Row]:
     if "valid_share" in itself:
         yield "Usable answers", itself["valid_share"], "of all it was asked for"
     yield from _cost(pooled, judge)
+
+
+def _items(labels: LabelCounts) -> str:
+    """`80 pairs in 10 topics`, by the words of the sentence that answers; `60 pairs` where each lies alone in its."""
+    items = counted(labels.items, "pair" if {*labels.criteria.values()} == {"pairwise"} else "item")
+    if labels.items == labels.clusters:
+        return f"{items}, one to a topic" if labels.cluster == "topic" else items
+    return f"{items} in {counted(labels.clusters, labels.cluster)}"
 
 
 def _agreement(report: CalibrationReport, own: Mapping[str, Estimate], one: Candidate | None) -> Iterator[Row]:

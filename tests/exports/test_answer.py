@@ -67,6 +67,7 @@ def test_of_many_candidates_those_are_drawn_that_say_most():
 def test_a_reviewer_finds_ten_numbers_with_their_rule():
     asked = answer_of(toy_choice()).asked
     said = {row[0]: (*shown(row[1]), row[4]) for row in asked.rows}
+    assert said["Labels"][2] == "30 pairs, one to a topic; 2 annotators, 5 judges"  # pairs, as the sentence says
     assert said["Agreement with the annotators"] == (
         ".79", "[.73, .85]",
         "a tie is a label like another; over all asked, an unusable answer as disagreement; "

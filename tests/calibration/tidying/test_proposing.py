@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from calibration.table.checking import check_verdicts
+from calibration.table.other_languages import HEADS, language_of
+from calibration.table.roles import NAMES, roles_of
 from calibration.tidying.applying import tidy
 from calibration.tidying.keys import smallest_key
 from calibration.tidying.mapping import Asked
@@ -176,3 +178,51 @@ def test_labels_of_a_table_are_its_answers_however_its_columns_are_called(data: 
     found = propose(table)
     assert found.problems == ()
     assert tidy(table, found.mapping).labels["label"].tolist() == [("A", "B", "tie")[one] for one in given_]
+
+
+LANGUAGES = {  # question, two systems, rater, answer, reason; a person; a tie
+    "German": ("Frage Modell_A Modell_B Gutachter Urteil Begründung", "Mensch_1", "unentschieden"),
+    "Chinese": ("问题ID 模型A 模型B 标注员ID 判断 理由", "标注员1", "平局"),
+    "Spanish": ("Pregunta Modelo_A Modelo_B Anotador Veredicto Razón", "experto_1", "empate"),
+    "French": ("ID_tâche Modèle_A Modèle_B Annotatrice Gagnant Raison", "annotatrice_1", "égalité"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_heads_in_another_language_are_read_and_told(language: str) -> None:
+    heads, person, tie = LANGUAGES[language]
+    table = frame(f"{heads}\nq1 x y {person} A w\nq1 x y gpt-4o B v\nq2 x y {person} {tie} u\nq2 x y gpt-4o A w")
+    found = propose(table)
+    assert found.problems == ()
+    assert any(told.startswith(f"heads in {language}: ") and told.count(" is ") == 6 for told in found.told)
+    made = tidy(table, found.mapping).labels
+    assert made["label"].tolist() == ["A", "B", "tie", "A"]
+    assert made["rater_kind"].tolist() == ["human", "judge"] * 2
+    assert made["rationale"].tolist() == ["w", "v", "u", "w"]
+    assert made["cluster_id"].tolist() == ["q1", "q1", "q2", "q2"]
+
+
+def test_two_heads_of_one_part_in_another_language_are_asked_about_and_neither_is_read() -> None:
+    found = propose(frame("Frage Gutachter Urteil Bewertung Kommentar Begründung\nq1 gpt-4 A B v w\nq2 gpt-4 B A u v"))
+    assert "'Urteil' and 'Bewertung' may each be the label: --map label=Urteil, or the other one" in found.problems
+    assert any(
+        told.startswith("'Kommentar' and 'Begründung' may each be the rationale, and neither") for told in found.told
+    )
+    assert not {"label", "rationale"} & {*found.mapping.columns}
+
+
+def test_no_head_has_two_readings_and_none_is_an_english_name_of_another_part() -> None:
+    readings: dict[str, set[str]] = {}
+    for parts in HEADS.values():
+        for part, words in parts.items():
+            for word in words.split():
+                readings.setdefault(word.casefold(), set()).add(part)
+    assert {word: parts for word, parts in readings.items() if len(parts) > 1} == {}
+    english = {name: part for part, names in NAMES.items() for name in (part.replace("_", ""), *names)}
+    assert [
+        (name, part, other)
+        for name, part in english.items()
+        for other in NAMES
+        if other != part and language_of(other, name)
+    ] == []
+    assert roles_of(frame("问题ID 标注员ID\nq1 r1\nq1 r2")) == {"cluster_id": "问题ID", "rater_id": "标注员ID"}

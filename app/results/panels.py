@@ -7,8 +7,10 @@ from dataclasses import replace
 import pandas as pd
 
 from annotation.judges.defining.judge_file import PanelDefinition
-from annotation.judges.defining.panel import DERIVED, panel_verdicts
+from annotation.judges.defining.panel import DERIVED, Decision, panel_verdicts
 from calibration.agreement import agreeing, catalogue
+from calibration.comparing.effective_judges import effective_judges
+from calibration.comparing.learned_votes import learned_votes
 from calibration.results import CalibrationSettings, Estimate, ReportWarning
 from calibration.study import counted, joining
 from plain.hashes import identity_digest
@@ -34,10 +36,34 @@ def with_panels(
             votes = verdicts[~fitted_on]
             how = f"weights measured on {len(held_out)} of {verdicts['cluster_id'].nunique()} clusters "
             how += f"({', '.join(held_out)}), for which it has no verdicts"
-        tables.append(panel_verdicts(votes, panel, weights, allow_tie=allow_tie))
+        decisions = None
+        if panel.rule == "learned":
+            decisions, weights, how = _learned(verdicts, panel, settings)
+        tables.append(panel_verdicts(votes, panel, weights, allow_tie=allow_tie, learned=decisions))
         warnings.append(_about(panel, how, weights, tables[-1]))
     kept = [table for table in tables if len(table)]
     return (pd.concat(kept, ignore_index=True) if len(kept) > 1 else verdicts), tuple(warnings)
+
+
+def _learned(
+    verdicts: pd.DataFrame, panel: PanelDefinition, settings: CalibrationSettings
+) -> tuple[dict[tuple[str, str], Decision], dict[str, float], str]:
+    """What the model says of each question, the members' weights in it, and both in words."""
+    found = learned_votes(verdicts, panel.members, settings.seed)
+    if found.note:
+        return {}, dict.fromkeys(panel.members, 0.0), f"no model: {found.note}"
+    rows = zip(*(found.votes[name] for name in ("item_id", "criterion", "label", "share")), strict=True)
+    decisions = {(item, criterion): Decision("ok", label, float(share)) for item, criterion, label, share in rows}
+    how = f"a logistic model of people's answers, fitted {found.folds} times on other clusters than it was asked about"
+    return decisions, found.weights, f"{how}; {_worth(verdicts, panel, settings)}"
+
+
+def _worth(verdicts: pd.DataFrame, panel: PanelDefinition, settings: CalibrationSettings) -> str:
+    among = verdicts[(verdicts["rater_kind"] == "human") | verdicts["rater_id"].isin(panel.members)]
+    worth = effective_judges(among, panel.members, settings)
+    if math.isnan(worth.value):
+        return f"how many independent judges its {len(panel.members)} members are worth is not defined"
+    return f"its {len(panel.members)} members are worth {worth.value:.1f} independent judges"
 
 
 def fit_clusters(clusters: Iterable[str], seed: int, share: float) -> list[str]:
@@ -97,7 +123,8 @@ def _about(panel: PanelDefinition, how: str, weights: dict[str, float], made: pd
     said = ", ".join(f"{member} {weights[member]:.3g}" for member in panel.members)
     decided = int((made["status"] == "ok").sum())
     text = f"{name} is derived from its members' votes over both orders and all repeats ({how}; weights {said}): "
-    text += f"{decided} of {len(made)} questions have a majority; its cost is the sum of all members'"
-    if not any(weights.values()):
+    verb = "are decided" if panel.rule == "learned" else "have a majority"
+    text += f"{decided} of {len(made)} questions {verb}; its cost is the sum of all members'"
+    if panel.rule != "learned" and not any(weights.values()):
         text += "; no member beats a constant answer, so it decides nothing: use rule = 'majority', or other members"
     return ReportWarning("panel", text, name)

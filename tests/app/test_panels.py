@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import pandas as pd
@@ -120,6 +121,23 @@ def test_a_panel_that_nobody_can_weigh_decides_nothing_and_says_so() -> None:
     assert own["label"].isna().all()
     assert "no member beats a constant answer" in said.text
     assert calibrate(table, FEW).labels.statuses["three [panel]"] == {"missing": 56}
+
+
+def test_a_learned_panel_is_a_candidate_and_says_what_its_members_weigh_and_are_worth() -> None:
+    table, (said,) = with_panels(study(), [panel(rule="learned")], FEW, allow_tie=False)
+    own = table[table["rater_id"] == "three [panel]"]
+    assert len(own) == 80, "every topic has verdicts: each from a model that did not see it"
+    assert own["cost_usd"].tolist() == pytest.approx([0.03] * 80)
+    truth = study().query("rater_id == 'ann'")["label"].to_numpy()
+    assert (own["label"].to_numpy() == truth).mean() > 0.85
+    assert "fitted 10 times on other clusters than it was asked about" in said.text
+    assert re.search(r"its 3 members are worth \d\.\d independent judges", said.text)
+    report = calibrate(table, FEW)
+    assert report.choice is not None
+    assert "three [panel]" in {one.judge for one in report.choice.candidates}
+    few, (why,) = with_panels(study(topics=3), [panel(rule="learned")], FEW, allow_tie=False)
+    assert set(few["status"][few["rater_id"] == "three [panel]"]) == {"missing"}
+    assert "no model: labels of 3 clusters are too few" in why.text
 
 
 def test_without_panels_nothing_changes() -> None:

@@ -147,11 +147,12 @@ class JudgeDefinition(Part):
 
 class PanelDefinition(Part):
     """One [[panel]]: judges whose verdicts are counted as votes. `weights` are given, or fitted by the command line on
-    `fit_share` of the topics, for which the panel then has no verdicts."""
+    `fit_share` of the topics, for which the panel then has no verdicts. `learned` votes come from a model of people's
+    answers, fitted on other topics than it is asked about."""
 
     name: Code
     members: tuple[Code, ...] = Field(min_length=1)
-    rule: Literal["majority", "weighted"] = "majority"
+    rule: Literal["majority", "weighted", "learned"] = "majority"
     weights: dict[str, Annotated[float, Field(ge=0, allow_inf_nan=False)]] | Literal["measured"] | None = None
     fit_share: float = Field(0.3, gt=0, lt=1)
 

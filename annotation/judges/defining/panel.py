@@ -61,19 +61,23 @@ def decide(
 
 
 def panel_verdicts(
-    verdicts: pd.DataFrame, panel: PanelDefinition, weights: Mapping[str, float], *, allow_tie: bool = False
-) -> pd.DataFrame:
+    verdicts: pd.DataFrame, panel: PanelDefinition, weights: Mapping[str, float], *, allow_tie: bool = False,
+    learned: Mapping[tuple[str, str], Decision] | None = None,
+) -> pd.DataFrame:  # fmt: skip
     """The panel's rows, with the columns of `verdicts` (see `load_verdicts`): one per item and criterion.
 
     Votes are counted over both orders and all repeats of each member, so a row has no presentation of its own;
     `confidence` is their share. Seconds and costs are sums over all members, empty where one is unknown. Returns no row
-    where no member was asked.
+    where no member was asked. `learned`: decisions by (item, criterion) that were made otherwise than by counting.
     """
     asked = verdicts[(verdicts["rater_kind"] == "judge") & verdicts["rater_id"].isin(panel.members)]
     by_question: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in asked.to_dict("records"):
         by_question[row["item_id"], row["criterion"]].append({str(name): value for name, value in row.items()})
-    rows = [_row(panel, rows, weights, allow_tie) for _, rows in sorted(by_question.items())]
+    rows = [
+        _row(panel, rows, weights, allow_tie, None if learned is None else learned.get(place, UNDECIDED))
+        for place, rows in sorted(by_question.items())
+    ]
     made = pd.DataFrame(rows, columns=list(dict.fromkeys((*verdicts.columns, "confidence"))))
     for column in {"len_a", "len_b", "seconds", "cost_usd", "weight", "confidence"} & {*made}:
         made[column] = pd.to_numeric(made[column])
@@ -81,16 +85,17 @@ def panel_verdicts(
 
 
 def _row(
-    panel: PanelDefinition, rows: Sequence[Mapping[str, Any]], weights: Mapping[str, float], allow_tie: bool
-) -> dict[str, Any]:
+    panel: PanelDefinition, rows: Sequence[Mapping[str, Any]], weights: Mapping[str, float], allow_tie: bool,
+    learned: Decision | None,
+) -> dict[str, Any]:  # fmt: skip
     votes: dict[str, list[str | None]] = {member: [] for member in panel.members}
     for row in rows:
         votes[row["rater_id"]].append(row["label"] if row["status"] == "ok" else None)
-    decision = decide(votes, weights, allow_tie=allow_tie)
+    decision = learned or decide(votes, weights, allow_tie=allow_tie)
     said = "; ".join(f"{member} {', '.join(answer or '–' for answer in votes[member])}" for member in panel.members)
     share = "no majority"
     if decision.status == "ok" and decision.share is not None:
-        share = f"{100 * decision.share:.0f} % of the votes"
+        share = f"{100 * decision.share:.0f} % {'of the votes' if learned is None else 'likely'}"
     return {name: rows[0][name] for name in OF_THE_ITEM if name in rows[0]} | {
         "rater_id": f"{panel.name}{DERIVED}",
         "rater_kind": "judge",

@@ -122,6 +122,7 @@ class StudyDefaults(Part):
     limits: Limits = Limits()
     adjudicate: Literal["any", "no_majority"] | tuple[Code, ...] | Apart = "any"
     guess_system: bool = False
+    earlier_reasons: bool = False  # raters may read their own for the same criterion, which may steer
     blind_until: Literal["closed", "open"] = "closed"
     may_see_and_label: bool = False
 

@@ -12,18 +12,19 @@ from typing import Any
 from sqlalchemy import func, orm, select
 
 from annotation.errors import AnnotationError
-from annotation.items.twins import twins_among
+from annotation.items.twins import twins_among, with_twin
+from annotation.labels import current_labels
 from annotation.people import active_time, principals
 from annotation.people.consent import consent_state
 from annotation.protocol import Protocol
 from annotation.studies import codes_by_topic, protocol_of
 from annotation.training.gold import is_careless
 from annotation.training.training import TrainingState, closed_gate, training_state
-from annotation.work.page import missing_answers
+from annotation.work.page import missing_answers, own_assignment
 from annotation.work.progress import completion_code, position, waits_until
 from annotation.work.remarks import GIVEN, Reply, answers_to
 from db.people_tables import Enrollment
-from db.tables import Assignment, Criterion, Event, Item, Label, Study, Topic
+from db.tables import HANDED_IN, Assignment, Criterion, Event, Item, Label, Study, Topic
 
 NO_REASON = (0, "")
 STATES = {"taken": "in work", "submitted": "submitted", "locked": "locked", "returned": "returned", "void": "withdrawn"}
@@ -141,6 +142,36 @@ def own_work(session: orm.Session, principal: principals.Principal) -> OwnWork:
         more_at=more_at,
         completion_code=completion_code(session, principal),
     )
+
+
+EARLIER = 5  # reasons
+
+
+def earlier_reasons(session: orm.Session, principal: principals.Principal, aid: str, code: str) -> list[dict[str, Any]]:
+    """`[{topic, choice, rationale}]` of what this person handed in on other items for the criterion, newest first.
+
+    At most five, as the items were shown to them; nothing of this item, on which they may be asked a second time, and
+    of no training. Raises AnnotationError `not_found` for work that is not theirs, and where the study shows none.
+    """
+    study, mine = session.get_one(Study, principal.study_id), own_assignment(session, principal, aid)
+    if not protocol_of(study).study.earlier_reasons or mine.purpose == "training":
+        raise AnnotationError("not_found", "this study shows no earlier reasons")
+    now_shown = [part.item_id for part in with_twin(session, mine)]
+    rows = session.execute(
+        select(Topic.title.label("topic"), Label.choice, Label.rationale)
+        .join(Criterion, Criterion.id == Label.criterion_id)
+        .join(Assignment, Assignment.id == Label.assignment_id)
+        .join(Item, Item.id == Assignment.item_id)
+        .join(Topic, Topic.id == Item.topic_id)
+        .where(
+            Assignment.study_id == study.id, Assignment.rater_id == principal.rater_id, Assignment.source != "judge",
+            Assignment.purpose != "training", Assignment.status.in_(HANDED_IN), Item.id.not_in(now_shown),
+            Criterion.code == code, Criterion.retired_at.is_(None), current_labels.is_newest(), Label.rationale != "",
+        )
+        .order_by(Assignment.submitted_at.desc(), Assignment.id.desc())
+        .limit(EARLIER)
+    )  # fmt: skip
+    return [dict(row) for row in rows.mappings()]
 
 
 def _items(session: orm.Session, study: Study, protocol: Protocol, rater_id: int) -> tuple[OwnItem, ...]:

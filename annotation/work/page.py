@@ -169,6 +169,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
         "choices": _choices(protocol),
         "rationale": protocol.rationale.model_dump(),
         "confidence": protocol.answers.confidence,
+        "earlier_reasons": protocol.study.earlier_reasons and assignment.purpose != "training",
         "idle_s": protocol.study.limits.idle_s,
         "answers": {code: describe_answer(row, shown) for code, row in current_answers(session, assignment).items()},
         "rates": _rates(assignment, shown),

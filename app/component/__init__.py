@@ -39,6 +39,7 @@ PARTS = (
     "versions.js",
     "quoting.js",
     "history.js",
+    "earlier.js",
     "undo.js",
     "others.js",
     "rule.js",

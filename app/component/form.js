@@ -83,7 +83,16 @@ class Form {
     this.why = make(
       "section",
       { class: "why", "aria-label": tell("form.rationale") },
-      make("div", { class: "why-top" }, make("span", {}, tell("form.rationale")), this.whyReport, this.rule.hint, page.history.button, this.saved),
+      make(
+        "div",
+        { class: "why-top" },
+        make("span", {}, tell("form.rationale")),
+        this.whyReport,
+        this.rule.hint,
+        page.history.button,
+        page.earlier.button,
+        this.saved,
+      ),
       this.boxes,
       this.quotes.root,
       this.rule.next,
@@ -234,6 +243,7 @@ class Form {
     box.readOnly = fixed;
     this.quotes.show(id);
     this.page.history.show(id);
+    this.page.earlier.show();
     this.page.undo.show();
     const needs = this.page.answers.asked.has(id) ? this.page.answers.missing(id) : null;
     this.rule.show(id, needs);

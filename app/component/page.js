@@ -28,6 +28,7 @@ class Page {
     this.quoting = new Quoting({ page: this, root: shell.root, signal: shell.ends.signal });
     this.scrolling = new Scrolling(this.reading);
     this.history = new AnswerHistory(this);
+    this.earlier = new EarlierReasons(this);
     this.undo = new Undo(this);
     this.form = new Form({ page: this, root: shell.form });
     this.training = new Training(this);

@@ -20,7 +20,7 @@ from annotation.labelling import reopen, save, skip, submit
 from annotation.labels.entries import ENTRIES_MAX, SubmitRequest, place_of, read_entry, sent_id
 from annotation.people.principals import Principal
 from annotation.people.sign_ins import note_seen, sign_in, sign_out, sign_out_everywhere, who
-from annotation.work import claiming, history, progress
+from annotation.work import claiming, history, own_work, progress
 from annotation.work.page import assignment_page
 from app.server.headers import headers_for
 from app.server.own_page import COOKIE, checked_body, cookie_header, refuse_former_sign_in
@@ -93,6 +93,18 @@ async def get_history(request: Request) -> Response:
     return JSONResponse(await run_in_threadpool(read))
 
 
+async def get_earlier_reasons(request: Request) -> Response:
+    """GET /api/earlier/{aid}/{code}: one's own reasons for it on other items."""
+    aid, code, cookie = *map(request.path_params.get, ("aid", "code")), request.cookies.get(COOKIE)
+    await refuse_former_sign_in(request, cookie)
+
+    def read() -> list[dict[str, Any]]:
+        with reading(database()) as session:
+            return own_work.earlier_reasons(session, _principal(session, cookie), str(aid), str(code))
+
+    return JSONResponse(await run_in_threadpool(read))
+
+
 async def post_labels(request: Request) -> Response:
     """POST /api/labels: acknowledged only after COMMIT. One bad entry spoils no other."""
     cookie, body = await checked_body(request, request.cookies.get(COOKIE))
@@ -161,6 +173,7 @@ routes = [
     Route("/invite/{token}", invite, methods=["GET", "POST"]),
     Route("/api/assignment/{aid}", get_assignment, methods=["GET"]),
     Route("/api/history/{aid}", get_history, methods=["GET"]),
+    Route("/api/earlier/{aid}/{code}", get_earlier_reasons, methods=["GET"]),
     Route("/api/labels", post_labels, methods=["POST"]),
     Route("/api/submit", post_submit, methods=["POST"]),
     Route("/api/take", post_take, methods=["POST"]),

@@ -27,7 +27,7 @@ from tests.app.visiting import Site, first_page, post
 from tests.small_study import PROTOCOL, answer, make_study, write_reports
 
 CONSENT = "You agree that what you answer is published under a pseudonym."
-ASKING = PROTOCOL.replace("[study]", f'[study]\nconsent = "{CONSENT}"')
+ASKING = PROTOCOL.replace("[study]", f'[study]\nearlier_reasons = true\nconsent = "{CONSENT}"')
 # everybody who holds a working sign-in; Ada is whose work it is about
 ROLES = {
     "Ada": "annotator", "Bea": "annotator", "Nea": "annotator", "Adj": "adjudicator", "Eva": "evaluator",

@@ -34,6 +34,7 @@ CALLS: dict[str, Callable[[Session, Cast], Arguments]] = {
     "offline.ballots.import_ballot": lambda s, c: with_(b"{}"),
     "people.consent.give_consent": lambda s, c: with_(consent_version(CONSENT)),
     "training.training.refuse_reopen": lambda s, c: with_(c.of(s, c.done["aid"])),
+    "work.own_work.earlier_reasons": lambda s, c: with_(c.page["aid"], "clear"),
     "work.history.answer_history": lambda s, c: with_(c.page["aid"]),
     "importing.gold.import_gold": lambda s, c: with_(c.folder / "no.csv", "training"),
     "importing.claims.probes_write.import_probes": lambda s, c: with_(ParsedProbes(()), layout="table", source="here"),

@@ -20,7 +20,7 @@ from annotation.people.principals import Principal
 from annotation.verdicts import load_verdicts
 from annotation.work.claiming import take
 from annotation.work.open_and_close import move_study
-from annotation.work.own_work import OwnWork, Pay, own_work
+from annotation.work.own_work import OwnWork, Pay, earlier_reasons, own_work
 from annotation.work.page import assignment_page
 from db.connect import reading, transaction
 from db.people_tables import Rater
@@ -281,3 +281,35 @@ def test_time_of_a_person_without_reports_of_activity_is_nothing(engine: Engine,
         study = session.get_one(Study, study_id)
         rater = session.scalars(select(Rater.id).where(Rater.opaque_id == ada.opaque_id)).one()
         assert seconds_by_assignment(session, study, rater) == {}
+
+
+STEERED = PROTOCOL.replace("[study]", "[study]\nearlier_reasons = true")
+
+
+def test_own_reasons_of_other_items_come_newest_first_and_nobody_elses(engine: Engine, tmp_path: Path) -> None:
+    study_id, ada = begin(engine, tmp_path, protocol=STEERED, overlap=2)
+    with transaction(engine) as session:
+        bea = a_person(session, study_id, "Bea")
+    hand_in(engine, bea)
+    done = [hand_in(engine, ada) for _ in range(6)]
+    page = taken(engine, ada)
+    with reading(engine) as session:
+        topics = [assignment_page(session, ada, aid)["topic"]["title"] for aid in done]
+        told = earlier_reasons(session, ada, page["aid"], "clear")
+        assert [one["topic"] for one in told] == topics[::-1][:5]
+        assert all(one["rationale"] and one["choice"] == "left" for one in told)
+        assert set(told[0]) == {"topic", "choice", "rationale"}
+        again = earlier_reasons(session, ada, done[-1], "clear")  # of what is looked at nothing is told
+        assert [one["topic"] for one in again] == topics[:-1][::-1]
+        assert earlier_reasons(session, ada, page["aid"], "no such criterion") == []
+        with pytest.raises(AnnotationError, match="no such work"):
+            earlier_reasons(session, bea, page["aid"], "clear")
+
+
+def test_a_study_that_does_not_say_so_shows_no_earlier_reasons(engine: Engine, tmp_path: Path) -> None:
+    _, ada = begin(engine, tmp_path)
+    hand_in(engine, ada)
+    page = taken(engine, ada)
+    assert page["earlier_reasons"] is False
+    with reading(engine) as session, pytest.raises(AnnotationError, match="shows no earlier reasons"):
+        earlier_reasons(session, ada, page["aid"], "clear")

@@ -210,10 +210,10 @@ FIRST = (  # what can make a number wrong, then what makes it say less than it s
     "repeated_topics", "unlike_second_labels", "examples_in_reference", "out_of_range",
     "changed_after_labels", "revealed", "missing_answers", "labels_dropped", "baseline_not_beaten", "skewed_reference",
     "pooled_criteria", "unlike_references", "position_bias", "order_inconsistent", "unbalanced_order", "own_family",
-    "unpaired_judges", "selected_judge", "not_shown_equal", "panel_sensitive", "few_systems", "few_clusters",
+    "unpaired_judges", "selected_judge", "not_shown_equal", "panel_sensitive", "few_clusters",
     "one_annotator", "two_annotators", "nested_labels",
 )  # fmt: skip
-LAST = ("thin_criteria", "order_unknown", "undefined_shown_as_dash")
+LAST = ("few_systems", "thin_criteria", "order_unknown", "undefined_shown_as_dash")
 NAMED = 3  # further raters or criteria that are named before the rest is counted
 
 

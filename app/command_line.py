@@ -109,25 +109,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-studies.add_to(app)
-quality.add_to(app)
-importing.add_to(app)
-pairs.add_to(app)
-adjudicating.add_to(app)
-pairs.add_items(app)
-blinding.add_to(app)
-inviting.add_to(app)
-packets.add_to(app)
-runs.add_to(app)
-calibrating.add_to(app)
-showing.add_to(app)
-topics.add_to(app)
-exporting.add_to(app)
-reproducing.add_to(app)
-planning.add_to(app)
-doctor.add_to(app)
-tidying.add_to(app)
-backup.add_to(app)
+for command in (
+    backup.backup, backup.restore, doctor.doctor, blinding.audit, pairs.pairs, pairs.items, adjudicating.adjudicate,
+    inviting.invite, inviting.people, packets.packet, quality.status, quality.quality, quality.reply,
+    calibrating.calibrate, reproducing.reproduce, showing.show, topics.systems, topics.topics, planning.plan,
+    tidying.tidy,
+):  # fmt: skip
+    app.command(command.__name__)(command)
+for several in (studies, importing, runs, exporting):
+    several.add_to(app)
 lay_out(app)
 
 

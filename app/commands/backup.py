@@ -9,12 +9,6 @@ from app.commands.opening import opened, reading
 from app.commands.printing import JSON, print_json, progress_bar
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    app.command("backup")(backup)
-    app.command("restore")(restore)
-
-
 def backup(
     file: Path = typer.Argument(..., help="A new file; FILE.sha256 is written beside it.", metavar="FILE"),
     as_json: bool = JSON,

@@ -25,11 +25,6 @@ SHOWN, SHOWN_PLACES = 12, 5
 COUNTED = "(the header is row 1)"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("doctor")(doctor)
-
-
 def doctor(
     file: Path = typer.Argument(
         None, help="A file of labels in any form. Without one, the database is checked.", metavar="[FILE]"

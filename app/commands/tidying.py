@@ -52,11 +52,6 @@ MAPPING = typer.Option(
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("tidy")(tidy)
-
-
 def tidy(
     file: Path = typer.Argument(..., help="A file of answers in any form, or a folder of them."),
     out: Path = typer.Option(..., help="Where the labels are written; the mapping beside it, as NAME.mapping.toml."),

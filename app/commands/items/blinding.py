@@ -25,11 +25,6 @@ READERS = {"random forest": "forest", "linear support vector machine": "SVM", "l
 LAYOUTS = ("kept", "spacing", "canonical", "plain")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    app.command("audit")(audit)
-
-
 def audit(
     study: str = WHICH,
     resolve: str = typer.Option(

@@ -25,10 +25,11 @@ def add_to(app: typer.Typer) -> None:
     """Register this file's commands."""
     imports = typer.Typer(help="Bring in reports, probes, labels and judge results.", no_args_is_help=True)
     imports.command("reports")(import_reports)
-    add_probes(imports)
-    add_results(imports)
-    add_gold(imports)
-    packets.add_import(imports)
+    imports.command("probes")(import_probes)
+    imports.command("labels")(import_labels)
+    imports.command("judge-results")(import_judge_results)
+    imports.command("gold")(import_gold)
+    imports.command("ballots")(packets.import_ballots)
     app.add_typer(imports, name="import")
 
 
@@ -134,11 +135,6 @@ def _with_gaps(again: str, problems: Sequence[str]) -> str:
     return f"\nor, with these gaps:\n  {' '.join([again, *(gap for gap in GAPS if gap in named)])}"
 
 
-def add_gold(imports: typer.Typer) -> None:
-    """Register this file's command below `import`."""
-    imports.command("gold")(import_gold)
-
-
 def import_gold(
     path: Path = typer.Argument(
         ..., help="CSV, TSV or JSON Lines: topic, system_a, system_b, criterion, answer, reason; probe for probes."
@@ -168,11 +164,6 @@ def import_gold(
         return
     typer.echo(f"{use}: {counted(outcome.made, 'item')} made, {outcome.changed} changed, {outcome.unchanged} unchanged")
     say_next(engine, study)
-
-
-def add_probes(imports: typer.Typer) -> None:
-    """Register this file's command below `import`."""
-    imports.command("probes")(import_probes)
 
 
 def import_probes(
@@ -255,12 +246,6 @@ TIMES = typer.Option(1.0, help="Multiply every score: 10 where 0 to 1 was saved 
 ENCODING = typer.Option("utf-8", help="Your decision, stored; never guessed.")
 REVISE = typer.Option(False, help="Take answers that differ from those imported before, as new revisions.")
 DRY_RUN = typer.Option(False, help="Check and report; write nothing.")
-
-
-def add_results(imports: typer.Typer) -> None:
-    """Register this file's commands below `import`."""
-    imports.command("labels")(import_labels)
-    imports.command("judge-results")(import_judge_results)
 
 
 def import_labels(

@@ -27,11 +27,6 @@ DESIGN = (
 )
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("pairs")(pairs)
-
-
 def pairs(
     study: str = printing.WHICH,
     design: str = typer.Option("reference", help=DESIGN, autocompletion=among("reference", "all", "balanced")),
@@ -170,11 +165,6 @@ def _print_work(told: PlanSummary) -> None:
     ]
     if said := [words for count, words in extras if count]:
         typer.echo(f"on top: {', '.join(said)}")
-
-
-def add_items(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("items")(items)
 
 
 def items(

@@ -18,11 +18,6 @@ COLUMNS = ("criterion", "disputes", "open", "in work", "settled", "tie against w
 REASONS = ("tie_against_winner", "not_applicable", "low_confidence", "flag")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("adjudicate")(adjudicate)
-
-
 def adjudicate(
     study: str = printing.WHICH,
     settled: Path = typer.Option(None, "--settled", help="Also write every settled verdict to this CSV file."),

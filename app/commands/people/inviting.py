@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from annotation.people.principals import Principal
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    app.command("invite")(invite)
-    app.command("people")(people)
-
-
 def invite(
     study: str = printing.ONE,
     names: list[str] = typer.Argument(None, help="People, as admins know them; exports use a pseudonym."),

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 NUMBERS = ("items", "handed in", "entries stored", "already there", "stale", "refused", "half filled")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register `packet`."""
-    app.command("packet")(packet)
-
-
-def add_import(imports: typer.Typer) -> None:
-    """Register `import ballots`, with the other imports."""
-    imports.command("ballots")(import_ballots)
-
-
 def packet(
     study: str = printing.ONE,
     rater: str = typer.Argument("", help="Whose packet: the person, as admins know them."),

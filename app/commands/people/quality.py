@@ -23,13 +23,6 @@ EVERY = 5  # seconds between two looks of --watch
 HEADS = ("rater", "items", "min/item", "agreement", "share left", "ties", "same answer", "self-agreement", "attention")
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    app.command("status")(status)
-    app.command("quality")(quality)
-    app.command("reply")(reply)
-
-
 def status(
     study: str = WHICH,
     watch: bool = typer.Option(False, "--watch", help=f"Draw it anew every {EVERY} seconds, until Ctrl-C."),

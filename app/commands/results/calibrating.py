@@ -43,11 +43,6 @@ def print_schema(asked: bool) -> None:
         raise typer.Exit
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("calibrate")(calibrate)
-
-
 def calibrate(
     what: str = printing.WHAT,
     others: list[str] = printing.WITH,

@@ -13,11 +13,6 @@ from app.commands import opening, printing
 DATABASE = "studies.db"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("reproduce")(reproduce)
-
-
 def reproduce(
     name: str = typer.Argument(..., help="wlc, deepresearchgym, dr3_eval, reportbench or race."),
     folder: Path = typer.Argument(..., help="A clone or download of the study's public files."),

@@ -10,11 +10,6 @@ import typer
 from app.commands import printing, tidying
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("show")(show)
-
-
 def show(
     file: Path = typer.Argument(..., help="A labels file, in any form that `calipers calibrate` reads."),
     protocol: str = printing.PROTOCOL,

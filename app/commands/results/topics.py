@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 RESAMPLES = typer.Option(9_999, help="Bootstrap resamples.", min=99)
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's commands."""
-    app.command("systems")(systems)
-    app.command("topics")(topics)
-
-
 def systems(
     what: str = printing.WHAT,
     others: list[str] = printing.WITH,

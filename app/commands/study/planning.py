@@ -24,11 +24,6 @@ GOALS = "What the study is to show"
 PRICES = "Prices; a pilot brings its own"
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register this file's command."""
-    app.command("plan")(plan)
-
-
 def plan(
     pilot: str = typer.Argument("", help="A study's name, or a labels file; left out: plan from assumptions."),
     protocol: str = typer.Option("", help="For a bare labels file: a shipped protocol's name, or a .toml file."),

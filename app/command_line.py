@@ -109,6 +109,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+for several in (studies, importing, runs, exporting):
+    several.add_to(app)
 for command in (
     backup.backup, backup.restore, doctor.doctor, blinding.audit, pairs.pairs, pairs.items, adjudicating.adjudicate,
     inviting.invite, inviting.people, packets.packet, quality.status, quality.quality, quality.reply,
@@ -116,8 +118,6 @@ for command in (
     tidying.tidy,
 ):  # fmt: skip
     app.command(command.__name__)(command)
-for several in (studies, importing, runs, exporting):
-    several.add_to(app)
 lay_out(app)
 
 

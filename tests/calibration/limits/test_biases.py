@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import warnings
 from types import SimpleNamespace as Made
 from typing import Any
 
@@ -203,3 +204,12 @@ def test_a_rater_leans_beside_one_half_or_where_all_of_six_answers_fall_on_one_s
 ) -> None:
     rate = dataclasses.replace(estimate("first_rate", value, low=low, high=high), n=answers)
     assert position_bias.leans(rate) == leans
+
+
+@pytest.mark.parametrize(("topics", "known"), [(1, False), (2, True)])
+def test_labels_of_one_topic_bound_nothing_and_warn_of_nothing(topics: int, known: bool) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = bias.bias_of(Asked("s", "j", PLAIN), np.zeros(4), np.arange(4) % topics)
+    assert math.isnan(found.estimate.low) != known
+    assert math.isnan(found.detectable) != known

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from calibration.comparing import alternative_annotator as alternative
+from calibration.comparing import disagreement_kinds as kinds
 from calibration.comparing import effective_judges as effective
 from calibration.delegating import alone, alone_steps
 from calibration.delegating.alone_steps import Checked, Tested
@@ -258,3 +259,48 @@ def test_no_advice_is_given_where_no_number_of_topics_would_do(monkeypatch: pyte
 def test_a_share_that_fewer_than_one_draw_may_exceed_is_bounded_by_one(error: float, bound: float) -> None:
     shares = np.array([[0.1], [0.2], [0.3], [0.4]])
     assert alone_steps.upper_bounds(shares, error).tolist() == [bound]
+
+
+EDGE = 1 - PLAIN.level
+
+
+@pytest.mark.parametrize(
+    ("topics", "low", "next_low", "p", "foremost"),
+    [
+        (19, 0.06, 0.0, 0.0, ""), (20, 0.06, 0.0, 1.0, "person"), (21, 0.06, 0.0, 1.0, "person"),
+        (20, 0.05, 0.0, 0.0, ""), (20, 0.0501, 0.0, 1.0, "person"),
+        (20, 0.06, 0.05, 1.0, "person"), (20, 0.06, 0.0501, 1.0, ""),
+        (20, 0.06, 0.0501, EDGE, ""), (20, 0.06, 0.0501, 0.049, "person"),
+    ],
+)  # fmt: skip
+def test_one_kind_of_disagreement_is_foremost_from_twenty_topics_on_beyond_the_floor_and_before_the_next(
+    topics: int, low: float, next_low: float, p: float, foremost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "paired_difference", lambda *_: Made(p=p))
+    shares = {"person": low, "order": next_low, "other": 0.5}
+    told = [kinds.DisagreementKind(name, estimate("s", 0.5, low=at), 1) for name, at in shares.items()]  # type: ignore[arg-type] - names of kinds
+    masks = {name: np.arange(9) < count for name, count in (("person", 4), ("order", 3), ("other", 9))}
+    assert kinds._foremost(told, masks, np.arange(9), topics, PLAIN)[0] == foremost  # type: ignore[arg-type] - as above
+
+
+@pytest.mark.parametrize(("people", "told"), [(1, False), (2, False), (3, True), (4, True)])
+def test_who_is_unlike_the_others_is_asked_of_three_annotators_of_one_question(
+    people: int, told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing = Made(outcome="", estimate=Made(n=1), effect=0.0)
+    monkeypatch.setattr(kinds, "position_bias", lambda *_: Made(flips=nothing))
+    monkeypatch.setattr(kinds, "length_bias", lambda *_, **__: Made(outcome="", difference=nothing))
+    monkeypatch.setattr(kinds, "_unlike_the_others", lambda *_: ("ann",))
+    rows = pd.DataFrame({"unit": 0, "call": "1AB", "criterion": "c", "person": map(str, range(people))})
+    study: Any = None
+    assert bool(kinds._Seen.of(study, "j", rows, PLAIN).people) == told
+
+
+@pytest.mark.parametrize(("p", "vague"), [(EDGE, False), (0.049, True), (0.051, False)])
+def test_a_criterion_is_read_otherwise_below_five_percent(
+    p: float, vague: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kinds, "paired_difference", lambda *_: Made(p=2 * p, value=0.1))
+    monkeypatch.setattr(kinds, "holm", list)
+    rows = pd.DataFrame({"cluster_id": "t", "item_id": "i", "criterion": ["a", "b"]})
+    assert bool(kinds._vague(rows, np.ones(2, dtype=bool), PLAIN)) == vague

@@ -21,6 +21,7 @@ from annotation.labels.entries import (
     Beside,
     Entry,
     EventEntry,
+    GuessEntry,
     PlaceEntry,
     PreferencesEntry,
     clean,
@@ -33,6 +34,7 @@ from annotation.protocol import Protocol
 from annotation.training.gold import note_attention
 from annotation.training.training import end_training_item, refuse_reopen, refuse_skip
 from annotation.work.claiming import claim_back, next_work
+from annotation.work.guesses import refuse_unasked
 from annotation.work.page import (
     Shown,
     current_answers,
@@ -198,6 +200,8 @@ def _store(session: orm.Session, principal: Principal, entry: Entry) -> int:
     assignment = own_assignment(session, principal, entry.aid, lock=True)
     shown = shown_stamps(session, assignment)
     refuse_other_page(assignment, shown, entry.page)
+    if isinstance(entry, GuessEntry):
+        refuse_unasked(session, assignment, entry)
     if isinstance(entry, EventEntry):
         known = session.scalar(select(Event).where(Event.client_uuid == entry.client_uuid))
         if known is not None and known.assignment_id != assignment.id:
@@ -206,7 +210,7 @@ def _store(session: orm.Session, principal: Principal, entry: Entry) -> int:
             session.add(
                 Event(
                     study_id=assignment.study_id, rater_id=principal.rater_id, assignment_id=assignment.id,
-                    kind=entry.kind, what=entry.what, data=entry.data, client_uuid=entry.client_uuid,
+                    kind=entry.stored_as, what=entry.what, data=entry.data, client_uuid=entry.client_uuid,
                     client_ts=entry.client_ts,
                 )
             )  # fmt: skip

@@ -158,11 +158,9 @@ def newest_act(session: orm.Session, study: Study) -> int:
 
 def not_yet_active(protocol: Protocol) -> list[str]:
     """Keys of the protocol that this version stores but does not act on yet; `init` prints them."""
-    study = protocol.study
     asked = {
         "calibration.epsilon": "epsilon" in protocol.calibration,
         "calibration.families": "families" in protocol.calibration,
-        "study.guess_system": study.guess_system,
     }
     return [key for key, wanted in asked.items() if wanted]
 

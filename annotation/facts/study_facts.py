@@ -61,9 +61,12 @@ def study_facts(session: orm.Session, study: Study) -> dict[str, Any]:
     }
 
 
-def keep_audit(session: orm.Session, study: Study, found: BlindingAudit) -> dict[str, Any]:
-    """What `calipers audit` found, in the audit trail: the newest one is in the methods paragraph. Returns it."""
-    facts = audit_facts(found)
+def keep_audit(session: orm.Session, study: Study, found: BlindingAudit, guessed: str = "") -> dict[str, Any]:
+    """What `calipers audit` found, in the audit trail: the newest one is in the methods paragraph. Returns it.
+
+    `guessed`: what annotators said they recognised, in a sentence.
+    """
+    facts = audit_facts(found) | ({"guessed": guessed} if guessed else {})
     if is_read_elsewhere(session, study):
         facts["sentence"] = ""  # of texts that nobody proves to have read
     audit(session, study.id, None, AUDITED, **facts)

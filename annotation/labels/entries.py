@@ -39,6 +39,7 @@ COMMENT_MAX = 2_000
 QUOTE_MAX = 2_000
 SPANS_MAX = 20  # per answer
 ENTRIES_MAX = 64
+GUESS = "guess"
 
 
 class Sent(BaseModel):
@@ -120,7 +121,7 @@ class Interval(BaseModel):
 
 
 class EventEntry(Sent):
-    """Something that happened on the page: time spent, a flag, a comment."""
+    """Something that happened on the page: time spent, a flag, a comment, a guess."""
 
     aid: Id
     page: Id
@@ -132,6 +133,11 @@ class EventEntry(Sent):
     @property
     def data(self) -> dict[str, Any]:
         raise NotImplementedError
+
+    @property
+    def stored_as(self) -> str:
+        """The kind of its event."""
+        return self.kind
 
     kind: str
 
@@ -178,7 +184,32 @@ class CommentEntry(EventEntry):
         return {"text": self.text}
 
 
-Entry = AnswerEntry | PlaceEntry | PreferencesEntry | ActivityEntry | FlagEntry | CommentEntry
+class GuessEntry(EventEntry):
+    """Which kind of writer a report has; empty: none was recognised, left out: nothing was said of it."""
+
+    kind: Literal["guess"]
+    left: Annotated[str, StringConstraints(max_length=200)] | None = None
+    right: Annotated[str, StringConstraints(max_length=200)] | None = None
+
+    @property
+    def said(self) -> dict[str, str]:
+        """Side -> what was said of it."""
+        return {side: kind for side, kind in (("left", self.left), ("right", self.right)) if kind is not None}
+
+    @property
+    def what(self) -> str:
+        return GUESS
+
+    @property
+    def data(self) -> dict[str, Any]:
+        return dict(self.said)
+
+    @property
+    def stored_as(self) -> str:
+        return "comment"  # beside what else people say of an item, and no part of its labels
+
+
+Entry = AnswerEntry | PlaceEntry | PreferencesEntry | ActivityEntry | FlagEntry | CommentEntry | GuessEntry
 
 
 ENTRY: TypeAdapter[Entry] = TypeAdapter(Annotated[Entry, Field(discriminator="kind")])

@@ -98,8 +98,8 @@ def packet_data(session: orm.Session, packet: Packet) -> dict[str, Any]:
         "task": protocol.task,
         "guidance_html": rendering.render_report(protocol.guidance),
         "consent": consent,
-        # the desk counts place and time itself, and the person is the packet
-        "items": [{name: value for name, value in page.items() if name != "person"} for page in pages],
+        # the desk counts place and time itself, the person is the packet, and only a server asks for a guess
+        "items": [{name: value for name, value in page.items() if name not in ("person", "guess")} for page in pages],
     }
 
 

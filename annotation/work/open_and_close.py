@@ -10,6 +10,7 @@ from annotation.open_work.returns import give_back
 from annotation.people.principals import Principal, study_for
 from annotation.planning import plan_root, planned_items
 from annotation.training.training import refuse_too_few
+from annotation.work.guesses import refuse_unknown_kinds
 from db.tables import Assignment, Item, Report, Study
 from db.types import now
 
@@ -53,6 +54,7 @@ def move_study(session: orm.Session, study: Study, status: str, rater_id: int | 
     if status == "open":
         _refuse_unresolved(session, study)
         refuse_too_few(session, study)
+        refuse_unknown_kinds(session, study)
         asked_about = select(Item.topic_id).where(Item.study_id == study.id, Item.excluded_at.is_(None))
         refuse_unasked(session, study, set(session.scalars(asked_about)))
         plan_root.keep_plan_root(session, study)

@@ -20,6 +20,7 @@ from annotation.people.principals import Principal
 from annotation.protocol import Protocol
 from annotation.texts.scripts import direction, typed_length
 from annotation.training.training import feedback, training_place
+from annotation.work.guesses import asked_on_page
 from annotation.work.progress import position
 from db import connect, people_tables
 from db.tables import HANDED_IN, Assignment, Criterion, Item, Label, Report, Study, Topic
@@ -170,6 +171,7 @@ def assignment_page(session: Session, principal: Principal, aid: str) -> dict[st
         "rationale": protocol.rationale.model_dump(),
         "confidence": protocol.answers.confidence,
         "earlier_reasons": protocol.study.earlier_reasons and assignment.purpose != "training",
+        "guess": asked_on_page(session, study, assignment),
         "idle_s": protocol.study.limits.idle_s,
         "answers": {code: describe_answer(row, shown) for code, row in current_answers(session, assignment).items()},
         "rates": _rates(assignment, shown),

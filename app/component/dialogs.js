@@ -137,6 +137,30 @@ class Dialogs {
     });
   }
 
+  /** After an item is handed in: which kind of writer each report has, if one was recognised. Any way out goes `on`. */
+  guess(item, on) {
+    const { kinds, sides } = item.guess;
+    const told = (kind) => (kind === "person" ? tell("guess.person") : kind);
+    const lists = sides.map((side) => {
+      const option = (value, words) => make("option", { value }, words);
+      const list = make("select", { name: side }, option("?", tell("guess.unsaid")), option("", tell("guess.none")), ...kinds.map((kind) => option(kind, told(kind))));
+      return [side, list];
+    });
+    const node = this.show(
+      tell("guess.title"),
+      make("p", {}, tell("guess.explain")),
+      ...lists.map(([side, list]) => make("label", { class: "field" }, tell(sides.length > 1 ? `pane.${side}_region` : "pane.report"), list)),
+      make("button", { type: "button", class: "submit ready", onclick: () => node.close() }, tell("guess.on")),
+    );
+    lists[0][1].focus();
+    node.addEventListener("close", () => {
+      const said = lists.filter(([, list]) => list.value !== "?").map(([side, list]) => [side, list.value]);
+      const entry = { kind: "guess", aid: item.aid, page: item.page, client_uuid: randomId(), client_ts: new Date().toISOString() };
+      if (said.length) this.page.leaving.persist("/api/labels", { entries: [{ ...entry, ...Object.fromEntries(said) }] });
+      on();
+    });
+  }
+
   skip() {
     this.ask(tell("skip.title"), {
       name: tell("skip.name"),

@@ -86,6 +86,7 @@ class Leaving {
     page.outbox.clear();
     this.busy = false;
     if (outcome === "reopen") page.open(item.aid);
+    else if (outcome === "submit" && item.guess && !reply.feedback) page.dialogs.guess(item, () => this.onward(reply));
     else if (reply.feedback) page.training.show(reply.feedback, () => this.onward(reply));
     else this.onward(reply);
   }

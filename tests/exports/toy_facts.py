@@ -41,7 +41,7 @@ def toy_facts() -> StudyFacts:
         flags={"keep": 12, "mask": 3, "open": 1}, edited_reports=1, restored_reports=2, excluded_reports=1,
         blind_until="closed", labels_after_reveal=0, unproved_texts=0,
         blinding_audit={"sentence": "Reports were label-blind, not style-blind: length and style remain.",
-                        "refused": "", "shown_formatting": 0.41, "shown_length": 0.3, "chance": 0.25},
+                        "guessed": "Annotators named a kind for 4 of 60 reports.", "refused": "", "shown_formatting": 0.41, "shown_length": 0.3, "chance": 0.25},
         annotators=3, annotators_simulated=0, roles={"annotator": 3, "admin": 1}, may_see_and_label=True,
         staff_labelled=1, consent_sha256="cd" * 32, consented=3, training_items=5, training_passed=3,
         active_hours=41.257, pay_rate=10.0, pay_currency="USD", pay_total=412.57, labels={"ok": 3198},

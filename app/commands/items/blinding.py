@@ -15,8 +15,11 @@ from app.commands.opening import find_study, local_admin, opened, reading, trans
 from app.commands.printing import JSON, WHICH, echo, print_json, print_table, progress_bar, say_next
 
 if TYPE_CHECKING:
+    from sqlalchemy.orm import Session
+
     from annotation.leaks.blinding_audit import BlindingAudit, Gaps
     from annotation.shown_texts.auditing import ReportLine
+    from db.tables import Study
 
 NO_CLAIM = "No claim: all labels were made elsewhere, and their files do not prove which text was read."
 SHOWN = 20
@@ -71,10 +74,12 @@ def audit(
 
     with reading(engine) as session, progress_bar("reading reports") as advance:
         audited = audit_study(session, local_admin(find_study(session, study)), advance, wilson_effective)
+    with reading(engine) as session:
+        guessed = _guessed(session, find_study(session, study))
     with transaction(engine) as session:
-        claimed = keep_audit(session, find_study(session, study), audited)["sentence"]
+        claimed = keep_audit(session, find_study(session, study), audited, guessed)["sentence"]
     if as_json:
-        print_json({**asdict(audited), "open_flags": flags})
+        print_json({**asdict(audited), "open_flags": flags, "guessed": guessed})
         return
     _print_systems(audited, lines)
     _print_recognised(audited)
@@ -82,8 +87,21 @@ def audit(
         echo(f"left: {hit.kind} in {hit.report} at {hit.start}: {hit.context}")
     _print_gaps(audited.gaps)
     typer.echo(audited.sentence if claimed or flags else NO_CLAIM)
+    if guessed:
+        typer.echo(guessed)
     if not flags:
         say_next(engine, study)
+
+
+def _guessed(session: Session, study: Study) -> str:
+    """What annotators said they recognised, in a sentence; empty where the protocol does not ask."""
+    from annotation.studies import protocol_of
+
+    if not protocol_of(study).study.guess_system:
+        return ""
+    from app.results.guessed import recognised  # it computes agreement, which most audits never need
+
+    return recognised(session, study).sentence
 
 
 def _print_systems(audited: BlindingAudit, lines: Sequence[ReportLine]) -> None:

@@ -74,7 +74,7 @@ def with_draws(frame: pd.DataFrame, settings: CalibrationSettings) -> list[tuple
         return len(kept) - 1.0, float(len(kept))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bounding, "expanded_percentile", number)
+        patch.setattr(bounding.bootstrap, "expanded_percentile", number)
         report = calibrate(frame, settings)
     # these have the witnesses of test_bradley_terry, test_alternative_annotator and test_distance
     apart = ("bradley_terry", "advantage_probability", "human_ceiling_linear", "percent_agreement_linear")

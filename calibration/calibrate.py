@@ -57,7 +57,9 @@ def _untold(*_: object) -> None:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Who waits for a report: `points` takes those of many labels first, `advance` how far its intervals are."""
+    """Who waits for a report of many labels: `points` takes its agreement first without intervals, then with them;
+    `advance` how far the report is.
+    """
 
     points: Callable[[results.CalibrationReport], None] = _untold
     advance: Advance = _untold
@@ -93,8 +95,8 @@ def calibrate(
 
     `only`: names of statistics of agreement and of answers. The report then holds these alone, each as the whole report
     has it, and no choice, bias, ranking or warning: nothing else is computed. None of them (`()`): what was counted in
-    the table alone, of one rater too. `waiting`: told of a whole report as it comes, and first of the points of many
-    labels.
+    the table alone, of one rater too. `waiting`: told of a whole report as it comes: of many labels first the points of
+    agreement, then their intervals, which are a tenth of its work or less.
     """
     settings = settings or CalibrationSettings()
     named, aliases = normalise(verdicts)
@@ -113,11 +115,14 @@ def calibrate(
         return results.CalibrationReport(
             _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
         )
-    if waiting.points is not _untold and len(study.frame) >= MANY_ROWS:
-        waiting.points(
-            results.CalibrationReport(_counted_labels(study, aliases), settings, (), _points(study, settings))
-        )
+    told = waiting.points if len(study.frame) >= MANY_ROWS else _untold
+    if told is not _untold:
+        told(results.CalibrationReport(_counted_labels(study, aliases), settings, (), _points(study, settings)))
     stepped = _Steps(waiting.advance, STEPS + len(groups))
+    pooled = stepped(tuple(agreeing.agreement_estimates(study, groups[0], wide)))
+    if told is not _untold and scale is not None:
+        first = _bounded(study, groups, pooled, settings, wide)
+        told(results.CalibrationReport(_counted_labels(study, aliases), settings, (), first))
     with ThreadPoolExecutor(1) as beside:  # rationales are looked up and sorted while the rest is reckoned
         rationales = beside.submit(rationale_overlap, study, wide)
         audit = stepped(bias_audit(study, wide, with_rationales=False))
@@ -129,6 +134,7 @@ def calibrate(
     found = (replace(bias, estimate=looking.sequence(bias.estimate, settings, wide)) for bias in audit.biases)
     biases = tuple(one for one in found if not math.isnan(one.estimate.value))
     estimates = (
+        *pooled,
         *_agreement(study, groups, scale, wide, stepped),
         *(bias.estimate for bias in biases),
         *(repeat.agreement for repeat in audit.repeats if repeat.agreement.n),
@@ -213,8 +219,8 @@ def _bounded(
 def _agreement(
     study: Study, groups: Sequence[bounding.Group], scale: Scale | None, settings: CalibrationSettings, stepped: _Steps
 ) -> Iterator[Estimate]:
+    """After agreement of all labels together: its ceiling, answers, and each part by itself."""
     everything, *parts = groups
-    yield from stepped(tuple(agreeing.agreement_estimates(study, everything, settings)))
     if scale and len(study.annotators) > 1:
         yield from ceiling.ceiling_estimates(ceiling.ceiling_of(study, everything, scale, settings))
     yield from answering.answering_estimates(study, settings)

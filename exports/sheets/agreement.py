@@ -1,5 +1,6 @@
 """The tables of agreement: `summary` for one screen, `criteria` one by one, and `annotators` among themselves."""
 
+import math
 from collections.abc import Collection, Iterator
 
 from calibration.agreement.catalogue import AGREEMENT, HEADLINE, beside_agreement, statistic_of
@@ -134,15 +135,17 @@ def summary_table(report: CalibrationReport) -> Table:
 
 
 def points_table(points: CalibrationReport) -> Table:
-    """Agreement before its intervals are there: `summary`, or `criteria` where nothing is pooled, without intervals.
+    """Agreement before the rest of a report is there: `summary`, or `criteria` where nothing is pooled.
 
-    `points`: what `calibration.calibrate.calibrate` tells whoever waits.
+    `points`: what `calibration.calibrate.calibrate` tells whoever waits, first values alone, then with intervals.
     """
     table = summary_table(points)
     table = table if table.rows else criteria_table(points) or table
     kept = [number for number, column in enumerate(table.columns) if column.key != "baseline"]
-    rows = tuple(tuple(_value(row[number]) for number in kept) for row in table.rows)
+    bounded = any(not math.isnan(one.low) for one in points.estimates)
+    rows = tuple(tuple(row[number] if bounded else _value(row[number]) for number in kept) for row in table.rows)
     title = f"Points of {points.labels.rows:,} labels; their intervals and the choice follow"
+    title = f"Agreement in {points.labels.rows:,} labels; the choice and the rest follow" if bounded else title
     columns = tuple(table.columns[number] for number in kept)
     return Table("points", title, columns, rows, (label_agreement(points),))
 

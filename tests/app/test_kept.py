@@ -157,10 +157,12 @@ def test_a_process_of_its_own_tells_points_first_then_how_far_it_is(tmp_path: Pa
     asked = Task("report", shown_file(str(tmp_path / "labels.csv"), "", '{"resamples": 99}'))
     told: list[object] = []
     report, error = app.results.kept._asked_of_a_child(None, asked, told.append)
-    points, *steps = told
+    points, first, bounded, *rest = told
+    steps = [first, *rest]
     assert error is None
     assert isinstance(points, CalibrationReport)
-    assert len(points.estimates) < len(report.estimates)
+    assert isinstance(bounded, CalibrationReport)
+    assert len(points.estimates) < len(bounded.estimates) < len(report.estimates)
     assert steps == [Step(done, len(steps)) for done in range(1, len(steps) + 1)]
 
 
@@ -187,7 +189,8 @@ def test_a_page_of_a_large_file_has_points_before_it_has_intervals(
     assert "This page fills in by itself" in before
     assert "Points of" not in before
     later.run()
-    (between,) = drawn
+    between, bounded = drawn
+    assert "labels; the choice and the rest follow" in bounded
     assert "their intervals and the choice follow" in between
     assert "judge-x" in between
     after = shown(file_page("choice", tmp_path / "labels.csv"))

@@ -157,18 +157,23 @@ def test_what_was_used_longest_ago_makes_room(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"new.report", "older.report", "mine.txt", "mine.part"}
 
 
-def test_points_come_first_and_how_far_intervals_are_after(
+def test_points_come_first_then_intervals_of_agreement_and_how_far_the_rest_is(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("calibration.calibrate.MANY_ROWS", 1)
     told: list[object] = []
     waiting = Waiting(told.append, lambda done, of: told.append((done, of)))
     report, _ = calibrated_or_kept(made_pairs(), SETTINGS, waiting=waiting)
-    points, *steps = told
+    points, first, bounded, *rest = told
+    steps = [first, *rest]
     values = {(one.statistic, one.rater, one.reference, one.criterion): one.value for one in report.estimates}
     assert points.estimates  # type: ignore[attr-defined]
     for one in points.estimates:  # type: ignore[attr-defined]
         assert values[one.statistic, one.rater, one.reference, one.criterion] == pytest.approx(one.value, nan_ok=True)
+    whole = {(one.statistic, one.rater, one.reference, one.criterion): one for one in report.estimates}
+    assert {one.rater for one in bounded.estimates} >= {"each_annotator"}  # type: ignore[attr-defined]
+    for one in bounded.estimates:  # type: ignore[attr-defined]
+        assert one == whole[one.statistic, one.rater, one.reference, one.criterion]
     count = len(steps)
     assert steps == [(done, count) for done in range(1, count + 1)]
     made_pairs().to_csv(tmp_path / "labels.csv", index=False)
@@ -176,4 +181,5 @@ def test_points_come_first_and_how_far_intervals_are_after(
         assert run(["calibrate", str(tmp_path / "labels.csv"), "--resamples", "99", "--seed", "3"]) == 0
         said = capsys.readouterr()
         assert ("their intervals and the choice follow" in said.err) == first
+        assert ("labels; the choice and the rest follow" in said.err) == first
         assert "Points of" not in said.out

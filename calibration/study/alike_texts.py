@@ -22,6 +22,7 @@ from calibration.study.joining import Mask
 ALIKE = 0.8  # Jaccard similarity of shingles from which two texts are near-identical
 ROOM = 2**21 - 1  # different words of which every three have a number of their own; beyond, 63 bits of a hash
 MIXED = np.uint64(0x9E3779B97F4A7C15)  # shingles that differ little get other marks
+MANY_PAIRS = 2_000_000  # of texts that share a rare shingle: beyond, products of whole sets take less memory
 AT_ONCE = 50_000  # texts, or pairs of them, in memory
 
 
@@ -49,6 +50,34 @@ class Shingled:
     def sizes(self) -> Codes:
         """How many shingles each text has."""
         return np.diff(self.sets.indptr).astype(np.intp)
+
+    @cached_property
+    def counted(self) -> tuple[Codes, Codes]:
+        """Every shingle there is, in order, and in how many of the texts."""
+        found, count = np.unique(self.sets.indices, return_counts=True)
+        return found.astype(np.intp), count
+
+    @cached_property
+    def rare_first(self) -> tuple[Codes, Codes]:
+        """The rare shingles of each text, as `rare_shingles` has them, in order; and the text of each."""
+        text, shingle = self.rare_shingles(self)
+        order = np.argsort(shingle, kind="stable")
+        return shingle[order], text[order]
+
+    def rare_shingles(self, others: Shingled) -> tuple[Codes, Codes]:
+        """Text and shingle of those in each text that are rarest in `others`.
+
+        So many that a near-identical text has one of them among its own: of n shingles at least ALIKE n are shared, so
+        that no n - ALIKE n + 1 are all of one text alone (prefix filtering, Chaudhuri 2006).
+        """
+        known, count = others.counted
+        shingle, text = self.sets.indices, np.repeat(np.arange(len(self.sizes)), self.sizes)
+        place = np.minimum(np.searchsorted(known, shingle), max(0, len(known) - 1))
+        often = np.where(known[place] == shingle, count[place], 0) if len(known) else np.zeros(len(shingle), np.intp)
+        order = np.lexsort((shingle, often, text))
+        rank = np.arange(len(order)) - np.repeat(self.sets.indptr[:-1], self.sizes)
+        kept = order[rank < np.repeat(self.sizes - np.ceil(ALIKE * self.sizes - 1e-9) + 1, self.sizes)]
+        return text[kept], shingle[kept].astype(np.intp)
 
     def only(self, rows: Codes) -> Shingled:
         """Some of the texts."""
@@ -113,6 +142,19 @@ def _may_be_alike(first: Shingled, second: Shingled, row: Codes, column: Codes) 
 
 def alike_of_all(first: Shingled, second: Shingled) -> tuple[Codes, Codes]:
     """Row in `first` and row in `second` of all near-identical texts, of every one with every other."""
+    text, shingle = first.rare_shingles(second)
+    known, where = second.rare_first
+    begin, end = np.searchsorted(known, shingle), np.searchsorted(known, shingle, side="right")
+    count = end - begin
+    if count.sum() > MANY_PAIRS:  # a few phrases for all texts: the sets are then multiplied at once
+        return _alike_of_products(first, second)
+    column = where[np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - begin, count)]
+    row, column = np.divmod(np.unique(np.repeat(text, count) * len(second.sizes) + column), max(1, len(second.sizes)))
+    kept = alike_pairs(first, second, row, column)
+    return row[kept], column[kept]
+
+
+def _alike_of_products(first: Shingled, second: Shingled) -> tuple[Codes, Codes]:
     one, two = first.sets, second.sets
     seen, place = np.unique(np.concatenate([one.indices, two.indices]), return_inverse=True)
     mine, theirs = (

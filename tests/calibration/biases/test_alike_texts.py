@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from calibration.study.alike_texts import ALIKE, Shingler, WordNumbers, alike_of_all, alike_pairs, shingles, words_of
+from calibration.study.alike_texts import (
+    ALIKE,
+    MANY_PAIRS,
+    Shingler,
+    WordNumbers,
+    alike_of_all,
+    alike_pairs,
+    shingles,
+    words_of,
+)
 
 WORDS = st.lists(st.sampled_from(["a", "b", "c", "Dé", "e_1"]), min_size=1, max_size=14).map(" ".join)
+CUT = st.integers(12, 30).map(lambda length: " ".join(f"w{place}" for place in range(length)))  # alike, or nearly so
 
 
-@given(st.lists(WORDS, min_size=1, max_size=6), st.lists(WORDS, min_size=1, max_size=6))
+@given(
+    st.lists(WORDS | CUT, min_size=1, max_size=6), st.lists(WORDS | CUT, min_size=1, max_size=6),
+    st.sampled_from([MANY_PAIRS, 0]),
+)  # fmt: skip
 def test_texts_are_near_identical_by_the_jaccard_similarity_of_their_sets_of_shingles(
-    one: list[str], two: list[str]
+    one: list[str], two: list[str], most: int
 ) -> None:
     shingler = Shingler()
     first, second = shingler.of(one), shingler.of(two)
@@ -22,7 +37,8 @@ def test_texts_are_near_identical_by_the_jaccard_similarity_of_their_sets_of_shi
     sets = [(shingles(one[i]), shingles(two[j])) for i, j in zip(row, column, strict=True)]
     expected = [len(a & b) / len(a | b) >= ALIKE - 1e-9 for a, b in sets]
     assert alike_pairs(first, second, row, column).tolist() == expected
-    found = set(zip(*alike_of_all(first, second), strict=True))
+    with patch("calibration.study.alike_texts.MANY_PAIRS", most):
+        found = set(zip(*alike_of_all(first, second), strict=True))
     assert found == {(i, j) for i, j, near in zip(row, column, expected, strict=True) if near}
 
 

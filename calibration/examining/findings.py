@@ -122,7 +122,7 @@ def clusterings(table: pd.DataFrame, others: pd.DataFrame) -> tuple[Clustering, 
     for name, column in pd.concat([taking_part, others], axis=1).items():
         clusters = column.nunique()
         whole = (column != "").all() and not column.groupby(items).nunique().gt(1).any()
-        if whole and 1 < clusters <= total and not (name in others.columns and roles.is_number(column).all()):
+        if whole and 1 < clusters <= total and not (name in others.columns and roles.all_numbers(column)):
             found.append(
                 Clustering(str(name), clusters, total, len(table) / clusters, _about(str(name), clusters, total))
             )

@@ -64,6 +64,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
 ORDERS = {"ab": "AB", "ba": "BA", "original": "AB", "swapped": "BA"}  # how others write a presentation
 ALIASES = {"tie_inconsistent": "read as tie", "n/a": "read as not_applicable", "unparsed": "read as status invalid"}
 LONGEST_END = 3  # letters of ID, key and the like, which say nothing behind a word of another script
+FIRST = 100  # cells that are looked at before all of a column are
 IDENTIFIER = 0.9  # distinct values per filled cell from which a column of no known part only names its rows
 
 
@@ -135,7 +136,7 @@ def columns_of(table: pd.DataFrame, roles: Mapping[str, str]) -> tuple[Column, .
     out = []
     for name in table.columns:
         cells = table[name][table[name] != ""]
-        kind = "empty" if cells.empty else "number" if is_number(cells).all() else "text"
+        kind = "empty" if cells.empty else "number" if all_numbers(cells) else "text"
         role = part.get(name, "")
         filled = len(cells) / len(table) if len(table) else np.nan
         note = _note(name, cells, named) if not role else "" if role == name else f"rename to {role}"
@@ -171,13 +172,20 @@ def verdict_columns(table: pd.DataFrame, roles: Mapping[str, str]) -> list[str]:
     """Columns without a part that hold nothing but A, B, tie or not_applicable: perhaps one column for each rater."""
     allowed = {*PAIRWISE, "not_applicable", *ALIASES, ""}
     free = [name for name in table.columns if name not in roles.values()]
-    return [name for name in free if "A" in (words := set(table[name])) and "B" in words and words <= allowed]
+    few = [name for name in free if {*table[name].iloc[:FIRST]} <= allowed]
+    return [name for name in few if "A" in (words := {*table[name].unique()}) and "B" in words and words <= allowed]
 
 
 def is_number(cells: pd.Series[str]) -> npt.NDArray[np.bool_]:
-    """Which cells are finite numbers; shape (cells,)."""
-    numbers = pd.to_numeric(cells, errors="coerce").astype("float64")
-    return np.isfinite(numbers.to_numpy())
+    """Which cells are finite numbers; shape (cells,). Each word is read once, however often it is there."""
+    codes, words = pd.factorize(cells)
+    numbers = pd.to_numeric(pd.Series(words), errors="coerce").astype("float64").to_numpy()
+    return np.asarray(np.append(np.isfinite(numbers), False)[codes])
+
+
+def all_numbers(cells: pd.Series[str]) -> bool:
+    """Whether every cell is a finite number; mostly the first ones tell that they are not."""
+    return bool(is_number(cells.iloc[:FIRST]).all()) and bool(is_number(cells).all())
 
 
 def _note(name: str, cells: pd.Series[str], items: Sequence[str]) -> str:
@@ -202,12 +210,15 @@ def _could_be(role: str, cells: pd.Series[str]) -> bool:
         return bool(len(cells)) and bool(cells.str.lower().isin([*ORDERS]).all())
     if role in WORDS:
         return bool(len(cells)) and bool(cells.isin(WORDS[role]).all())
-    return bool(is_number(cells).all()) if role in NUMERIC else True
+    return all_numbers(cells) if role in NUMERIC else True
 
 
 def _texts(column: pd.Series[Any]) -> pd.Series[str]:
     if isinstance(column.dtype, pd.StringDtype):
         return column.fillna("").reset_index(drop=True).astype("str")
+    if isinstance(column.dtype, pd.CategoricalDtype):  # each word once
+        words = _texts(pd.Series(column.cat.categories)).to_numpy(dtype=object)
+        return pd.Series(np.append(words, "")[column.cat.codes.to_numpy()], dtype="str")
     made_of_numbers = pd.api.types.is_float_dtype(column)
     missing = column.isna().to_numpy()
     text = [

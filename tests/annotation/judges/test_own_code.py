@@ -7,9 +7,12 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, select
@@ -152,6 +155,66 @@ def test_bad_code_is_a_status_and_never_a_label(
     assert summary.planned == summary.done + summary.failed == 2, "the run went on to its end"
 
 
+# the same of programs and services: what is written instead of a reply, or done, and what becomes of it
+ELSEWHERE = {
+    "dies": ("sys.exit(3)", {"missing": 6}, {"dropped"}),
+    "hangs": ("time.sleep(60)", {"missing": 6}, {"timeout"}),
+    "nan": ("say(won(c_one=float('nan'), c_two='first', d_one='first'))", {"ok": 4, "invalid": 2}, {"ok"}),
+    "both winners": ("say(won(c_one=['first', 'second'], c_two='both', d_one='first'))", {"ok": 2, "invalid": 4}, {"ok"}),
+    "wrong criteria": ("say(won(c_nine='first'))", {"missing": 6}, {"ok"}),
+    "10 MB": ("say(won(c_one='x' * 10_000_000))", {"missing": 6}, {"bad_request"}),
+    "error": ("say({'error': 'no weights'})", {"missing": 6}, {"bad_request"}),
+    "other lines": ("print('noise'); print('{}'); say(won(c_one='first', c_two='first', d_one='first'))", {"ok": 6}, {"ok"}),
+}  # fmt: skip
+WON = """def won(**winners):
+    return {"judgments": [{"criterion": one, "rationale": "", "winner": winner} for one, winner in winners.items()]}
+"""
+PROGRAM = f"""import json, sys, time
+{WON}
+for line in sys.stdin:
+    item = json.loads(line)
+    def say(said):
+        print(json.dumps({{"id": item["id"], **said}}), flush=True)
+    BODY
+"""
+
+
+@pytest.mark.parametrize(("body", "statuses", "outcomes"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_a_bad_program_is_a_status_and_never_a_label(
+    sqlite_study: tuple[Engine, int], tmp_path: Path, body: str, statuses: dict[str, int], outcomes: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    (tmp_path / "mine.py").write_text(PROGRAM.replace("BODY", body))
+    judged_badly(sqlite_study, defined(tmp_path, f'command = "{sys.executable} mine.py"'), body, statuses, outcomes)
+
+
+@pytest.mark.parametrize(
+    "name", [*(name for name in ELSEWHERE if name not in ("dies", "other lines")), "drops", "no JSON"]
+)
+def test_a_bad_service_is_a_status_and_never_a_label(
+    sqlite_study: tuple[Engine, int], tmp_path: Path, server: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("annotation.judges.running.work.back_off_s", lambda tries, luck: 0.0)
+    body, statuses, outcomes = ELSEWHERE.get(name) or (
+        ("", {"missing": 6}, {"dropped"}) if name == "drops" else ("", {"invalid": 6}, {"ok"})
+    )
+    service = defined(tmp_path, f'url = "{server}/{name.replace(" ", "-")}"')
+    judged_badly(sqlite_study, service, body, statuses, outcomes)
+
+
+def judged_badly(
+    study: tuple[Engine, int], definition: JudgeDefinition, body: str, statuses: dict[str, int], outcomes: set[str]
+) -> None:
+    """The run goes on to its end, and no label has an answer that was not usable."""
+    engine, key = study
+    summary = run(engine, key, definition.model_copy(update={"timeout_s": 0.4 if "sleep" in body else 20.0}))
+    assert {status: count for status, count in summary.labels.items() if count} == statuses
+    assert all((row["choice"] is not None) == (row["status"] == "ok") for row in labels(engine))
+    assert {one.outcome for one in attempts(engine)} == outcomes
+    assert summary.planned == summary.done + summary.failed == 2
+
+
 @pytest.mark.parametrize(
     ("toml", "said"),
     [
@@ -209,11 +272,28 @@ def test_code_hears_nothing_of_the_server_and_ends_with_the_run(
 class _Server(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         item = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if (name := self.path[1:].replace("-", " ")) in {*ELSEWHERE, "drops", "no JSON"}:
+            self._badly(name, item)
+            return
         status = 200 if "winner" in item["answer_field"] else 400
         said = {"judgments": [{"criterion": one["id"], "winner": "second"} for one in item["criteria"]]}
         self.send_response(500 if self.path == "/broken" else status)
         self.end_headers()
         self.wfile.write(json.dumps(said).encode())
+
+    def _badly(self, name: str, item: dict[str, Any]) -> None:
+        if name == "drops":
+            self.connection.close()
+            return
+        said = [] if name != "no JSON" else [b"first, I think"]
+        if name == "hangs":
+            time.sleep(1)
+        elif name in ELSEWHERE:
+            exec(WON + ELSEWHERE[name][0], {"item": item, "say": lambda one: said.append(json.dumps(one).encode())})
+        with suppress(OSError):  # nobody waits any more, or wants no more
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"".join(said))
 
     def log_message(self, *_: object) -> None:
         pass

@@ -110,6 +110,7 @@ class Apart(Part):
 
 
 class StudyDefaults(Part):
+    next: Literal["all", "active"] = "all"  # which topics people get: all that are planned, or batches that are drawn
     layout: form.Layout = "canonical"
     overlap: int = Field(1, ge=1)
     topic_once: bool = True

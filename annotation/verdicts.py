@@ -19,6 +19,7 @@ from annotation.labels.current_labels import Shown, counted_labels, counts, has_
 from annotation.labels.optional_columns import JudgeShares, Share, first_of_claims, items_beside, weights_of
 from annotation.leaks.redaction import redactor_of
 from annotation.people.active_time import seconds_by_criterion
+from annotation.planning.draws import draw_probabilities
 from db.tables import Item, Study
 from plain.spreadsheets import guarded
 
@@ -27,8 +28,8 @@ COLUMNS = (
     "category", "len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "status", "rationale",
     "evidence",
 )  # fmt: skip
-EXTRA = ("confidence", "tag", "weight", "beside", "claim")  # after them, each only where the study has any such value
-NUMBERS = ("len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "confidence", "weight")
+EXTRA = ("confidence", "tag", "weight", "beside", "claim", "draw_probability")  # each where the study has any
+NUMBERS = ("len_a", "len_b", "run", "pass_no", "seconds", "cost_usd", "confidence", "weight", "draw_probability")
 ORDER = ("item_id", "rater_kind", "rater_id", "pass_no", "criterion")
 PRESENTATIONS = {"A": "AB", "B": "BA"}
 CHUNK = 10_000  # rows in memory in any form but the table's own
@@ -54,7 +55,8 @@ def load_verdicts(session: orm.Session, study: Study) -> pd.DataFrame:
     texts that were replaced since. `seconds` and `cost_usd` are a row's share; empty means unknown, not 0. Rationales
     are without the names of the study's people, addresses, keys and folders. `EXTRA` columns are behind where the
     study has them: how sure the rater was, the probe's tag, the criterion's weight (where any is not 1), the item that
-    was rated in the same view, and the first of several probes of one claim (empty: the item itself).
+    was rated in the same view, the first of several probes of one claim (empty: the item itself), and the probability
+    with which its topic was drawn for people.
     """
     chunks: dict[str, list[pd.Series[Any]]] = {name: [] for name in (*COLUMNS, *EXTRA)}
     rows = _verdicts(session, study)
@@ -83,6 +85,7 @@ def _verdicts(session: orm.Session, study: Study) -> Iterator[tuple[Any, ...]]:
     share, redact = _shares(session, study), redactor_of(session, study)
     by_item = studies.protocol_of(study).calibration.get("cluster") == "item"
     weights, beside, claims = weights_of(session, study), items_beside(session, study), first_of_claims(session, study)
+    chances = draw_probabilities(session, study)
     for row, shown in _counted(session, study):
         item_id, left, item = row["item_id"], row["left"], item_code(row["item_id"])
         yield (
@@ -103,7 +106,7 @@ def _verdicts(session: orm.Session, study: Study) -> Iterator[tuple[Any, ...]]:
             row["confidence"],
             shown["tag"] or None,
             weights.get(row["criterion_row"]),
-            *(beside.get(item_id), claims.get(item_id)),
+            *(beside.get(item_id), claims.get(item_id), chances.get(shown["topic"])),
         )
 
 

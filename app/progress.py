@@ -1,7 +1,7 @@
 """How far a study is: counts a screen and the command line both show, by rater, item, topic, system and criterion."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from shlex import quote
@@ -13,11 +13,13 @@ from annotation.items.shown import item_code
 from annotation.items.twins import once_a_page
 from annotation.open_work.returns import idle_since
 from annotation.people.principals import Principal, study_for
+from annotation.planning.draws import TopicDraw, kept_draws
 from annotation.studies import protocol_of
 from annotation.work.remarks import Remark, remarks_of
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.people_tables import Enrollment
 from db.tables import HANDED_IN, LIVE, SLOT_SOURCES, Assignment, Criterion, Item, Label, Report, Study, System, Topic
+from plain.counting import counted
 
 DONE = Assignment.status.in_(HANDED_IN)
 SHOWN = orm.aliased(Report)
@@ -67,6 +69,7 @@ class StudyProgress:
     by_item: tuple[Part, ...]
     stale: tuple[StaleClaim, ...]
     remarks: tuple[Remark, ...]  # the newest first
+    drawn: str = ""  # how many topics are drawn by now, and how the next batch is; "" where topics are not drawn
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,18 @@ def far(progress: StudyProgress) -> str:
     """Say in one sentence how far the work is."""
     if not progress.slots and any(rater.submitted for rater in progress.raters if rater.kind == "human"):
         return f"Labels of people were imported, for {progress.items:,} items; nobody was asked here."
-    return handed_in(progress.slots, progress.submitted)
+    return f"{handed_in(progress.slots, progress.submitted)} {progress.drawn}".rstrip()
+
+
+def drawn_words(study: str, batches: Sequence[TopicDraw]) -> str:
+    """How many topics are drawn by now, and what draws the next batch; empty where topics are not drawn."""
+    if not batches:
+        return ""
+    drawn, topics = sum(len(batch.topics) for batch in batches), batches[0].waiting
+    told = f"{drawn:,} of {counted(topics, 'topic')} are drawn, in {counted(len(batches), 'batch')}"
+    if drawn >= topics:
+        return f"{told}: nothing is left to draw."
+    return f"{told}; the next one, by all that is answered by then: calipers pairs {quote(study)} --design active."
 
 
 def handed_in(slots: int, submitted: int) -> str:
@@ -122,6 +136,7 @@ def study_progress(session: orm.Session, principal: Principal) -> StudyProgress:
         by_item=tuple(Part(item_code(int(item.name)), item.submitted, item.in_work, item.slots) for item in by_item),
         stale=_stale(session, study),
         remarks=remarks_of(session, principal),
+        drawn=drawn_words(study.name, kept_draws(session, study)),
     )
 
 

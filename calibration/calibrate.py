@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from calibration import remarks, results
-from calibration.agreement import agreeing, ceiling, detection
+from calibration.agreement import agreeing, ceiling, detection, drawn_topics
 from calibration.arithmetic.columns import tally
 from calibration.biases.bias_audit import bias_audit
 from calibration.biases.rationale_overlap import rationale_overlap
@@ -105,6 +105,7 @@ def calibrate(
     if only is None or only:
         counted.refuse_lonely(study)
     detection.refuse_unknown_positive(study, settings)
+    drawn_topics.refuse_over_annotators(study, settings)
     scale = scale_of(study, study.criteria, settings)
     groups = counted.groups_of(study, settings, scale is not None)
     if scale is not None and len(scale.labels) > MANY_LABELS and ties_rule(scale, settings) not in distance.BY_DISTANCE:
@@ -112,6 +113,7 @@ def calibrate(
     wide = looking.widened(settings, len(study.clusters))  # intervals are made with it, decisions with the settings
     if only is not None:
         asked = tuple(_asked(study, groups, wide, only)) if only else ()
+        asked = drawn_topics.weighted_or_dashed(study, settings, asked)
         return results.CalibrationReport(
             _counted_labels(study, aliases), settings, (), _bounded(study, groups, asked, settings, wide)
         )
@@ -131,8 +133,14 @@ def calibrate(
         aggregated, counts = stepped(aggregates.aggregate_estimates(study, wide))
         alt_tests = stepped(_alt_tests(study, groups[0], scale, wide))
     audit = replace(audit, rationales=rationales.result())
+    if study.drawn is not None:  # what stands beside people's answers is not weighted
+        audit = replace(audit, length=(), families=(), answers=(), rationales=(), scores=())
     found = (replace(bias, estimate=looking.sequence(bias.estimate, settings, wide)) for bias in audit.biases)
-    biases = tuple(one for one in found if not math.isnan(one.estimate.value))
+    judged = {judge.rater for judge in study.judges}
+    biases = tuple(
+        one for one in found
+        if not math.isnan(one.estimate.value) and (study.drawn is None or one.estimate.rater in judged)
+    )  # fmt: skip
     estimates = (
         *pooled,
         *_agreement(study, groups, scale, wide, stepped),
@@ -147,34 +155,43 @@ def calibrate(
     )
     of_confidence, readings = confidence.confidence_estimates(study, wide)
     estimates += (*of_confidence, *vote_agreement.vote_estimates(study, wide))
+    estimates = drawn_topics.weighted_or_dashed(study, settings, estimates)
     estimates = stepped(_bounded(study, groups, estimates, settings, wide))
     rows = {judge.rater: card.habits(judge.rater, audit, estimates) for judge in study.judges}
     kept = {judge: tuple(looking.sequence_row(row, settings, wide) for row in each) for judge, each in rows.items()}
     comparable = scale and study.judges and study.annotators
     choice = stepped(choose.choice_of(study, groups[0], scale, settings, kept) if scale and comparable else None)
-    panel = stepped(panel_sensitivity(study, choice, settings))
-    choice = held_to_the_panel(choice, panel) if choice else None
-    alone = alone_of(study, groups[0], scale, settings) if settings.alone_error and scale and comparable else None
+    plain = study.drawn is None  # whether whatever is not weighted may be told
+    panel = stepped(panel_sensitivity(study, choice, settings) if plain else None)
+    choice = held_to_the_panel(choice, panel) if choice and panel else choice
+    is_told = settings.alone_error and comparable and plain
+    alone = alone_of(study, groups[0], scale, settings) if is_told and scale else None
     unanswered = (nothing_alone(settings),) if settings.alone_error and alone is None else ()
     return results.CalibrationReport(
         _counted_labels(study, aliases),
         settings,
-        (*unanswered, *cautions(study, settings, estimates, biases, choice, panel)),
+        (
+            *unanswered,
+            *drawn_topics.draw_cautions(drawn_topics.drawn_topics(study)),
+            *cautions(study, settings, estimates, biases, choice, panel),
+        ),
         estimates,
         choice,
         biases,
         _card(choice, kept),
         tables=tuple(table for group in groups for table in agreeing.count_tables(study, group, settings)),
-        pass_fail=tuple(detection.confusion_data(study, groups, settings)),
+        pass_fail=tuple(detection.confusion_data(study, groups, settings)) if plain else None,
         panel_sensitivity=panel,
-        effective_judges=stepped(effective_judges(study, None, settings) if choice and len(study.judges) > 1 else None),
-        rankings=tuple(ranked),
+        effective_judges=stepped(
+            effective_judges(study, None, settings) if choice and plain and len(study.judges) > 1 else None
+        ),
+        rankings=tuple(one for one in ranked if plain or one.statistic != "bradley_terry"),
         judge_pairs=tuple(pairs),
-        category_effects=category_effects.effects_by_people(study, settings),
-        confidence=tuple(readings),
+        category_effects=category_effects.effects_by_people(study, settings) if plain else None,
+        confidence=tuple(readings) if plain else (),
         alone=None if alone is None else tuple(alone),
-        alt_tests=alt_tests,
-        aggregates=tuple(counts),
+        alt_tests=alt_tests if plain else None,
+        aggregates=tuple(counts) if plain else (),
         rated_together=tuple(score.estimate.rater for score in audit.scores),
     )
 
@@ -186,9 +203,10 @@ def _points(study: Study, settings: CalibrationSettings) -> tuple[Estimate, ...]
     """
     pooled = replace(settings, resamples=1, per_criterion=False, per_category=False, per_system_pair=False)
     groups = counted.groups_of(study, pooled, scale_of(study, study.criteria, settings) is not None)
+    found = drawn_topics.weighted_or_dashed(study, settings, tuple(_asked(study, groups, pooled, POINTS)))
     return tuple(
         one if math.isnan(one.value) else replace(one, low=math.nan, high=math.nan, method="none", remarks=(FOLLOWS,))
-        for one in _asked(study, groups, pooled, POINTS)
+        for one in found
     )
 
 
@@ -264,6 +282,7 @@ def _counted_labels(study: Study, aliases: dict[str, int]) -> results.LabelCount
         marginals=_counted(frame[["rater_id", "label"]][told], "label"),
         levels_used=counted.levels_used(study),
         derived=counted.derived_preferences(frame),
+        drawn=drawn_topics.drawn_topics(study),
         joins={judge.rater: joins(study, judge.asked) for judge in study.judges},
         verdicts_sha256=_fingerprint(frame),
     )

@@ -47,6 +47,7 @@ class Reason(StrEnum):
     NOT_ASKED = "not_asked"
     NOT_ESTIMABLE = "not_estimable"
     PART_UNDEFINED = "part_undefined"
+    NOT_WEIGHTED = "not_weighted"
     UNKNOWN = "unknown"
     # known, and to be read with this in mind
     FIXED_PANEL = "fixed_panel"
@@ -87,6 +88,7 @@ WORDS: Mapping[Reason, str] = {
     Reason.CLUSTER_STRADDLES: (
         "{clusters} clusters hold labelled and unlabelled items; label whole clusters, or ask for drop or joint"
     ),
+    Reason.NOT_WEIGHTED: "topics were drawn with unequal probabilities, and this is not weighted by them",
     Reason.PART_UNDEFINED: "one of the four has no value",
     Reason.FIXED_PANEL: "this panel of annotators is fixed",
     Reason.SAMPLED_PANEL: "over pairs and over annotators, of whom these {annotators} are a sample",

@@ -6,7 +6,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from calibration.agreement import agreeing, detection
+from calibration.agreement import agreeing, detection, drawn_topics
 from calibration.choosing.card import CardRow
 from calibration.choosing.choice import Choice
 from calibration.choosing.panel_sensitivity import PanelSensitivity
@@ -47,6 +47,7 @@ class LabelCounts:
     derived: Counts | None = None  # rater -> verdicts made of scores, and ties among them
     joins: Counts | None = None  # judge -> rows of annotators with and without it, and its units without annotators
     verdicts_sha256: str
+    drawn: drawn_topics.DrawnTopics | None = None  # of topics that people were given by an unequal draw
 
 
 @dataclass(frozen=True)

@@ -57,6 +57,7 @@ METHODS: dict[str, tuple[str, ...]] = {
     "confidence_sequence": ("waudbysmith2024time",),
     "max_t": ("romano2005stepwise",),
     "two_way_t": ("cameron2011robust",),
+    "drawn_topics": ("desraj1956some", "sarndal1992model", "zrnic2024active"),
     "further_topic": ("gaffke2005three", "learned2019new", "rubin1981bayesian"),
     "item_t": ("calderon2025alternative",),
     "wilson_unclustered": ("wilson1927probable",),
@@ -111,6 +112,8 @@ def _of_estimates(report: CalibrationReport) -> Iterator[str]:
         yield from METHODS.get(estimate.method, ())
     if any(warning.code == "nested_labels" for warning in report.warnings):
         yield from ("donner1986review", "kish1965survey")
+    if report.labels.drawn:
+        yield from (*METHODS["drawn_topics"], "kish1965survey")
     if report.effective_judges:
         yield "kish1965survey"
     if report.biases:

@@ -2,7 +2,7 @@
 
 IRREGULAR = {
     "criterion": "criteria", "study": "studies", "person": "people", "try": "tries", "reply": "replies",
-    "category": "categories",
+    "category": "categories", "batch": "batches",
 }  # fmt: skip
 
 

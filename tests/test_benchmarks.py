@@ -99,7 +99,7 @@ def test_a_name_that_does_not_exist_is_refused_with_those_that_do() -> None:
     command = [sys.executable, "-m", "benchmarks", "lod"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=bench.ROOT)
     assert done.returncode == 2
-    assert "there is no lod; there are align, alone, annotate, " in done.stderr
+    assert "there is no lod; there are active, align, alone, annotate, " in done.stderr
 
 
 def test_every_script_that_can_be_run_hands_its_figures_on() -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import case, func, or_, orm, select
 
+from annotation.planning.draws import kept_draws
 from annotation.studies import audit, hold_study, protocol_of
 from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study
 
@@ -26,7 +27,8 @@ class TopicsLabelled:
 
 
 def topics_labelled(session: orm.Session, study: Study, planned: int | None = None) -> TopicsLabelled:
-    """As the study is now. Planned are the topics with a label that is wanted or handed in, unless `planned` says more.
+    """As the study is now. Planned are the topics with a label that is wanted or handed in, unless `planned` says more;
+    where topics are drawn, all that have items.
 
     Labels of judges, training, attention and retest count nowhere; an item left out counts as far as it was labelled.
     """
@@ -43,6 +45,11 @@ def topics_labelled(session: orm.Session, study: Study, planned: int | None = No
     )  # fmt: skip
     counted = session.execute(rows).all()
     labelled = sum((done or 0) / every for every, done in counted)
+    if planned is None and kept_draws(session, study):  # the next batches will have their work
+        every = select(Item.topic_id).where(
+            Item.study_id == study.id, Item.purpose == "label", Item.excluded_at.is_(None)
+        )
+        planned = len({*session.scalars(every.distinct())})
     return TopicsLabelled(int(labelled + 1e-9), planned or len(counted))  # three thirds are one
 
 

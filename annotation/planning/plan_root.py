@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import orm, select
 
 from annotation.items.shown import item_code, sources_sha256
+from annotation.planning import draws
 from annotation.studies import audit
 from db.tables import REFERENCE, REPORT_A, REPORT_B, SLOT_SOURCES, Assignment, Event, Item, Study, Topic
 from plain.hashes import text_sha256
@@ -30,6 +31,7 @@ def study_plan(session: orm.Session, study: Study) -> dict[str, Any]:
         "seed": study.seed,
         "items": _items(session, study),
         "slots": _slots(session, study),
+        **({"draws": draws.plan_part(batches)} if (batches := draws.kept_draws(session, study)) else {}),
     }
 
 

@@ -8,10 +8,11 @@ from sqlalchemy import orm, select, update
 
 from annotation.designs import listed_pairs, pairing
 from annotation.designs.sides_and_orders import OTHER, CriteriaOrders, Slot, plan_alone, plan_sides
+from annotation.errors import AnnotationError
 from annotation.items.twins import twin_assignment, twin_item
 from annotation.passages import compare_reports, to_stored, turned
 from annotation.people.principals import Principal, study_for
-from annotation.planning import plan_root, reserving
+from annotation.planning import draws, plan_root, reserving
 from annotation.planning.planned_items import Asked, Planned, items_by_key, key_of, plan_items
 from annotation.studies import audit, protocol_of
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, Topic
@@ -29,6 +30,7 @@ class Plan:
     priorities: tuple[int | None, ...] = ()  # of each item, where a list says it
     reserve: tuple[tuple[int, int], ...] = ()  # roster: assignments that are open already, and whose they become
     loads: Mapping[str, int] | None = None  # roster: pseudonym -> labels
+    draw: draws.TopicDraw | None = None  # the topics whose slots these are, where topics are drawn
 
     @property
     def pairs(self) -> tuple[pairing.Pair, ...]:
@@ -47,14 +49,22 @@ def make_plan(
     listed: listed_pairs.PairList | None = None,
     overlap: int,
     roster: bool = False,
+    draw: draws.TopicDraw | None = None,
 ) -> Plan:
     """Plan the protocol's items, and their sides where they are pairs, from the study's seed. Writes nothing.
 
     `design` is for pairs only, a list of pairs takes its place. A rating is planned one item
     a report; probes are there since their import. What is there stays in the plan: asking for more only adds.
-    With `roster` every slot is reserved for one of the study's active annotators.
+    With `roster` every slot is reserved for one of the study's active annotators. With a `draw` all topics get their
+    items, for judges to answer, and those of this draw and of the draws before it slots.
     """
     study = study_for(session, principal, "admin")
+    batches = draws.kept_draws(session, study)
+    if batches and draw is None:
+        raise AnnotationError("bad_design", "topics of this study are drawn: plan the next ones with --design active")
+    drawn = None if draw is None else {topic for batch in (*batches, draw) for topic in batch.topics}
+    if drawn is not None:
+        draws.refuse_other_slots(session, study, {topic for batch in batches for topic in batch.topics})
     asked = Asked(design if listed is None else "file", per_topic, per_category, total, listed)
     planned, priorities = plan_items(session, study, asked)
     held = _held(session, study, planned)
@@ -63,10 +73,14 @@ def make_plan(
         standing[slot.item].add(slot.slot_no)
     # a pair that stands keeps the names it was given then
     pairs = [item for item in planned if isinstance(item, pairing.Pair)]
-    slots = plan_sides(pairs, overlap, study.seed, standing) if pairs else plan_alone(overlap, standing)
+    asking = [number for number, item in enumerate(planned) if drawn is None or item.topic in drawn]
+    stand = [standing[number] for number in asking]
+    sides = [pairs[number] for number in asking] if pairs else []
+    slots = plan_sides(sides, overlap, study.seed, stand) if pairs else plan_alone(overlap, stand)
+    slots = [replace(slot, item=asking[slot.item]) for slot in slots]
     plan = Plan(
         tuple(planned), tuple(slots), held, overlap,
-        asked=asked if pairs else replace(asked, design=""), priorities=tuple(priorities),
+        asked=asked if pairs else replace(asked, design=""), priorities=tuple(priorities), draw=draw,
     )  # fmt: skip
     if not roster:
         return plan
@@ -135,6 +149,8 @@ def apply_plan(
         design=plan.asked.design, **plan.asked.amount, list_sha256=plan.asked.listed and plan.asked.listed.sha256,
         overlap=plan.overlap, roster=plan.loads is not None,
     )  # fmt: skip
+    if plan.draw is not None and plan.draw.topics:
+        draws.keep_draw(session, study, principal.rater_id, plan.draw)
     session.flush()
     if study.plan_root is not None:
         plan_root.keep_plan_root(session, study)

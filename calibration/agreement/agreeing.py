@@ -149,6 +149,11 @@ def _table_estimates(
     many = [index for index, one in enumerate(found) if one.coincidences is not None]
     stack = [one.table for one in found] + [np.asarray(found[index].coincidences) for index in many]
     sums = np.stack([*stack, *(by_system.tables if by_system else ())], axis=1)
+    weights = [study.drawn if _of_people(study, one) else None for one in found]
+    if study.drawn is not None:
+        even = np.ones(len(study.drawn))
+        each = [even if own is None else own for own in weights] + [study.drawn] * (sums.shape[1] - len(found))
+        sums = sums * np.stack(each, axis=1)[..., None, None]
     table_scales = np.array([one.scale for one in found], float)
     scales = np.array([one.scale if one.coincidences is None else one.coincidence_scale for one in found], float)
 
@@ -166,7 +171,7 @@ def _table_estimates(
     draws = resample(sums, evaluate, settings.resamples, settings.seed) if wanted else None
     for index, one in enumerate(found):
         table = one.table / one.scale
-        pair = Pair(one.rater, one.reference, group, table.sum(axis=(-2, -1)))
+        pair = Pair(one.rater, one.reference, group, table.sum(axis=(-2, -1)), weights[index])
         yield from (shares_of_single_raters if brief else shares)(study, pair, table, scale, settings)
         for position, statistic in enumerate(statistics):
             if one.reference == "others" and not statistic.of_all_people:
@@ -179,12 +184,17 @@ def _table_estimates(
             if statistic.of_ratings and one.coincidences is not None and transposed(study, group):
                 reason = "maybe_transposed"
             note = named.coding if named else _note(statistic, scale, used, one, counts.sum(axis=0))
-            bound = partial(perfect_bound, statistic, counts, used, settings)
+            bound = partial(perfect_bound, statistic, pair.weighed(counts), used, settings)
             yield drawn(statistic.name, pair, value, own, reason, settings, note, bound)
             if statistic.linearised is not None and not reason:
                 yield from linearised(statistic.name, pair, *statistic.linearised(counts, scale), value, settings)
-        if settings.unclustered:
+        if settings.unclustered and weights[index] is None:
             yield from unclustered(pair, table, settings)
+
+
+def _of_people(study: Study, one: Comparison) -> bool:
+    """Whether it is with annotators: only what they labelled was drawn, and judges answered all."""
+    return not {one.rater, one.reference} <= {judge.rater for judge in study.judges}
 
 
 def _note(statistic: Statistic, scale: Scale, used: Codes, comparison: Comparison, table: Array) -> str:
@@ -234,7 +244,7 @@ def shares_of_single_raters(
     yield share("percent_agreement", pair, closed_forms.diagonal(table), settings)
     if scale.kind == "pairwise":
         decisive = without_ties(table)
-        left = Pair(pair.rater, pair.reference, pair.group, decisive.sum(axis=(-2, -1)))
+        left = Pair(pair.rater, pair.reference, pair.group, decisive.sum(axis=(-2, -1)), pair.weights)
         whole = float(pair.sizes.sum())
         kept = f"kept {100 * left.sizes.sum() / whole:.1f} % ({left.n} of {pair.n})" if whole else "kept none"
         note = f"rows with a tie on either side dropped; {kept}"
@@ -282,7 +292,7 @@ def _baselines(
     """What a rater earns who always says the same; for a judge also the best such answer for each pair of systems."""
     ties = settings.ties if scale.kind == "pairwise" else "three_class"
     answers = {"exclude": ("A", "B"), "half_credit": scale.labels[:3]}.get(ties, scale.labels)
-    value, best = best_constant(table.sum(axis=(0, 1)), ties)
+    value, best = best_constant(pair.weighed(table).sum(axis=(0, 1)), ties)
     none = math.nan, math.nan
     told = f"always answering {answers[best]}, ties {ties}"
     why = no_interval(Reason.BEST_OF_SEVERAL, f"the best of {len(answers)} constant answers")
@@ -331,7 +341,7 @@ def _consistent_orders(study: Study, pair: Pair, scale: Scale, settings: Calibra
     clusters = study.unit_cluster, len(study.clusters)
     table = cross(judge, people, scale, chosen & same, *clusters) / (judge.scale * common)
     tried = np.unique(both.unit[chosen[both.unit]])
-    left = Pair(pair.rater, pair.reference, pair.group, table.sum(axis=(-2, -1)))
+    left = Pair(pair.rater, pair.reference, pair.group, table.sum(axis=(-2, -1)), pair.weights)
     note = f"only where the judge gives one verdict in both orders: {int(same[tried].sum())} of {len(tried)} labels"
     yield share("percent_agreement_consistent_orders", left, closed_forms.diagonal(table), settings, note)
 

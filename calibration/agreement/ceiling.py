@@ -148,12 +148,12 @@ def compared(
     everyone = annotator == "each_annotator"
     said = _said(scale, rows, settings)
     sizes = tally(rows.cluster, len(study.clusters))
-    who = Pair(judge if judge and everyone else annotator, "others", group, sizes)
+    who = Pair(judge if judge and everyone else annotator, "others", group, sizes, study.drawn)
     human = _mean("human_ceiling", who, scale, rows, rows.human, draws[..., 0], settings,
                   [f"where {judge} answered", *said] if judge else said)  # fmt: skip
     judged = _mean("percent_agreement", replace(who, rater=judge), scale, rows, rows.judge, draws[..., 1], settings,
                  said if everyone else [f"where {annotator} is left out", *said])  # fmt: skip
-    gap = compare.paired_difference(rows.human, rows.judge, rows.cluster, settings.level)
+    gap = compare.paired_difference(rows.human, rows.judge, rows.cluster, settings.level, study.drawn)
     return BesideAnnotator(annotator, human, judged, gap)
 
 
@@ -172,7 +172,7 @@ def _mean(
     earned = tally(rows.cluster, len(pair.sizes), scores)
     if ties not in PARTIAL:
         return share(statistic + left_out.SUFFIX[ties], pair, earned, settings, said)
-    value = float(ratio(earned.sum(), pair.sizes.sum()))
+    value = float(ratio(pair.weighed(earned).sum(), pair.weighed(pair.sizes).sum()))
     return drawn(statistic + left_out.SUFFIX[ties], pair, value, draws, "" if pair.n else "no_items", settings, said)
 
 
@@ -183,10 +183,11 @@ def partial_credit_draws(
     clusters = len(study.clusters)
     if left_out.ties_rule(scale, settings) not in PARTIAL or clusters < (FEW_CLUSTERS if group.single else 2):
         return np.zeros((0, len(rows), 2))
-    weights = [(row.human, row.judge, np.ones(len(row.human))) for row in rows]
-    sums = [[tally(one.cluster, clusters, side) for side in sides] for one, sides in zip(rows, weights, strict=True)]
+    columns = [(row.human, row.judge, np.ones(len(row.human))) for row in rows]
+    sums = [[tally(one.cluster, clusters, side) for side in sides] for one, sides in zip(rows, columns, strict=True)]
+    drawn_sums = np.array(sums) if study.drawn is None else np.array(sums) * study.drawn
     return bootstrap.resample(
-        np.moveaxis(np.array(sums), -1, 0), lambda s: ratio(s[..., :2], s[..., 2:]), settings.resamples, settings.seed
+        np.moveaxis(drawn_sums, -1, 0), lambda s: ratio(s[..., :2], s[..., 2:]), settings.resamples, settings.seed
     )
 
 

@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from calibration.arithmetic.closed_forms import Array, ratio
+from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.tails import Student
 from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.inference.bootstrap import fisher_z_linearised, se_of_sums
@@ -21,7 +21,7 @@ from calibration.inference.gap_test import NonInferiority, Rows, Rule, adjusted,
 from calibration.settings import CalibrationSettings
 from calibration.study.bounding import Group, kappa_and_se
 from calibration.study.crossing import comparisons
-from calibration.study.joining import MANY_LABELS, Scale, Study
+from calibration.study.joining import MANY_LABELS, Mask, Scale, Study
 from calibration.study.label_scores import LabelScores, constant_judge, scores_of
 from calibration.study.left_out import left_out_scores, ties_rule
 
@@ -84,24 +84,34 @@ def _tested(
     scores: LabelScores, bounds: Mapping[str, Array], plan: ComparisonPlan, resamples: int, seed: int
 ) -> list[Above]:
     """The test of the gap at a margin of 0, all judges on the resamples that they share."""
-    rows = [Rows(bounds[name] - own, scores.clusters, scores.units, shares=True) for name, own in scores.judges.items()]
+    rows = [
+        Rows(bounds[name] - own, scores.clusters, scores.units, shares=True, weight=scores.weight)
+        for name, own in scores.judges.items()
+    ]
     tests = gaps_tested(rows, Rule(0.0, plan.level, plan.min_clusters, resamples, seed))
     return [
-        _of_test(name, scores.judges[name], bounds[name], test, float(p), plan)
+        _of_test(name, (scores.judges[name], bounds[name], scores.weight), test, float(p), plan)
         for name, test, p in zip(scores.judges, tests, adjusted(tests), strict=True)
     ]
 
 
 def _of_test(
-    judge: str, own: Array, bound: Array, test: NonInferiority, p_adjusted: float, plan: ComparisonPlan
+    judge: str, scores: tuple[Array, Array, Array | None], test: NonInferiority, p_adjusted: float, plan: ComparisonPlan
 ) -> Above:
+    own, bound, weight = scores
     known = ~np.isnan(own) & ~np.isnan(bound)
-    value, reached = (float(side[known].mean()) if known.any() else math.nan for side in (own, bound))
+    value, reached = (_mean(side, known, weight) for side in (own, bound))
     seen, none = test.difference, math.isnan(test.p)
     lower, upper, p, p_adjusted = (math.nan,) * 4 if none else (-test.upper, -test.lower, test.p, p_adjusted)
     note = seen.note if none else test.reason
     made = Above(judge, value, reached, lower, upper, p, p_adjusted, "cannot_tell", seen.n, seen.clusters, None, note)
     return replace(made, outcome=_place(made, plan))
+
+
+def _mean(values: Array, known: Mask, weight: Array | None) -> float:
+    if not known.any():
+        return math.nan
+    return float(values[known].mean() if weight is None else np.average(values[known], weights=weight[known]))
 
 
 def _place(above: Above, plan: ComparisonPlan) -> Place:
@@ -150,7 +160,7 @@ def _needed(scores: LabelScores, above: Above, plan: ComparisonPlan) -> Needed |
         sums, sizes = cluster_sums(own, scores.clusters)
         return Needed(None, None, excess, se_of_sums(sums, sizes) * math.sqrt(len(sizes)), "gap_reaches_margin")
     even = [np.where(np.isnan(own), math.nan, above.value)]
-    found = clusters_needed(own, even, scores.clusters, excess, plan.level, plan.power, scores.units)
+    found = clusters_needed(own, even, scores.clusters, excess, plan.level, plan.power, scores.units, scores.weight)
     return at_least(found, plan.min_clusters)
 
 
@@ -187,7 +197,8 @@ def among_people(study: Study, group: Group, scale: Scale, settings: Calibration
     kappa, low, high = math.nan, math.nan, math.nan
     if len(scale.labels) <= MANY_LABELS:
         kappa, low, high = _kappa(study, group, scale, rule, settings.level)
-    return AmongPeople(float(rows.human.mean()), constant, kappa, low, high, settings.margin)
+    agreement = _mean(rows.human, ~np.isnan(rows.human), rows.weight)
+    return AmongPeople(agreement, constant, kappa, low, high, settings.margin)
 
 
 def _constant(study: Study, group: Group, scale: Scale, rule: str) -> float:
@@ -197,7 +208,8 @@ def _constant(study: Study, group: Group, scale: Scale, rule: str) -> float:
     )
     unit = np.flatnonzero((answered > 1) & group.chosen).astype(np.intp)
     scores = scores_of(study, constant_judge(study, unit, scale, rule), rule, scale)
-    return float(ratio(np.nansum(scores), (~np.isnan(scores)).sum()))
+    given = np.concatenate([unit[:0], *(annotator.by_unit[0] for annotator in study.annotators)])
+    return _mean(scores, ~np.isnan(scores), study.weight_of(study.unit_cluster[given]))
 
 
 def _kappa(study: Study, group: Group, scale: Scale, rule: str, level: float) -> tuple[float, float, float]:
@@ -207,6 +219,8 @@ def _kappa(study: Study, group: Group, scale: Scale, rule: str, level: float) ->
     if not found:
         return math.nan, math.nan, math.nan
     table = found[0].table / found[0].scale
+    if study.drawn is not None:
+        table = table * study.drawn[:, None, None]
     value, se = kappa_and_se(table, scale, rule)
     if math.isnan(value):
         return math.nan, math.nan, math.nan

@@ -85,6 +85,8 @@ def choice_of(study: Study, group: Group, scale: Scale, settings: CalibrationSet
     headline, sentence = choice_words.sentences_of(facts)
     name = chosen.judge if chosen else None
     look = open_words.look_words(found.looking, 1 - found.plan.level, word)
+    if chosen and study.drawn is not None:
+        look = f"{open_words.enough_words(chosen.judge, found.looking, word)} {look}".strip()
     return choice.Choice(status, name, headline, sentence, told, needed, found.plan, known, people, look)
 
 
@@ -266,8 +268,11 @@ def _kappas(study: Study, group: Group, scale: Scale, rule: str) -> Iterator[tup
     for comparison in comparisons(study, scale, group.chosen):
         if comparison.reference == "each_annotator":
             table = comparison.table / comparison.scale
+            labels = round(float(table.sum()))
+            if study.drawn is not None:
+                table = table * study.drawn[:, None, None]
             clusters = int((table.sum(axis=(-2, -1)) > 0).sum())
-            yield comparison.rater, *kappa_and_se(table, scale, rule), round(float(table.sum())), clusters
+            yield comparison.rater, *kappa_and_se(table, scale, rule), labels, clusters
 
 
 def _agreements(found: Tried, settings: CalibrationSettings, told: bool) -> tuple[Estimate, ...]:
@@ -276,7 +281,9 @@ def _agreements(found: Tried, settings: CalibrationSettings, told: bool) -> tupl
     if not told:
         return _without_interval(scores, statistic, settings)
     wide = widened(settings, found.looking.topics)
-    band = compare.max_t_band(scores.judges, scores.clusters, wide.level, settings.resamples, settings.seed, statistic)
+    band = compare.max_t_band(
+        scores.judges, scores.clusters, wide.level, settings.resamples, settings.seed, statistic, weight=scores.weight
+    )
     # the band is symmetric and may pass the ends of a share; nan stays nan
     within = (replace(one, low=max(one.low, 0.0), high=min(one.high, 1.0)) for one in band)
     return tuple(sequence(one, settings, wide) for one in within)
@@ -312,7 +319,12 @@ def _without_interval(scores: LabelScores, statistic: str, settings: Calibration
     held = list(zip(names, known, strict=True))
     sizes = np.stack([tally(scores.clusters[own], count) for own in known], axis=-1)
     totals = np.stack([tally(scores.clusters[own], count, scores.judges[name][own]) for name, own in held], axis=-1)
-    values = ratio(totals.sum(axis=0), sizes.sum(axis=0))
+    if scores.weight is not None:
+        own_weight = np.zeros((count, 1))
+        own_weight[scores.clusters, 0] = scores.weight
+        values = ratio((totals * own_weight).sum(axis=0), (sizes * own_weight).sum(axis=0))
+    else:
+        values = ratio(totals.sum(axis=0), sizes.sum(axis=0))
     none, why = (math.nan, math.nan), remarks.no_interval(remarks.Reason.NOT_ASKED)
     return tuple(
         made(statistic, Pair(name, "each_annotator", WHOLE, sizes[:, at]), values[at], none, "none", why, settings)

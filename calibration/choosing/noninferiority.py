@@ -129,7 +129,7 @@ def against_ceiling(
     places = np.concatenate([np.zeros(0, np.intp), *(judge.cluster for judge in judges.values())])
     code, ends = np.unique(places, return_inverse=True)[1], np.cumsum([len(judge.cluster) for judge in judges.values()])
     rows = [
-        gap_test.Rows(one.human - one.judge, at, one.unit)
+        gap_test.Rows(one.human - one.judge, at, one.unit, weight=one.weight)
         for one, at in zip(judges.values(), np.split(code, ends[:-1]), strict=False)
     ]
     tests = gap_test.gaps_tested(rows, gap_test.Rule(plan.margin, plan.level, plan.min_clusters, resamples, seed))
@@ -148,7 +148,9 @@ def _claims(
         outcome, needed = _claimed(test, float(p), plan), None
         if advise and outcome == "cannot_tell":
             none, level = np.zeros(len(own.difference)), 1 - (1 - plan.level) / step
-            needed = clusters_needed(none, [own.difference], own.code, plan.margin, level, plan.power, own.items)
+            needed = clusters_needed(
+                none, [own.difference], own.code, plan.margin, level, plan.power, own.items, own.weight
+            )
             needed = at_least(needed, plan.min_clusters)
         out.append(Claim(judge, "human_ceiling", test, float(p), outcome, needed))
     return tuple(out)

@@ -137,6 +137,16 @@ def look_words(looking: Looking, error: float = 0.05, word: str = "topics") -> s
     )
 
 
+def enough_words(judge: str, looking: Looking, word: str = "topics") -> str:
+    """That topics planned are not needed any more: whoever owns the study may close it. Empty where none are left."""
+    if looking.mode != "planned" or not looking.planned or looking.topics >= looking.planned:
+        return ""
+    left = looking.planned - looking.topics
+    return (
+        f"Enough: {judge} is adequate, {looking.topics:,} of {looking.planned:,} {word} labelled, {left:,} not needed."
+    )
+
+
 def _ordinal(number: int) -> str:
     if number <= len(ORDINALS):
         return ORDINALS[number - 1].capitalize()

@@ -25,7 +25,7 @@ def judge_pairs(study: joining.Study, scale: joining.Scale, settings: Calibratio
     judges: Mapping[str, Array] = {
         name: own for name, own in scores.judges.items() if not name.endswith(BOTH_ORDERS)
     }  # fmt: skip
-    return compare_judges(judges, scores.clusters, settings.level) if len(judges) > 1 else ()
+    return compare_judges(judges, scores.clusters, settings.level, study.drawn) if len(judges) > 1 else ()
 
 
 def pair_estimate(pair: JudgePair, settings: CalibrationSettings) -> estimates.Estimate:

@@ -58,17 +58,23 @@ class McNemar:
     note: str = ""
 
 
-def paired_difference(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike, level: float = 0.95) -> Difference:
+def paired_difference(
+    x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLike, level: float = 0.95, drawn: Array | None = None
+) -> Difference:
     """Mean of x - y with its cluster t interval, C - 1 degrees of freedom (Miller 2024), and the jackknife's error.
 
     `x`, `y`: scores of two judges on the same labels, shape (labels,); `clusters` likewise. A label where either is
-    nan is left out. Undefined: no labels at all; interval and p also for one cluster (`too_few_units`) and where every
-    cluster has the same mean difference (`zero_variance`). Raises `misaligned`.
+    nan is left out. `drawn`: the weight of each cluster, `clusters` then being its place there. Undefined: no labels at
+    all; interval and p also for one cluster (`too_few_units`) and where every cluster has the same mean difference
+    (`zero_variance`). Raises `misaligned`.
     """
     (first, second), code = scores_and_clusters([x, y], clusters)
     sums, sizes = cluster_sums(first - second, code)
     n, count = int(sizes.sum()), len(sizes)
-    value = float(sums.sum() / n) if n else math.nan
+    if drawn is not None:
+        weight = drawn[np.unique(np.asarray(clusters)[~np.isnan(first - second)])]
+        sums, sizes = sums * weight, sizes * weight
+    value = float(sums.sum() / sizes.sum()) if n else math.nan
     if count < 2:
         return Difference(value, math.nan, math.nan, math.nan, n, count, "too_few_units")
     se = bootstrap.jackknife_se_of_sums(sums, sizes)
@@ -79,16 +85,18 @@ def paired_difference(x: npt.ArrayLike, y: npt.ArrayLike, clusters: npt.ArrayLik
 
 
 def compare_judges(
-    scores: Mapping[str, npt.ArrayLike], clusters: npt.ArrayLike, level: float = 0.95
+    scores: Mapping[str, npt.ArrayLike], clusters: npt.ArrayLike, level: float = 0.95, drawn: Array | None = None
 ) -> tuple[JudgePair, ...]:
     """Every two judges, in the order of `scores`, on the labels they share; Holm over all pairs of them.
 
     `scores`: judge to its scores, shape (labels,), nan where it has none; `clusters`: shape (labels,). A pair without
-    spread between clusters is `cannot_tell`. Raises `misaligned`.
+    spread between clusters is `cannot_tell`. `drawn`: as for `paired_difference`. Raises `misaligned`.
     """
     columns, code = scores_and_clusters(list(scores.values()), clusters)
+    if drawn is not None:
+        code = np.asarray(clusters, np.intp)
     pairs = list(itertools.combinations(zip(scores, columns, strict=True), 2))
-    found = [paired_difference(x, y, code, level) for (_, x), (_, y) in pairs]
+    found = [paired_difference(x, y, code, level, drawn) for (_, x), (_, y) in pairs]
     adjusted = holm([one.p for one in found])
     return tuple(
         JudgePair(judge, other, one, float(p), order_of(one, float(p), level), shared_labels(x, y))
@@ -181,6 +189,7 @@ def max_t_band(
     seed: int = 0,
     statistic: str = "percent_agreement",
     reference: str = "each_annotator",
+    weight: Array | None = None,
 ) -> tuple[estimates.Estimate, ...]:
     """Intervals theta_j -+ q se_j of all judges' mean scores at once; q: the `level` quantile of max_j |t*|.
 
@@ -188,14 +197,17 @@ def max_t_band(
     judge to its scores, shape (labels,), nan where it has none; `clusters`: shape (labels,). One estimate per judge,
     in that order. A judge whose t* is undefined (no spread between the clusters drawn) in more than 5 % of resamples
     is left out of the maximum and gets, for scores within 0 to 1, the Wilson interval at 1 - (1 - level) / judges; the
-    others then share the rest of the error. Undefined: no labels. Raises `misaligned`.
+    others then share the rest of the error. `weight`: of each label, by the draw of its cluster. Undefined: no labels.
+    Raises `misaligned`.
     """
     columns, code = scores_and_clusters(list(scores.values()), clusters)
     if not columns:
         return ()
     count = int(code.max(initial=-1)) + 1
-    sizes = np.stack([tally(code[~np.isnan(one)], count) for one in columns], axis=-1)
-    totals = np.stack([tally(code[~np.isnan(one)], count, one[~np.isnan(one)]) for one in columns], axis=-1)
+    labels = np.stack([tally(code[~np.isnan(one)], count) for one in columns], axis=-1)
+    each = np.ones(len(code)) if weight is None else weight
+    sizes = np.stack([tally(code, count, np.where(np.isnan(one), 0.0, each)) for one in columns], axis=-1)
+    totals = np.stack([tally(code, count, np.nan_to_num(one) * each) for one in columns], axis=-1)
     points = ratio(totals.sum(axis=0), sizes.sum(axis=0))
     draws = studentised(totals, sizes, resamples, seed) if count > 1 else np.full((1, len(columns)), math.nan)
     lost = np.array([bootstrap.undefined_share(own) for own in draws.T])
@@ -224,7 +236,7 @@ def max_t_band(
             )
         else:
             remarks.append(no_interval(Reason.UNDEFINED_RESAMPLES, f"{100 * lost[judge]:.0f} % of resamples undefined"))
-        n, own_clusters = round(float(size.sum())), int((size > 0).sum())
+        n, own_clusters = round(float(labels[:, judge].sum())), int((size > 0).sum())
         out.append(
             estimates.Estimate(
                 statistic, name, reference, "all", "all", float(points[judge]), float(low), float(high), level, n,

@@ -74,6 +74,7 @@ def clusters_needed(
     level: float = 0.95,
     wanted: float = POWER,
     items: columns.Codes | None = None,
+    weight: Array | None = None,
 ) -> Needed:
     """The fewest clusters with power `wanted` to show the candidate non-inferior to every reference.
 
@@ -81,7 +82,8 @@ def clusters_needed(
     gaps are taken as observed, the largest at least 0. None: it reaches the margin (`gap_reaches_margin`), there are
     fewer than 2 clusters (`too_few_units`), or more than a million are needed (`too_many`). Against one reference the
     power is `claim_power`, against several it is simulated from the covariance of the cluster differences. `items`:
-    labels that stand or fall together, each its own where they are not told.
+    labels that stand or fall together, each its own where they are not told. `weight`: of each label, by the draw of
+    its cluster; the clusters to come are then taken to be drawn likewise.
     """
     differences = [reference - candidate for reference in references]
     held = [len(np.unique(code[~np.isnan(difference)])) for difference in differences]
@@ -89,7 +91,8 @@ def clusters_needed(
         return Needed(None, None, math.nan, math.nan, "too_few_units")
     any_label = ~np.isnan(differences).all(axis=0)
     clusters = np.unique(code[any_label], return_inverse=True)[1]
-    spreads = [_gap_and_spread(difference[any_label], clusters) for difference in differences]
+    each = np.ones(len(code)) if weight is None else weight
+    spreads = [_gap_and_spread(difference[any_label], clusters, each[any_label]) for difference in differences]
     gaps, spread = np.array([gap for gap, _ in spreads]), np.stack([one for _, one in spreads], axis=-1)
     hardest = int(gaps.argmax())
     gaps[hardest] = max(0.0, gaps[hardest])
@@ -97,7 +100,7 @@ def clusters_needed(
     sd = np.sqrt(np.diag(covariance))
     if gaps[hardest] >= margin:
         return Needed(None, None, float(gaps[hardest]), float(sd[hardest]), "gap_reaches_margin")
-    like = [gap_of(gap_sums(difference, code, items)) for difference in differences]
+    like = [gap_of(gap_sums(difference, code, items, weight=weight)) for difference in differences]
     total = _fewest(_rule(gaps, covariance, margin, level, wanted, like))
     if total is None:
         return Needed(None, None, float(gaps[hardest]), float(sd[hardest]), "too_many")
@@ -109,11 +112,12 @@ def clusters_without_spread(gap: float, margin: float, level: float = 0.95) -> i
     return max(2, math.floor(math.log(1 - level) / math.log((1 - margin) / (1 - gap))) + 1)
 
 
-def _gap_and_spread(difference: Array, code: columns.Codes) -> tuple[float, Array]:
+def _gap_and_spread(difference: Array, code: columns.Codes, weight: Array) -> tuple[float, Array]:
     """Mean difference, and what each cluster adds to its error: their sd / sqrt(C) is the clustered SE of the mean."""
     known = ~np.isnan(difference)
     count = int(code.max(initial=-1)) + 1
-    sizes, sums = columns.tally(code[known], count), columns.tally(code[known], count, difference[known])
+    each = weight[known]
+    sizes, sums = columns.tally(code[known], count, each), columns.tally(code[known], count, difference[known] * each)
     total = sizes.sum()
     gap = float(sums.sum() / total) if total else math.nan
     return gap, count * (sums - sizes * gap) / max(1.0, total)

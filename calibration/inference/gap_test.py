@@ -151,6 +151,7 @@ class Rows:
     code: Codes
     items: Codes | None = None  # labels that stand or fall together; None: each is its own
     shares: bool = True  # scores of 0 to 1
+    weight: closed_forms.Array | None = None  # of each label, by the draw of its cluster
 
     @property
     def reach(self) -> float:
@@ -172,7 +173,7 @@ class Rule:
 def gaps_tested(rows: Sequence[Rows], rule: Rule) -> list[NonInferiority]:
     """Each judge's test; their codes name the same clusters, and their resamples are shared."""
     count = max((int(row.code.max(initial=-1)) + 1 for row in rows), default=0)
-    sums = [gap_sums(row.difference, row.code, row.items, count) for row in rows]
+    sums = [gap_sums(row.difference, row.code, row.items, count, row.weight) for row in rows]
     return from_sums(sums, rule, [None if row.shares else row.reach for row in rows])
 
 
@@ -277,10 +278,14 @@ FEW = 10  # items that differ, up to which it is so too
 DRAWS = 999  # at least, however few are asked for elsewhere
 
 
-def gap_sums(difference: closed_forms.Array, code: Codes, items: Codes | None = None, count: int = 0) -> GapSums:
+def gap_sums(
+    difference: closed_forms.Array, code: Codes, items: Codes | None = None, count: int = 0,
+    weight: closed_forms.Array | None = None,
+) -> GapSums:  # fmt: skip
     """`difference`, `code` (the cluster), `items`: shape (labels,); nan is left out. Clusters: at least `count`.
 
     `items` is a code of the labels that stand or fall together within a cluster; without it each label is an item.
+    `weight`: of each label, one in each cluster; scaled so that weighted labels sum to the number of labels.
     """
     known = ~np.isnan(difference)
     d, code = difference[known], code[known]
@@ -292,9 +297,21 @@ def gap_sums(difference: closed_forms.Array, code: Codes, items: Codes | None = 
         home = np.zeros(len(there), np.intp)
         home[item] = code
         total, home = tally(item, 0, d)[there], home[there]
-    return GapSums(
+    found = GapSums(
         tally(code, count), tally(code, count, d), tally(home, count), tally(home, count, total**2),
         tally(home, count, np.abs(total)),
+    )  # fmt: skip
+    if weight is None or not len(code):
+        return found
+    own = np.zeros(count)
+    own[code] = weight[known] / weight[known].mean()
+    return weighted_sums(found, own)
+
+
+def weighted_sums(sums: GapSums, weight: closed_forms.Array) -> GapSums:
+    """Of clusters that were drawn unequally; `weight`: shape (clusters,). Items stay as many as they are."""
+    return GapSums(
+        sums.labels * weight, sums.gaps * weight, sums.items, sums.squares * weight**2, sums.sizes * weight
     )  # fmt: skip
 
 

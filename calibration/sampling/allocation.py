@@ -8,12 +8,13 @@ import numpy as np
 from scipy import optimize
 
 from calibration.arithmetic.closed_forms import Array
+from calibration.arithmetic.columns import Codes
 
 PRIOR_TOPICS = 10.0  # imagined topics on which signs are worth nothing: few labels teach little
 FEWEST = 10  # labelled topics before anything is learnt
 
 
-def anticipated_deviation(signs: Array, sizes: Array, labelled: Array, influence: Array) -> Array:
+def anticipated_deviation(signs: Array, sizes: Array, labelled: Codes, influence: Array) -> Array:
     """Expected root mean square of each topic's influence, shape (topics,), up to a factor.
 
     `signs`: shape (topics, k), at least 0, such as the share of a topic's items on which judges differ; `sizes`: labels

@@ -16,6 +16,7 @@ import numpy as np
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes
 from calibration.errors import CalibrationError
+from plain import draws
 
 RANDOM_SHARE = 0.2  # of every batch, at least, is drawn as if nothing were known
 
@@ -91,39 +92,13 @@ def systematic_sample(chance: Array, rng: np.random.Generator) -> Codes:
 
 def most_allowed(sizes: Sequence[int], waiting: Sequence[int]) -> float:
     """The largest chance in the last of these batches with which no topic ever counts less than once."""
-    shares = precisions(sizes, waiting)
-    return 1.0 if math.isinf(shares[-1]) else float(shares[-1] / shares.sum())
-
-
-def precisions(sizes: Sequence[int], waiting: Sequence[int]) -> Array:
-    """1 / variance of each batch's total, up to a factor, if it were drawn at random: what batches are weighed by.
-
-    n / (N (N - n)) of n topics drawn from N, infinite where all are drawn: known before the batch is. With chances that
-    are all alike every topic so gets one weight.
-    """
-    n, of = np.asarray(sizes, float), np.asarray(waiting, float)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.where(n > 0, n / (of * (of - n)), 0.0))
+    shares = draws.precisions(sizes, waiting)
+    return 1.0 if math.isinf(shares[-1]) else shares[-1] / math.fsum(shares)
 
 
 def draw_weights(batches: Sequence[Batch]) -> Array:
-    """Weight of each labelled topic, batch after batch, in their order: for how many topics it counts; at least 1.
-
-    Of a batch labelled in part each chance is multiplied by that part's share of the batch (weighed by 1 / chance).
-    """
-    held = [batch for batch in batches if batch.labelled.any()]
-    if not held:
-        return np.zeros(0)
-    sizes = [int(batch.labelled.sum()) for batch in held]
-    share = precisions(sizes, [batch.waiting for batch in held])
-    if np.isinf(share).any():  # nobody is left
-        return np.ones(sum(sizes))
-    later = np.append(np.cumsum(share[::-1])[::-1][1:], 0.0)
-    parts = [share[at] * _inverse(batch) + later[at] for at, batch in enumerate(held)]
-    return np.asarray(np.maximum(1.0, np.concatenate(parts) / share.sum()))
-
-
-def _inverse(batch: Batch) -> Array:
-    """1 / chance of the labelled topics, enlarged for those of the batch that are not labelled."""
-    inverse = 1 / batch.chance
-    return np.asarray(inverse[batch.labelled] * (inverse.sum() / inverse[batch.labelled].sum()))
+    """Weight of each labelled topic, batch after batch, in their order: `plain.draws.draw_weights`."""
+    each = draws.draw_weights(
+        [draws.Draw(batch.chance.tolist(), batch.labelled.tolist(), batch.waiting) for batch in batches]
+    )
+    return np.array([weight for batch in each for weight in batch])

@@ -5,7 +5,7 @@ said of every topic, labelled or not, as a control variate: whatever they said, 
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,7 +24,7 @@ class DrawnEstimate:
     value: float
     se: float
     effective: float
-    tuned: bool  # whether control variates are used
+    slopes: Array = field(default_factory=lambda: np.zeros(0))  # of the control variates; all 0 where none is used
 
     def interval(self, level: float = 0.95) -> Interval:
         """value -+ t se, with effective - 1 degrees of freedom. Refused: without spread, or fewer than 2 topics."""
@@ -54,12 +54,12 @@ def drawn_estimate(
     """Any smooth statistic: `influence` is its derivative by each labelled topic's weight, so its weighted sum is 0."""
     count, share = len(weights), weights * sizes
     if count < 2 or not share.any():
-        return DrawnEstimate(value, math.nan, float(count), False)
+        return DrawnEstimate(value, math.nan, float(count))
     share = share / share.sum()
     effective = float(1 / (share @ share))
     part = weights * influence
     plain = float(np.sqrt(((part / (1 - share)) ** 2).sum() * (count - 1) / count))  # CR3: as leaving out each topic
-    found = DrawnEstimate(value, plain, effective, False)
+    found = DrawnEstimate(value, plain, effective)
     if controls is None or labelled is None or not plain > 0:
         return found
     tuned = _tuned(found, part, share, controls, labelled)
@@ -86,4 +86,6 @@ def _tuned(plain: DrawnEstimate, part: Array, share: Array, controls: Array, lab
     shift = float(slope @ x.sum(axis=0))
     rest = float(slope @ slope) if k == 1 else float(((centred[:, use] / spread[use] @ slope) ** 2).mean())
     variance = float(left @ left) + rest / len(controls)
-    return DrawnEstimate(plain.value - shift, math.sqrt(variance), plain.effective - k, True)
+    slopes = np.zeros(len(spread))
+    slopes[use] = slope / spread[use]
+    return DrawnEstimate(plain.value - shift, math.sqrt(variance), plain.effective - k, slopes)

@@ -49,7 +49,7 @@ def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettin
         lost = np.unique(annotator.unit[chosen[annotator.unit] & unreadable[annotator.unit]])
         failed += tally(study.unit_cluster[lost], clusters)
         halves += len(np.unique(annotator.unit[chosen[annotator.unit] & partly[annotator.unit]]))
-    whole = Pair(pair.rater, pair.reference, pair.group, rows)
+    whole = Pair(pair.rater, pair.reference, pair.group, rows, pair.weights)
     kept = np.minimum(pair.sizes, rows)
     yield share("kept_share", whole, kept, settings, "of the annotators' rows, those compared with this judge")
     yield from _applicability(study, pair, judge, settings)
@@ -58,7 +58,7 @@ def coverage(study: Study, pair: Pair, agree: Array, settings: CalibrationSettin
         if halves:
             note += f"; of n, {halves:,} rest on one order or repeat where another failed, and that is a disagreement"
             agree = np.maximum(agree - _lost_by_failed_orders(study, judge, chosen), 0.0)
-        asked = Pair(pair.rater, pair.reference, pair.group, pair.sizes + failed)
+        asked = Pair(pair.rater, pair.reference, pair.group, pair.sizes + failed, pair.weights)
         yield share("percent_agreement_missing_as_wrong", asked, agree, settings, note)
 
 

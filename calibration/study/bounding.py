@@ -53,6 +53,13 @@ class Pair:
     reference: str
     group: Group
     sizes: Array  # comparisons per cluster, shape (clusters,)
+    weights: Array | None = None  # of clusters that were drawn unequally, shape (clusters,)
+
+    def weighed(self, column: Array) -> Array:
+        """Sums of clusters, shape (clusters, ...), each times the weight of its cluster."""
+        if self.weights is None:
+            return column
+        return np.asarray(column * self.weights.reshape(-1, *[1] * (np.ndim(column) - 1)))
 
     @cached_property
     def n(self) -> int:
@@ -67,9 +74,10 @@ class Pair:
 
 def share(statistic: str, pair: Pair, agree: Array, settings: CalibrationSettings, said: Said = ()) -> Estimate:
     """A share, `agree` of `pair.sizes` per cluster, with its Wilson interval. `said`: how it was measured."""
-    total = float(pair.sizes.sum())
+    agree, sizes = pair.weighed(agree), pair.weighed(pair.sizes)
+    total = float(sizes.sum())
     value = float(agree.sum() / total) if total else math.nan
-    low, high = bootstrap.wilson_effective(agree, pair.sizes, settings.level)
+    low, high = bootstrap.wilson_effective(agree, sizes, settings.level)
     remarks = [*remarks_of(said)]
     refusal = _refusal(pair)
     if not total:
@@ -78,7 +86,7 @@ def share(statistic: str, pair: Pair, agree: Array, settings: CalibrationSetting
         low = high = math.nan
         remarks.append(refusal)
     elif value in (0.0, 1.0):
-        deff = bootstrap.effective_of_sums(agree, pair.sizes, float(agree.sum())).deff
+        deff = bootstrap.effective_of_sums(agree, sizes, float(agree.sum())).deff
         remarks.append(told(Reason.NO_VARIATION, deff=deff))
     return made(statistic, pair, value, (low, high), "wilson_effective_n", remarks, settings)
 
@@ -202,7 +210,9 @@ def linearised(
     """
     if pair.clusters >= FEW_CLUSTERS or pair.clusters < 2 or pair.group.single:
         return
-    interval = bootstrap.fisher_z_linearised(value, kappa_se(table, weights), pair.clusters, settings.level)
+    interval = bootstrap.fisher_z_linearised(
+        value, kappa_se(pair.weighed(table), weights), pair.clusters, settings.level
+    )
     said: list[str | Remark] = ["a second opinion on the bootstrap at few clusters"]
     if math.isnan(interval[0]):
         said.append(no_interval(Reason.ZERO_VARIANCE))

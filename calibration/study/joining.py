@@ -90,11 +90,16 @@ class Study:
     unit_mirrored: Mask  # A is the later of the two names
     annotators: tuple[Answers, ...]
     judges: tuple[Answers, ...]  # `<rater>`, and `<rater> [both orders]` where both orders exist
+    drawn: Array | None = None  # weight of each cluster, by 1 / draw_probability; None: all that people labelled alike
 
     @property
     def units(self) -> int:
         """Number of item x criterion combinations with any row."""
         return len(self.unit_cluster)
+
+    def weight_of(self, cluster: Codes) -> Array | None:
+        """Of rows of people in these clusters, shape (rows,); None where clusters were not drawn unequally."""
+        return None if self.drawn is None else self.drawn[cluster]
 
     @cached_property
     def rationales(self) -> pd.Series[str]:
@@ -178,8 +183,20 @@ def code(
         categories=_names(frame["category"]), labels=_names(frame["label"]), systems=_systems(frame), kinds=kinds,
         unit_cluster=_codes(frame["cluster_id"])[first], unit_criterion=_codes(frame["criterion"])[first],
         unit_category=_codes(frame["category"])[first], unit_systems=pair, unit_mirrored=mirrored,
-        annotators=_annotators(frame, settings), judges=_judges(frame, kinds, settings),
+        annotators=_annotators(frame, settings), judges=_judges(frame, kinds, settings), drawn=_drawn(frame),
     )  # fmt: skip
+
+
+def _drawn(frame: pd.DataFrame) -> Array | None:
+    """1 / draw_probability of each cluster that people labelled, of mean 1, and 0 of all others."""
+    if "draw_probability" not in frame.columns:
+        return None
+    people = typed_cells.where(frame["rater_kind"], "human".__eq__)
+    cluster, chance = _codes(frame["cluster_id"])[people], frame["draw_probability"].to_numpy()[people]
+    weight = np.zeros(len(frame["cluster_id"].cat.categories))
+    weight[cluster] = ratio(np.ones(len(cluster)), chance)
+    held = weight > 0
+    return weight / weight[held].mean() if held.any() and np.ptp(weight[held]) > 1e-9 else None
 
 
 def _kinds(frame: pd.DataFrame) -> dict[str, str]:

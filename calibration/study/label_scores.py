@@ -22,6 +22,7 @@ class LabelScores:
     clusters: Codes
     units: Codes
     counted: int  # rows that a judge could have a score for: all, or those without a tie of the annotator
+    weight: Array | None = None  # of each row, by the draw of its cluster
 
     def covered(self, judge: str) -> float:
         """Share of these rows that the judge has a score for, 0 where it failed to answer; 0 to 1, nan without any."""
@@ -46,7 +47,8 @@ def label_scores(
         if missing_as_wrong:
             scores[study.among(judge.unreadable)[unit] & ~left_out] = 0.0
         judges[judge.rater] = scores
-    return LabelScores(judges, study.unit_cluster[unit], unit, int((~left_out).sum()))
+    cluster = study.unit_cluster[unit]
+    return LabelScores(judges, cluster, unit, int((~left_out).sum()), study.weight_of(cluster))
 
 
 def _tied(study: joining.Study) -> joining.Mask:

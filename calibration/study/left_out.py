@@ -5,7 +5,7 @@ against a person: a majority is easier to agree with.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -52,6 +52,7 @@ class LeftOutScores:
     cluster: Codes
     dropped: int  # rows without a reference left: a tied majority, or ties that are excluded
     unit: Codes | None = None  # rows of one unit stand or fall together; None: not known
+    weight: Array | None = None  # of each row, by the draw of its cluster
 
 
 def pooled(verdicts: pd.DataFrame, settings: CalibrationSettings) -> tuple[Study, bounding.Group, Scale]:
@@ -78,7 +79,8 @@ def left_out_scores(
     `missing_as_wrong`: where the judge failed to answer its score is 0, and where one of its orders failed that order
     is a disagreement; else the row, or that order, is left out.
     """
-    return stacked([rows for _, rows in scores_of_each(study, group, scale, judge, settings, missing_as_wrong)])
+    rows = stacked([rows for _, rows in scores_of_each(study, group, scale, judge, settings, missing_as_wrong)])
+    return replace(rows, weight=study.weight_of(rows.cluster))
 
 
 def scores_of_each(

@@ -17,6 +17,7 @@ from calibration import errors, remarks
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.estimates import Estimate
 from calibration.inference.bootstrap import cluster_t, resample
+from calibration.sampling.weighted_mean import drawn_ratio
 from calibration.settings import CalibrationSettings
 from calibration.study import bias, bounding, joining
 from calibration.systems import placing, win_rates
@@ -35,6 +36,7 @@ class Halves:
     judged: Array
     elsewhere: Array
     note: str  # what was left out
+    drawn: Array | None = None  # weight of each cluster that people labelled, where these were drawn unequally
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def judge_corrected_win_rates(
     ranking, tuning = corrected_ranking(units, judge, halves, settings, straddling)
     return CorrectedWinRates(
         judge,
-        win_rates.win_rate_ranking(bias.EVERYONE, units.systems, halves.people, settings),
+        win_rates.win_rate_ranking(bias.EVERYONE, units.systems, halves.people, settings, halves.drawn),
         win_rates.win_rate_ranking(judge, units.systems, halves.judged + halves.elsewhere, settings),
         ranking,
         tuning,
@@ -115,7 +117,7 @@ def halves_of(units: win_rates.Units, judge: str, straddling: Straddling) -> Hal
         both = straddles(people, elsewhere)
         elsewhere = np.where(both[:, None, None], 0.0, elsewhere)
         note = "; ".join(filter(None, [note, f"the unlabelled part of {int(both.sum())} clusters dropped"]))
-    return Halves(people, judged, elsewhere, note)
+    return Halves(people, judged, elsewhere, note, units.study.drawn)
 
 
 def straddles(people: Array, elsewhere: Array) -> joining.Mask:
@@ -134,6 +136,7 @@ class ClusterMeans:
     reference: Array
     sizes: Array  # units, labelled and not
     straddle: int  # clusters with both
+    drawn: Array | None = None  # weights of the labelled ones; the judge's mean of every cluster is then the reference
 
     @property
     def labelled(self) -> joining.Mask:
@@ -154,6 +157,7 @@ class CorrectedMean:
     se: float
     tuning: float
     reason: remarks.Remark | None = None
+    effective: float = math.inf  # clusters that those labelled are worth, where they were drawn unequally
 
 
 def _means(halves: Halves, system: int, straddling: Straddling) -> ClusterMeans:
@@ -161,6 +165,9 @@ def _means(halves: Halves, system: int, straddling: Straddling) -> ClusterMeans:
     g, _ = (rates[:, system] for rates in win_rates.cluster_rates(halves.judged))
     rest, others = (rates[:, system] for rates in win_rates.cluster_rates(halves.elsewhere))
     both = int(((met > 0) & (others > 0)).sum())
+    if halves.drawn is not None:
+        whole, _ = (rates[:, system] for rates in win_rates.cluster_rates(halves.judged + halves.elsewhere))
+        return ClusterMeans(h, g, whole, met + others, both, halves.drawn)
     if straddling == "joint" and both:
         rest, _ = (rates[:, system] for rates in win_rates.cluster_rates(halves.judged + halves.elsewhere))
     return ClusterMeans(h, g, rest, met + others, both)
@@ -171,6 +178,8 @@ def corrected_mean(means: ClusterMeans, straddling: Straddling = "refuse") -> Co
     h, g, reference = means.h[means.labelled], means.g[means.labelled], means.reference[means.referred]
     if not len(h):
         return CorrectedMean(math.nan, math.nan, math.nan, remarks.undefined(remarks.Reason.NO_ITEMS, NOT_ANSWERED))
+    if means.drawn is not None:
+        return _weighted(means)
     if means.straddle and straddling == "refuse":
         return CorrectedMean(
             math.nan, math.nan, math.nan,
@@ -185,6 +194,17 @@ def corrected_mean(means: ClusterMeans, straddling: Straddling = "refuse") -> Co
     lam = _clipped(float(np.cov(h, g)[0, 1]), spread)
     value = lam * reference.mean() + (h - lam * g).mean()
     return CorrectedMean(float(value), math.hypot(_left_se(h, g, lam), lam * _se(reference)), lam)
+
+
+def _weighted(means: ClusterMeans) -> CorrectedMean:
+    """Each labelled cluster by its draw, the judge's means of all clusters as control variate."""
+    known = means.referred
+    labelled, weight = means.labelled[known], np.asarray(means.drawn)[known]
+    place = np.flatnonzero(labelled)
+    found = drawn_ratio(
+        means.h[known][place], np.ones(len(place)), weight[place], means.reference[known][:, None], place
+    )
+    return CorrectedMean(found.value, found.se, float(found.slopes.sum()), None, found.effective)
 
 
 def _jointly(means: ClusterMeans) -> CorrectedMean:
@@ -247,7 +267,7 @@ def corrected_estimate(
     said = _said(means, fit, left_out)
     pair = bounding.Pair(judge, "people", win_rates.WHOLE, means.sizes)
     clusters = int(means.labelled.sum())
-    bounds = corrected_interval(fit, clusters, settings.level)
+    bounds = corrected_interval(fit, int(min(clusters, fit.effective)), settings.level)
     if math.isnan(bounds[0]) and not fit.reason:
         few = "fewer than 2 labelled clusters" if clusters < 2 else "too few labelled clusters to tune lambda"
         still = remarks.no_interval(remarks.Reason.ZERO_VARIANCE, "zero_variance")
@@ -270,5 +290,9 @@ def _draws(columns: list[ClusterMeans], found: list[CorrectedMean], settings: Ca
 
 
 def _columns_of(means: ClusterMeans) -> Iterator[Array]:
-    yield from (np.nan_to_num(means.h), np.nan_to_num(means.g), means.labelled.astype(float))
+    if means.drawn is None:
+        yield from (np.nan_to_num(means.h), np.nan_to_num(means.g), means.labelled.astype(float))
+    else:
+        labelled = means.labelled & means.referred
+        yield from (np.where(labelled, side, 0.0) * means.drawn for side in (means.h, means.reference, 1.0))
     yield from (np.nan_to_num(means.reference), means.referred.astype(float))

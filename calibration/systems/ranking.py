@@ -122,7 +122,7 @@ def rankings(study: Study, settings: CalibrationSettings) -> tuple[tuple[Ranking
 def _pairs(study: Study, units: Units, settings: CalibrationSettings) -> Iterator[Estimate]:
     for rater in (EVERYONE, *(judge.rater for judge in study.judges)):
         wins = win_sums(units, win_scores(units, rater))
-        yield from win_rate_matrix(rater, units.systems, wins, settings).estimates
+        yield from win_rate_matrix(rater, units.systems, wins, settings, units.drawn_for(rater)).estimates
 
 
 FEW_SYSTEMS = 10

@@ -52,7 +52,8 @@ def win_rates(
     """
     settings = settings or CalibrationSettings()
     units = units_of(verdicts, settings)
-    return win_rate_ranking(rater or bias.EVERYONE, units.systems, win_sums(units, win_scores(units, rater)), settings)
+    wins = win_sums(units, win_scores(units, rater))
+    return win_rate_ranking(rater or bias.EVERYONE, units.systems, wins, settings, units.drawn_for(rater))
 
 
 def win_matrix(
@@ -64,37 +65,43 @@ def win_matrix(
     """
     settings = settings or CalibrationSettings()
     units = units_of(verdicts, settings)
-    return win_rate_matrix(rater or bias.EVERYONE, units.systems, win_sums(units, win_scores(units, rater)), settings)
+    wins = win_sums(units, win_scores(units, rater))
+    return win_rate_matrix(rater or bias.EVERYONE, units.systems, wins, settings, units.drawn_for(rater))
 
 
-def win_rate_ranking(rater: str, systems: tuple[str, ...], wins: Array, settings: CalibrationSettings) -> Ranking:
-    """`win_rates` from wins by cluster, shape (clusters, systems, systems)."""
+def win_rate_ranking(
+    rater: str, systems: tuple[str, ...], wins: Array, settings: CalibrationSettings, drawn: Array | None = None
+) -> Ranking:
+    """`win_rates` from wins by cluster, shape (clusters, systems, systems). `drawn`: weights of the clusters."""
     rates, met = cluster_rates(wins)
-    estimates = [_estimate(rater, rates[:, one], met[:, one], settings) for one in range(len(systems))]
-    return placed(systems, estimates, rate_draws(rates, settings))
+    estimates = [_estimate(rater, rates[:, one], met[:, one], settings, drawn) for one in range(len(systems))]
+    return placed(systems, estimates, rate_draws(rates, settings, drawn))
 
 
-def win_rate_matrix(rater: str, systems: tuple[str, ...], wins: Array, settings: CalibrationSettings) -> WinMatrix:
-    """`win_matrix` from wins by cluster, shape (clusters, systems, systems)."""
+def win_rate_matrix(
+    rater: str, systems: tuple[str, ...], wins: Array, settings: CalibrationSettings, drawn: Array | None = None
+) -> WinMatrix:
+    """`win_matrix` from wins by cluster, shape (clusters, systems, systems). `drawn`: weights of the clusters."""
     met, estimates = compared(wins), []
     for i, j in zip(*np.triu_indices(len(systems), 1), strict=True):
         if met[:, i, j].any():
-            pair = Pair(rater, "", WHOLE, met[:, i, j])
+            pair = Pair(rater, "", WHOLE, met[:, i, j], drawn)
             one = share("pair_win_rate", pair, wins[:, i, j], settings, told(Reason.WON_BY, system=systems[i]))
             estimates.append(replace(one, category=f"{SYSTEM_PAIR}{systems[i]}, {systems[j]}"))
     return WinMatrix(systems, wins.sum(axis=0), met.sum(axis=0), tuple(estimates))
 
 
-def rate_draws(rates: Array, settings: CalibrationSettings) -> Array:
+def rate_draws(rates: Array, settings: CalibrationSettings, drawn: Array | None = None) -> Array:
     """Mean over the clusters drawn of cluster rates, shape (clusters, ...), nan where none; (resamples, ...)."""
     sums = np.stack([np.nan_to_num(rates), ~np.isnan(rates)], axis=1)
+    sums = sums if drawn is None else sums * drawn.reshape(-1, *[1] * (sums.ndim - 1))
     return resample(sums, lambda summed: ratio(summed[:, 0], summed[:, 1]), settings.resamples, settings.seed)
 
 
-def _estimate(rater: str, rates: Array, met: Array, settings: CalibrationSettings) -> Estimate:
+def _estimate(rater: str, rates: Array, met: Array, settings: CalibrationSettings, drawn: Array | None) -> Estimate:
     held = met > 0
     size = float(met.sum() / max(1, held.sum()))  # every cluster counts alike: each is given the mean number of units
-    pair = Pair(rater, "", WHOLE, np.where(held, size, 0.0))
+    pair = Pair(rater, "", WHOLE, np.where(held, size, 0.0), drawn)
     return share("win_rate", pair, np.nan_to_num(rates) * size, settings, "each cluster counts once; ties half a win")
 
 
@@ -117,6 +124,10 @@ class Units:
     def clusters(self) -> int:
         """Clusters of the study, with or without a pair."""
         return len(self.study.clusters)
+
+    def drawn_for(self, rater: str | None) -> Array | None:
+        """Weights of clusters where they are people's; a judge answered all."""
+        return self.study.drawn if rater in (None, bias.EVERYONE) else None
 
 
 def has_ranking(study: joining.Study) -> bool:

@@ -60,6 +60,7 @@ def check_verdicts(frame: pd.DataFrame, scales: Mapping[str, tuple[str, ...]] | 
     out, _ = normalise(frame)
     _check_cells(out)
     _check_items(out)
+    _check_draws(out)
     given = _given(out)
     _check_labels(out, given, scales or {})
     _write_numbers_one_way(out, given)
@@ -78,6 +79,27 @@ def _check_cells(out: pd.DataFrame) -> None:
         number = out[name].to_numpy()
         bad = (number < 0) | np.isinf(number)
         refuse(out, bad, "bad_number", f"{name} is {{{name}}}", "leave it empty where it is unknown")
+
+
+def _check_draws(out: pd.DataFrame) -> None:
+    """Topics that were drawn: every one that people labelled has its probability, one, above 0 and at most 1."""
+    if "draw_probability" not in out.columns:
+        return
+    chance, cluster = out["draw_probability"].to_numpy(), out["cluster_id"].cat.codes.to_numpy().astype(np.intp)
+    told = "draw_probability is {draw_probability}"
+    refuse(out, (chance <= 0) | (chance > 1), "bad_number", told, "it lies above 0 and is at most 1")
+    first = np.full(cluster.max(initial=-1) + 1, np.nan)
+    known = ~np.isnan(chance)
+    first[cluster[known][::-1]] = chance[known][::-1]
+    refuse(
+        out, known & (chance != first[cluster]), "draws_conflict", f"{told}, and another in a row before of its topic",
+        "a topic is drawn whole: give all its rows one probability",
+    )  # fmt: skip
+    refuse(
+        out, where(out["rater_kind"], "human".__eq__) & np.isnan(first[cluster]), "draws_conflict",
+        "topic '{cluster_id}' has people's labels and no draw_probability, and other topics have one",
+        "write the probability it was drawn with, 1 where it was sure to be",
+    )  # fmt: skip
 
 
 def _check_raters(out: pd.DataFrame) -> None:

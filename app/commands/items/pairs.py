@@ -19,22 +19,33 @@ if TYPE_CHECKING:
     from annotation.designs import listed_pairs
     from annotation.open_work.item_slots import ItemSlots
     from annotation.planning.plan_summary import PlanSummary
+    from annotation.planning.slots import Plan
 
 NOUNS = {"pairwise_choice": "pairs", "pointwise_rating": "reports", "probe_label": "probes"}
 DESIGN = (
     "reference (each system against it), all (every two), balanced (a draw in which every two meet equally often), "
+    "active (topics drawn batch by batch, where judges' answers say most), "
     "or a CSV or TSV file with the columns topic, system_a, system_b and perhaps priority."
 )
+BATCH = "Active: how many topics are drawn now; 20 where left out."
+FOR = "Active: what topics are drawn for: gap (of the foremost judges), agreement or win_rate."
 
 
 def pairs(
     study: str = printing.WHICH,
-    design: str = typer.Option("reference", help=DESIGN, autocompletion=among("reference", "all", "balanced")),
+    design: str = typer.Option(
+        "",
+        help=DESIGN,
+        show_default="reference, or the protocol's next",
+        autocompletion=among("reference", "all", "balanced", "active"),
+    ),
     per_topic: int = typer.Option(None, help="How many items a topic; all of the design where left out.", min=1),
     per_category: int = typer.Option(None, help="How many topics of each category; all where left out.", min=1),
     total: int = typer.Option(None, help="How many items in all, spread over topics, categories, systems.", min=1),
     overlap: int = typer.Option(None, help="Annotators an item; the protocol's where left out.", min=1),
     roster: bool = typer.Option(False, "--roster", help="Say now who labels what, among the active annotators."),
+    batch: int = typer.Option(None, help=BATCH, min=1),
+    question: str = typer.Option("gap", "--for", help=FOR, autocompletion=among("gap", "agreement", "win_rate")),
     apply: bool = typer.Option(False, "--apply", help="Make the items and slots; without it, only print the plan."),
     as_json: bool = printing.JSON,
 ) -> None:
@@ -44,15 +55,18 @@ def pairs(
 
     A study that rates reports gets one item a report, a study of probes slots for the imported ones, all or so many
     drawn evenly over systems and their tags; neither has sides. Two reports rated in one view are planned as pairs are.
-    What stands stays: asking for more later adds items and slots and changes none.
+    What stands stays: asking for more later adds items and slots and changes none. With the design active every topic
+    has its items, for judges to answer, and one batch of topics after another gets slots: each drawn with a chance that
+    is kept, part of the plan's root and of labels.csv, and every number of the report is weighted by it, or a dash.
 
     Example: calipers pairs mystudy --design reference --total 10 --overlap 5 --apply
     Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
+    Example: calipers pairs mystudy --design active --batch 20 --overlap 2 --apply
     """
     from annotation.planning.plan_summary import summary
-    from annotation.planning.slots import apply_plan, compare_plan, make_plan
+    from annotation.planning.slots import apply_plan, compare_plan
 
-    made = 0
+    made, drawn = 0, ""
     try:
         listed = _list(design)
         engine = opening.opened()
@@ -61,16 +75,18 @@ def pairs(
             admin = opening.local_admin(row)
             overlap = overlap or opening.protocol_of(row).study.overlap
             noun = "pairs" if opening.protocol_of(row).rates_both else NOUNS[opening.protocol_of(row).task_type]
+            design = design or ("active" if opening.protocol_of(row).study.next == "active" else "reference")
             planned = partial(
-                make_plan, principal=admin, design=design, per_topic=per_topic, per_category=per_category, total=total,
+                _planned, admin=admin, design=design, batch=batch, question=question,
+                amount={"per_topic": per_topic, "per_category": per_category, "total": total},
                 listed=listed, overlap=overlap, roster=roster,
             )  # fmt: skip
-            plan = planned(session)
+            plan, drawn = planned(session)
             told = summary(session, admin, plan)
             passages = compare_plan(session, admin, plan, advance) if apply else {}
         if apply:
             with opening.transaction(engine) as session:
-                plan = planned(session)  # once more: something may have come in meanwhile
+                plan, drawn = planned(session)  # once more: something may have come in meanwhile
                 told = summary(session, admin, plan)
                 made = apply_plan(session, admin, plan, passages)
     except ImportingError as error:
@@ -90,13 +106,41 @@ def pairs(
                 "sides": sides,
                 "reading_wpm": _wpm(),
                 **told.as_json(),
+                **({"draw": asdict(plan.draw)} if plan.draw else {}),
             }
         )
         return
+    if drawn:
+        typer.echo(drawn)
     _print(row.name, row.seed, noun, told, has_sides=bool(plan.pairs))
     typer.echo(f"made {made} slots" if apply else "nothing was written; add --apply to make these items and slots")
     if apply:
         printing.say_next(engine, study)
+
+
+def _planned(
+    session: Any, *, admin: Any, design: str, batch: int | None, question: str, amount: Mapping[str, int | None],
+    listed: listed_pairs.PairList | None, overlap: int, roster: bool,
+) -> tuple[Plan, str]:  # fmt: skip
+    """The plan, and what is told of the topics drawn for it, if any."""
+    from annotation.planning.slots import make_plan
+
+    asked: dict[str, Any] = {**amount, "overlap": overlap, "roster": roster}
+    if design != "active":
+        if batch is not None:
+            raise typer.BadParameter("it is for topics that are drawn: --design active", param_hint="--batch")
+        return make_plan(session, admin, design=design, listed=listed, **asked), ""
+    from annotation.people.principals import study_for
+    from annotation.planning.draws import kept_draws
+    from app.results.next_topics import draw_words, next_draw
+    from calibration.sizing.next_batch import QUESTIONS
+
+    if question not in QUESTIONS:
+        raise typer.BadParameter(f"use {', '.join(QUESTIONS)}", param_hint="--for")
+    draw, found = next_draw(session, admin, batch, question, amount)
+    number = len(kept_draws(session, study_for(session, admin, "admin"))) + 1
+    words = draw_words(number, draw, found.worth)
+    return make_plan(session, admin, design=draw.design, draw=draw, **(asked | dict(draw.amount))), words
 
 
 def _list(design: str) -> listed_pairs.PairList | None:
@@ -104,7 +148,8 @@ def _list(design: str) -> listed_pairs.PairList | None:
     from annotation.designs import listed_pairs, pairing
 
     path = Path(design)
-    return listed_pairs.read_list(path) if design not in pairing.DESIGNS and (path.suffix or path.exists()) else None
+    known = ("", "active", *pairing.DESIGNS)
+    return listed_pairs.read_list(path) if design not in known and (path.suffix or path.exists()) else None
 
 
 def _wpm() -> int:

@@ -85,7 +85,7 @@ def test_more_than_twenty_five_answers_have_no_kappa_and_choose_no_judge(
     labels: int, few: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scale: Any = Made(labels=range(labels))
-    monkeypatch.setattr(above, "left_out_scores", lambda *_: Made(human=np.ones(3)))
+    monkeypatch.setattr(above, "left_out_scores", lambda *_: Made(human=np.ones(3), weight=None))
     monkeypatch.setattr(above, "ties_rule", lambda *_: "exact")
     monkeypatch.setattr(above, "_constant", lambda *_: 0.5)
     monkeypatch.setattr(above, "_kappa", lambda *_: (0.4, 0.3, 0.5))

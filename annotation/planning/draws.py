@@ -1,0 +1,100 @@
+"""Topics drawn for people in batches with known probabilities: kept for good, and part of the plan."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import orm, select
+
+from annotation.errors import AnnotationError
+from annotation.studies import audit, protocol_of
+from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
+from plain import draws
+
+DRAW = "draw"
+
+
+@dataclass(frozen=True)
+class TopicDraw:
+    """A batch: `chances` of its `topics`, of which each is above 0, given the batches before; drawn of `waiting`.
+
+    `chances_sha256`: of the chances of all waiting topics, by topic, as canonical JSON. `random_share`: of the draw, in
+    which all topics were alike. `question`: what chances were made for. `design`, `amount`: which items topics have.
+    """
+
+    topics: tuple[str, ...]
+    chances: tuple[float, ...]
+    waiting: int
+    random_share: float
+    question: str
+    design: str
+    amount: Mapping[str, int | None]
+    chances_sha256: str
+
+
+def kept_draws(session: orm.Session, study: Study) -> list[TopicDraw]:
+    """Every batch of the study, the first one first."""
+    rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == DRAW)
+    return [
+        TopicDraw(**data | {"topics": tuple(data["topics"]), "chances": tuple(data["chances"])})
+        for data in session.scalars(rows.order_by(Event.id))
+    ]
+
+
+def keep_draw(session: orm.Session, study: Study, rater: int | None, draw: TopicDraw) -> None:
+    """Append a batch to the audit trail. Nothing kept is ever changed."""
+    audit(session, study.id, rater, DRAW, **asdict(draw))
+
+
+def refuse_other_slots(session: orm.Session, study: Study, drawn: Collection[str]) -> None:
+    """Raises AnnotationError where topics have work for people that no draw gave them, or clusters are no topics."""
+    if protocol_of(study).calibration.get("cluster", "topic") != "topic":
+        raise AnnotationError(
+            "bad_design", "whole topics are drawn, and this protocol's cluster is the item; set cluster = 'topic'"
+        )
+    found = {*session.scalars(_topics(study).where(Assignment.status.in_(LIVE)).distinct())} - {*drawn}
+    if found:
+        raise AnnotationError(
+            "bad_design",
+            f"{len(found)} topics, such as {min(found)!r}, have work for people that no draw gave them, so their "
+            "chances are unknown; begin a study with --design active, or go on with its design",
+        )
+
+
+def draw_probabilities(session: orm.Session, study: Study) -> dict[str, float]:
+    """Topic -> the probability with which its labels stand in the study: 1 / its weight, over all batches so far.
+
+    Of the drawn topics with work handed in by people; empty where nothing was drawn.
+    """
+    batches = kept_draws(session, study)
+    if not batches:
+        return {}
+    labelled = {*session.scalars(_topics(study).where(Assignment.status.in_(HANDED_IN)).distinct())}
+    marks = [[topic in labelled for topic in batch.topics] for batch in batches]
+    weights = draws.draw_weights(
+        [draws.Draw(batch.chances, own, batch.waiting) for batch, own in zip(batches, marks, strict=True)]
+    )
+    names = (
+        [topic for topic, is_labelled in zip(batch.topics, own, strict=True) if is_labelled]
+        for batch, own in zip(batches, marks, strict=True)
+    )
+    return {
+        topic: 1 / weight
+        for own, each in zip(names, weights, strict=True)
+        for topic, weight in zip(own, each, strict=True)
+    }
+
+
+def _topics(study: Study) -> Any:
+    """Topics of people's work that counts."""
+    return (
+        select(Topic.key)
+        .join(Item, Item.topic_id == Topic.id)
+        .join(Assignment, Assignment.item_id == Item.id)
+        .where(Assignment.study_id == study.id, Assignment.purpose == "label", Assignment.source != "judge")
+    )
+
+
+def plan_part(batches: Sequence[TopicDraw]) -> list[Mapping[str, Any]]:
+    """What of the batches is part of the plan's root: all of it."""
+    return [asdict(batch) for batch in batches]

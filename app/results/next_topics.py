@@ -1,0 +1,65 @@
+"""The topics that people of a study label next, drawn from what judges and people have said by now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlalchemy import func, orm, select
+
+from annotation.people.principals import Principal, study_for
+from annotation.planning import draws, planned_items
+from annotation.studies import protocol_of
+from annotation.verdicts import load_verdicts
+from app.results.reporting import settings_of
+from calibration.sampling.inclusion import RANDOM_SHARE
+from calibration.sizing.next_batch import Drawn, NextBatch, next_batch
+from db.tables import Study, System
+from plain.hashes import canonical, text_sha256
+
+BATCH = 20  # topics, where nobody says: the first look that decides is at 20
+
+
+def next_draw(
+    session: orm.Session, principal: Principal, size: int | None = None, question: str = "gap",
+    amount: Mapping[str, int | None] | None = None,
+) -> tuple[draws.TopicDraw, NextBatch]:  # fmt: skip
+    """The next batch of topics, and all that it was drawn by. Writes nothing; the same labels give the same batch.
+
+    `amount`: of items, as of `Asked`; what the first batch was asked for holds for all.
+    """
+    study = study_for(session, principal, "admin")
+    before = draws.kept_draws(session, study)
+    each = dict(before[0].amount if before else amount or {})
+    asked = planned_items.Asked(
+        design_of(session, study), each.get("per_topic"), each.get("per_category"), each.get("total")
+    )
+    planned, _ = planned_items.plan_items(session, study, asked)
+    topics = sorted({item.topic for item in planned})
+    settings = settings_of(protocol_of(study), study.seed)
+    batches = [Drawn(batch.topics, batch.chances, batch.waiting) for batch in before]
+    found = next_batch(
+        load_verdicts(session, study), topics, batches, size or BATCH, study.seed, settings, question, RANDOM_SHARE
+    )
+    digest = text_sha256(canonical(found.chance_of).decode())
+    return draws.TopicDraw(
+        found.topics, found.chances, found.waiting, RANDOM_SHARE, question, asked.design, asked.amount, digest
+    ), found  # fmt: skip
+
+
+def design_of(session: orm.Session, study: Study) -> str:
+    """Which items a topic has: as at the first batch; before it each system against the reference, else every two."""
+    if before := draws.kept_draws(session, study):
+        return before[0].design
+    references = select(func.count()).where(System.study_id == study.id, System.is_reference)
+    return "reference" if session.scalar(references) else "all"
+
+
+def draw_words(number: int, draw: draws.TopicDraw, worth: float) -> str:
+    """What is told of a batch before it is made."""
+    if not draw.topics:
+        return "every topic is drawn by now: nothing is left for a next batch"
+    low, high = min(draw.chances), max(draw.chances)
+    chances = f"each with a chance of {high:.3f}" if high - low < 5e-4 else f"with chances of {low:.3f} to {high:.3f}"
+    told = f"batch {number}: {len(draw.topics)} of {draw.waiting} waiting topics, {chances} "
+    told += f"(never below {draw.random_share:g} of a random draw's), for the {draw.question.replace('_', ' ')}"
+    return f"{told}; expected to be worth {worth:.0f} topics drawn at random"

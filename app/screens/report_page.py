@@ -94,12 +94,12 @@ def section(html: str) -> None:
 def warnings_and_making(report: CalibrationReport, page: str, already: Collection[str] = ()) -> None:
     """The end of the page: its own warnings, how many others there are and where, how all was computed.
 
-    `already`: codes of those that the page has told above.
+    `already`: texts that the page has told above; one that tells more of the same warning is told.
     """
     by_page: dict[str, list[Caution]] = {name: [] for name in (FIRST_PAGE, *OF_PAGE)}
     for caution in folded(report):
         by_page[next((name for name, codes in OF_PAGE.items() if caution.code in codes), FIRST_PAGE)].append(caution)
-    own = [caution for caution in by_page.pop(page, []) if caution.code not in already]
+    own = [caution for caution in by_page.pop(page, []) if caution.text not in already]
     said = "".join(f"<li><code>{escape(one.code)}</code>{escape(one.text)}</li>" for one in own)
     listed = f'<ul class="c-warnings">{said}</ul>' if said else ""
     counts = [f"{len(found)} on {_link(name)}" for name, found in by_page.items() if found]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.screens import report_page
 from app.screens.results.bias import sentence as bias_sentence
 from app.screens.results.reliability import cells_table
 from app.screens.results.reliability import sentence as map_sentence
@@ -19,7 +20,7 @@ from app.screens.results.tables_and_figures import behind, in_columns, in_order,
 from app.screens.study.planner import aims_html, sentence, worth_html
 from calibration.agreement.reliability_map import Cell, ReliabilityMap
 from calibration.choosing.choose import cheapest_adequate_judge
-from calibration.results import CalibrationSettings, Estimate
+from calibration.results import CalibrationSettings, Estimate, ReportWarning
 from calibration.sizing.study_plan import Design, Goals, Prices, plan_from_assumptions
 from exports.figures import as_bytes
 from exports.plots.forest import forest
@@ -81,6 +82,7 @@ def test_an_address_names_what_narrows_the_labels_and_nothing_else(filters: dict
         ({"rater": "trio [panel]"}, ""),
         ({"reference": "maxi"}, ""),  # two judges, of which that page shows one
         ({"category": "confidence: 3 of 3"}, ""),
+        ({"statistic": "precision", "category": "label: correct"}, ""),  # no category of topics
         ({"statistic": "cost_per_item", "reference": ""}, ""),
         ({"rater": "each_annotator", "reference": "mini"}, "disagreements?judge=mini"),
         ({"criterion": "c1", "category": "Art"}, "disagreements?judge=mini&criterion=c1&category=Art"),
@@ -178,3 +180,21 @@ def test_a_plan_says_topics_hours_money_and_why_topics_count() -> None:
     hopeless = plan_from_assumptions(Goals(margin=0.05), Design(), true_gap=0.06)
     assert "no known number to show a gap below 5 points" in sentence(hopeless)
     assert "no number of topics, the gap is as large as the margin" in aims_html(hopeless)
+
+
+def test_each_warning_is_told_on_one_page_and_one_that_was_told_in_part_is_told_whole(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[str] = []
+    monkeypatch.setattr(report_page, "section", shown.append)
+    told = ("missing_answers", "6 of 80 rows of j3"), ("missing_answers", "40 of 80 rows of j1"), ("own_family", "kin")
+    report = replace(toy_report(), warnings=tuple(ReportWarning(code, text) for code, text in told))
+    pages: dict[str, str] = {}
+    for page in (report_page.FIRST_PAGE, *report_page.OF_PAGE, "Paper"):
+        shown.clear()
+        report_page.warnings_and_making(report, page, ["6 of 80 rows of j3"])
+        pages[page] = shown[0]
+    assert [page for page, html in pages.items() if "likewise" in html or "more like it" in html] == ["Choice"]
+    assert [page for page, html in pages.items() if "own_family" in html] == ["Bias"]
+    assert "1 on <a" in pages["Choice"]
+    assert pages["Paper"].count("1 on <a") == 2

@@ -68,7 +68,7 @@ def show(source: Source) -> None:
 def _answer(report: CalibrationReport) -> list[str]:
     """Show what can be known on one screen: the sentence with its numbers and cautions, and the figure beside it.
 
-    Return the codes of the warnings among them.
+    Return the texts of the warnings among them.
     """
     said, figure = answer_of(report), carrying(report, BESIDE)
     cautions = "".join(f"<li>{escape(one.text)}</li>" for one in said.cautions)
@@ -82,7 +82,7 @@ def _answer(report: CalibrationReport) -> list[str]:
     alone_at = f"An error of {percent(report.settings.alone_error)} allowed:"
     why = paragraphs(filter(None, [said.rests_on, alone_at if prices else "", *prices]))
     section(f'<details class="c-fold"><summary>What this rests on</summary>{why}</details>')
-    return [caution.code for caution in said.cautions]
+    return [caution.text for caution in said.cautions]
 
 
 def facts_html(said: Answer) -> str:

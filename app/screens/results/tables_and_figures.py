@@ -16,7 +16,7 @@ from calibration.choosing.choice import Choice
 from calibration.confidence.confidence import AT
 from calibration.results import CalibrationReport, Estimate
 from calibration.systems.aggregates import AGGREGATE
-from calibration.table.verdicts import BOTH_ORDERS, SYSTEM_PAIR
+from calibration.table.verdicts import BOTH_ORDERS, ONE_LABEL, SYSTEM_PAIR
 from exports import cells, figures, forms, tables
 
 
@@ -109,8 +109,8 @@ def behind(number: Estimate, report: CalibrationReport) -> str:
     """Where what a judge and the annotators answered can be read; "" for a number that is of no judge.
 
     Also "" where that page would show other labels than those the number is made of: for a verdict derived from
-    several answers, for two judges beside each other, for a pair of systems, for one level of confidence; and for money
-    and time, which no label shows.
+    several answers, for two judges beside each other, for a pair of systems, for one level of confidence or one label;
+    and for money and time, which no label shows.
     """
     raters = number.rater, number.reference
     found = [name for name in raters if name in report.labels.judges]
@@ -121,7 +121,7 @@ def behind(number: Estimate, report: CalibrationReport) -> str:
         len(found) != 1
         or derived
         or pair
-        or category.startswith(AT)
+        or category.startswith((AT, ONE_LABEL))
         or number.statistic.startswith((*OF_NO_LABEL, OF_SOME_ITEMS))
     ):
         return ""

@@ -25,8 +25,8 @@ ABOUT, SUMS, INPUTS, FACTS, LABELS, HISTORY, PLAN, PRINTED = (
     "report",
 )  # fmt: skip
 NEEDED = (
-    "fonttools", "jinja2", "markdown-it-py", "markupsafe", "matplotlib", "numpy", "pandas", "pyarrow", "scipy",
-    "threadpoolctl",
+    "fonttools", "jinja2", "markdown-it-py", "markupsafe", "matplotlib", "numpy", "pandas", "pyarrow",
+    "scikit-learn", "scipy", "threadpoolctl",
 )  # fmt: skip
 CODE = ("plain", "calibration", "exports")
 LINE = re.compile(r"([0-9a-f]{64})  (.+)")

@@ -14,6 +14,7 @@ import pytest
 from calibration.comparing import alternative_annotator as alternative
 from calibration.comparing import disagreement_kinds as kinds
 from calibration.comparing import effective_judges as effective
+from calibration.comparing.learned_votes import learned_votes
 from calibration.delegating import alone, alone_steps
 from calibration.delegating.alone_steps import Checked, Tested
 from calibration.errors import CalibrationError
@@ -304,3 +305,15 @@ def test_a_criterion_is_read_otherwise_below_five_percent(
     monkeypatch.setattr(kinds, "holm", list)
     rows = pd.DataFrame({"cluster_id": "t", "item_id": "i", "criterion": ["a", "b"]})
     assert bool(kinds._vague(rows, np.ones(2, dtype=bool), PLAIN)) == vague
+
+
+@pytest.mark.parametrize(("topics", "learned"), [(4, False), (5, True), (6, True)])
+def test_votes_are_learned_from_five_topics_on(topics: int, learned: bool) -> None:
+    at = np.arange(topics)
+    rows = {"item_id": at.astype(str), "criterion": "c", "cluster_id": at.astype(str), "status": "ok"}
+    answers = np.where(at % 2, "A", "B")
+    frame = pd.concat(
+        pd.DataFrame({**rows, "rater_id": rater, "rater_kind": kind, "label": answers})
+        for rater, kind in (("ann", "human"), ("j", "judge"))
+    )
+    assert len(learned_votes(frame, ["j"]).votes) == topics * learned

@@ -11,6 +11,9 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.files.rows import plain_value, read_json, read_json_rows
 
 TURN = {"role", "content", "name"}
+STACK, ANSWER, RATER = "answers", "label", "rater"  # what the records of several lists are called together
+# keys that name who answered: those that say nothing else, then those that may name a record
+RATERS = (("rater", "annotator", "judge", "labeler", "worker", "user", "judgemodel"), ("name", "by"), ("model",))
 KEY = "key"  # names the records of an object of records
 
 
@@ -80,18 +83,21 @@ def flat_table(
     """The records as a table of text; `told` goes on with the list whose records became rows, and those left out."""
     flat = [_flat(record) for record in records]
     lists = {name: None for row in flat for name, value in row.items() if _is_records(value)}
-    if asked and asked not in lists:
+    answers = asked.split("+") if asked else [name for name in lists if _tells(flat, name, telling)]
+    if asked and not {*answers} <= {*lists}:
         there = ", ".join(map(repr, lists)) or "none"
         raise AnnotationError(
             "bad_option", f"--read records={asked}: no list of records has this name (there: {there})"
         )
-    answers = [asked] if asked else [name for name in lists if _tells(flat, name, telling)]
-    rest = [name for name in lists if name not in answers[:1] and not _is_talk(flat, name)] if answers else []
+    rest = [name for name in lists if name not in answers and not _is_talk(flat, name)]
     if len(answers) == 1:
         flat = [one for row in flat for one in _unfolded(row, answers[0])]
         told = (*told, f"a row for each of {answers[0]!r}")
-    else:
-        rest = answers
+    elif answers:
+        named = {name: _renamed(flat, name, telling) for name in answers}
+        flat = [one for row in flat for one in _stacked(row, named)]
+        who = " and ".join(f"{name}.{old}" for name, keys in named.items() for old, new in keys.items() if new == RATER)
+        told = (*told, f"a row for each of {' and '.join(map(repr, answers))}" + f", who answered by {who}" * bool(who))
     told = (
         *told,
         *(f"the list {name!r} is left out: --read records={name} makes a row for each of it" for name in rest),
@@ -132,6 +138,31 @@ def _unfolded(row: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     if not _is_records(listed):
         return [rest]
     return [{**rest, **{f"{name}.{key}": value for key, value in _flat(one).items()}} for one in listed or ()]
+
+
+def _stacked(row: Mapping[str, Any], named: Mapping[str, Mapping[str, str]]) -> list[dict[str, Any]]:
+    """A row for each record of several lists, their keys under one name; one without them where all are empty.
+
+    `named`: of each list, what its keys for the answer and for who gave it are called instead.
+    """
+    rest = {key: value for key, value in row.items() if key not in named}
+    out = [
+        rest | {f"{STACK}.{keys.get(key, key)}": value for key, value in _flat(one).items()} | {f"{STACK}.source": name}
+        for name, keys in named.items()
+        for one in (row[name] if _is_records(row.get(name)) else ())
+    ]
+    return out or [rest]
+
+
+def _renamed(flat: Sequence[Mapping[str, Any]], name: str, telling: Collection[str]) -> dict[str, str]:
+    """The keys of a list's records that hold the answer, and who gave it, where one key alone can be either."""
+    keys = dict.fromkeys(key for row in flat if _is_records(row.get(name)) for one in row[name] for key in _flat(one))
+    plain = {key: "".join(filter(str.isalnum, key.rpartition(".")[2])).lower() for key in keys}
+    said = [key for key in keys if plain[key] in telling]
+    who = next(
+        (found for names in RATERS if (found := [key for key in keys if plain[key].removesuffix("id") in names])), []
+    )
+    return {key: new for new, found in ((ANSWER, said), (RATER, who)) if len(found) == 1 for key in found}
 
 
 def as_cell(value: Any) -> str:

@@ -40,7 +40,7 @@ PEOPLE = typer.Option(
 READ = typer.Option(
     [],
     "--read",
-    help="encoding=, separator=, decimal=, sheet= or records= (a list in JSON), where they are not found out.",
+    help="encoding=, separator=, decimal=, sheet= or records= (lists in JSON, A+B), where they are not found out.",
     rich_help_panel=HOW_READ,
 )
 LAYOUT = typer.Option(

@@ -30,8 +30,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {  # what other people call our columns, 
         "criterionid", "criteria", "dimension", "aspect", "metric", "metricname", "criterionname", "facet",
     ),
     "label": (
-        "verdict", "winner", "vote", "choice", "preference", "judgment", "judgement", "score", "rating", "answer",
-        "grade", "value", "decision", "outcome", "result",
+        "verdict", "winner", "vote", "choice", "preference", "pref", "judgment", "judgement", "score", "rating",
+        "answer", "grade", "value", "decision", "outcome", "result",
     ),
     "cluster_id": (
         "cluster", "topicid", "topic", "questionid", "question", "promptid", "prompt", "taskid", "queryid", "sourceid",

@@ -221,6 +221,20 @@ EXPECTED = {
 }
 
 
+def test_of_answers_in_two_lists_each_has_its_rows(tmp_path: Path) -> None:
+    records = [
+        {"question": {"id": question}, "model_a": "atlas", "model_b": "borel",
+         "human": {"annotators": [{"name": one, "pref": VERDICT[said]} for one, said in zip(PEOPLE, given, strict=False)]},
+         "judges": [{"judge": JUDGE, "verdict": VERDICT[given[2]], "cost": 0.1}]}
+        for question, given in ANSWERS.items()
+    ]  # fmt: skip
+    assert read(written(tmp_path / "a.jsonl", lines(records))) == EXPECTED
+    other = lines([{**record, "human": {"annotators": [{"name": "ada", "mark": "A"}]}} for record in records])
+    path = written(tmp_path / "b.jsonl", other)
+    assert len(read(path)) == len(ANSWERS), "a list of whose keys none is known for an answer is left out, and told"
+    assert "annotators' is left out: --read records=human.annotators" in str(labels_of(path)[1])
+
+
 def test_there_are_forty() -> None:
     assert (len(FORMS), len(ASKED)) == (36, 4)
 

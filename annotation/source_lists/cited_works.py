@@ -8,13 +8,14 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlsplit
 
 from annotation.source_lists.named_citations import opening
 from annotation.source_lists.reference_lists import find_lists
 
 ADDRESS = re.compile(r"https?://[^\s<>\"'\]|]+")
+URL = "url:"  # opens the key of an address
 CLOSING = ".,;:!?*_"
 LONG_TITLE = 6  # words: a shorter title must begin and end where the entry has a mark of punctuation
 DOI = re.compile(r"\b10\.\d{4,9}/[^\s\"<>|\]]+", re.IGNORECASE)
@@ -24,7 +25,12 @@ ARXIV_PATH = re.compile(rf"/(?:abs|pdf|html|papers|overview)/{ARXIV_NUMBER}", re
 OF_ARXIV = ("arxiv.org", "ar5iv.org", "alphaxiv.org", "huggingface.co")
 LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\(\s*<?(https?://[^\s<>]+)")
 TEX = re.compile(r"\\[a-zA-Z]+|\\.|[{}$]")
-WORD = re.compile(r"[^\W_]+")
+HAN = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # and kana: no blank parts their words, so each sign is one
+WORD = re.compile(rf"[{HAN}]|[^\W_{HAN}]+")
+# after what a journal's name is followed by: its volume; before a title there is no "in"
+VOLUME = re.compile(r"vol|volume|no|\d{1,3}")
+SHORT_TITLE = 3  # words: it may be the name of a journal
+OF_PREPRINTS = re.compile(r"(10\.1101/\S*?\d)v\d+(?:\.\S*)?$")  # bioRxiv and medRxiv: which version, and as what
 JOINS = re.compile(r"(?:\s*|[-‐‑–'’/])$")  # between two words of one title, and no mark of punctuation
 
 
@@ -63,11 +69,13 @@ def cited_works(text: str) -> list[Work]:
 def is_known_by_address(work: Work) -> bool:
     """Whether nothing but an address is known of it: no number, and no text long enough to be a title."""
     has_title = any(len(_words(ADDRESS.sub(" ", text))) > 2 for text in work.texts)
-    return not has_title and all(key.startswith("url:") for key in work.keys)
+    return not has_title and all(key.startswith(URL) for key in work.keys)
 
 
 def joined(works: Sequence[Work]) -> list[Work]:
-    """Those that share a key, or have one title, as one."""
+    """Those that share a key, or have one title, as one; an address of several works, as of a licence, joins none."""
+    shared = _of_several(works)
+    works = [replace(work, keys=work.keys - shared) for work in works]
     of_key: dict[str, int] = {}
     groups: dict[int, list[Work]] = {}
     for place, work in enumerate(works):
@@ -88,6 +96,20 @@ def joined(works: Sequence[Work]) -> list[Work]:
         )
         for _, group in sorted(groups.items())
     ]
+
+
+def _of_several(works: Sequence[Work]) -> set[str]:
+    """Addresses under which there are several DOIs, several arXiv numbers or several titles."""
+    under: dict[str, dict[str, set[str]]] = {}
+    for work in works:
+        names = [key for key in work.keys if not key.startswith(URL)]
+        names += [f"title:{' '.join(words)}"] if (words := _words(work.title)) else []
+        for address in work.keys:
+            if address.startswith(URL):
+                kinds = under.setdefault(address, {})
+                for name in names:
+                    kinds.setdefault(name.partition(":")[0], set()).add(name)
+    return {address for address, kinds in under.items() if any(len(names) > 1 for names in kinds.values())}
 
 
 def matched(cited: Sequence[Work], wanted: Sequence[Work]) -> list[frozenset[int]]:
@@ -119,7 +141,10 @@ def keys_in(text: str) -> Iterator[str]:
 
 
 def key_of(address: str) -> list[str]:
-    """The DOI or the arXiv number that an address holds, else the address without its ways of writing; [] for none."""
+    """The DOI or the arXiv number that an address holds, else the address without its ways of writing.
+
+    [] for none, and for the front page of a site, which is no work.
+    """
     try:
         parts = urlsplit(address)
         host = (parts.hostname or "").removeprefix("www.").removeprefix("m.")
@@ -131,11 +156,12 @@ def key_of(address: str) -> list[str]:
     if doi := DOI.search(path):
         return [_of_doi(doi[0])]
     query = f"?{parts.query}" if parts.query and "utm_" not in parts.query else ""
-    return [f"url:{host}{path.rstrip('/')}{query}"] if host else []
+    rest = f"{path.rstrip('/')}{query}"
+    return [f"{URL}{host}{rest}"] if host and rest else []
 
 
 def _of_doi(doi: str) -> str:
-    doi = doi.lower().rstrip(".,;:)*_").removesuffix("/full").removesuffix(".pdf")
+    doi = OF_PREPRINTS.sub(r"\1", doi.lower().rstrip(".,;:)*_").removesuffix("/full").removesuffix(".pdf"))
     arxiv = doi.partition("10.48550/arxiv.")[2]
     return f"arxiv:{arxiv}" if arxiv else f"doi:{doi}"
 
@@ -161,8 +187,17 @@ def _titles_in(text: str, by_first: Mapping[str, Sequence[tuple[int, list[str]]]
     for start, word in enumerate(words):
         for place, title in by_first.get(word, ()):
             end = start + len(title)
-            if words[start:end] == title and (
-                len(title) >= LONG_TITLE
-                or (parted[start] and parted[end] and (len(title) > 1 or len(title) == len(words)))
-            ):
+            if words[start:end] != title:
+                continue
+            is_long = len(title) >= LONG_TITLE * (2 if re.match(f"[{HAN}]", title[0]) else 1)
+            alone = parted[start] and parted[end] and (len(title) > 1 or len(title) == len(words))
+            if is_long or (alone and not _is_journal(words, start, end)):
                 yield place
+
+
+def _is_journal(words: Sequence[str], start: int, end: int) -> bool:
+    """Whether a short run of words is where an entry has the name of its journal."""
+    if end - start > SHORT_TITLE:
+        return False
+    is_inside = start > 0 and words[start - 1] == "in"
+    return is_inside or (end < len(words) and VOLUME.fullmatch(words[end]) is not None)

@@ -1,6 +1,5 @@
 """Which works a report on each topic is to cite, from a file or folder that somebody made: a survey's bibliography."""
 
-import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,8 @@ from annotation.source_lists.cited_works import Work, joined, keys_in
 
 TITLES = ("title", "name")
 COLUMN = "topic"
+# what these hold names something else than the work
+OF_OTHERS = ("licen", "publisher", "author", "funder", "reference", "citation", "cited")
 KINDS = (".jsonl", ".json", ".csv")
 
 
@@ -52,10 +53,18 @@ def _rows(path: Path, problems: list[str], encoding: str) -> list[Row]:
 
 
 def _told(values: dict[str, Any]) -> str:
-    """All that a row says as text; what is called an arXiv number as one."""
+    """All that a row says of the work as text, nothing of its licence or publisher; what is called arXiv as such."""
     parts = []
     for name, value in values.items():
-        text = json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else as_text(value) or ""
         named = name.casefold()
+        if any(word in named for word in OF_OTHERS):
+            continue
+        text = _within(value)
         parts.append(f"arXiv:{text}" if named in ("arxiv", "arxiv_id", "eprint") and text else text)
     return "\n".join(parts)
+
+
+def _within(value: Any) -> str:
+    if isinstance(value, dict):
+        return _told(value)
+    return "\n".join(map(_within, value)) if isinstance(value, list) else as_text(value) or ""

@@ -52,6 +52,9 @@ def test_a_title_is_met_in_every_style_of_a_list_and_another_title_is_not(style:
         ("https://tides.org/a?id=2", "url:tides.org/a?id=2"),
         ("https://2004.10934.org/x", "url:2004.10934.org/x"),
         ("https://[", None),
+        ("https://www.nature.com/", None),  # the front page of a site is no work
+        ("https://www.biorxiv.org/content/10.1101/2020.01.05.123456v1.full.pdf", "doi:10.1101/2020.01.05.123456"),
+        ("https://doi.org/10.1101/2020.01.05.123456", "doi:10.1101/2020.01.05.123456"),
     ],
 )
 def test_one_work_has_many_addresses(address: str, key: str | None) -> None:
@@ -68,6 +71,35 @@ def test_a_work_named_twice_is_one_and_what_is_known_by_an_address_alone_is_told
     assert [work.keys for work in cited] == [{"arxiv:2004.10934"}, {"url:pilots.org/9"}, {"url:pilots.org/7"}]
     assert [is_known_by_address(work) for work in cited] == [False, True, True]
     assert [sorted(places) for places in matched(cited, LISTED)] == [[1], [], []]
+
+
+@pytest.mark.parametrize(
+    ("title", "entry", "is_it"),
+    [
+        ("大语言模型综述", "张三. 大语言模型综述. 计算机学报, 2023.", True),
+        ("大语言模型综述", "张三. 大语言模型综述研究进展. 计算机学报, 2023.", False),
+        ("Machine Learning", "A. Smith. Kernel tricks for all. Machine Learning, 12(3), 2001.", False),
+        ("Machine Learning", "A. Smith. Kernel tricks for all. In Machine Learning, 2001.", False),
+        ("Machine Learning", "T. Mitchell. Machine Learning. McGraw-Hill, 1997.", True),
+    ],
+)
+def test_a_short_title_is_no_journal_and_a_chinese_one_is_read_sign_by_sign(
+    title: str, entry: str, is_it: bool
+) -> None:
+    cited = Work(frozenset(), (entry,))
+    assert matched([cited], [Work(frozenset(), (), title)]) == [frozenset({0} if is_it else ())]
+
+
+def test_what_several_works_share_makes_none_of_them_another() -> None:
+    licence = "url:creativecommons.org/licenses/by/4.0"
+    listed = [Work(frozenset({f"doi:10.1000/{n}", licence}), (), f"Title {n} of three") for n in range(3)]
+    assert [work.keys for work in joined(listed)] == [{f"doi:10.1000/{n}"} for n in range(3)]
+    text = "# References\n\n" + "".join(
+        f"[{n}] Author {n}. Work {n} on tides and moons. Available: https://www.nature.com\n" for n in range(1, 4)
+    )
+    cited = cited_works(f"Tides rise [1], fall [2] and stop [3].\n\n{text}")
+    wanted = joined([Work(frozenset(key_of("https://www.nature.com")), (), "Work 1 on tides and moons")])
+    assert [len(places) for places in matched(cited, wanted)] == [1, 0, 0]
 
 
 @given(st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=3), max_size=8))
@@ -96,3 +128,11 @@ def test_lists_come_as_a_folder_or_as_one_file_and_a_work_listed_twice_is_one(tm
     with pytest.raises(ImportingError) as refused:
         read_wanted(table)
     assert len(refused.value.problems) == 2
+
+
+def test_a_licence_in_a_row_of_a_list_is_no_address_of_the_work(tmp_path: Path) -> None:
+    licence = {"URL": "https://creativecommons.org/licenses/by/4.0/"}
+    rows = [{"topic": "t", "title": f"Title {n} of them", "doi": f"10.1000/{n}", "license": licence} for n in (1, 2)]
+    path = tmp_path / "wanted.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    assert [work.keys for work in read_wanted(path)["t"]] == [{"doi:10.1000/1"}, {"doi:10.1000/2"}]

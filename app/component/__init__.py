@@ -8,8 +8,8 @@ from typing import Any
 import streamlit as st
 
 from annotation.offline.packets import PacketFile
-from app.component.files import ComponentFile
-from app.texts import as_script, inline_json, texts_for
+from app.component.files import ComponentFile, ModuleFile
+from app.texts import ENGLISH, as_json, catalogues, inline_json, texts_for
 
 # One module scope: one file to fetch, and a packet has no server to fetch more from.
 PARTS = (
@@ -67,23 +67,24 @@ def _joined(*parts: str) -> str:
     return "\n".join((_FOLDER / part).read_text(encoding="utf-8") for part in parts)
 
 
-SCRIPT = f"{as_script()}\n{_joined(*PARTS)}"
+TOLD = f"const TEXTS = {as_json(ENGLISH)};\n"  # other languages are files of their own
+SCRIPT = f"{TOLD}{_joined(*PARTS)}"
 STYLES = ("header", "annotate", "reading", "sheets", "quoting", "others", "tasks", "both", "training", "scripts")
 STYLE = _joined(*(f"{name}.css" for name in STYLES))
 
 SCRIPTS = _joined("scripts.css")  # fonts by language, for Python's own pages as well
 
-PACKET_SCRIPT = f"{SCRIPT}\n{_joined(*OFFLINE)}"
 PACKET_STYLE = f"{STYLE}\n{_joined('packet.css')}"
 
 ANNOTATE = ComponentFile("annotate", SCRIPT, STYLE)
 SIGN_OUT = ComponentFile(
     "sign_out",
-    f"{as_script()}\n"
+    TOLD
     + _joined("telling.js", "elements.js", "kept.js", "outbox.js", "hmac.js", "ballot.js", "rescue.js", "sign_out.js"),
     _joined("sign_out.css"),
 )
-FILES = {component.name: component for component in (ANNOTATE, SIGN_OUT)}
+WORDS = {tag: ModuleFile(f"words-{tag}", f"export default {as_json(tag)};") for tag in catalogues() if tag != ENGLISH}
+FILES: dict[str, ModuleFile] = {file.name: file for file in (ANNOTATE, SIGN_OUT, *WORDS.values())}
 
 _mount = st.components.v2.component("calipers_annotate", js=ANNOTATE.loader)
 _mount_sign_out = st.components.v2.component("calipers_sign_out", js=SIGN_OUT.loader)
@@ -99,7 +100,7 @@ def annotate(data: dict[str, Any], key: str) -> None:
     are fetched by the page itself, because `data` is sent again with every rerun. `key` keeps one page over reruns;
     without it `data` would be part of its identity.
     """
-    _mount(key=key, data=data)
+    _mount(key=key, data=with_words(data))
 
 
 def sign_out(data: dict[str, Any], key: str) -> None:
@@ -107,17 +108,26 @@ def sign_out(data: dict[str, Any], key: str) -> None:
 
     `data`: `{csrf, person, rescue, language}`.
     """
-    _mount_sign_out(key=key, data=data)
+    _mount_sign_out(key=key, data=with_words(data))
+
+
+def with_words(data: dict[str, Any]) -> dict[str, Any]:
+    """Add where the words of the page's language are, unless they are English, which the component has."""
+    words = WORDS.get(texts_for(data["language"]).language)
+    return data if words is None else data | {"words": words.address}
 
 
 def packet_html(packet: PacketFile) -> str:
     """A packet as one HTML file that needs no network and may use none.
 
-    The script is allowed by its hash; whatever else a report might smuggle in does not run.
+    The script is allowed by its hash; whatever else a report might smuggle in does not run. It holds the words of the
+    study's language and English ones.
     """
     known = {"data": packet.data, "sha256": packet.sha256, "secret": packet.secret}
     words = texts_for(packet.data["language"])
-    digest = base64.b64encode(hashlib.sha256(PACKET_SCRIPT.encode()).digest()).decode()
+    told = f"const TEXTS = {as_json(*sorted({ENGLISH, words.language}))};\n"
+    script = f"{told}{_joined(*PARTS, *OFFLINE)}"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; connect-src 'none'; "
         "form-action 'none'; base-uri 'none'"
@@ -135,7 +145,7 @@ def packet_html(packet: PacketFile) -> str:
 <body>
 <noscript>{words.tell("screens.packet.no_script")}</noscript>
 <script type="application/json" id="packet">{inline_json(known)}</script>
-<script type="module">{PACKET_SCRIPT}</script>
+<script type="module">{script}</script>
 </body>
 </html>
 """

@@ -159,8 +159,8 @@ function mount(parent, Kind = Page) {
  * Streamlit calls this after every change of `data` and runs only the newest cleanup when the component goes away;
  * the cleanup of a call that a newer one overtook must therefore leave the page alone.
  */
-export default function annotate({ parentElement, data }) {
-  speak(data.language);
+export default function annotate({ parentElement, data }, words) {
+  speak(data.language, words);
   const page = pages.get(parentElement) ?? mount(parentElement);
   pages.set(parentElement, page);
   const call = (page.call = Symbol("call"));

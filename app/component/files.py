@@ -16,17 +16,16 @@ LOADING = (Path(__file__).parent / "loading.js").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True)
-class ComponentFile:
-    """One component: a module that exports it by default, with its styles as STYLE."""
+class ModuleFile:
+    """One module."""
 
     name: str
     script: str
-    style: str
 
     @cached_property
     def module(self) -> bytes:
         """The content of the file, in UTF-8."""
-        return f"{self.script}\nexport const STYLE = {inline_json(self.style)};\n".encode()
+        return f"{self.script}\n".encode()
 
     @cached_property
     def file_name(self) -> str:
@@ -34,6 +33,23 @@ class ComponentFile:
         return f"{self.name}.{hashlib.sha256(self.module).hexdigest()[:20]}.js"
 
     @property
+    def address(self) -> str:
+        """Where a page of ours fetches it."""
+        return f"{FOLDER}{self.file_name}"
+
+
+@dataclass(frozen=True)
+class ComponentFile(ModuleFile):
+    """One component: a module that exports it by default, with its styles as STYLE."""
+
+    style: str
+
+    @cached_property
+    def module(self) -> bytes:
+        """The content of the file, in UTF-8."""
+        return f"{self.script}\nexport const STYLE = {inline_json(self.style)};\n".encode()
+
+    @property
     def loader(self) -> str:
         """The module that Streamlit sends."""
-        return LOADING.replace("{address}", f"{FOLDER}{self.file_name}")
+        return LOADING.replace("{address}", self.address)

@@ -100,7 +100,7 @@ class Find {
       const n = this.hits.filter((hit) => hit.side === side).length;
       return `${paneTitle(name ?? side).toLowerCase()} ${n}`;
     });
-    const hits = this.hits.length ? words?.join(", ") : tell("find.none");
+    const hits = this.hits.length ? words?.reduce(joined) : tell("find.none");
     const said = this.at < 0 ? hits : tell("find.at", { n: this.at + 1, of: this.hits.length, hits });
     this.count.textContent = this.input.value.trim() && this.isOpen ? said : "";
   }

@@ -46,7 +46,7 @@ class Others {
     for (const choice of order) counts.set(choice, said.filter((one) => one.choice === choice).length);
     const given = [...counts].filter(([, n]) => n);
     const times = this.page.form.isRating ? " ×" : ""; // "1 × 7"
-    return given.map(([choice, n]) => `${n}${times} ${this.page.answers.text(choice)}`).join(", ");
+    return given.map(([choice, n]) => `${n}${times} ${this.page.answers.text(choice)}`).reduce(joined);
   }
 
   /** The lines that quoting wrote name the rater's own side: their passages stand below, on the side of this page. */

@@ -58,8 +58,8 @@ class SignOut {
 
 const shown = new WeakMap();
 
-export default function signOut({ parentElement, data }) {
-  speak(data.language);
+export default function signOut({ parentElement, data }, words) {
+  speak(data.language, words);
   if (shown.has(parentElement)) shown.get(parentElement).data = data;
   else shown.set(parentElement, new SignOut(parentElement, data));
 }

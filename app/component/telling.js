@@ -1,5 +1,6 @@
-// Telling: every word of the interface comes from the catalogues (app/texts), which stand in TEXTS before this part:
-// {dir, words} by language. A page speaks one language: the study's, where there is a catalogue of it, else English.
+// Telling: every word of the interface comes from the catalogues (app/texts). English is in TEXTS before this part,
+// {dir, words} by language; a packet has the study's there as well, a page fetches it beside the component (loading.js).
+// A page speaks one language: the study's, where there is a catalogue of it, else English.
 
 // full-width characters, as annotation/texts/scripts.py has them
 const WIDE =
@@ -8,8 +9,9 @@ const FROM_THE_RIGHT = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{S
 let language = "en";
 let plural = new Intl.PluralRules(language);
 
-/** From now on, which must be before anything is drawn; `tag` is the study's language. */
-function speak(tag = "en") {
+/** From now on, which must be before anything is drawn; `tag` is the study's language, `words` what was fetched. */
+function speak(tag = "en", words = {}) {
+  Object.assign(TEXTS, words);
   const named = (wanted) => Object.keys(TEXTS).find((name) => name.toLowerCase() === wanted.toLowerCase());
   language = named(tag) ?? named(tag.split("-")[0]) ?? "en";
   plural = new Intl.PluralRules(language);
@@ -31,6 +33,9 @@ function apart(value) {
 
 /** Characters of what was typed, a full-width one counted as two; annotation/texts/scripts.py counts the same. */
 const typedLength = (text) => [...text.trim()].reduce((sum, letter) => sum + (WIDE.test(letter) ? 2 : 1), 0);
+
+/** What comes after what, in a list: for `reduce`. */
+const joined = (before, next) => tell("list.joined", { before, next });
 
 const isTold = (key) => key in TEXTS.en.words;
 

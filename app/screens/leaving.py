@@ -49,6 +49,7 @@ def send_away(session: Session, principal: principals.Principal, cookie: str) ->
 
 CSS = """
 .st-key-log_out { max-width: 34rem; margin: 8px auto 0; }
+[data-testid="stMain"]:has(.c-empty[dir="rtl"]) .st-key-log_out { direction: rtl; }
 .st-key-log_out button { min-height: 36px; padding: 7px 16px; border-radius: 6px; background: none;
   border: 1px solid var(--c-edge); color: var(--c-ink); }
 .st-key-log_out button:hover { border-color: var(--c-ink); color: var(--c-ink); background: none; }

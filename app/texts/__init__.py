@@ -42,10 +42,13 @@ class Texts:
         return form.format(**{name: self._apart(value) for name, value in values.items()})
 
     def _apart(self, value: object) -> object:
-        """Set apart what runs against the page's direction, or it would draw the numbers beside it over."""
+        """Set apart what runs against the page's direction, or it would draw the numbers beside it over.
+
+        From the right that is a date as well, which would read 27-11-2026 there.
+        """
         ways = {unicodedata.bidirectional(letter) for letter in value} if isinstance(value, str) else set()
         from_right = bool(ways & {"R", "AL"})
-        against = not from_right and "L" in ways if self.dir == "rtl" else from_right
+        against = not from_right and bool(ways & {"L", "EN"}) if self.dir == "rtl" else from_right
         return f"\u2068{value}\u2069" if against else value
 
 
@@ -66,11 +69,13 @@ def texts_accepted(accept_language: str) -> Texts:
 
 @lru_cache(maxsize=1)
 def catalogues() -> dict[str, dict[str, Text]]:
-    """Every catalogue by its language: those shipped, and those in the folder that CALIPERS_TEXTS names."""
+    """Every catalogue by its language: those shipped, and over them those in the folder that CALIPERS_TEXTS names."""
     folders = [SHIPPED, *map(Path, filter(None, [os.environ.get("CALIPERS_TEXTS")]))]
-    paths = {path.stem: path for folder in folders for path in sorted(folder.glob("*.toml"))}
-    english = read_catalogue(paths[ENGLISH])
-    return {tag: read_catalogue(path, english) for tag, path in paths.items()}
+    english = read_catalogue(SHIPPED / f"{ENGLISH}.toml")
+    told: dict[str, dict[str, Text]] = {}
+    for path in (path for folder in folders for path in sorted(folder.glob("*.toml"))):
+        told[path.stem] = told.get(path.stem, {}) | read_catalogue(path, english)
+    return told
 
 
 def read_catalogue(path: Path, english: Mapping[str, Text] | None = None) -> dict[str, Text]:
@@ -111,16 +116,16 @@ def placeholders(text: Text) -> set[str]:
     return {name for form in forms(text) for name in re.findall(r"\{(\w+)\}", form)}
 
 
-def as_script() -> str:
-    """`const TEXTS`, {dir, words} by language, for the component, as a script element may hold it."""
+def as_json(*languages: str) -> str:
+    """{dir, words} by language, what the component says in these, as a script element may hold it."""
     told = {
         tag: {
             "dir": direction(tag),
-            "words": {key: text for key, text in texts.items() if not key.startswith(f"{SCREENS}.")},
+            "words": {key: text for key, text in catalogues()[tag].items() if not key.startswith(f"{SCREENS}.")},
         }
-        for tag, texts in catalogues().items()
+        for tag in languages
     }
-    return f"const TEXTS = {inline_json(told)};"
+    return inline_json(told)
 
 
 def inline_json(value: Any) -> str:

@@ -18,6 +18,7 @@ from annotation.people.sign_ins import csrf_token
 from app import component
 from app.component.files import ComponentFile
 from app.server.routes import middleware, routes
+from app.texts import as_json
 from tests.app.visiting import Site, first_page, post
 
 SCRIPT = next(Path(get_static_dir()).glob("static/js/protobuf.*.js"))
@@ -31,8 +32,8 @@ def visitor() -> TestClient:
 
 
 def test_what_travels_with_every_page_is_the_address_of_a_file_that_is_named_by_what_it_holds() -> None:
-    for one in component.FILES.values():
-        assert one.file_name in one.loader
+    for one in (component.ANNOTATE, component.SIGN_OUT):
+        assert one.loader.count(one.address) == 1
         assert len(one.loader) < 2_000
     names = {ComponentFile("a", *held).file_name for held in (("x", ""), ("y", ""), ("x", "y"))}
     assert len(names) == 3, "other content has another name"
@@ -49,6 +50,18 @@ def test_a_components_file_is_kept_for_good_and_asked_for_by_who_has_it_sends_no
     assert "content-encoding" not in plain.headers
     again = visitor.get(ADDRESS, headers={"If-None-Match": reply.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_the_words_of_a_language_are_a_file_of_its_own_and_no_component_grows_with_their_number(
+    visitor: TestClient,
+) -> None:
+    for one in (component.ANNOTATE, component.SIGN_OUT):
+        assert one.script.partition("\n")[0] == f"const TEXTS = {as_json('en')};"
+    assert component.with_words({"language": "en-GB"}) == {"language": "en-GB"}
+    for tag in ("zh-CN", "de", "ar-EG"):
+        reply = visitor.get(component.with_words({"language": tag})["words"])
+        assert reply.headers["cache-control"] == "public, immutable, max-age=31536000"
+        assert reply.text == f"export default {as_json(tag[:2])};\n"
 
 
 def test_by_an_outdated_name_comes_the_file_of_today_and_nobody_keeps_it(visitor: TestClient) -> None:

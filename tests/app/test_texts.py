@@ -1,15 +1,30 @@
 """The words of the interface: one catalogue, every word in it used, every word used in it, translations checked."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from annotation.offline.packets import PacketFile
 from app import texts
-from app.component import OFFLINE, PARTS
-from app.texts import SHIPPED, TextsError, catalogues, forms, missing_keys, read_catalogue, texts_accepted, texts_for
+from app.component import OFFLINE, PARTS, packet_html
+from app.texts import (
+    PLURALS,
+    SHIPPED,
+    Text,
+    TextsError,
+    catalogues,
+    forms,
+    missing_keys,
+    placeholders,
+    read_catalogue,
+    texts_accepted,
+    texts_for,
+)
 
 APP = SHIPPED.parent
+NARROW = {ord("（"): "(", ord("）"): ")"}
 ENGLISH = read_catalogue(SHIPPED / "en.toml")
 # "section.key" wherever it stands in a program, and `section.${…}` or f"section.{…}", which means all that begin so
 WHOLE = re.compile(r"[\"'`]((?:screens\.)?[a-z_]+\.[a-z_]+)[\"'`]")
@@ -77,6 +92,14 @@ def said(program: str) -> list[str]:
     return found
 
 
+@pytest.mark.parametrize(("language", "holds"), [("zh-CN", ["en", "zh"]), ("fr", ["en"])])
+def test_a_packet_holds_the_words_of_its_own_language_and_english_ones(language: str, holds: list[str]) -> None:
+    html = packet_html(PacketFile("p", "R1", {"language": language}, "", ""))
+    told = re.search(r"const TEXTS = (.*);\n", html)
+    assert told
+    assert sorted(json.loads(told[1])) == holds
+
+
 @pytest.mark.parametrize("part", [*PARTS, *OFFLINE, "sign_out.js"])
 def test_the_component_says_nothing_that_is_not_in_the_catalogue(part: str) -> None:
     assert said(component()[part]) == []
@@ -105,13 +128,19 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_translation_is_one_more_file_and_what_it_lacks_is_english(folder: Path) -> None:
-    (folder / "ar.toml").write_text('[form]\nsubmit = "إرسال"\n[screens.items]\none = "عنصر"\nother = "{n} عناصر"\n')
-    arabic = texts_for("ar-EG")
-    assert (arabic.language, arabic.dir) == ("ar", "rtl")
-    assert arabic.tell("form.submit") == "إرسال"
-    assert [arabic.tell("screens.items", n=n) for n in (1, 3)] == ["عنصر", "3 عناصر"]
-    assert arabic.tell("form.reopen") == "Reopen"
-    assert set(missing_keys("ar")) == ENGLISH.keys() - {"form.submit", "screens.items"}
+    (folder / "he.toml").write_text('[form]\nsubmit = "שליחה"\n[screens.items]\none = "פריט"\nother = "{n} פריטים"\n')
+    hebrew = texts_for("he-IL")
+    assert (hebrew.language, hebrew.dir) == ("he", "rtl")
+    assert hebrew.tell("form.submit") == "שליחה"
+    assert [hebrew.tell("screens.items", n=n) for n in (1, 3)] == ["פריט", "3 פריטים"]
+    assert hebrew.tell("form.reopen") == "Reopen"
+    assert set(missing_keys("he")) == ENGLISH.keys() - {"form.submit", "screens.items"}
+
+
+def test_a_file_of_a_language_that_ships_changes_the_words_it_has(folder: Path) -> None:
+    (folder / "de.toml").write_text('[form]\nsubmit = "Absenden"\n')
+    assert [texts_for("de").tell(key) for key in ("form.submit", "form.reopen")] == ["Absenden", "Wieder öffnen"]
+    assert missing_keys("de") == []
 
 
 def test_a_browser_is_spoken_to_in_the_first_language_it_prefers(folder: Path) -> None:
@@ -143,7 +172,40 @@ def test_a_translation_with_a_mistake_is_refused_by_file_and_key(folder: Path, w
 
 
 def test_every_shipped_translation_is_complete() -> None:
-    assert {tag: missing_keys(tag) for tag in catalogues()} == {tag: [] for tag in catalogues()}
+    assert {tag: missing_keys(tag) for tag in catalogues()} == {"ar": [], "de": [], "en": [], "zh": []}
+
+
+# the forms that CLDR has for each language, where English has forms; Python's pages know one and other
+FORMS = {"ar": PLURALS, "de": {"one", "other"}, "zh": {"other"}}
+KEYS = re.compile(r"(?<![A-Za-z])(?:Ctrl|Cmd|Shift|Alt|Enter|Esc|PgUp|PgDn|Home|End)(?![A-Za-z])|\((?:[a-z/?+-])\)")
+
+
+def keys_of(text: Text) -> set[str]:
+    """The keys of the keyboard that a text names."""
+    return set(KEYS.findall(" ".join(forms(text)).translate(NARROW)))
+
+
+@pytest.mark.parametrize("language", FORMS)
+def test_a_shipped_translation_fills_in_what_english_does_and_names_the_same_keys_and_forms(language: str) -> None:
+    for key, text in catalogues()[language].items():
+        english = ENGLISH[key]
+        assert placeholders(text) == placeholders(english), key
+        assert keys_of(text) == keys_of(english), key
+        if isinstance(text, str):
+            assert isinstance(english, str) or FORMS[language] == {"other"} or len(set(forms(english))) == 1, key
+        else:
+            assert text.keys() == ({"one", "other"} if key.startswith("screens.") else FORMS[language]), key
+
+
+def test_a_date_is_set_apart_in_text_from_the_right() -> None:
+    assert "\u20682026-11-27\u2069" in texts_for("ar").tell("screens.consent.given", day="2026-11-27")
+    assert "\u2068" not in texts_for("zh").tell("screens.consent.given", day="2026-11-27")
+
+
+def test_chinese_uses_full_width_marks_and_one_word_for_you() -> None:
+    for key, text in catalogues()["zh"].items():
+        for form in forms(text):
+            assert not re.search(r"[\u4e00-\u9fff}] ?[,;:!()]|\?$|你", form), key
 
 
 def test_english_has_a_form_for_every_number() -> None:

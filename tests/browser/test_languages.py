@@ -15,7 +15,7 @@ from app.component import packet_html
 from db.connect import transaction
 from db.tables import Study
 from tests.browser.conftest import Server
-from tests.browser.driving import box_of, new_tab, ready, saved
+from tests.browser.driving import box_of, new_tab, ready
 from tests.other_languages import (
     ARABIC,
     CHINESE,
@@ -164,7 +164,11 @@ def test_every_word_of_a_packet_is_the_catalogues(
         a_person(session, study, "Ada")
         packet = reserve_packet(session, local_admin(session.get_one(Study, study)), "Ada", 2)
     path = tmp_path / "packet.html"
-    path.write_text(in_pseudo(packet_html, packet, tmp_path, monkeypatch), encoding="utf-8")
+    monkeypatch.setenv("CALIPERS_TEXTS", str(write_pseudo(tmp_path, PSEUDO, FROM_RIGHT)))
+    texts.catalogues.cache_clear()
+    path.write_text(packet_html(packet), encoding="utf-8")
+    monkeypatch.undo()
+    texts.catalogues.cache_clear()
     context = browser.new_context()
     page = new_tab(context)
     page.goto(path.as_uri())
@@ -175,21 +179,6 @@ def test_every_word_of_a_packet_is_the_catalogues(
     page.keyboard.press("1")
     assert not_told(page) == []
     context.close()
-
-
-def in_pseudo(make, packet, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:  # type: ignore[no-untyped-def]
-    """A packet as a server with the pseudo-languages makes it: the script is joined when the app is imported."""
-    from app import component
-
-    monkeypatch.setenv("CALIPERS_TEXTS", str(write_pseudo(folder, PSEUDO, FROM_RIGHT)))
-    texts.catalogues.cache_clear()
-    old = component.PACKET_SCRIPT
-    monkeypatch.setattr(component, "PACKET_SCRIPT", texts.as_script() + old[old.index("\n") :])
-    try:
-        return str(make(packet))
-    finally:
-        monkeypatch.undo()
-        texts.catalogues.cache_clear()
 
 
 def test_a_page_from_right_to_left_keeps_left_on_the_left(
@@ -220,10 +209,11 @@ def test_a_page_from_right_to_left_keeps_left_on_the_left(
         assert page.locator(part).first.evaluate(way) == ["rtl", "start"], part
 
 
-def test_a_study_in_arabic_speaks_english_around_texts_from_the_right(
+def test_a_study_in_a_language_without_a_catalogue_speaks_english_around_texts_from_the_right(
     context: BrowserContext, server: Server, tmp_path: Path
 ) -> None:
-    study = make_study(server.engine, write_reports(tmp_path / "ar", "ar"), protocol=ARABIC, name="arabic")
+    protocol = ARABIC.replace('language = "ar"', 'language = "ur"')
+    study = make_study(server.engine, write_reports(tmp_path / "ar", "ar"), protocol=protocol, name="arabic")
     page = opened(new_tab(context), server, study)
     expect(page.locator(".calipers")).to_have_attribute("dir", "ltr")
     expect(page.locator(".report").first).to_have_attribute("dir", "rtl")
@@ -259,13 +249,13 @@ def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method_and_a_pass
     expect(page.locator(".question.open")).to_contain_text("结构清晰")
     page.keyboard.press("2")
     typing.send("Input.insertText", {"text": "标题"})
-    expect(page.locator(".hint")).to_have_text("4 of 10 characters")
+    expect(page.locator(".hint")).to_have_text("4/10 个字符")
     typing.send("Input.insertText", {"text": "清楚明了"})
-    saved(page)
+    expect(page.locator(".save")).to_have_text("已保存")
     page.locator(".calipers").focus()
     page.keyboard.press("/")
     page.locator(".find input").fill("证据")
-    expect(page.locator(".find-count")).to_have_text(re.compile(r"left \d+, right \d+"))
+    expect(page.locator(".find-count")).to_have_text(re.compile(r"左 \d+，右 \d+"))
     page.keyboard.press("Escape")
     page.keyboard.press("o")
     expect(page.locator(".outline nav").first).to_contain_text("背景")
@@ -274,7 +264,7 @@ def test_a_chinese_study_is_labelled_by_keyboard_with_an_input_method_and_a_pass
     expect(page.locator(".pointed")).to_have_count(2)
     page.locator(".calipers").focus()
     page.keyboard.press("Control+Shift+Enter")
-    expect(page.locator(".position")).to_have_text("Item 2 of 9")
+    expect(page.locator(".position")).to_have_text("第 2 条，共 9 条")
     assert [(one.choice, one.rationale) for one in server.labels(study)][-1] == ("right", "标题清楚明了")
     ready(page)
     a_chinese_passage_is_quoted_by_its_place(page)
@@ -289,4 +279,4 @@ def a_chinese_passage_is_quoted_by_its_place(page: Page) -> None:
     expect(chip).to_be_visible()
     quoted = page.locator('.side[data-side="left"] .report p').first.evaluate("node => node.textContent.slice(3, 9)")
     expect(chip).to_have_text(f" “{quoted}”")
-    saved(page)
+    expect(page.locator(".save")).to_have_text("已保存")

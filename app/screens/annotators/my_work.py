@@ -136,8 +136,8 @@ def answer(work: OwnWork) -> str:
         far = words.tell(f"screens.my_work.{all_of}", items=items)
     else:
         far = words.tell("screens.my_work.some_submitted", n=work.submitted, items=items)
-    pay = f"; {work.pay.currency} {work.pay.amount:,.2f}" if work.pay else ""
-    key = "in_all" if work.status == "locked" else "so_far"
+    pay = f"{work.pay.currency} {work.pay.amount:,.2f}" if work.pay else ""
+    key = f"{'in_all' if work.status == 'locked' else 'so_far'}{'_paid' if pay else ''}"
     return words.tell(f"screens.my_work.{key}", far=far, time=duration(work.active_s, words), pay=pay)
 
 
@@ -149,11 +149,9 @@ def what_now(work: OwnWork) -> str:
     if work.consent_state == "withdrawn":
         return tell("withdrawn")
     if work.goes_on:
-        parts = (
-            tell("in_work", n=work.in_work) if work.in_work else "",
-            tell("to_come", n=work.to_come) if work.to_come else "",
-        )
-        return f"{', '.join(filter(None, parts)) or tell('training_first')}."
+        if work.in_work:
+            return tell("in_work_to_come" if work.to_come else "in_work", n=work.in_work, more=work.to_come)
+        return tell("to_come", n=work.to_come) if work.to_come else tell("training_first")
     if work.training.status in ("failed", "unready"):
         return tell("not_given")
     if work.more_at:
@@ -281,4 +279,4 @@ def how_time_counts(words: Texts, idle_s: int, rate: float, currency: str) -> st
     whole = idle_s % 60 == 0
     pause = words.tell("screens.minutes", m=idle_s // 60) if whole else words.tell("screens.seconds", s=idle_s)
     counts = _mine(words, "time_counts", pause=pause)
-    return f"{counts} {_mine(words, 'paid', currency=currency, rate=f'{rate:,.2f}')}" if rate > 0 else counts
+    return _mine(words, "paid", counts=counts, currency=currency, rate=f"{rate:,.2f}") if rate > 0 else counts

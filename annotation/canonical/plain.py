@@ -43,9 +43,11 @@ _SENTENCE_END = (".", "!", "?", '."', '!"', '?"', ".)", "。", "！", "？")
 # Where a paragraph may end: after a whole word in small letters, so that no abbreviation or initial is taken for an
 # end, and before a capital or a letter that has no capitals, so that nothing begins with what Markdown reads as a sign.
 _MAY_END = re.compile(r"(?:[.!?][\"')]{0,2} |[。！？][”」』）]{0,2})(?=[^\W\d_])")
+_WIDE_END = ("。", "！", "？")
+_ESCAPED = re.compile(r"\\.")
 _PARAGRAPH = 500  # characters at least
 _CJK_PARAGRAPH = 170
-_NO_TEXT_ITEM = re.compile(r"(?:[#>|~`+*-]|\[[ xX]\]|[0-9]{1,9}[.)](?:\s|$))")
+_NO_TEXT_ITEM = re.compile(r"(?:[#>|~`+*-]|\[[ xX]\]|\[\^[^\]]+\]:|[0-9]{1,9}[.)](?:\s|$))")
 
 
 def about_layout(label: str, text: str) -> str:
@@ -200,12 +202,16 @@ def _paragraphs(texts: Sequence[str]) -> list[str]:
     A rest of less than half of that stays with the paragraph before it.
     """
     cjk = mostly_cjk("".join(texts))
-    text, least = ("" if cjk else " ").join(texts), _CJK_PARAGRAPH if cjk else _PARAGRAPH
+    # what ends a Chinese sentence has its blank in itself, whatever comes after it
+    text = "".join(f"{one}{'' if one.endswith(_WIDE_END) else ' '}" for one in texts).rstrip()
+    least = _CJK_PARAGRAPH if cjk else _PARAGRAPH
     ends, start = [], 0
     for match in _MAY_END.finditer(text):
         if match.end() - start < least or len(text) - match.end() < least / 2:
             continue
         if not _ends_sentence(text, match) or _PHRASE.match(text, match.end()):
+            continue
+        if _is_open(text[start : match.end()]):
             continue
         ends.append(match.end())
         start = match.end()
@@ -215,6 +221,12 @@ def _paragraphs(texts: Sequence[str]) -> list[str]:
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     word, after = text[match.start() - 3 : match.start()], text[match.end()]
     return not match[0].endswith(" ") or (word.isalpha() and word == word.lower() and not after.islower())
+
+
+def _is_open(text: str) -> bool:
+    """Whether a link, a code span or struck text has begun in it and not ended."""
+    bare = _ESCAPED.sub("", text)
+    return bare.count("[") > bare.count("]") or bare.count("`") % 2 == 1 or bare.count("~~") % 2 == 1
 
 
 def _is_prose(text: str) -> bool:

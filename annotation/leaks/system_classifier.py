@@ -135,6 +135,9 @@ class Recognition:
             for reader in READERS:
                 guesses = named[reader] = np.empty_like(self.systems)
                 for values, seen, unseen in folds:
+                    if len(set(self.systems[seen])) == 1:  # nothing is told apart there
+                        guesses[unseen] = self.systems[seen][0]
+                        continue
                     model = _reader(reader, self.seed).fit(values[seen], self.systems[seen])
                     guesses[unseen] = model.predict(values[unseen])
                     if names and reader == FOREST:

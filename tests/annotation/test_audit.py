@@ -204,6 +204,15 @@ def test_without_a_style_nobody_is_recognised_and_the_seed_repeats_it() -> None:
     assert audit_blinding(few, seed=7) == audit_blinding(few, seed=7)
 
 
+def test_systems_that_wrote_on_one_topic_alone_are_named_by_readers_who_saw_one_other() -> None:
+    first, *others = SYSTEMS
+    reports = [one for one in corpus(STYLES) if one.system == first or one.topic == TOPICS[0]]
+    audit = audit_blinding(reports, seed=7)
+    recalls = [one.recall for one in audit.identification if one.text == "shown"]
+    assert recalls
+    assert {recall[system] for recall in recalls for system in others} == {0.0}
+
+
 @pytest.mark.parametrize(
     ("systems", "topics", "says"),
     [(1, 8, "too few systems: 1"), (3, 4, "too few topics: 4"), (0, 0, "too few systems: 0")],

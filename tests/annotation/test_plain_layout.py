@@ -99,6 +99,31 @@ def test_paragraphs_are_cut_where_a_sentence_ends_into_an_even_length(text: str,
     assert "".join(shown.split()) == "".join(text.split())
 
 
+LONG = SENTENCE * 7
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"{LONG}[see the long report. It says so](https://tides.org/x). {LONG}", 1),
+        (f"{LONG}~~Once the moon was near. It left.~~ {LONG}", 1),
+        (f"{LONG}`Tide.rises. Tide.falls()` is code. {LONG}", 1),
+    ],
+)
+def test_no_paragraph_ends_inside_of_a_link_or_of_struck_text(text: str, shown: int) -> None:
+    paragraphs = canonical_format(text, layout="plain").text.split("\n\n")
+    whole = max(re.findall(r"\[[^\]]*\]\([^)]*\)|~~.*?~~|`[^`]*`", text), key=len)
+    assert [whole in one for one in paragraphs].count(True) == shown
+
+
+def test_a_footnotes_line_stays_and_each_seam_has_the_blank_of_its_own_script() -> None:
+    note = "Tides rise.[^1]\n\n[^1]: By the moon."
+    assert canonical_format(note, layout="plain").text == canonical_format(note).text
+    wide = "潮汐每天涨落两次，这片海岸也是如此。" * 4
+    text = f"{wide}\n\nThis sentence ends here.\n\nAnother follows it.\n\n{wide}"
+    assert "。This sentence ends here. Another follows it. 潮汐" in plain(text).replace("\n\n", " ")
+
+
 @given(st.lists(block, min_size=1, max_size=8).map("\n\n".join))
 def test_no_word_goes_but_a_lists_number(markdown: str) -> None:
     assert words(plain(markdown)) == words(markdown)

@@ -110,6 +110,13 @@ def test_a_table_that_leaves_unusable_answers_out_says_so(tmp_path: Path) -> Non
     assert told in " ".join(calibrated(tmp_path, labels.fillna({"status": ""})).stdout.split())
 
 
+def test_a_table_of_equal_scores_says_that_the_sentence_counts_near_ones(tmp_path: Path) -> None:
+    labels, told = priced(GOOD, pairs=12), "near scores agree in part"
+    assert told not in " ".join(calibrated(tmp_path, labels).stdout.split())
+    scores = labels.assign(label=labels["label"].map({"A": "1", "B": "5", "tie": "3"}), system_b="")
+    assert told in " ".join(calibrated(tmp_path, scores).stdout.split())
+
+
 def test_a_cascade_is_one_more_candidate_and_a_person_may_stand_at_its_end(tmp_path: Path) -> None:
     labels = priced({"mini": (0.6, 0.001)} | DEAR, pairs=40)
     mini = labels["rater_id"] == "mini"

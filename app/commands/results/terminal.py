@@ -153,6 +153,8 @@ def _reading(report: CalibrationReport) -> str:
     choice = report.choice
     if choice and choice.plan.missing_as_wrong and any(candidate.valid_share < 1 for candidate in choice.candidates):
         said += " Unusable answers are left out here; above and below the table they count as disagreement."
+    if choice and any(candidate.is_by_distance for candidate in choice.candidates):
+        said += " Agreement is that of equal scores here; above and below the table near scores agree in part."
     return said
 
 

@@ -34,7 +34,8 @@ def draw_weights(draws: Sequence[Draw]) -> list[list[float]]:
 
     Given all before it, the topics labelled earlier and each new one times 1 / chance are an unbiased total of all; the
     batches' totals are averaged by `precisions`. So a topic counts its batch's share / chance, and 1 for each later
-    one's share. Des Raj 1956; for batches that learn from labels Zrnic & Candès 2024.
+    one's share, both enlarged where only a part of its batch is labelled. Des Raj 1956; for batches that learn from
+    labels Zrnic & Candès 2024.
     """
     sizes = [sum(draw.labelled) for draw in draws]
     shares = precisions(sizes, [draw.waiting for draw in draws])
@@ -44,7 +45,7 @@ def draw_weights(draws: Sequence[Draw]) -> list[list[float]]:
     for draw, share in zip(reversed(draws), reversed(shares), strict=True):
         inverse = [1 / chance for chance in draw.chances]
         kept = [one for one, is_labelled in zip(inverse, draw.labelled, strict=True) if is_labelled]
-        enlarged = math.fsum(inverse) / math.fsum(kept) if kept else 0.0
-        found.append([max(1.0, (share * one * enlarged + later) / whole) for one in kept])
+        part = len(inverse) / len(kept) if kept else 0.0  # the batch by its labelled topics, also in later totals
+        found.append([max(1.0, part * (share * one + later) / whole) for one in kept])
         later += share
     return found[::-1]

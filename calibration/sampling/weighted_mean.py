@@ -62,12 +62,16 @@ def drawn_estimate(
     found = DrawnEstimate(value, plain, effective)
     if controls is None or labelled is None or not plain > 0:
         return found
-    tuned = _tuned(found, part, share, controls, labelled)
+    tuned = _tuned(found, part, weights / weights.sum(), controls, labelled)
     return tuned if tuned is not None and tuned.se**2 < (1 - LEAST_GAIN) * plain**2 else found
 
 
 def _tuned(plain: DrawnEstimate, part: Array, share: Array, controls: Array, labelled: Codes) -> DrawnEstimate | None:
-    """With control variates tuned by least squares; None where they do not vary or topics are too few for them."""
+    """With control variates tuned by least squares; None where they do not vary or topics are too few for them.
+
+    `share`: of each labelled topic in the weights alone. A topic's size does not enter: the mean of a control over all
+    topics is a plain one, and what is weighted by size would have another.
+    """
     centred = controls - controls.mean(axis=0)
     spread = centred.std(axis=0)
     use = spread > 1e-9

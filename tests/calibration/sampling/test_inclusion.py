@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -95,6 +97,21 @@ def test_totals_are_unbiased_where_batches_learn_from_labels_and_greedy_ones_are
 def test_a_batch_labelled_in_part_counts_as_a_random_part_of_it() -> None:
     half = Batch(np.arange(10), np.full(10, 0.5), 20, np.arange(10) < 5)
     assert draw_weights([half]) == pytest.approx(np.full(5, 4.0))  # 5 of 20
+
+
+def test_totals_are_unbiased_where_an_earlier_batch_is_labelled_in_part() -> None:
+    rng = np.random.default_rng(5)
+    label = rng.gamma(2.0, 1.0, 100)
+    found = []
+    for _ in range(2_000):
+        batches = drawn_batches(
+            rng, lambda found, waiting: label[waiting] if found else np.ones(len(waiting)), [15] * 3, 100
+        )
+        half = replace(batches[1], labelled=np.isin(np.arange(15), rng.permutation(15)[:7]))
+        batches = [batches[0], half, batches[2]]
+        drawn = np.concatenate([batch.topics[batch.labelled] for batch in batches])
+        found.append(draw_weights(batches) @ label[drawn])
+    assert abs(np.mean(found) - label.sum()) < 3 * np.std(found) / np.sqrt(len(found))
 
 
 @pytest.mark.parametrize(

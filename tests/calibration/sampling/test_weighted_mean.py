@@ -65,6 +65,24 @@ def test_intervals_cover_whatever_judges_said_of_all_topics_and_are_narrower_whe
     assert np.mean(widths) < (1.01 if said == "useless" else 0.85) * np.mean(plain)
 
 
+def test_intervals_cover_where_what_judges_said_goes_with_the_size_of_a_topic() -> None:
+    """Centred on the mean of topics, but weighted by size, such a control moved every estimate: none was covered."""
+    rng, covered, values = np.random.default_rng(7), 0, []
+    target = (0.5 * 5 + 10 * (0.25 + 0.2 / np.sqrt(2 * np.pi))) / 10  # of size 15 above .5, else 5
+    for _ in range(400):
+        truth = rng.normal(0.5, 0.2, 120)
+        sizes = np.where(truth > 0.5, 15.0, 5.0)
+        chance = inclusion_probabilities(0.1 + rng.random(120), 40)
+        drawn = systematic_sample(chance, rng)
+        control = (truth + rng.normal(0, 0.1, 120))[:, None]
+        found = drawn_ratio(sizes[drawn] * truth[drawn], sizes[drawn], 1 / chance[drawn], control, drawn)
+        low, high = found.interval()
+        covered += low <= target <= high
+        values.append(found.value)
+    assert 0.925 <= covered / 400 <= 0.98
+    assert abs(np.mean(values) - target) < 0.005
+
+
 def test_signs_that_foretell_deviations_are_learnt_and_others_are_not() -> None:
     rng = np.random.default_rng(9)
     sign = rng.random(300)

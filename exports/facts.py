@@ -64,6 +64,7 @@ class StudyFacts:
     # design
     design: str | None = None  # of the newest plan: reference | all | balanced | file
     per_category: int | None = None  # topics it drew of each category
+    strata: Mapping[str, Any] | None = None  # of claims, where so many of each were drawn: by, each, judge, drawn
     roster: bool | None = None  # whether it said beforehand who labels what
     pairs: int | None = None
     pairs_possible: int | None = None  # of the ready reports on the topics used

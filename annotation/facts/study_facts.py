@@ -147,7 +147,7 @@ def _design(session: orm.Session, study: Study) -> dict[str, Any]:
     overlap = session.execute(select(func.min(people.c.n), func.max(people.c.n))).one()
     plan = session.scalar(select(Event.data).where(*_acts(study, "pairs")).order_by(Event.id.desc()).limit(1)) or {}
     found = {
-        **{key: plan.get(key) for key in ("design", "per_category", "roster")},
+        **{key: plan.get(key) for key in ("design", "per_category", "roster", "strata")},
         "per_topic_min": fewest,
         "per_topic_max": most,
         "overlap_min": overlap[0],

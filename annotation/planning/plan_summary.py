@@ -9,7 +9,8 @@ from sqlalchemy import func, orm, select
 from annotation.designs import pairing, sides_and_orders
 from annotation.open_work.due import retests_of
 from annotation.people.principals import Principal, study_for
-from annotation.planning.planned_items import Planned, Probe
+from annotation.planning.planned_items import Planned
+from annotation.planning.probes import Probe, as_drawn
 from annotation.planning.reserving import active_annotators, pool_warning
 from annotation.planning.slots import Plan
 from annotation.studies import protocol_of
@@ -52,6 +53,7 @@ class PlanSummary:
     attention_shown: int  # expected, over all people
     attention_items: int
     training_items: int
+    strata: dict[str, tuple[int, int]]  # stratum, in words -> probes drawn, of how many; empty where none are asked for
     warning: str
 
     def as_json(self) -> dict[str, Any]:
@@ -93,8 +95,16 @@ def summary(session: orm.Session, principal: Principal, plan: Plan) -> PlanSumma
         attention_shown=sum(min(load // protocol.attention.every, purposes["attention"]) for load in loads),
         attention_items=purposes["attention"],
         training_items=purposes["training"],
+        strata=_strata(plan),
         warning=pool_warning(session, study, plan.items, plan.overlap) if plan.loads is None else "",
     )
+
+
+def _strata(plan: Plan) -> dict[str, tuple[int, int]]:
+    if plan.asked.strata is None:
+        return {}
+    drawn = as_drawn(plan.asked.strata, [item for item in plan.items if isinstance(item, Probe)])["drawn"]
+    return {", ".join(value or "none" for value in stratum): (count, among) for stratum, count, among in drawn}
 
 
 def _all_slots(plan: Plan) -> list[sides_and_orders.Slot]:

@@ -1,9 +1,7 @@
 """The items a plan holds, of the newest reports and of drawn probes, and which of them exist already."""
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 
 from sqlalchemy import func, or_, orm, select
 
@@ -11,25 +9,17 @@ from annotation.designs import pairing
 from annotation.designs.listed_pairs import PairList, listed_pairs
 from annotation.errors import AnnotationError
 from annotation.items.twins import twin_items
+from annotation.planning.probes import Probe, Strata, draw_probes, draw_strata, in_strata, verdicts_of
 from annotation.studies import protocol_of
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, System, Topic
 from db.types import now
 
 
-@dataclass(frozen=True)
-class Probe:
-    """A probe that was imported: its item is there already and only lacks slots. `system` wrote its report, if any."""
-
-    topic: str
-    item: int
-    system: str = ""
-    tag: str = ""
-    key: str = ""
-    category: str = ""  # the topic's
-
-
-def plan_probes(session: orm.Session, study: Study, amount: pairing.Amount) -> list[Probe]:
-    """The probes to plan, by item. Raises AnnotationError where there are none."""
+def plan_probes(
+    session: orm.Session, study: Study, amount: pairing.Amount, strata: Strata | None = None
+) -> list[Probe]:
+    """The probes to plan, by item: so many of each stratum, or as `draw_probes` has it. Raises AnnotationError where
+    there are none."""
     mine = Item.study_id == study.id, Item.kind == "probe", Item.excluded_at.is_(None), Item.purpose == "label"
     rows = session.execute(
         select(Topic.key, Item.id, System.key, Item.tag, Item.probe_key, Topic.category)
@@ -48,54 +38,11 @@ def plan_probes(session: orm.Session, study: Study, amount: pairing.Amount) -> l
         )
     slots = Assignment.status.in_(LIVE), Assignment.source.in_(SLOT_SOURCES), Assignment.purpose == "label"
     planned = select(Assignment.item_id).where(Assignment.study_id == study.id, *slots)
-    return draw_probes(probes, study.seed, amount, set(session.scalars(planned)))
-
-
-def draw_probes(
-    probes: Iterable[Probe], seed: int, amount: pairing.Amount, standing: Collection[int] = ()
-) -> list[Probe]:
-    """`per_topic` probes of each topic, or `total` in all, of `per_category` topics a category; all where none is said.
-
-    Systems come equally often, give or take one, where every topic has enough probes of each; so do the tags within a
-    system. The draw depends on seed, topics, systems and keys alone. Probes in `standing` have slots, stay and count.
-    """
-    if amount.per_topic and amount.total:
-        raise AnnotationError("bad_design", "items a topic and items in all exclude each other; leave one out")
-    by_topic: dict[str, list[Probe]] = defaultdict(list)
-    for probe in sorted(probes, key=lambda drawn: (drawn.topic, drawn.system, drawn.key, drawn.item)):
-        by_topic[probe.topic].append(probe)
-    if amount == pairing.Amount():
-        return sorted((probe for held in by_topic.values() for probe in held), key=lambda probe: probe.item)
-    category_of = {topic: held[0].category for topic, held in by_topic.items()}
-    drawn = [probe for held in by_topic.values() for probe in held if probe.item in standing]
-    kept = Counter(probe.topic for probe in drawn)
-
-    def draw(*names: object) -> Random:
-        return pairing.seeded(seed, "probes", *names)
-
-    topics = pairing.topics_drawn(category_of, draw, amount.per_category, kept)
-    wanted = pairing.items_each(
-        {topic: len(by_topic[topic]) for topic in topics}, category_of, draw,
-        per_topic=amount.per_topic, total=amount.total, kept=kept,
-    )  # fmt: skip
-    uses: Counter[tuple[str, ...]] = Counter()
-    for probe in drawn:
-        uses.update(_counts(probe))
-    draw("topics").shuffle(topics)
-    for topic in topics:
-        waiting = [probe for probe in by_topic[topic] if probe.item not in standing]
-        draw("topic", topic).shuffle(waiting)
-        for _ in range(wanted[topic] - kept[topic]):
-            least = min(waiting, key=lambda probe: [uses[name] for name in _counts(probe)])
-            waiting.remove(least)
-            drawn.append(least)
-            uses.update(_counts(least))
-    return sorted(drawn, key=lambda probe: probe.item)
-
-
-def _counts(probe: Probe) -> tuple[tuple[str, ...], ...]:
-    """What is kept even, the first first: systems, a system's tags, tags."""
-    return ("system", probe.system), ("of system", probe.system, probe.tag), ("tag", probe.tag)
+    standing = set(session.scalars(planned))
+    if strata is None:
+        return draw_probes(probes, study.seed, amount, standing)
+    verdicts = verdicts_of(session, study, strata.judge) if "verdict" in strata.by else {}
+    return draw_strata(in_strata(probes, strata.by, verdicts), strata.each, study.seed, standing)
 
 
 # what tells two items apart: the reports that are rated and the reference beside them, or a probe's own number
@@ -114,6 +61,7 @@ class Asked:
     per_category: int | None = None
     total: int | None = None
     listed: PairList | None = None
+    strata: Strata | None = None
 
     @property
     def amount(self) -> dict[str, int | None]:
@@ -124,6 +72,11 @@ class Asked:
 def plan_items(session: orm.Session, study: Study, asked: Asked) -> tuple[Sequence[Planned], Sequence[int | None]]:
     """The protocol's items, and the priority of each where a list says one. Writes nothing."""
     protocol = protocol_of(study)
+    if asked.strata is not None and (protocol.task_type != "probe_label" or any(asked.amount.values())):
+        raise AnnotationError(
+            "bad_design", "strata are for claims and other probes, and say themselves how many: leave out how many a "
+            "topic, a category or in all",
+        )  # fmt: skip
     if asked.listed is not None:
         if protocol.task_type != "pairwise_choice" and not protocol.rates_both:
             raise AnnotationError("bad_design", f"a list of pairs is for pairwise_choice, not for {protocol.task_type}")
@@ -132,7 +85,7 @@ def plan_items(session: orm.Session, study: Study, asked: Asked) -> tuple[Sequen
                 "bad_design", "a list says itself which pairs; leave out how many a topic, a category or in all"
             )
     if protocol.task_type == "probe_label":
-        return plan_probes(session, study, pairing.Amount(**asked.amount)), ()
+        return plan_probes(session, study, pairing.Amount(**asked.amount), asked.strata), ()
     reports = candidates(session, study)
     standing, barred = _rated(session, study)
     if protocol.task_type == "pairwise_choice" or protocol.rates_both:

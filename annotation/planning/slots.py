@@ -12,7 +12,7 @@ from annotation.errors import AnnotationError
 from annotation.items.twins import twin_assignment, twin_item
 from annotation.passages import compare_reports, to_stored, turned
 from annotation.people.principals import Principal, study_for
-from annotation.planning import draws, plan_root, reserving
+from annotation.planning import draws, plan_root, probes, reserving
 from annotation.planning.planned_items import Asked, Planned, items_by_key, key_of, plan_items
 from annotation.studies import audit, protocol_of
 from db.tables import LIVE, SLOT_SOURCES, Assignment, Item, Report, Study, Topic
@@ -47,6 +47,7 @@ def make_plan(
     per_category: int | None = None,
     total: int | None = None,
     listed: listed_pairs.PairList | None = None,
+    strata: probes.Strata | None = None,
     overlap: int,
     roster: bool = False,
     draw: draws.TopicDraw | None = None,
@@ -65,7 +66,7 @@ def make_plan(
     drawn = None if draw is None else {topic for batch in (*batches, draw) for topic in batch.topics}
     if drawn is not None:
         draws.refuse_other_slots(session, study, {topic for batch in batches for topic in batch.topics})
-    asked = Asked(design if listed is None else "file", per_topic, per_category, total, listed)
+    asked = Asked(design if listed is None else "file", per_topic, per_category, total, listed, strata)
     planned, priorities = plan_items(session, study, asked)
     held = _held(session, study, planned)
     standing: list[set[int]] = [set() for _ in planned]
@@ -144,10 +145,12 @@ def apply_plan(
         ids = [assignment] if twin_slot is None else [assignment, twin_slot.id]
         still_open = Assignment.id.in_(ids), Assignment.status == "open"
         session.execute(update(Assignment).where(*still_open).values(reserved_for=person))
+    drawn = [item for item in plan.items if isinstance(item, probes.Probe)]
     audit(
         session, study.id, principal.rater_id, "pairs", items=len(plan.items), slots=len(plan.slots),
         design=plan.asked.design, **plan.asked.amount, list_sha256=plan.asked.listed and plan.asked.listed.sha256,
         overlap=plan.overlap, roster=plan.loads is not None,
+        strata=plan.asked.strata and probes.as_drawn(plan.asked.strata, drawn),
     )  # fmt: skip
     if plan.draw is not None and plan.draw.topics:
         draws.keep_draw(session, study, principal.rater_id, plan.draw)

@@ -44,6 +44,7 @@ DESIGNS = {  # of a plan, where its name does not say enough
     "balanced": "a balanced incomplete block design over the systems",
     "file": "a list of pairs written by hand",
 }
+NAMED_STRATA = 8  # of more the counts are summed up
 PURPOSES = {"adjudicate": "adjudicator's"}  # of labels, where the word is no adjective
 BIASES = {
     "first_rate": "order", "order_effect": "order", "flip_direction": "order", "score_shown_first": "order",
@@ -85,6 +86,7 @@ def _material(facts: StudyFacts) -> dict[str, Any]:
         "bare": facts == StudyFacts(versions=facts.versions),
         "protocol_marks": marks,
         "design": DESIGNS.get(facts.design, f"design {facts.design}") if facts.design else "",
+        "strata": _strata(facts.strata) if facts.strata else "",
         "protocol_sources": next((keys for name, keys in PROTOCOLS.items() if protocol.startswith(name)), ()),
         "decided": sum(decided.values()),
         "decisions": [f"{count:,} {words[name]}" for name, count in decided.items() if count],
@@ -96,6 +98,24 @@ def _material(facts: StudyFacts) -> dict[str, Any]:
             [f"{COMPUTING[name]} {facts.versions[name]}" for name in COMPUTING if name in facts.versions]
         ),
     }
+
+
+def _strata(drawn: Mapping[str, Any]) -> str:
+    """How claims were drawn by stratum, and what a share over all of them is."""
+    judge = drawn["judge"]
+    called = {"verdict": f"the verdict of {judge}" if judge else "the most frequent verdict of the judges"}
+    by = listed([called.get(name, f"the {name}") for name in drawn["by"]])
+    rows: list[tuple[list[str], int, int]] = drawn["drawn"]
+    taken, among = (sum(count) for count in zip(*(counts for _, *counts in rows), strict=True))
+    each = listed(
+        [f"{count:,} of {of:,} ({', '.join(value or 'none' for value in names)})" for names, count, of in rows]
+    )
+    if len(rows) > NAMED_STRATA:
+        each = f"up to {drawn['each']:,} from each of {len(rows)} strata, {taken:,} of {among:,} in all"
+    return (
+        f"Claims were drawn by chance within strata of {by}: {each}. A number over several strata is that of the drawn "
+        "claims, among which strata are not as frequent as among all."
+    )
 
 
 def _allowed(facts: StudyFacts) -> str:

@@ -361,3 +361,15 @@ def test_what_reports_cite_is_held_against_the_bibliographies_of_their_surveys(d
     put(desk.folder / "other/0000.jsonl", json_lines([{"title": "Tides"}]))
     told = desk("topics", "rb", "--references", "other", exit_code=1)
     assert "no list is about a topic of rb (lists: 0000; topics: 2312.04860" in told
+
+
+def test_statements_are_drawn_by_what_the_judges_said_of_them(desk: Desk) -> None:
+    survey_tree(desk.folder / "rb")
+    desk("init", "rb", "--protocol", "rb_noncited", "--seed", "7")
+    desk("import", "reports", "rb", "--layout", "reportbench", "--study", "rb")
+    desk("import", "probes", "rb/results", "--layout", "reportbench", "--study", "rb")
+    desk("import", "judge-results", "rb/results", "--layout", "reportbench", "--study", "rb")
+    told = json.loads(desk("pairs", "rb", "--strata", "verdict", "--per-stratum", "4", "--by", "gemini-2.5-pro", "--apply", "--json"))  # fmt: skip
+    assert {name: drawn for name, (drawn, _) in told["strata"].items()} == {"correct": 4, "incorrect": 4}
+    assert sum(of for _, of in told["strata"].values()) == 18
+    assert "no answers of a judge 'nobody'" in desk("pairs", "rb", "--strata", "verdict", "--per-stratum", "4", "--by", "nobody", exit_code=1)  # fmt: skip

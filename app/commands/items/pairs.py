@@ -18,6 +18,7 @@ from plain.counting import counted
 if TYPE_CHECKING:
     from annotation.designs import listed_pairs
     from annotation.open_work.item_slots import ItemSlots
+    from annotation.planning import probes
     from annotation.planning.plan_summary import PlanSummary
     from annotation.planning.slots import Plan
 
@@ -42,6 +43,13 @@ def pairs(
     per_topic: int = typer.Option(None, help="How many items a topic; all of the design where left out.", min=1),
     per_category: int = typer.Option(None, help="How many topics of each category; all where left out.", min=1),
     total: int = typer.Option(None, help="How many items in all, spread over topics, categories, systems.", min=1),
+    strata: str = typer.Option(
+        "", help="Claims: draw so many of each stratum, by verdict, domain, system or tag (verdict,domain)."
+    ),
+    per_stratum: int = typer.Option(None, help="How many claims of each stratum.", min=1),
+    by: str = typer.Option(
+        "", "--by", help="The judge whose verdicts tell strata apart; the majority of all where left out."
+    ),
     overlap: int = typer.Option(None, help="Annotators an item; the protocol's where left out.", min=1),
     roster: bool = typer.Option(False, "--roster", help="Say now who labels what, among the active annotators."),
     batch: int = typer.Option(None, help=BATCH, min=1),
@@ -60,6 +68,7 @@ def pairs(
     is kept, part of the plan's root and of labels.csv, and every number of the report is weighted by it, or a dash.
 
     Example: calipers pairs mystudy --design reference --total 10 --overlap 5 --apply
+    Example: calipers pairs rb --strata verdict,domain --per-stratum 10 --overlap 2 --apply
     Example: calipers pairs mystudy --design balanced --per-topic 1 --overlap 3 --roster --apply
     Example: calipers pairs mystudy --design active --batch 20 --overlap 2 --apply
     """
@@ -68,7 +77,7 @@ def pairs(
 
     made, drawn = 0, ""
     try:
-        listed = _list(design)
+        listed, asked = _list(design), _strata(strata, per_stratum, by)
         engine = opening.opened()
         with opening.reading(engine) as session, printing.progress_bar("comparing reports") as advance:
             row = opening.find_study(session, study)
@@ -79,7 +88,7 @@ def pairs(
             planned = partial(
                 _planned, admin=admin, design=design, batch=batch, question=question,
                 amount={"per_topic": per_topic, "per_category": per_category, "total": total},
-                listed=listed, overlap=overlap, roster=roster,
+                listed=listed, strata=asked, overlap=overlap, roster=roster,
             )  # fmt: skip
             plan, drawn = planned(session)
             told = summary(session, admin, plan)
@@ -120,7 +129,7 @@ def pairs(
 
 def _planned(
     session: Any, *, admin: Any, design: str, batch: int | None, question: str, amount: Mapping[str, int | None],
-    listed: listed_pairs.PairList | None, overlap: int, roster: bool,
+    listed: listed_pairs.PairList | None, strata: probes.Strata | None, overlap: int, roster: bool,
 ) -> tuple[Plan, str]:  # fmt: skip
     """The plan, and what is told of the topics drawn for it, if any."""
     from annotation.planning.slots import make_plan
@@ -129,7 +138,9 @@ def _planned(
     if design != "active":
         if batch is not None:
             raise typer.BadParameter("it is for topics that are drawn: --design active", param_hint="--batch")
-        return make_plan(session, admin, design=design, listed=listed, **asked), ""
+        return make_plan(session, admin, design=design, listed=listed, strata=strata, **asked), ""
+    if strata is not None:
+        raise typer.BadParameter("topics that are drawn have no strata of claims; leave it out", param_hint="--strata")
     from annotation.people.principals import study_for
     from annotation.planning.draws import kept_draws
     from app.results.next_topics import draw_words, next_draw
@@ -152,6 +163,17 @@ def _list(design: str) -> listed_pairs.PairList | None:
     return listed_pairs.read_list(path) if design not in known and (path.suffix or path.exists()) else None
 
 
+def _strata(names: str, each: int | None, by: str) -> probes.Strata | None:
+    """Raises BadParameter where one of both is missing."""
+    from annotation.planning import probes
+
+    if not names and each is None:
+        return None
+    if not names or each is None:
+        raise typer.BadParameter("name the strata and how many: --strata verdict,domain --per-stratum 10")
+    return probes.Strata(tuple(name.strip() for name in names.split(",")), each, by)
+
+
 def _wpm() -> int:
     from annotation.planning.plan_summary import READING_WPM
 
@@ -164,6 +186,9 @@ def _print(name: str, seed: int, noun: str, told: PlanSummary, *, has_sides: boo
         printing.print_table(
             ("category", noun), [(name or None, count) for name, count in told.categories.items()], numbers=(noun,)
         )
+    if told.strata:
+        rows_of_strata = [(name, drawn, among) for name, (drawn, among) in told.strata.items()]
+        printing.print_table(("stratum", noun, "of"), rows_of_strata, numbers=(noun, "of"))
     columns = ("system", noun, "slots", *(("left", "right") if has_sides else ()))
     rows: list[tuple[Any, ...]] = [
         (system.system, system.items, system.slots, *((system.left, system.right) if has_sides else ()))

@@ -12,14 +12,19 @@ from sqlalchemy import Engine, select
 
 from annotation.designs.pairing import Amount
 from annotation.errors import AnnotationError
+from annotation.facts.study_facts import study_facts
 from annotation.people.principals import local_admin
 from annotation.planning.plan_summary import summary
-from annotation.planning.planned_items import Probe, draw_probes
+from annotation.planning.probes import Probe, Strata, draw_probes, draw_strata, in_strata
 from annotation.planning.slots import apply_plan, make_plan
+from calibration.calibrate import calibrate
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Study
+from exports.facts import StudyFacts
+from exports.words.methods import methods_paragraph
 from tests.annotation.layout_trees import put
 from tests.annotation.probe_trees import bring_probes, items_of, study_of, table
+from tests.calibration.studies import made_pairs
 
 TAGS = ("user", "sandbox")
 
@@ -115,3 +120,49 @@ def test_a_draw_becomes_slots_and_the_plan_counts_its_systems(engine: Engine, tm
     assert len(items_of(engine, study_id)) == 24
     with reading(engine) as session:
         assert len(set(session.scalars(select(Assignment.item_id)))) == 8
+
+
+@given(
+    st.integers(1, 12), st.integers(0, 999), st.sampled_from([("domain",), ("system", "tag"), ("verdict", "domain")])
+)
+def test_every_stratum_gives_as_many_or_all_it_has_and_asking_for_more_keeps_what_stands(
+    each: int, seed: int, by: tuple[str, ...]
+) -> None:
+    every = probes()
+    verdicts = {one.item: "false" if one.item % 5 == 0 else "true" for one in every if one.item % 7}
+    held = in_strata(every, by, verdicts)
+    drawn = draw_strata(held, each, seed)
+    assert drawn == draw_strata(held[::-1], each, seed)
+    sizes, counts = Counter(one.stratum for one in held), Counter(one.stratum for one in drawn)
+    wanted = {name: min(each, size) for name, size in sizes.items() if "not judged" not in name}
+    assert counts == wanted
+    assert {one.stratum: one.among for one in held} == sizes
+    more = draw_strata(held, each + 3, seed, {one.item for one in drawn})
+    assert {one.item for one in drawn} <= {one.item for one in more}
+
+
+def test_claims_are_drawn_by_stratum_the_plan_keeps_how_many_and_the_methods_say_so(
+    engine: Engine, tmp_path: Path
+) -> None:
+    study_id = study_of(engine, tmp_path / "reports")
+    rows = [
+        {"probe_id": f"k{number}", "topic": topic, "text": f"Claim {number} on {topic}."}
+        for topic in ("tides", "bread")
+        for number in range(6)
+    ]
+    bring_probes(engine, study_id, put(tmp_path / "claims.csv", table(rows)))
+    with transaction(engine) as session:
+        admin = local_admin(session.get_one(Study, study_id))
+        with pytest.raises(AnnotationError, match="no judge has answered yet"):
+            make_plan(session, admin, strata=Strata(("verdict",), 3), overlap=1)
+        with pytest.raises(AnnotationError, match="leave out how many"):
+            make_plan(session, admin, strata=Strata(("domain",), 3), total=4, overlap=1)
+        with pytest.raises(AnnotationError, match="name some of verdict, domain, system, tag"):
+            Strata(("topic",), 3)
+        plan = make_plan(session, admin, strata=Strata(("system",), 3), overlap=2)
+        assert summary(session, admin, plan).strata == {"alpha": (3, 12), "beta": (3, 12)}
+        apply_plan(session, admin, plan)
+        drawn = study_facts(session, session.get_one(Study, study_id))["strata"]
+    assert drawn == {"by": ["system"], "each": 3, "judge": "", "drawn": [[["alpha"], 3, 12], [["beta"], 3, 12]]}
+    text = methods_paragraph(calibrate(made_pairs(pairs=12)), StudyFacts(strata=drawn)).markdown
+    assert "drawn by chance within strata of the system: 3 of 12 (alpha) and 3 of 12 (beta). A number over" in text

@@ -73,7 +73,7 @@ class Answers(Part):
     allow_not_applicable: bool = False
     confidence: bool = False
     scale: Scale | None = None
-    paired_view: Literal["none", "reference", "both"] = "none"
+    paired_view: Literal["none", "reference", "evidence", "both"] = "none"
     probe: Literal["claim", "statement", "fact", "key point", "insight", "document", "requirement"] | None = None
     context: Literal["report", "sources", "both"] = "report"
     labels: tuple[ProbeAnswer, ...] = ()

@@ -106,19 +106,24 @@ def plan_singles(
     per_topic: int | None = None,
     per_category: int | None = None,
     total: int | None = None,
-    beside_reference: bool = False,
+    beside: str = "none",
     standing: Collection[Reports] = (),
     barred: Collection[Reports] = (),
 ) -> list[Single]:
-    """Every report by itself; with `beside_reference` every other one beside its topic's reference.
+    """Every report by itself. `beside`: `reference` puts every other one beside its topic's reference, `evidence` where
+    it has one.
 
     Draws, `standing` and `barred` as for pairs.
     Raises AnnotationError where a topic has not exactly one reference to show, or nothing can be rated.
     """
     by_topic = _by_topic(candidates)
     references: dict[str, Candidate] = {}
-    if beside_reference:
-        references = {topic: _only_reference(reports, topic) for topic, reports in by_topic.items()}
+    if beside in ("reference", "evidence"):
+        references = {
+            topic: _only_reference(reports, topic)
+            for topic, reports in by_topic.items()
+            if beside == "reference" or any(report.is_reference for report in reports)
+        }
     possible = {
         topic: _open([(report,) for report in reports if report != references.get(topic)], barred)
         for topic, reports in by_topic.items()

@@ -269,9 +269,10 @@ class GoldPlaces:
             raise ImportingError(
                 f"{row.where}: training and attention items rate one report; two rated in one view have none"
             )
-        if self.protocol.answers.paired_view != "reference":
-            return tuple(reports), None
+        beside = self.protocol.answers.paired_view
         references = [report for (on, _), report in self.reports.items() if on == topic and report.is_reference]
+        if beside not in ("reference", "evidence") or (beside == "evidence" and not references):
+            return tuple(reports), None
         if len(references) != 1:
             raise ImportingError(
                 f"{row.where}: topic {topic!r} has {len(references)} references to show beside; need one"

@@ -48,7 +48,8 @@ def in_order(
         first, second = (beside, own) if left == "B" else (own, beside)
         return [report("Left", first), report("Right", second)]
     if item.kind == "report":
-        beside = [] if item.reference_id is None else [report("Reference", item.reference_id)]
+        name = "Evidence" if protocol.answers.paired_view == "evidence" else "Reference"
+        beside = [] if item.reference_id is None else [report(name, item.reference_id)]
         return [report("Report", item.report_a_id), *beside]
     context = protocol.answers.context
     texts = [report("Report", item.report_a_id)] if context != "sources" and item.report_a_id is not None else []

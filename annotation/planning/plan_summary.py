@@ -13,6 +13,7 @@ from annotation.planning.planned_items import Planned
 from annotation.planning.probes import Probe, as_drawn
 from annotation.planning.reserving import active_annotators, pool_warning
 from annotation.planning.slots import Plan
+from annotation.protocol import Protocol
 from annotation.studies import protocol_of
 from annotation.texts.scripts import count_words
 from db.tables import Item, Report, Study, Topic
@@ -64,12 +65,12 @@ class PlanSummary:
 def summary(session: orm.Session, principal: Principal, plan: Plan) -> PlanSummary:
     """The plan in numbers. Writes nothing."""
     study = study_for(session, principal, "admin")
-    protocol = protocol_of(study).study
+    protocol, asked = protocol_of(study).study, protocol_of(study)
     slots = _all_slots(plan)
     each = [0] * len(plan.items)
     for slot in slots:
         each[slot.item] += 1
-    words = _words(session, plan, each)
+    words = _words(session, asked, plan, each)
     hours = words / READING_WPM / 60
     purposes = _counted(session, study)
     rows = session.execute(select(Topic.key, Topic.category).where(Topic.study_id == study.id))
@@ -149,7 +150,7 @@ def _uneven(plan: Plan, slots: list[sides_and_orders.Slot]) -> int:
     return max((abs(left - right) for sides in counts for left, right in sides.values()), default=0)
 
 
-def _words(session: orm.Session, plan: Plan, each: list[int]) -> int:
+def _words(session: orm.Session, protocol: Protocol, plan: Plan, each: list[int]) -> int:
     """Words that people read: the texts of each slot; of probes the report once for each slot number, and the rest."""
     probes = {item.item: times for item, times in zip(plan.items, each, strict=True) if isinstance(item, Probe)}
     if probes:
@@ -159,7 +160,9 @@ def _words(session: orm.Session, plan: Plan, each: list[int]) -> int:
         if isinstance(item, pairing.Pair):
             shown.update({item.a.report: times, item.b.report: times})
         elif isinstance(item, pairing.Single):
-            shown.update({report.report: times for report in (item.report, item.reference) if report})
+            # evidence is to be looked up, not read from end to end
+            beside = None if protocol.answers.paired_view == "evidence" else item.reference
+            shown.update({report.report: times for report in (item.report, beside) if report})
     length = dict(session.execute(select(Report.id, Report.words).where(Report.id.in_(shown))).all())
     return sum(length[report] * times for report, times in shown.items())
 

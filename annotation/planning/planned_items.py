@@ -99,9 +99,9 @@ def plan_items(session: orm.Session, study: Study, asked: Asked) -> tuple[Sequen
         return [
             pairing.Twins(pair.topic, pair.a, pair.b) for pair in pairs
         ] if protocol.rates_both else pairs, priorities
-    beside = protocol.answers.paired_view == "reference"
+    beside = protocol.answers.paired_view
     return pairing.plan_singles(
-        reports, study.seed, **asked.amount, beside_reference=beside, standing=standing, barred=barred
+        reports, study.seed, **asked.amount, beside=beside, standing=standing, barred=barred
     ), ()  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def _material(facts: StudyFacts) -> dict[str, Any]:
         "bare": facts == StudyFacts(versions=facts.versions),
         "protocol_marks": marks,
         "design": DESIGNS.get(facts.design, f"design {facts.design}") if facts.design else "",
-        "strata": _strata(facts.strata) if facts.strata else "",
+        "strata": _strata(facts.strata) if facts.strata and facts.strata.get("drawn") else "",
         "protocol_sources": next((keys for name, keys in PROTOCOLS.items() if protocol.startswith(name)), ()),
         "decided": sum(decided.values()),
         "decisions": [f"{count:,} {words[name]}" for name, count in decided.items() if count],

@@ -42,7 +42,7 @@ def test_reports_are_drawn_evenly_and_by_the_seed_alone(topics: int, systems: in
     assert Counter(single.topic for single in drawn) == dict.fromkeys(
         {r.topic for r in reports}, min(per_topic, systems)
     )
-    beside = plan_singles(reports, seed, beside_reference=True)
+    beside = plan_singles(reports, seed, beside="reference")
     assert all(single.reference and single.reference.is_reference for single in beside)
     assert not any(single.report.is_reference for single in beside)
     assert len(plan_singles(reports, seed)) == topics * systems

@@ -194,6 +194,7 @@ SHARES = st.none() | st.floats(0, 1)
 KINDS = st.dictionaries(
     st.sampled_from(["A", "B", "unknown", "keep", "mask", "exclude", "open", "ok"]), st.integers(0, 99)
 )
+STRATA = {"by": ["verdict"], "each": 2, "judge": "j_1", "drawn": [[["a_b"], 2, 9], [[""], 1, 1]]}
 BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
     str: NAMES,
     str | None: st.none() | st.sampled_from(["closed", "open", "full", "both", "all"]) | NAMES,
@@ -203,7 +204,10 @@ BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
     tuple[str, ...]: st.lists(NAMES, max_size=3).map(tuple),
     Mapping[str, int]: KINDS,
     Mapping[str, str]: st.dictionaries(st.sampled_from(["calipers", "numpy", "python"]), st.just("1.0")),
-    Mapping[str, Any] | None: st.none() | st.just({}) | st.just({"temperature": 0.5, "seed": "repeat_no"}),
+    Mapping[str, Any] | None: st.none()
+    | st.just({})
+    | st.just({"temperature": 0.5, "seed": "repeat_no"})
+    | st.just(STRATA),
 }
 
 

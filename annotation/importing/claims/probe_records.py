@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from annotation.documents.reading import PACKED
+from annotation.documents.shown_files import PICTURES, TABLES, shown_file
 from annotation.errors import ImportingError
 from annotation.files.decoding import Row, decode, plain, read_bytes, storable_rows
 from annotation.files.rows import read_rows
@@ -97,7 +99,10 @@ PAGES = "pages.csv"
 
 
 def read_source(folder: Path, name: str, where: str, encoding: str = "utf-8") -> str:
-    """Text of the file `name` inside `folder`. Raises ImportingError where it lies outside, by whatever way."""
+    """Text of the file `name` inside `folder`; of a table or document its Markdown, of a picture that it is one.
+
+    Raises ImportingError where it lies outside, by whatever way.
+    """
     path = folder / name
     outside = ImportingError(
         f"{where}: source {name!r:.80} is not inside {folder.name or folder}; name a file below that folder"
@@ -108,6 +113,8 @@ def read_source(folder: Path, name: str, where: str, encoding: str = "utf-8") ->
         raise ImportingError(f"{where}: no source file {name!r:.80}; add it, or leave the source empty")
     if not path.resolve().is_relative_to(folder.resolve()):  # a link that leads out
         raise outside
+    if path.suffix.lower() in (*PACKED, ".pdf", *PICTURES, *TABLES):
+        return shown_file(path, name, encoding)
     return decode(read_bytes(path, name), name, encoding)
 
 

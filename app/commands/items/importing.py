@@ -9,6 +9,7 @@ import typer
 
 from annotation.errors import AnnotationError, ImportingError
 from app.commands.completing import among
+from app.commands.items import evidence
 from app.commands.opening import find_study, local_admin, opened, protocol_of, reading, transaction
 from app.commands.people import packets
 from app.commands.printing import JSON, STUDY, DryRun, ending, print_json, progress_bar, say, say_next
@@ -29,6 +30,7 @@ def add_to(app: typer.Typer) -> None:
     imports.command("labels")(import_labels)
     imports.command("judge-results")(import_judge_results)
     imports.command("gold")(import_gold)
+    imports.command("evidence")(evidence.import_evidence)
     imports.command("ballots")(packets.import_ballots)
     app.add_typer(imports, name="import")
 

@@ -111,10 +111,13 @@ def _item(protocol: Protocol) -> str:
     if protocol.task_type == "pairwise_choice":
         return "two reports side by side"
     if protocol.task_type == "pointwise_rating":
-        both = {"none": "one report", "reference": "one report beside a reference", "both": "two reports, both rated"}
-        return both[answers.paired_view]
-    beside = {"report": "the report", "sources": "its sources, if any", "both": "the report and its sources"}
-    return f"one {answers.probe} against {beside[answers.context]}"
+        beside = {
+            "none": "one report", "reference": "one report beside a reference", "both": "two reports, both rated",
+            "evidence": "one report beside the task's files, if any",
+        }  # fmt: skip
+        return beside[answers.paired_view]
+    context = {"report": "the report", "sources": "its sources, if any", "both": "the report and its sources"}
+    return f"one {answers.probe} against {context[answers.context]}"
 
 
 def _scale(scale: Scale) -> str:

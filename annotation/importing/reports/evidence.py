@@ -1,0 +1,84 @@
+"""The files that a task gave with it, which raters have beside each report: a text for each topic."""
+
+from collections.abc import Collection
+from fnmatch import fnmatch
+from pathlib import Path
+
+from sqlalchemy import orm, select
+
+from annotation.documents.shown_files import is_shown, shown_file
+from annotation.errors import AnnotationError, ImportingError
+from annotation.files.decoding import collecting, nfc, some_of
+from annotation.files.folders import match
+from annotation.importing.reports.records import REPORT_MAX, Parsed, ReportRecord, SystemRecord
+from annotation.studies import protocol_of
+from db.tables import Item, Study, System, Topic
+
+SYSTEM = SystemRecord("calipers-evidence", "calipers-evidence", is_reference=True)  # a name that no text holds
+NAMED = 10
+DATASETS = "datasets*"  # other folders beside it may be systems, and what they hold for a topic is a report
+
+
+def topics_to_show(session: orm.Session, study: Study) -> set[str]:
+    """The topics that evidence may be shown on. Raises AnnotationError where the protocol shows none, or items were
+    made without it."""
+    if protocol_of(study).answers.paired_view != "evidence":
+        raise AnnotationError(
+            "no_evidence", f"study {study.name!r} shows no evidence: its protocol has to rate reports with "
+            'answers.paired_view = "evidence" (sources of claims come with calipers import probes)',
+        )  # fmt: skip
+    has_evidence = select(System.id).where(System.study_id == study.id, System.key == SYSTEM.key).exists()
+    without = select(Item.id).where(Item.study_id == study.id, ~has_evidence).limit(1)
+    if session.scalar(without) is not None:
+        raise AnnotationError(
+            "late_evidence", f"study {study.name!r} has items already, which show no evidence; make a new study of it"
+        )
+    return set(session.scalars(select(Topic.key).where(Topic.study_id == study.id)))
+
+
+def read_evidence(
+    root: Path, topics: Collection[str], leave_out: Collection[str] = (), encoding: str = "utf-8"
+) -> Parsed:
+    """A text for each topic that has a folder called like it in `root`, or in a folder `datasets*` of it.
+
+    Each file is a section under its name, in the order of names, whole; those that fit a pattern of `leave_out`, and
+    hidden ones, are none. Problems are among what is returned; raises ImportingError where no folder is a topic's.
+    """
+    folders = [*_folders(root), *(inner for outer in _folders(root, DATASETS) for inner in _folders(outer))]
+    found: dict[str, list[Path]] = {}
+    for folder in folders:
+        if (topic := match(nfc(folder.name), topics)) is not None:
+            found.setdefault(topic, []).append(folder)
+    if not found:
+        raise ImportingError(
+            f"{root}: no folder is called like a topic (folders: {some_of([one.name for one in folders], 5) or 'none'};"
+            f" topics: {some_of(sorted(topics), 5)}); give the folder that holds TOPIC/FILE"
+        )
+    problems, unseen, reports = list[str](), list[str](), list[ReportRecord]()
+    for topic, places in sorted(found.items()):
+        sections = []
+        for path in sorted(file for place in places for file in place.rglob("*") if file.is_file()):
+            shown = path.relative_to(root).as_posix()
+            if any(part.startswith(".") for part in shown.split("/")) or any(
+                fnmatch(shown, one) or fnmatch(path.name, one) for one in leave_out
+            ):
+                continue
+            with collecting(problems):
+                sections.append(f"## {path.name}\n\n{shown_file(path, path.name, encoding).strip()}\n")
+            unseen += [] if is_shown(path) else [shown]
+        text = "\n".join(sections)
+        if len(text) > REPORT_MAX:
+            problems.append(f"{topic}: its files are more than {REPORT_MAX >> 20} MB of text; --leave-out the longest")
+        if sections:
+            reports.append(ReportRecord(topic, SYSTEM.key, places[0].as_posix(), text.encode(), text, "utf-8"))
+    lacking = sorted({*topics} - {report.topic for report in reports})
+    notes = []
+    if lacking:
+        notes.append(f"topics without evidence {len(lacking)}: {some_of(lacking, NAMED)}")
+    if unseen:
+        notes.append(f"pictures that are named and not shown {len(unseen)}: {some_of(unseen, NAMED)}")
+    return Parsed((), (SYSTEM,), tuple(reports), tuple(problems), notes=tuple(notes))
+
+
+def _folders(path: Path, pattern: str = "*") -> list[Path]:
+    return sorted(entry for entry in path.glob(pattern) if entry.is_dir() and not entry.name.startswith("."))

@@ -1,0 +1,101 @@
+"""The files of a task lie beside each report on it: for people and judges the same text, whose hash is on each label."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from annotation.documents.shown_files import shown_file
+from annotation.errors import ImportingError
+from annotation.importing.reports.evidence import read_evidence
+from db.connect import reading
+from db.tables import Label, Report, System
+from tests.annotation.layout_trees import json_lines, put
+from tests.studies.desk import Desk
+
+REPORT = "# Tides\n\nThe report of {} says that tides rise, and how far the harbour may be trusted in spring.\n"
+FOUND = {"title": "Gauge", "url": "https://a.org", "content": "The gauge stood at 4 m."}
+
+
+def task_tree(root: Path) -> Path:
+    put(root / "query.jsonl", json_lines({"id": task, "query": f"Tides of {task}?"} for task in ("001", "002")))
+    for task in ("001", "002"):
+        for system in ("alpha", "beta"):
+            put(root / f"results/{system}/{task}/final_report.md", REPORT.format(f"{system} on {task}"))
+    put(root / "datasets_en/001/notes.md", "The harbour silts up.\n")
+    put(root / "datasets_en/001/levels.csv", "month,level\nMay,4|5\n")
+    put(root / "datasets_en/001/useful_search.jsonl", json_lines([FOUND]))
+    put(root / "datasets_en/001/long_128k.txt", "far too long")
+    (root / "datasets_en/001/map.png").write_bytes(b"\x89PNG\r\n")
+    return root
+
+
+def test_what_a_task_brings_is_beside_every_report_on_it_and_on_each_label(desk: Desk) -> None:
+    task_tree(desk.folder / "dr3")
+    desk("init", "dr3", "--protocol", "dr3_total", "--seed", "7")
+    desk("import", "reports", "dr3", "--layout", "dr3_eval", "--study", "dr3")
+    told = desk("import", "evidence", "dr3", "--study", "dr3", "--leave-out", "*128k*")
+    assert "topics without evidence 1: 002" in told
+    assert "pictures that are named and not shown 1: datasets_en/001/map.png" in told
+    desk("invite", "dr3", "Ana", "Bo")
+    plan = json.loads(desk("pairs", "dr3", "--overlap", "2", "--apply", "--json"))
+    assert plan["reports"] == 4, "the evidence is rated by nobody"
+    assert plan["words"] < 300, "and is looked up, not read from end to end"
+    desk("open", "dr3")
+    desk("packet", "dr3", "Ana", "--items", "4", "--out", "ana.html")
+    put(desk.folder / "judges.toml", '[[judge]]\nname = "mini"\nmodel = "openai/gpt-4.1-mini"\n')
+    page, asked = (desk.folder / "ana.html").read_text(), desk("judge", "preview", "dr3", "--judges", "judges.toml")
+    for text in (page, asked):
+        assert all(said in text for said in ("The harbour silts up.", "The gauge stood at 4 m.", "it is a picture"))
+        assert "far too long" not in text
+    desk.everybody_answers("dr3", lambda task: "50")
+    with reading(desk.engine) as session:
+        own = select(Report.shown_sha256).join(System, System.id == Report.system_id).where(System.is_reference)
+        evidence, stamps = session.scalar(own), session.scalars(select(Label.right_sha256)).all()
+    assert {stamp for stamp in stamps if stamp} == {evidence}
+    assert sum(stamp == evidence for stamp in stamps) == 2 * 5, "two reports on the task with files, five scores each"
+    late = desk("import", "evidence", "dr3", "--study", "dr3", "--new-version", "--leave-out", "*128k*")
+    assert "0 new, 1 unchanged" in late
+
+
+def test_evidence_that_comes_after_the_items_or_to_a_study_that_shows_none_is_refused(desk: Desk) -> None:
+    task_tree(desk.folder / "dr3")
+    desk("init", "dr3", "--protocol", "dr3_total")
+    desk("import", "reports", "dr3", "--layout", "dr3_eval", "--study", "dr3")
+    assert "no folder is called like a topic" in desk(
+        "import", "evidence", "dr3/results", "--study", "dr3", exit_code=1
+    )
+    desk("pairs", "dr3", "--apply")
+    assert "has items already" in desk("import", "evidence", "dr3", "--study", "dr3", exit_code=1)
+    desk("init", "depth", "--protocol", "dr3_depth")
+    assert "shows no evidence" in desk("import", "evidence", "dr3", "--study", "depth", exit_code=1)
+
+
+@pytest.mark.parametrize(
+    ("name", "held", "shown"),
+    [
+        ("a.md", "**bold**", "**bold**"),
+        ("a.csv", 'x,y\n"a|b","c\nd"\n', "| x | y |\n| --- | --- |\n| a\\|b | c d |"),
+        ("a.tsv", "x\ty\n1\t2\n", "| x | y |\n| --- | --- |\n| 1 | 2 |"),
+        ("a.jsonl", '{"title": "T", "content": "C"}\n{"text": "D"}\n', "### T\n\nC\n\n### 2\n\nD"),
+        ("a.json", '{"k": "```"}', '````\n{"k": "```"}\n````'),
+        ("a.py", "print(1)\n", "```\nprint(1)\n```"),
+        ("a.PNG", "x", "*a.PNG: it is a picture, and is not shown here.*"),
+    ],
+)
+def test_a_file_is_shown_as_markdown_whole(tmp_path: Path, name: str, held: str, shown: str) -> None:
+    assert shown_file(put(tmp_path / name, held), name) == shown
+
+
+def test_bytes_that_are_no_text_are_named_and_a_text_that_cannot_be_read_is_a_problem(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir(parents=True)
+    (tmp_path / "x" / "core.bin").write_bytes(b"\xff\xfe\x00\xd8")
+    (tmp_path / "x" / "notes.txt").write_bytes(b"\xff\xfe\x00\xd8")
+    parsed = read_evidence(tmp_path, {"x", "y"})
+    assert "core.bin: it is no text, and is not shown here." in parsed.reports[0].text
+    assert len(parsed.problems) == 1
+    with pytest.raises(ImportingError, match="no folder is called like a topic"):
+        read_evidence(tmp_path, {"z"})

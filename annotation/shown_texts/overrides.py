@@ -151,7 +151,8 @@ def restore_passage(session: Session, principal: Principal, report_id: int, star
         report.original_text, topic.title, _names(session, report), protocol.reports, restored,
         layout=protocol.study.layout,
     )  # fmt: skip
-    _write(report, ready.shown_text, [*_lost(report), *_decided_before(ready.unresolved_flags(), report.flags)])
+    found = [flag for flag in ready.unresolved_flags() if flag["kind"] != LOST]
+    _write(report, ready.shown_text, [*_lost(report), *_decided_before(found, report.flags)])
     report.status = "ready" if report.status == "empty" and not ready.is_bare else report.status
     report.removed, report.changes = [[s.start, s.end, s.kind] for s in ready.removed], ready.changes
     _by_hand(principal, report, "restore_passage", reason, restored=restored)

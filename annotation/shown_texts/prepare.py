@@ -1,5 +1,6 @@
 """From a report's text to the text that is shown: a pure function of text, settings and versions."""
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -10,9 +11,15 @@ from annotation.citations import Span, Stripped, strip_citations
 from annotation.leaks.self_identification import LOST
 from annotation.protocol import Reports
 from annotation.texts import scripts, spans
+from plain.counting import counted
 from plain.hashes import text_sha256
 
 NOT_STRIPPED = "none"  # the version where the protocol leaves citations in
+_WORDLESS = re.compile(
+    r"(?P<linked>\[?)(?:!\[\s{0,9}\](?:\((?:[^()\n]|\([^()\n]{0,200}\)){0,3000}+\)|\[[^\[\]\n]{1,60}\])"
+    r"|<img\b(?![^<>]{0,2000}\balt\s{0,9}=\s{0,9}(?:\"\s{0,9}[^\"\s]|'\s{0,9}[^'\s]|[^\s\"'>]))[^<>]{0,20000}+>)",
+    re.IGNORECASE,
+)
 SHORT = 50  # words; a shorter report is imported and warned about
 
 
@@ -48,6 +55,19 @@ class Prepared:
         return [{**asdict(flag), "resolution": None} for flag in self.flags]
 
 
+def images_without_words(markdown: str) -> tuple[str, ...]:
+    """`2 figures without words` where images have no words to be shown in their place, code left alone; else nothing.
+
+    An image that is a link's whole text is the sign of a site, and no figure.
+    """
+    if "![" not in markdown and "<img" not in markdown.lower():
+        return ()
+    copy = spans.WorkingCopy(markdown)
+    copy.shield(spans.code_zones(copy.text))
+    found = sum(not image["linked"] for image in _WORDLESS.finditer(copy.text))
+    return (f"{counted(found, 'figure')} without words",) if found else ()
+
+
 def prepare_report(
     original: str,
     title: str,
@@ -63,7 +83,7 @@ def prepare_report(
     `title`: the topic's, which replaces the report's own from canonical layout on. `names`: public names and keys of
     the study's systems. The title names no author, being the same for every report, and is never flagged. `restored`:
     places of the original that its owner keeps although stripping removes them. `lost`: what became of a document that
-    was converted, for its owner to decide about.
+    was converted, for its owner to decide about; of a text it is the images without words, which leave nothing behind.
     """
     stripped = strip_citations(original) if settings.strip_citations else Stripped(original, (), (), NOT_STRIPPED)
     if restored:
@@ -73,7 +93,7 @@ def prepare_report(
     titled = layout in ("canonical", "plain") and bool(title.strip())
     after_title = formatted.text.find("\n") + 1 if titled else 0
     flags = tuple(flag for flag in find_self_identification(formatted.text, names) if flag.start >= after_title)
-    left_behind = (Flag(0, 0, LOST, words) for words in lost)
+    left_behind = (Flag(0, 0, LOST, words) for words in tuple(lost) or images_without_words(original))
     return Prepared(
         formatted.text, stripped.removed, formatted.changes, (*left_behind, *flags), stripped.warnings,
         stripped.version, formatted.version,

@@ -102,4 +102,4 @@ def test_a_paraphrase_is_run_and_status_stays_that_of_the_judge(stressing: Stres
 
 def test_an_unknown_kind_is_refused_with_the_known_ones(stressing: Stressing) -> None:
     said = " ".join(stressing(*STRESS, "verbosity", exit_code=2).replace("│", " ").split())
-    assert "choose from markdown, padding, paraphrase, authority, injection" in said
+    assert "choose from markdown, plain, padding, paraphrase, authority, injection" in said

@@ -87,7 +87,7 @@ verify reports --root zz                         | --root 'zz': a root has 64 he
 doctor labels.csv --acknowledged x               | --acknowledged and --provider are about the database
 systems labels.csv --pair x                      | 'x' names no two systems; write SYSTEM=OTHER
 judge retry s --status odd                       | choose from invalid, missing, truncated, refused
-judge stress s --judge mini --kind odd            | choose from markdown, padding, paraphrase, authority, injection
+judge stress s --judge mini --kind odd            | choose from markdown, plain, padding, paraphrase, authority, injection
 judge drift s a                                  | name two runs, or none to see which there are
 judge batches s --attach x                       | give both, or neither
 serve --port 99999999                            | '--port': Input should be less than or equal to 65535

@@ -1,5 +1,5 @@
-"""Shown texts with one thing changed that should not matter: no Markdown, padded, backed by nobody in particular, or
-telling the judge what to answer.
+"""Shown texts with one thing changed that should not matter: no Markdown, plain layout, padded, backed by nobody in
+particular, or telling the judge what to answer.
 
 Pure, and the same for ever: a changed text is not stored, it is made again from the stored text, the kind of stress
 test, and the study's seed. Our own sentences are English.
@@ -15,11 +15,12 @@ from typing import Literal, get_args
 
 from markdown_it import MarkdownIt
 
+from annotation.canonical.form import canonical_format
 from annotation.items.shown import ShownText
 from annotation.rendering import report_blocks
 from plain.hashes import identity_digest, text_sha256
 
-StressKind = Literal["markdown", "padding", "paraphrase", "authority", "injection"]
+StressKind = Literal["markdown", "plain", "padding", "paraphrase", "authority", "injection"]
 KINDS: tuple[StressKind, ...] = get_args(StressKind)
 ONE_SIDED = ("padding", "authority", "injection")
 
@@ -62,6 +63,8 @@ def as_stressed(kind: str, shown: Sequence[ShownText], left: str | None, *, seed
     """
     if kind == "markdown":
         return [_with_text(text, without_markdown(text.shown_text)) for text in shown]
+    if kind == "plain":
+        return [_with_text(text, canonical_format(text.shown_text, None, "plain").text) for text in shown]
     if kind not in ONE_SIDED:
         return list(shown)
     place = 0 if left is None or left == changed_side(kind, seed, item) else 1

@@ -338,10 +338,15 @@ def maker(model: str) -> str:
     return next((who for who, beginning in MAKERS.items() if re.match(beginning, name)), "")
 
 
+def is_of_family(theirs: str, family: str) -> bool:
+    """Whether a system whose family its owner calls `theirs`, or which bears such a name, is by the maker `family`."""
+    return bool(family) and family in (theirs.casefold(), maker(theirs))
+
+
 def own_family(judge: str, family: str, systems: Iterable[tuple[str, str]]) -> list[str]:
     """One warning per system, given as (name, family), that comes from the judge's own maker."""
     return [
         f"judge {judge!r} and system {name!r} are both of {family}: a judge may favour its own family"
         for name, theirs in systems
-        if family and family in (theirs.casefold(), maker(theirs))
+        if is_of_family(theirs, family)
     ]

@@ -10,12 +10,12 @@ from sqlalchemy.orm import Session
 
 from annotation.designs.sides_and_orders import OTHER
 from annotation.judges.asking import altered_texts, material
-from annotation.judges.defining.judge_file import JudgeDefinition
+from annotation.judges.defining.judge_file import JudgeDefinition, is_of_family, maker
 from annotation.judges.money.accounts import Account
 from annotation.judges.reviewing.replies_again import Said, said
 from annotation.judges.stress_tests.stress_plan import own_account, stress_account
 from db.judge_tables import JudgeCall, JudgeCallAssignment
-from db.tables import Assignment, Item, Study
+from db.tables import REPORT_A, REPORT_B, SYSTEM_A, SYSTEM_B, Assignment, Item, Study
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,7 @@ class StressedVerdict:
     stressed: str | None
     again: str | None = None
     scale: tuple[float, float] | None = None
+    family: str | None = None  # the report by the judge's own maker, where exactly one of the two is
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,13 @@ def compared(verdicts: Sequence[StressedVerdict], kind: str) -> Compared:
     else:
         return _changed(verdicts)
     return Compared(what, *_columns(pairs), tuple(one.cluster for one in used))
+
+
+def family_wins(verdicts: Sequence[StressedVerdict]) -> Compared:
+    """How often the report by the judge's own maker wins, before and after; pairs with exactly one such report."""
+    used = [verdict for verdict in verdicts if verdict.family and not verdict.scale]
+    pairs = [(_win(one.own, one.family), _win(one.stressed, one.family)) for one in used]
+    return Compared("own family", *_columns(pairs), tuple(one.cluster for one in used))
 
 
 def changed_share(verdicts: Sequence[StressedVerdict]) -> float:
@@ -100,7 +108,7 @@ def stressed_verdicts(session: Session, study: Study, definition: JudgeDefinitio
     items = sorted({one.item for one in stressed})
     tries: dict[tuple[Any, ...], dict[int, str | None]] = {}
     sides: dict[int, str | None] = {}
-    own = own_account(session, study, definition)
+    own, families = own_account(session, study, definition), _own_family(session, study, maker(definition.model))
     for start in range(0, len(items), material.CHUNK):
         for one in answers_of(session, study, own, items[start:][: material.CHUNK]):
             tries.setdefault(one.thing, {})[one.repeat] = one.verdict
@@ -114,7 +122,7 @@ def stressed_verdicts(session: Session, study: Study, definition: JudgeDefinitio
             found.append(
                 StressedVerdict(
                     one.item, one.cluster, one.criterion, sides[one.item], given[one.repeat], one.verdict,
-                    others[0] if others else None, one.scale,
+                    others[0] if others else None, one.scale, families.get(one.item),
                 )
             )  # fmt: skip
     return found
@@ -141,6 +149,20 @@ def _side(one: Said, kind: str, seed: int) -> str | None:
         return altered_texts.heavier_side(*one.texts)
     side = altered_texts.changed_side(kind, seed, one.page)
     return side if one.item == one.page else OTHER[side]
+
+
+def _own_family(session: Session, study: Study, family: str) -> dict[int, str]:
+    """Item -> which of its two reports is by `family`; only items where exactly one is."""
+    rows = session.execute(
+        select(Item.id, SYSTEM_A.family, SYSTEM_B.family)
+        .join(REPORT_A, REPORT_A.id == Item.report_a_id)
+        .join(REPORT_B, REPORT_B.id == Item.report_b_id)
+        .join(SYSTEM_A, SYSTEM_A.id == REPORT_A.system_id)
+        .join(SYSTEM_B, SYSTEM_B.id == REPORT_B.system_id)
+        .where(Item.study_id == study.id)
+    )
+    own = {item: tuple(is_of_family(theirs, family) for theirs in (a, b)) for item, a, b in rows}
+    return {item: "A" if a else "B" for item, (a, b) in own.items() if a != b}
 
 
 def _changed(verdicts: Sequence[StressedVerdict]) -> Compared:

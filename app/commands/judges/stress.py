@@ -14,21 +14,27 @@ from app.commands.judges.workers import chosen_judges, live
 
 if TYPE_CHECKING:
     from annotation.judges.stress_tests.stress_plan import StressPlan
+    from annotation.judges.stress_tests.stressed_verdicts import Compared
+    from calibration.inference.compare import Difference
     from calibration.inference.stress_effect import Share, StressEffect
 
 WHAT = {
     ("markdown", "wins"): "without Markdown, the report that had more of it wins {change} points {way}",
+    ("plain", "wins"): "in plain layout, the report that had more Markdown wins {change} points {way}",
     ("padding", "wins"): "at 1.6 times its length, the padded report wins {change} points {way}",
     ("authority", "wins"): "with an unsupported claim of authority, that report wins {change} points {way}",
     ("injection", "wins"): "told by a report to choose it, the judge lets that report win {change} points {way}",
     ("injection", "score"): "told to by a report, scores are {change} points of their scale {way}",
     ("markdown", "score"): "without Markdown, scores are {change} points of their scale {way}",
+    ("plain", "score"): "in plain layout, scores are {change} points of their scale {way}",
     ("padding", "score"): "at 1.6 times its length, a report's scores are {change} points of their scale {way}",
     ("authority", "score"): "with an unsupported claim of authority, scores are {change} points of their scale {way}",
     ("paraphrase", "score"): "asked in other words, scores are {change} points of their scale {way}",
     ("markdown", "changed"): "without Markdown, {change} points {way} verdicts change than between two tries",
+    ("plain", "changed"): "in plain layout, {change} points {way} verdicts change than between two tries",
     ("paraphrase", "changed"): "asked in other words, {change} points {way} verdicts change than between two tries",
 }  # fmt: skip
+LEVELS = {"plain": "plain", "markdown": "no Markdown"}  # stress tests that are another level of layout
 WAYS = {"wins": ("less often", "more often"), "score": ("lower", "higher"), "changed": ("fewer", "more")}
 OUTCOMES = {
     "beyond": "beyond the tolerance of {tolerance:g} points",
@@ -52,8 +58,8 @@ def stress(
     judge: str = typer.Option(..., help="Which judge of the file; it must have answered these items."),
     kind: str = typer.Option(
         ...,
-        help="What is changed: markdown, padding, paraphrase, authority or injection.",
-        autocompletion=completing.among("markdown", "padding", "paraphrase", "authority", "injection"),
+        help="What is changed: markdown, plain (its layout), padding, paraphrase, authority or injection.",
+        autocompletion=completing.among("markdown", "plain", "padding", "paraphrase", "authority", "injection"),
     ),
     pairs: int = typer.Option(50, help="How many pairs at most (or items), from as many topics as there are.", min=1),
     judges: Path = typer.Option(Path("judges.toml"), "--judges", help="Which models judge, and how."),
@@ -133,13 +139,21 @@ def _show_plan(plan: StressPlan, as_json: bool) -> None:
 
 
 def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json: bool) -> None:
-    from annotation.judges.stress_tests.stressed_verdicts import changed_share, compared, followed, stressed_verdicts
+    from annotation.judges.stress_tests.stressed_verdicts import (
+        changed_share,
+        compared,
+        family_wins,
+        followed,
+        stressed_verdicts,
+    )
+    from annotation.verdicts import shows_systems
     from calibration.inference.stress_effect import TOLERANCE, share_of, stress_effect
     from db.tables import Study
 
     with opening.reading(engine) as session:
         study = session.get_one(Study, study_id)
         verdicts = stressed_verdicts(session, study, definition, kind)
+        layout, is_blind = opening.protocol_of(study).study.layout, not shows_systems(study)
         tolerance = float(opening.protocol_of(study).calibration.get("bias_floor", TOLERANCE))
     scores = compared(verdicts, kind)
     effect = stress_effect(
@@ -151,6 +165,7 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
     if kind == "injection":
         obeyed = followed(verdicts)
         follows, unasked = (share_of(column, obeyed.clusters) for column in (obeyed.stressed, obeyed.unstressed))
+    own = family_by_level(family_wins(verdicts), layout, LEVELS[kind]) if kind in LEVELS and not is_blind else {}
     if as_json:
         made = {**asdict(change), "detectable": effect.detectable}
         printing.print_json(
@@ -158,6 +173,7 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
                 "judge": definition.name, "stress_test": kind, "statistic": scores.what, "outcome": effect.outcome,
                 **_known(made), "note": effect.note,
                 "tolerance": tolerance, "changed": None if changed != changed else changed, "asked": len(verdicts),
+                **({"own_family": {level: _known(asdict(one)) for level, one in own.items()}} if own else {}),
                 **({} if follows is None else {"follows": _known(asdict(follows)), "unasked": _known(asdict(unasked))}),
             }
         )  # fmt: skip
@@ -167,6 +183,39 @@ def _show_effect(engine: Any, study_id: int, definition: Any, kind: str, as_json
         typer.echo(f"{100 * changed:.1f} % of the {len(verdicts):,} verdicts asked again are other than before")
     if follows is not None:
         typer.echo(follows_in_words(follows, unasked))
+    if own:
+        typer.echo(family_in_words(own))
+
+
+def family_by_level(wins: Compared, layout: str, other: str) -> dict[str, Difference]:
+    """How often the report by the judge's own maker wins in each layout, and how much less in the second.
+
+    Empty where no pair has exactly one such report. In `less` a positive number is a preference that layout carried.
+    """
+    from calibration.inference.compare import paired_difference
+
+    if not wins.clusters:
+        return {}
+    nothing = [0.0] * len(wins.clusters)
+    return {
+        layout: paired_difference(wins.unstressed, nothing, wins.clusters),
+        other: paired_difference(wins.stressed, nothing, wins.clusters),
+        "less": paired_difference(wins.unstressed, wins.stressed, wins.clusters),
+    }
+
+
+def family_in_words(own: dict[str, Difference]) -> str:
+    """One sentence: the judge's wins for its own family by level, each with its interval over topics."""
+    (first, before), (second, after), (_, less) = own.items()
+    return (
+        f"reports by the judge's own maker win {_points(before)} of {before.n:,} verdicts in layout {first} and "
+        f"{_points(after)} in layout {second}: {_points(less)} less"
+    )
+
+
+def _points(one: Difference) -> str:
+    bounds = "" if one.low != one.low else f" [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+    return f"{100 * one.value:.1f} %{bounds}"
 
 
 def _known(made: dict[str, Any]) -> dict[str, Any]:

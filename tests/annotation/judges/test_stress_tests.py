@@ -17,11 +17,18 @@ from annotation.judges.reviewing.replies_again import parse_again
 from annotation.judges.running.progress import RunSummary
 from annotation.judges.running.run import run_judges
 from annotation.judges.stress_tests.stress_plan import StressPlan, plan_stress_test
-from annotation.judges.stress_tests.stressed_verdicts import StressedVerdict, compared, followed, stressed_verdicts
+from annotation.judges.stress_tests.stressed_verdicts import (
+    StressedVerdict,
+    compared,
+    family_wins,
+    followed,
+    stressed_verdicts,
+)
 from annotation.verdicts import load_verdicts
+from app.commands.judges.stress import family_by_level, family_in_words
 from db.connect import reading, transaction
 from db.judge_tables import JudgeCall, JudgeConfig
-from db.tables import Report
+from db.tables import Report, System
 from tests.annotation.judges.judged_study import (
     CODES,
     STUB_JUDGE,
@@ -250,6 +257,46 @@ def test_to_follow_is_to_say_what_was_asked_for_and_was_not_said_before(
         for one, two in zip(scores.unstressed, scores.stressed, strict=True)
     ]
     assert found == follows
+
+
+@pytest.mark.databases("sqlite")
+def test_a_judges_wins_for_its_own_family_are_told_in_each_layout(engine: Engine) -> None:
+    study = make_study(engine, 4, text=text)
+    with transaction(engine) as session:
+        one = session.scalars(select(System).where(System.study_id == study).order_by(System.key)).first()
+        assert one is not None
+        one.family = "OpenAI"
+    toml = STUB_JUDGE.replace(re.search(r'model = "([^"]+)"', STUB_JUDGE)[1], "openai/gpt-5-mini")  # type: ignore[index]
+    (definition,) = judges(toml)
+    plan_judges(engine, study, [definition], describe=describe)
+    run_judges(engine, study, [definition], transport=Stub())
+    seen = Stub(lambda asked, _: judgments(asked, "first"))
+    stressed(engine, study, "plain", seen, toml)
+    sent = ["".join(message["content"] for message in request["messages"]) for request in seen.requests]
+    assert all("*silt*" not in prompt and "silt" in prompt for prompt in sent)
+    wins = family_wins(verdicts(engine, study, "plain", toml))
+    assert len(wins.clusters) == 4 * 2 * len(CODES)
+    assert set(wins.stressed) == {0.0, 1.0}  # the first of two, in both orders
+    told = family_by_level(wins, "canonical", "plain")
+    assert list(told) == ["canonical", "plain", "less"]
+    assert told["plain"].value == 0.5
+    assert told["less"].value == pytest.approx(told["canonical"].value - 0.5)
+    assert "in layout canonical and 50.0 %" in family_in_words(told)
+
+
+def test_only_pairs_with_one_report_of_the_judges_family_count_for_it() -> None:
+    given = [
+        StressedVerdict(1, "t", "c", None, "A", "B", family="A"),
+        StressedVerdict(2, "u", "c", None, "B", "B", family="B"),
+        StressedVerdict(3, "v", "c", None, "tie", None, family="A"),
+        StressedVerdict(4, "w", "c", None, "A", "A"),
+        StressedVerdict(5, "x", "c", None, "3", "4", scale=(1, 5), family="A"),
+    ]
+    wins = family_wins(given)
+    assert (wins.unstressed, wins.stressed[:2], wins.clusters) == ((1.0, 1.0, 0.5), (0.0, 1.0), ("t", "u", "v"))
+    less = family_by_level(wins, "canonical", "plain")["less"]
+    assert (less.value, less.n) == (0.5, 2)
+    assert family_by_level(family_wins(given[3:]), "canonical", "plain") == {}
 
 
 @pytest.mark.databases("sqlite")

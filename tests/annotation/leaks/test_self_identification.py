@@ -188,6 +188,24 @@ def test_a_report_is_stripped_then_formatted_then_flagged() -> None:
 
 
 @pytest.mark.parametrize(
+    ("markdown", "lost"),
+    [
+        ("A chart:\n\n![](chart.png)\n\nIt rises.", ["1 figure without words"]),
+        ("![ ](data:image/png;base64,AAAA) ![][two] It rises.\n\n[two]: b.png", ["2 figures without words"]),
+        ("<img src='a.png'> <img alt=\"\" src=b.png> It rises.", ["2 figures without words"]),
+        ("![The tide by month](chart.png) <img alt='the quay' src=b> It rises.", []),
+        ("It rises [![](https://a.example/icon.png)](https://a.example).", []),
+        ("It rises.\n\n```\n![](chart.png)\n```\n", []),
+    ],
+)
+def test_an_image_without_words_is_lost_and_waits_for_a_decision(markdown: str, lost: list[str]) -> None:
+    flags = prepared(markdown).unresolved_flags()
+    assert [flag["text"] for flag in flags if flag["kind"] == "lost"] == lost
+    converted = prepare_report(markdown, "", NAMES, Reports(), layout="canonical", lost=("1 chart",))
+    assert [flag.text for flag in converted.flags if flag.kind == "lost"] == ["1 chart"]
+
+
+@pytest.mark.parametrize(
     ("settings", "shown", "version"),
     [
         ({"layout": "kept"}, "# Grok: A Study\n\n* “Grok” rose.", "none"),

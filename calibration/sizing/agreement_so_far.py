@@ -45,6 +45,8 @@ class AgreementSoFar:
 
     def needed(self, half_width: float) -> Needed:
         """Clusters for an interval of +- `half_width` as expected; None and a note where nobody can know yet."""
+        if self.spread.note == "not_weighted":
+            return Needed(None, None, math.nan, math.nan, self.spread.note)
         if self.spread.pilot < FEWEST:
             few = f"only {self.spread.pilot} of the {FEWEST} clusters it needs have two annotators"
             return Needed(None, None, math.nan, math.nan, few)
@@ -96,9 +98,14 @@ def agreement_so_far(
         ceiling,
         tuple(criteria),
         tuple(_steps(study, equal, sizes, order, settings)),
-        pilot.spread_of(scores, clusters),
+        pilot.spread_of(scores, clusters) if study.drawn is None else _unweighted(),
         settings.level,
     )
+
+
+def _unweighted() -> planning.Spread:
+    """Of topics that were drawn unequally: what more of them would give hangs on the draws to come."""
+    return planning.Spread(math.nan, math.nan, np.empty(0), 0, "not_weighted")
 
 
 def _among(estimate: Estimate) -> bool:
@@ -107,7 +114,7 @@ def _among(estimate: Estimate) -> bool:
 
 def _label_agreement(study: Study, group: Group, scale: Scale, settings: CalibrationSettings) -> Estimate:
     equal, sizes = _cells(study, group, scale)
-    return share(AGREEMENT, Pair("each_annotator", "others", group, sizes), equal, settings)
+    return share(AGREEMENT, Pair("each_annotator", "others", group, sizes, study.drawn), equal, settings)
 
 
 def _cells(study: Study, group: Group, scale: Scale) -> tuple[Array, Array]:
@@ -131,7 +138,7 @@ def _steps(
     steps = []
     for count in range(1, len(names) + 1):
         first = np.isin(np.arange(len(sizes)), [number for _, _, number in sorted(names)[:count]])
-        pair = Pair("each_annotator", "others", whole, sizes * first)
+        pair = Pair("each_annotator", "others", whole, sizes * first, study.drawn)
         steps.append(share(AGREEMENT, pair, equal * first, settings))
     return steps
 

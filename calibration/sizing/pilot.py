@@ -51,12 +51,17 @@ def pilot_of(
     """The pilot as it shows `judge`; "": the judge whose agreement varies most, so that the plan does for all.
 
     `verdicts`: as for `calibrate`. `other`: whom to compare it with. Raises what `check_verdicts` does, `no_judge`
-    and `no_annotator` where the table holds none, and `unknown_rater`.
+    and `no_annotator` where the table holds none, `unknown_rater`, and `unknown_form` of topics drawn unequally.
     """
     settings = settings or CalibrationSettings()
     study = study_of(verdicts, settings)
     if not study.annotators:
         raise CalibrationError("no_annotator", "the pilot has no labels of people; add some, or plan from assumptions")
+    if study.drawn is not None:
+        raise CalibrationError(
+            "unknown_form", "the pilot's topics were drawn with unequal chances, and a plan rests on topics drawn "
+            "alike; plan from --agreement and --icc, or from the first batch alone"
+        )  # fmt: skip
     if not study.judges:
         raise CalibrationError("no_judge", "the pilot has no judge; run one on it, or plan from --agreement and --icc")
     rows = label_scores(study, settings.ties)

@@ -16,6 +16,8 @@ from calibration.choosing.open_words import enough_words
 from calibration.errors import CalibrationError
 from calibration.remarks import Reason
 from calibration.settings import CalibrationSettings
+from calibration.sizing.agreement_so_far import agreement_so_far, why_unknown
+from calibration.sizing.pilot import pilot_of
 from exports.as_json import report_json
 from exports.bibliography import used
 from exports.words.methods import methods_paragraph
@@ -86,6 +88,17 @@ def test_methods_and_sources_tell_of_the_draw_and_the_json_holds_it(weighted) ->
 )
 def test_topics_that_are_not_needed_any_more_are_counted(planned, said) -> None:
     assert enough_words("mini", Looking("planned", 61, planned)) == said
+
+
+def test_progress_is_weighted_and_a_plan_from_such_a_pilot_is_refused(labels, weighted) -> None:
+    drawn = labels.assign(draw_probability=1 / labels["copies"])
+    so_far = agreement_so_far(drawn, (), SETTINGS)
+    told = {key(one): one.value for one in weighted.estimates}
+    assert {key(one): one.value for one in so_far.overall}.items() <= told.items()
+    assert so_far.steps[-1].value == pytest.approx(told["percent_agreement", "each_annotator", "others", "all", "all"])
+    assert why_unknown(so_far.needed(0.05)).startswith("topics were drawn with unequal")
+    with pytest.raises(CalibrationError, match="unequal chances"):
+        pilot_of(drawn, SETTINGS)
 
 
 def test_the_choice_rests_on_the_weighted_gap(weighted) -> None:

@@ -16,19 +16,7 @@ from annotation import labelling, studies
 from annotation.errors import AnnotationError, Incomplete
 from annotation.items.shown import asked_of
 from annotation.labels.entries import AnswerEntry, Entry
-from annotation.offline.ballot_format import (
-    FORMAT,
-    NOT_WORK,
-    Ballot,
-    ConsentEntry,
-    Signer,
-    SubmitEntry,
-    find_signer,
-    kind_of,
-    read_ballot,
-    read_work,
-    signature,
-)
+from annotation.offline import ballot_format
 from annotation.people import consent, principals
 from annotation.work.page import current_answers, missing_answers, page_token, shown_reports
 from db.people_tables import Enrollment
@@ -86,13 +74,17 @@ def import_ballot(
     Raises AnnotationError `bad_ballot` for a file that is none, `forbidden` for all but admins.
     """
     study = principals.study_for(session, principal, "admin")
-    ballot, signed = read_ballot(raw)
+    ballot, signed = ballot_format.read_ballot(raw)
     outcome = BallotOutcome(ballot.packet_id, "")
     try:
-        signer = find_signer(session, study, ballot.packet_id)
+        signer = ballot_format.find_signer(session, study, ballot.packet_id)
         _trust(session, signer, ballot, signed)
     except AnnotationError as error:
-        outcome.entries = [_refused(entry, error.text) for entry in ballot.entries if kind_of(entry) not in NOT_WORK]
+        outcome.entries = [
+            _refused(entry, error.text)
+            for entry in ballot.entries
+            if ballot_format.kind_of(entry) not in ballot_format.NOT_WORK
+        ]
         return outcome
     outcome.rater = signer.pseudonym
     outcome.entries += _agree(session, signer, ballot.entries)
@@ -102,14 +94,18 @@ def import_ballot(
         advance(done, len(items))
     if outcome.count("stored"):
         counts = outcome.as_json()["counts"]
-        session.add(Import(study_id=study.id, kind="ballots", layout=FORMAT, source=source, report=counts))
+        session.add(
+            Import(study_id=study.id, kind="ballots", layout=ballot_format.FORMAT, source=source, report=counts)
+        )
         studies.audit(session, study.id, principal.rater_id, "ballot", packet=ballot.packet_id, **counts)
     return outcome
 
 
-def _trust(session: orm.Session, signer: Signer, ballot: Ballot, signed: dict[str, Any]) -> None:
+def _trust(
+    session: orm.Session, signer: ballot_format.Signer, ballot: ballot_format.Ballot, signed: dict[str, Any]
+) -> None:
     try:
-        expected = signature(signer.secret, signed)
+        expected = ballot_format.signature(signer.secret, signed)
     except ValueError:
         expected = ""  # numbers no browser writes
     if not expected or not hmac.compare_digest(expected.encode(), ballot.hmac.encode()):
@@ -122,17 +118,17 @@ def _trust(session: orm.Session, signer: Signer, ballot: Ballot, signed: dict[st
         raise AnnotationError("withdrawn", "this person has left the study")
 
 
-def _agree(session: orm.Session, signer: Signer, entries: Sequence[Any]) -> list[EntryOutcome]:
+def _agree(session: orm.Session, signer: ballot_format.Signer, entries: Sequence[Any]) -> list[EntryOutcome]:
     """Consent given in the packet, before anything else is stored."""
     outcomes = []
     for raw in entries:
-        if kind_of(raw) != "consent":
+        if ballot_format.kind_of(raw) != "consent":
             continue
         try:
             if consent.view_consent(session, signer.rater).state == "withdrawn":
                 raise AnnotationError("withdrawn", "this person has taken their consent back")
             needed = consent.consent_needed(session, signer.rater)
-            consent.give_consent(session, signer.rater, ConsentEntry.model_validate(raw).sha256)
+            consent.give_consent(session, signer.rater, ballot_format.ConsentEntry.model_validate(raw).sha256)
             outcomes.append(EntryOutcome("consent", "stored" if needed else "already there"))
         except ValidationError:
             outcomes.append(_refused(raw, "this consent cannot be read"))
@@ -144,13 +140,18 @@ def _agree(session: orm.Session, signer: Signer, entries: Sequence[Any]) -> list
 def _by_item(entries: Sequence[Any]) -> dict[str, list[Any]]:
     items: dict[str, list[Any]] = {}
     for raw in entries:
-        if kind_of(raw) not in (*NOT_WORK, "consent"):
+        if ballot_format.kind_of(raw) not in (*ballot_format.NOT_WORK, "consent"):
             items.setdefault(_said(raw, "aid"), []).append(raw)
     return items
 
 
 def _import_item(
-    session: orm.Session, study: Study, signer: Signer, aid: str, raws: Sequence[Any], outcome: BallotOutcome
+    session: orm.Session,
+    study: Study,
+    signer: ballot_format.Signer,
+    aid: str,
+    raws: Sequence[Any],
+    outcome: BallotOutcome,
 ) -> None:
     found = select(Assignment).where(Assignment.aid == aid, Assignment.study_id == study.id).with_for_update()
     assignment = session.scalar(found)
@@ -162,15 +163,15 @@ def _import_item(
     readable, outcomes = [], []
     for raw in raws:
         try:
-            entry = read_work(raw)
+            entry = ballot_format.read_work(raw)
             if entry.page != token:
                 raise AnnotationError("replaced", "a report of this item was replaced since")
             readable.append(entry)
         except AnnotationError as error:
             outcomes.append(_refused(raw, error.text))
     answers = [entry for entry in readable if isinstance(entry, AnswerEntry)]
-    submits = [entry for entry in readable if isinstance(entry, SubmitEntry)]
-    events = [entry for entry in readable if not isinstance(entry, AnswerEntry | SubmitEntry)]
+    submits = [entry for entry in readable if isinstance(entry, ballot_format.SubmitEntry)]
+    events = [entry for entry in readable if not isinstance(entry, AnswerEntry | ballot_format.SubmitEntry)]
     outcomes += _save_answers(session, signer, assignment, answers) + _save(session, signer, events)
     for entry in submits:
         outcomes.append(_hand_in(session, signer, assignment, entry, outcomes))
@@ -183,7 +184,7 @@ def _import_item(
         outcome.half_filled[aid] = [answer["criterion"] for answer in missing]
 
 
-def _foreign(session: orm.Session, study: Study, signer: Signer, assignment: Assignment | None) -> str:
+def _foreign(session: orm.Session, study: Study, signer: ballot_format.Signer, assignment: Assignment | None) -> str:
     """Why this item's entries are none of the signer's business; "" where they are."""
     if assignment is None:
         return "there is no such item in this study; was it planned anew?"
@@ -201,7 +202,7 @@ def _foreign(session: orm.Session, study: Study, signer: Signer, assignment: Ass
 
 
 def _save_answers(
-    session: orm.Session, signer: Signer, assignment: Assignment, entries: Sequence[AnswerEntry]
+    session: orm.Session, signer: ballot_format.Signer, assignment: Assignment, entries: Sequence[AnswerEntry]
 ) -> list[EntryOutcome]:
     """Answers that change what was handed in take it up again, as the person did in their packet."""
     if assignment.status != "submitted" or signer.packet is None:
@@ -217,7 +218,7 @@ def _save_answers(
     return outcomes
 
 
-def _save(session: orm.Session, signer: Signer, entries: Sequence[Entry]) -> list[EntryOutcome]:
+def _save(session: orm.Session, signer: ballot_format.Signer, entries: Sequence[Entry]) -> list[EntryOutcome]:
     sent = [entry.client_uuid for entry in entries]
     known = {
         *session.scalars(select(Label.client_uuid).where(Label.client_uuid.in_(sent))),
@@ -241,7 +242,11 @@ def _told(entry: Any, refusal: Mapping[str, Any] | None, known: bool) -> EntryOu
 
 
 def _hand_in(
-    session: orm.Session, signer: Signer, assignment: Assignment, entry: SubmitEntry, so_far: Sequence[EntryOutcome]
+    session: orm.Session,
+    signer: ballot_format.Signer,
+    assignment: Assignment,
+    entry: ballot_format.SubmitEntry,
+    so_far: Sequence[EntryOutcome],
 ) -> EntryOutcome:
     aid = assignment.aid
     if assignment.status == "submitted":
@@ -259,7 +264,7 @@ def _hand_in(
 
 
 def _refused(raw: Any, reason: str) -> EntryOutcome:
-    kind = "".join(filter(str.isprintable, kind_of(raw)))[:SAID_MAX]
+    kind = "".join(filter(str.isprintable, ballot_format.kind_of(raw)))[:SAID_MAX]
     return EntryOutcome(kind, "refused", reason, _said(raw, "aid"), _said(raw, "criterion"))
 
 

@@ -11,17 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from calibration.arithmetic.calibration_error import (
-    MOST_LEVELS,
-    auroc,
-    bins_of,
-    brier,
-    by_chance,
-    calibration_error,
-    exceeded,
-    in_bins,
-    murphy,
-)
+from calibration.arithmetic import calibration_error
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes, tally
 from calibration.confidence.sureness import FIFTHS, HIGHEST, OF_VOTES, SHARE, VOTES, Sureness, surenesses
@@ -57,7 +47,7 @@ class Curve:
     def claimed(self) -> Array:
         """Mean confidence of each bin."""
         total = self.asked.sum(axis=0)
-        return in_bins(total * self.p, self.bins) / in_bins(total, self.bins)
+        return calibration_error.in_bins(total * self.p, self.bins) / calibration_error.in_bins(total, self.bins)
 
 
 @dataclass(frozen=True)
@@ -105,7 +95,7 @@ def _told(
 ) -> ConfidenceReading:
     """What estimates do not say of one rater and source."""
     error = next((single.value for single in found if single.statistic == "expected_calibration_error"), math.nan)
-    p = exceeded(chance, error) if len(chance) else math.nan
+    p = calibration_error.exceeded(chance, error) if len(chance) else math.nan
     return ConfidenceReading(
         sureness.rater,
         sureness.reference,
@@ -130,7 +120,7 @@ def _curve(sureness: Sureness, clusters: int) -> Curve:
         tally(cell, clusters * size, each).reshape(clusters, size)
         for each in (sureness.weight, sureness.weight * sureness.right)
     )
-    return Curve(p, bins_of(total), asked, right)
+    return Curve(p, calibration_error.bins_of(total), asked, right)
 
 
 def _estimates(
@@ -166,9 +156,11 @@ def _of_curve(
 
     def evaluate(summed: Array) -> Array:
         n, hits = summed[..., 0], summed[..., 1]
-        parts = murphy(n, hits, curve.p, curve.bins)
-        error = calibration_error(n, hits, curve.p, curve.bins)
-        return np.stack([error, brier(n, hits, curve.p), *parts, auroc(n, hits)], axis=-1)
+        parts = calibration_error.murphy(n, hits, curve.p, curve.bins)
+        error = calibration_error.calibration_error(n, hits, curve.p, curve.bins)
+        return np.stack(
+            [error, calibration_error.brier(n, hits, curve.p), *parts, calibration_error.auroc(n, hits)], axis=-1
+        )
 
     sums = np.stack([curve.asked, curve.right], axis=-1)
     values = evaluate(sums.sum(axis=0)[None])[0]
@@ -191,8 +183,12 @@ def _without_bias(
 ) -> Estimate:
     """The interval of a plug-in error: resampling adds noise once more, so the draws are moved down by twice their
     excess, and the interval begins at 0 where noise alone gives such an error."""
-    bins = "each level a bin" if len(curve.p) <= MOST_LEVELS else f"{len(curve.claimed)} bins of equal mass"
-    p = exceeded(chance, found.value)
+    bins = (
+        "each level a bin"
+        if len(curve.p) <= calibration_error.MOST_LEVELS
+        else f"{len(curve.claimed)} bins of equal mass"
+    )
+    p = calibration_error.exceeded(chance, found.value)
     often = float(f"{100 * p:.2g}")  # two digits, and 100 instead of 1e+02
     note = f"{bins}; plug-in, noise alone gives {chance.mean():.3f} (at least this in {often:g} % of draws)"
     if draws is not None and not math.isnan(found.low):
@@ -206,8 +202,8 @@ def _without_bias(
 
 def _chance(curve: Curve, settings: CalibrationSettings) -> Array:
     """Plug-in errors of noise alone."""
-    asked, right = (in_bins(each, curve.bins) for each in (curve.asked, curve.right))
-    return by_chance(asked, right, np.clip(curve.claimed, 0, 1), settings.resamples, settings.seed)
+    asked, right = (calibration_error.in_bins(each, curve.bins) for each in (curve.asked, curve.right))
+    return calibration_error.by_chance(asked, right, np.clip(curve.claimed, 0, 1), settings.resamples, settings.seed)
 
 
 def _mean(statistic: str, whole: Pair, sums: Array, settings: CalibrationSettings, note: str) -> Estimate:
@@ -220,7 +216,10 @@ def _mean(statistic: str, whole: Pair, sums: Array, settings: CalibrationSetting
 
 def _points(whole: Pair, curve: Curve, scale: str, settings: CalibrationSettings) -> Iterator[Estimate]:
     """Accuracy at each level or bin, the reliability curve from the least sure to the surest."""
-    asked, right = in_bins(curve.asked, curve.bins), in_bins(curve.right, curve.bins)
+    asked, right = (
+        calibration_error.in_bins(curve.asked, curve.bins),
+        calibration_error.in_bins(curve.right, curve.bins),
+    )
     for place in range(asked.shape[1]):
         levels = curve.p[curve.bins == place]
         at = replace(whole, sizes=asked[:, place])

@@ -11,17 +11,7 @@ import pandas as pd
 
 from calibration.arithmetic.columns import PAIRWISE
 from calibration.errors import CalibrationError
-from calibration.table.typed_cells import (
-    as_category,
-    as_number,
-    as_text,
-    is_number,
-    percent_number,
-    percent_rows,
-    refuse,
-    where,
-    with_text,
-)
+from calibration.table import typed_cells
 
 REQUIRED = ("item_id", "rater_id", "rater_kind", "criterion", "label", "cluster_id")
 TEXT_DEFAULTS = {"system_a": "", "system_b": "", "presentation": "", "category": "", "status": "", "rationale": ""}
@@ -49,21 +39,29 @@ def normalise(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, int]]:
     out = frame.reset_index(drop=True)
     for name in (*REQUIRED, *TEXT_DEFAULTS):
         if name in out.columns:
-            cells = as_text(out[name])
-            out[name] = cells if name == "rationale" else as_category(cells)  # at once: texts take ten times the memory
+            cells = typed_cells.as_text(out[name])
+            out[name] = (
+                cells if name == "rationale" else typed_cells.as_category(cells)
+            )  # at once: texts take ten times the memory
         else:
             out[name] = "" if name == "rationale" else _empty(out)
     for name in NUMBERS:
-        out[name] = as_number(out, name) if name in out.columns else np.nan
+        out[name] = typed_cells.as_number(out, name) if name in out.columns else np.nan
     for name in [one for one in EXTRA if one in out.columns]:
-        cells = as_category(as_text(out[name])) if name in EXTRA_TEXTS else as_number(out, name)
-        if (where(cells, bool) if name in EXTRA_TEXTS else cells.notna()).any():
+        cells = (
+            typed_cells.as_category(typed_cells.as_text(out[name]))
+            if name in EXTRA_TEXTS
+            else typed_cells.as_number(out, name)
+        )
+        if (typed_cells.where(cells, bool) if name in EXTRA_TEXTS else cells.notna()).any():
             out[name] = cells
         else:
             del out[name]
-    out["run"] = as_number(out, "run").fillna(1.0) if "run" in out.columns else 1.0
+    out["run"] = typed_cells.as_number(out, "run").fillna(1.0) if "run" in out.columns else 1.0
     whole = out["run"].mod(1).eq(0) & out["run"].ge(1)
-    refuse(out, ~whole, "bad_number", "run {run} is not a whole number from 1", "number the repeats 1, 2, ...")
+    typed_cells.refuse(
+        out, ~whole, "bad_number", "run {run} is not a whole number from 1", "number the repeats 1, 2, ..."
+    )
     out["run"] = out["run"].astype("int64")
     return out, _map_spellings(out)
 
@@ -88,19 +86,21 @@ def _refuse_absent(frame: pd.DataFrame) -> None:
 def _map_spellings(out: pd.DataFrame) -> dict[str, int]:
     """Write the five spellings as labels and statuses; how often each one was there."""
     aliases = {}
-    empty = where(out["label"], "".__eq__) & where(out["status"], "".__eq__)
-    unparsed = where(out["label"], "unparsed".__eq__)
+    empty = typed_cells.where(out["label"], "".__eq__) & typed_cells.where(out["status"], "".__eq__)
+    unparsed = typed_cells.where(out["label"], "unparsed".__eq__)
     for name, rows, column, value in (
-        ("tie_inconsistent", where(out["label"], "tie_inconsistent".__eq__), "label", "tie"),
-        ("n/a", where(out["label"], "n/a".__eq__), "label", "not_applicable"),
+        ("tie_inconsistent", typed_cells.where(out["label"], "tie_inconsistent".__eq__), "label", "tie"),
+        ("n/a", typed_cells.where(out["label"], "n/a".__eq__), "label", "not_applicable"),
         ("unparsed", unparsed, "status", "invalid"),
         ("empty label", empty, "status", "missing"),
     ):
         if rows.any():
             aliases[name] = int(rows.sum())
-            out[column] = with_text(out[column], rows, value)
-    out["label"] = as_category(with_text(out["label"], unparsed, ""))
-    out["status"] = as_category(with_text(out["status"], where(out["status"], "".__eq__), "ok"))
+            out[column] = typed_cells.with_text(out[column], rows, value)
+    out["label"] = typed_cells.as_category(typed_cells.with_text(out["label"], unparsed, ""))
+    out["status"] = typed_cells.as_category(
+        typed_cells.with_text(out["status"], typed_cells.where(out["status"], "".__eq__), "ok")
+    )
     if percents := _read_percents(out):
         aliases["percent"] = percents
     return aliases
@@ -109,14 +109,18 @@ def _map_spellings(out: pd.DataFrame) -> dict[str, int]:
 def _read_percents(out: pd.DataFrame) -> int:
     """Write percentages as numbers; how many."""
     texts = list(out["label"].cat.categories)
-    usable = where(out["status"], "ok".__eq__) & ~where(out["label"], lambda text: text in ("", "not_applicable"))
+    usable = typed_cells.where(out["status"], "ok".__eq__) & ~typed_cells.where(
+        out["label"], lambda text: text in ("", "not_applicable")
+    )
     label, criterion = (out[name].cat.codes.to_numpy().astype(np.intp) for name in ("label", "criterion"))
-    rows = percent_rows(texts, label, criterion, usable)
+    rows = typed_cells.percent_rows(texts, label, criterion, usable)
     if rows.any():
-        numbers = pd.Index(sorted({*texts, *map(percent_number, texts)}))
-        one, other = (numbers.get_indexer(pd.Index(names)) for names in (list(map(percent_number, texts)), texts))
+        numbers = pd.Index(sorted({*texts, *map(typed_cells.percent_number, texts)}))
+        one, other = (
+            numbers.get_indexer(pd.Index(names)) for names in (list(map(typed_cells.percent_number, texts)), texts)
+        )
         codes = np.where(rows, one[label], other[label])
-        out["label"] = as_category(pd.Series(pd.Categorical.from_codes(codes, numbers), out.index))
+        out["label"] = typed_cells.as_category(pd.Series(pd.Categorical.from_codes(codes, numbers), out.index))
     return int(rows.sum())
 
 
@@ -128,6 +132,6 @@ def known(frame: pd.DataFrame) -> pd.DataFrame:
 def kind_of(labels: Iterable[str], paired: bool = False) -> str:
     """`pairwise`, `rating` or `probe`, from a criterion's ok labels. `paired`: its rows name two systems."""
     seen = set(labels) - {"not_applicable"}
-    if seen and all(is_number(label) for label in seen):
+    if seen and all(typed_cells.is_number(label) for label in seen):
         return "rating"
     return "pairwise" if paired or seen <= set(PAIRWISE) else "probe"

@@ -18,20 +18,8 @@ from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, counted_t
 from annotation.judges.batches.batch_api import body_of, line_of
 from annotation.judges.defining.judge_file import Rung
 from annotation.judges.money.accounts import Account, as_sent
-from annotation.judges.queue import queue
+from annotation.judges.queue import queue, settling
 from annotation.judges.queue.queue import Claim, Work, claim
-from annotation.judges.queue.settling import (
-    CALLS,
-    STILL_OPEN,
-    Change,
-    Ended,
-    GivenBack,
-    Settled,
-    Worker,
-    clock,
-    let_go,
-    write_back,
-)
 from annotation.judges.replies.outcomes import Reply
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeCall
@@ -40,8 +28,8 @@ from db.tables import Study
 PENDING, AT_ONCE = "pending:", 200  # calls settled or planned again in one transaction
 LOST = Reply("dropped", 0.0, error="the batch ended without a line for this call; it may have been billed")
 HOLD = (
-    CALLS.update()
-    .where(CALLS.c.id == bindparam("call"))
+    settling.CALLS.update()
+    .where(settling.CALLS.c.id == bindparam("call"))
     .values(state="submitted", batch_id=bindparam("batch"), outcome=bindparam("sent"))
 )
 
@@ -69,22 +57,24 @@ def open_batches(session: Session, judge_ids: Sequence[int]) -> tuple[OpenBatch,
             Judge.name, JudgeCall.batch_id, func.count(), func.sum(JudgeCall.reserved), func.max(JudgeCall.lease_until)
         )
         .join(Judge, Judge.id == JudgeCall.judge_id)
-        .where(JudgeCall.judge_id.in_(judge_ids), JudgeCall.state == "submitted", STILL_OPEN)
+        .where(JudgeCall.judge_id.in_(judge_ids), JudgeCall.state == "submitted", settling.STILL_OPEN)
         .group_by(Judge.name, JudgeCall.batch_id)
         .order_by(func.min(JudgeCall.id))
     )
-    at = clock(session)
+    at = settling.clock(session)
     return tuple(
         OpenBatch(name, batch or "", calls, float(reserved), until is not None and until > at)
         for name, batch, calls, reserved, until in rows
     )
 
 
-def hold(session: Session, account: Account, worker: Worker, work: Sequence[Work], batch_id: str) -> Claim:
+def hold(session: Session, account: Account, worker: settling.Worker, work: Sequence[Work], batch_id: str) -> Claim:
     """Claim calls, reserve what they may cost, and write what of each will be in the batch. Calls that need no
     request are ended."""
     taken = claim(session, account, worker, work)
-    write_back(session, worker, [_ended(one.rows, one.step) for one in taken.taken if isinstance(one.step, Finish)])
+    settling.write_back(
+        session, worker, [_ended(one.rows, one.step) for one in taken.taken if isinstance(one.step, Finish)]
+    )
     asked = [(one.rows.call_id, one.step) for one in taken.taken if isinstance(one.step, Ask)]
     if asked:
         sent = [{"call": call, "batch": batch_id, "sent": f"{ask.rung} {ask.prompt.sha256}"} for call, ask in asked]
@@ -92,11 +82,16 @@ def hold(session: Session, account: Account, worker: Worker, work: Sequence[Work
     return taken
 
 
-def still_held(session: Session, worker: Worker, batch_id: str) -> int:
+def still_held(session: Session, worker: settling.Worker, batch_id: str) -> int:
     """How many calls still wait for a batch that is about to be created. Renews their lease."""
-    mine = CALLS.c.batch_id == batch_id, CALLS.c.state == "submitted", STILL_OPEN, CALLS.c.worker == worker.id
-    until = clock(session) + timedelta(seconds=worker.lease_s)
-    return _count(session, CALLS.update().where(*mine).values(lease_until=until))
+    mine = (
+        settling.CALLS.c.batch_id == batch_id,
+        settling.CALLS.c.state == "submitted",
+        settling.STILL_OPEN,
+        settling.CALLS.c.worker == worker.id,
+    )
+    until = settling.clock(session) + timedelta(seconds=worker.lease_s)
+    return _count(session, settling.CALLS.update().where(*mine).values(lease_until=until))
 
 
 def named(session: Session, judge_id: int, pending: str, batch_id: str) -> int:
@@ -104,13 +99,13 @@ def named(session: Session, judge_id: int, pending: str, batch_id: str) -> int:
     return _count(session, _waiting(judge_id, pending).values(batch_id=batch_id, worker=None, lease_until=None))
 
 
-def let_go_of(session: Session, worker: Worker, judge_id: int, pending: str) -> None:
+def let_go_of(session: Session, worker: settling.Worker, judge_id: int, pending: str) -> None:
     """Nobody creates this batch any more, and nobody knows whether it exists: others may look for it."""
-    until = clock(session) + timedelta(seconds=worker.lease_s)  # the provider may still be about to list it
+    until = settling.clock(session) + timedelta(seconds=worker.lease_s)  # the provider may still be about to list it
     session.execute(_waiting(judge_id, pending).values(worker=None, lease_until=until))
 
 
-def plan_again(session: Session, judge_id: int, worker: Worker, batch_id: str, *, held: bool = False) -> int:
+def plan_again(session: Session, judge_id: int, worker: settling.Worker, batch_id: str, *, held: bool = False) -> int:
     """Plan some calls of a batch again that nobody was billed for, and return their money; 0 when none is left.
 
     Calls that are held for a batch which is being created are left alone, but for this worker's own with `held`.
@@ -118,24 +113,29 @@ def plan_again(session: Session, judge_id: int, worker: Worker, batch_id: str, *
     free = (
         JudgeCall.worker == worker.id
         if held
-        else or_(JudgeCall.lease_until.is_(None), JudgeCall.lease_until < clock(session))
+        else or_(JudgeCall.lease_until.is_(None), JudgeCall.lease_until < settling.clock(session))
     )
     taken = _taken(session, judge_id, worker, JudgeCall.batch_id == batch_id, free)
-    write_back(session, worker, [GivenBack(row.id) for row in taken])
+    settling.write_back(session, worker, [settling.GivenBack(row.id) for row in taken])
     session.execute(update(JudgeCall).where(JudgeCall.id.in_([row.id for row in taken])).values(batch_id=None))
     return len(taken)
 
 
-def give_up(session: Session, judge_id: int, worker: Worker, batch_id: str) -> int:
+def give_up(session: Session, judge_id: int, worker: settling.Worker, batch_id: str) -> int:
     """Plan some calls of a batch again that may have been billed: what was reserved for them counts as spent."""
     taken = _taken(session, judge_id, worker, JudgeCall.batch_id == batch_id)
-    let_go(session, worker, judge_id)
+    settling.let_go(session, worker, judge_id)
     return len(taken)
 
 
 def waiting_keys(session: Session, judge_id: int, batch_id: str, limit: int) -> list[str]:
     """Keys of calls that still wait for this batch."""
-    mine = JudgeCall.judge_id == judge_id, JudgeCall.batch_id == batch_id, JudgeCall.state == "submitted", STILL_OPEN
+    mine = (
+        JudgeCall.judge_id == judge_id,
+        JudgeCall.batch_id == batch_id,
+        JudgeCall.state == "submitted",
+        settling.STILL_OPEN,
+    )
     return list(session.scalars(select(JudgeCall.key).where(*mine).order_by(JudgeCall.id).limit(limit)))
 
 
@@ -146,7 +146,12 @@ def has_calls(session: Session, judge_id: int, keys: Sequence[str]) -> bool:
 
 
 def settle(
-    session: Session, study: Study, account: Account, worker: Worker, batch_id: str, replies: Mapping[str, Reply | None]
+    session: Session,
+    study: Study,
+    account: Account,
+    worker: settling.Worker,
+    batch_id: str,
+    replies: Mapping[str, Reply | None],
 ) -> int:
     """Store what came back for calls by key, label them or plan them again; those settled before are left alone.
 
@@ -154,18 +159,18 @@ def settle(
     """
     rows = _taken(session, account.judge_id, worker, JudgeCall.batch_id == batch_id, JudgeCall.key.in_(replies))
     loaded = load_calls(session, study, [row.id for row in rows])
-    changes: list[Change] = []
+    changes: list[settling.Change] = []
     for row in rows:
         reply = replies[row.key]
         if reply is None:
-            changes.append(GivenBack(row.id))
+            changes.append(settling.GivenBack(row.id))
         else:
             changes += _settled(loaded[row.id], reply, row.outcome, account, batch_id)
-    write_back(session, worker, changes)
+    settling.write_back(session, worker, changes)
     return len(rows)
 
 
-def _settled(rows: CallRows, reply: Reply, sent: str, account: Account, batch_id: str) -> list[Change]:
+def _settled(rows: CallRows, reply: Reply, sent: str, account: Account, batch_id: str) -> list[settling.Change]:
     """As an ordinary reply is settled, but that a re-ask goes back into the queue: it is an ordinary request."""
     rung, prompt_sha256 = cast(tuple[Rung, str], tuple(sent.split()))
     price, ladder = account.resolved.priced.price, account.resolved.definition.structured
@@ -173,7 +178,7 @@ def _settled(rows: CallRows, reply: Reply, sent: str, account: Account, batch_id
     ask = Ask(Prompt((), prompt_sha256, "", {}), rung, "retry" if again else "first")
     tried = (*rows.tried, Tried(reply.outcome, rung, reply.text, reply.finish_reason))
     step = step_of(replace(rows, tried=tried), rung)
-    settled = Settled(
+    settled = settling.Settled(
         rows.call_id, {**as_row(reply, ask, price), "batch_id": batch_id}, spent_by(reply, price),
         counted_tries(tried), requeue=isinstance(step, Ask), judge=_of_judge(reply, rung, ladder),
     )  # fmt: skip
@@ -188,21 +193,24 @@ def _of_judge(reply: Reply, rung: Rung, ladder: Sequence[Rung]) -> dict[str, Any
     return {"stopped": reply.error or reply.outcome} if reply.outcome in ("format_rejected", "fatal") else {}
 
 
-def _ended(rows: CallRows, step: Finish) -> Ended:
-    return Ended(rows.call_id, rows.answered(step.answers), step)
+def _ended(rows: CallRows, step: Finish) -> settling.Ended:
+    return settling.Ended(rows.call_id, rows.answered(step.answers), step)
 
 
 def _waiting(judge_id: int, batch_id: str) -> Any:
-    return CALLS.update().where(
-        CALLS.c.judge_id == judge_id, CALLS.c.batch_id == batch_id, CALLS.c.state == "submitted", STILL_OPEN
+    return settling.CALLS.update().where(
+        settling.CALLS.c.judge_id == judge_id,
+        settling.CALLS.c.batch_id == batch_id,
+        settling.CALLS.c.state == "submitted",
+        settling.STILL_OPEN,
     )
 
 
-def _taken(session: Session, judge_id: int, worker: Worker, *which: ColumnElement[bool]) -> Sequence[Any]:
+def _taken(session: Session, judge_id: int, worker: settling.Worker, *which: ColumnElement[bool]) -> Sequence[Any]:
     """Submitted calls, leased so that what they came to can be written back; no other worker takes the same."""
-    submitted = JudgeCall.judge_id == judge_id, JudgeCall.state == "submitted", STILL_OPEN
+    submitted = JudgeCall.judge_id == judge_id, JudgeCall.state == "submitted", settling.STILL_OPEN
     some = select(JudgeCall.id).where(*submitted, *which).order_by(JudgeCall.id).limit(AT_ONCE)
-    until = clock(session) + timedelta(seconds=worker.lease_s)
+    until = settling.clock(session) + timedelta(seconds=worker.lease_s)
     return session.execute(
         update(JudgeCall)
         .where(JudgeCall.id.in_(some), *submitted)
@@ -229,7 +237,7 @@ class Filled:
 
 
 def fill(
-    engine: Engine, study: Study, account: Account, worker: Worker, pending: str, file: IO[bytes], at_most: int
+    engine: Engine, study: Study, account: Account, worker: settling.Worker, pending: str, file: IO[bytes], at_most: int
 ) -> Filled:
     """Write up to `at_most` lines into `file`. `account` has the price of batches."""
     judge = account.resolved.definition

@@ -66,7 +66,9 @@ def kills(runs: Many, fake: Fake, minutes: float) -> list[float]:
 def main() -> int:
     given = argparse.ArgumentParser()
     given.add_argument("--minutes", type=float, default=10)
-    minutes = given.parse_args().minutes
+    given.add_argument("--calls", type=int, default=CALLS, help="of the study; fewer end it before the time is over")
+    asked = given.parse_args()
+    minutes = asked.minutes
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         ledger, url = folder / "ledger.jsonl", f"sqlite:///{folder}/judge.db"
@@ -77,7 +79,7 @@ def main() -> int:
             fake.reset(latency_ms=1000 * LATENCY_S, jitter=0.3)
             upgrade(url)
             runs, words = Many(url, folder, fake), "several words of a report " * (KILOBYTES * 1000 // 52)
-            calls = min(CALLS, round(minutes * 60 * CONCURRENCY / LATENCY_S))
+            calls = min(asked.calls, round(minutes * 60 * CONCURRENCY / LATENCY_S))
             make_study(
                 runs.engine, calls // 2,
                 text=lambda number, side: f"[[q={0.9 if side == 'A' else 0.1}]] {number} {side} {words}",

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlalchemy import Engine, func, orm, select
 
 from annotation.facts.topic_facts import topics_of_one_text
+from annotation.judges.aligning.align_plan import kept_alignments, variants_tried
 from annotation.judges.defining.judge_file import JudgeFile, read_judge_file
 from annotation.people.principals import Principal, local_admin, study_for
 from annotation.planning.looks import keep_look, keep_plan, kept_looks, kept_plans, topics_labelled
@@ -28,6 +29,7 @@ from calibration.table.checking import without_examples
 from calibration.warnings.comparison_cautions import changed_plan
 from calipers import kept_reports, label_files
 from db.connect import reading, transaction
+from db.judge_tables import Judge
 from db.tables import HANDED_IN, Assignment, Criterion, Event, Label, Study
 
 NO_FILE = JudgeFile((), ())
@@ -190,7 +192,18 @@ def _about_the_study(session: orm.Session, study: Study) -> list[ReportWarning]:
         text = f"the reports of some topics are those of another, byte for byte ({shown}{more}): intervals and tests "
         text += "take one topic under several names for several independent ones; leave all but one out"
         warnings.append(ReportWarning("repeated_topics", text))
-    return warnings
+    return [*warnings, *_aligned(session, study)]
+
+
+def _aligned(session: orm.Session, study: Study) -> Iterator[ReportWarning]:
+    """How many wordings stand behind a judge that was made to agree; of these it alone was measured on these topics."""
+    for name, plan in kept_alignments(session, study).items():
+        made = select(Judge.id).where(Judge.study_id == study.id, Judge.name == name)
+        if session.scalar(made) is not None:
+            text = f"{name} is the best of {variants_tried(session, study, plan.judge)} wordings of {plan.judge} that "
+            text += f"were tried on {len(plan.seen)} topics; it has no label there, and of these wordings it alone was "
+            text += "asked about the others: say how many were tried"
+            yield ReportWarning("aligned", text, name)
 
 
 def _without_families(settings: CalibrationSettings) -> Iterator[ReportWarning]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
@@ -18,7 +18,7 @@ from annotation.judges.stress_tests.stress_plan import answered, own_account
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
 from annotation.studies import audit, protocol_of
-from db.judge_tables import Judge
+from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
 from db.tables import Event, Item, Study, Topic
 
 ALIGN = "align"  # marks the calls, as a kind of stress test does: what they say is never a label
@@ -137,6 +137,17 @@ def keep_alignment(session: Session, study: Study, plan: Alignment) -> None:
 def kept_alignments(session: Session, study: Study) -> dict[str, Alignment]:
     """Every plan by the name of the judge that was made by it."""
     return {plan.name: plan for plan in _kept(session, study)}
+
+
+def variants_tried(session: Session, study: Study, judge: str) -> int:
+    """How many wordings of this judge were tried on topics that some step sees."""
+    asked = (
+        select(func.count(JudgeCall.config_id.distinct()))
+        .join(Judge, Judge.id == JudgeCall.judge_id)
+        .join(JudgeCallAssignment, JudgeCallAssignment.call_id == JudgeCall.id)  # a request to rewrite serves no item
+        .where(Judge.study_id == study.id, Judge.name == judge, JudgeCall.stress == ALIGN)
+    )
+    return session.scalar(asked) or 0
 
 
 def _kept(session: Session, study: Study) -> list[Alignment]:

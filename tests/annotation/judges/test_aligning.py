@@ -20,9 +20,11 @@ from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.queue_rules import queue_rules
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.running.run import run_judges
+from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts
 from app.commands.judges.align import as_toml, shortcuts
+from app.results.study_reports import study_report
 from db.connect import reading, transaction
 from db.judge_tables import Judge, JudgeAttempt, JudgeCall
 from db.tables import Study
@@ -151,7 +153,7 @@ def test_a_judge_with_the_wording_that_was_made_is_never_asked_about_a_topic_tha
     template = wording.with_instructions(template_of(parse_protocol(protocol_text())), "Weigh sources.")
     with transaction(sqlite) as session:
         keep_topics_shown(session, session.get_one(Study, study), "mini-aligned", plan.seen, template)
-    aligned = mini.model_copy(update={"name": "any", "prompt": "made.txt", "prompt_text": template})
+    aligned = mini.model_copy(update={"name": "mini-aligned", "prompt": "made.txt", "prompt_text": template})
     (made,) = plan_judges(sqlite, study, [aligned], describe=describe)
     assert (made.items, made.calls) == (5, 10)
     asked = len(model.asked)
@@ -160,8 +162,14 @@ def test_a_judge_with_the_wording_that_was_made_is_never_asked_about_a_topic_tha
     with reading(sqlite) as session:
         row = session.get_one(Study, study)
         verdicts = load_verdicts(session, row)
-        assert set(verdicts["cluster_id"][verdicts["rater_id"] == "any"]) == set(plan.unseen)
-        assert items_shown_to(session, row) == {"any": 8}, "what exports say beside its numbers"
+        assert set(verdicts["cluster_id"][verdicts["rater_id"] == "mini-aligned"]) == set(plan.unseen)
+        assert items_shown_to(session, row) == {"mini-aligned": 8}, "what exports say beside its numbers"
+        (told,) = (
+            one
+            for one in study_report(session, local_admin(row), resamples=99).report.warnings
+            if one.code == "aligned"
+        )
+    assert "tried on 8 topics; it has no label there" in told.text
 
 
 def test_instructions_are_plain_words_of_a_prompt_that_stays_whole() -> None:

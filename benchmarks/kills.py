@@ -75,20 +75,22 @@ def main() -> int:
         command = [sys.executable, str(FAKE), "--port", "0", "--ledger", str(ledger)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
-            fake = Fake(process.stdout.readline().split()[1], ledger)
-            fake.reset(latency_ms=1000 * LATENCY_S, jitter=0.3)
-            upgrade(url)
-            runs, words = Many(url, folder, fake), "several words of a report " * (KILOBYTES * 1000 // 52)
-            calls = min(asked.calls, round(minutes * 60 * CONCURRENCY / LATENCY_S))
-            make_study(
-                runs.engine, calls // 2,
-                text=lambda number, side: f"[[q={0.9 if side == 'A' else 0.1}]] {number} {side} {words}",
-            )  # fmt: skip
-            at = kills(runs, fake, minutes)
-            fake.set(latency_ms=20)
-            runs.finish()
-            figures = found(runs, fake, at)
-            process.terminate()
+            try:
+                fake = Fake(process.stdout.readline().split()[1], ledger)
+                fake.reset(latency_ms=1000 * LATENCY_S, jitter=0.3)
+                upgrade(url)
+                runs, words = Many(url, folder, fake), "several words of a report " * (KILOBYTES * 1000 // 52)
+                calls = min(asked.calls, round(minutes * 60 * CONCURRENCY / LATENCY_S))
+                make_study(
+                    runs.engine, calls // 2,
+                    text=lambda number, side: f"[[q={0.9 if side == 'A' else 0.1}]] {number} {side} {words}",
+                )  # fmt: skip
+                at = kills(runs, fake, minutes)
+                fake.set(latency_ms=20)
+                runs.finish(runs=100)
+                figures = found(runs, fake, at)
+            finally:  # whatever happened, nobody waits for a provider that never ends
+                process.terminate()
     record(figures)
     for figure in figures:
         print(figure)

@@ -156,7 +156,9 @@ def labels_of(session: Session, study: tables.Study, judges: Path | None) -> pd.
         return verdicts
     protocol = protocol_of(study)
     panels, chosen = read_judge_file(judges, protocol).panels, settings_of(protocol, study.seed)
-    return with_panels(verdicts, panels, chosen, allow_tie=protocol.answers.allow_tie)[0]
+    return with_panels(
+        verdicts, panels, chosen, allow_tie=protocol.answers.allow_tie, pairs=protocol.task_type == "pairwise_choice"
+    )[0]
 
 
 def tool_files(

@@ -19,12 +19,18 @@ BASELINES = ("constant_judge_baseline", "constant_judge_baseline_by_system")
 
 
 def with_panels(
-    verdicts: pd.DataFrame, panels: Sequence[PanelDefinition], settings: CalibrationSettings, *, allow_tie: bool
+    verdicts: pd.DataFrame,
+    panels: Sequence[PanelDefinition],
+    settings: CalibrationSettings,
+    *,
+    allow_tie: bool,
+    pairs: bool,
 ) -> tuple[pd.DataFrame, tuple[ReportWarning, ...]]:
     """The verdicts and the panels' beside them, with what must be known of each panel.
 
     Measured weights are agreements with the annotators on a seeded share of the clusters; those yield no verdicts for
-    that panel, and a member that does no better there than a constant answer has weight 0.
+    that panel, and a member that does no better there than a constant answer has weight 0. `pairs`: A and B are sides
+    of a pair.
     """
     tables, warnings = [verdicts], []
     for panel in panels:
@@ -38,7 +44,7 @@ def with_panels(
             how += f"({', '.join(held_out)}), for which it has no verdicts"
         decisions = None
         if panel.rule == "learned":
-            decisions, weights, how = _learned(verdicts, panel, settings)
+            decisions, weights, how = _learned(verdicts, panel, settings, pairs)
         tables.append(panel_verdicts(votes, panel, weights, allow_tie=allow_tie, learned=decisions))
         warnings.append(_about(panel, how, weights, tables[-1]))
     kept = [table for table in tables if len(table)]
@@ -46,10 +52,10 @@ def with_panels(
 
 
 def _learned(
-    verdicts: pd.DataFrame, panel: PanelDefinition, settings: CalibrationSettings
+    verdicts: pd.DataFrame, panel: PanelDefinition, settings: CalibrationSettings, pairs: bool
 ) -> tuple[dict[tuple[str, str], Decision], dict[str, float], str]:
     """What the model says of each question, the members' weights in it, and both in words."""
-    found = learned_votes(verdicts, panel.members, settings.seed)
+    found = learned_votes(verdicts, panel.members, settings.seed, pairs=pairs)
     if found.note:
         return {}, dict.fromkeys(panel.members, 0.0), f"no model: {found.note}"
     rows = zip(*(found.votes[name] for name in ("item_id", "criterion", "label", "share")), strict=True)
@@ -59,11 +65,19 @@ def _learned(
 
 
 def _worth(verdicts: pd.DataFrame, panel: PanelDefinition, settings: CalibrationSettings) -> str:
-    among = verdicts[(verdicts["rater_kind"] == "human") | verdicts["rater_id"].isin(panel.members)]
-    worth = effective_judges(among, panel.members, settings)
+    """Of those that answered: a member that was planned and not run yet is in no table."""
+    present = {*verdicts["rater_id"][(verdicts["rater_kind"] == "judge") & (verdicts["status"] == "ok")]}
+    members = [member for member in panel.members if member in present]
+    among = verdicts[(verdicts["rater_kind"] == "human") | verdicts["rater_id"].isin(members)]
+    said = (
+        f"its {len(members)} members"
+        if len(members) == len(panel.members)
+        else (f"the {len(members)} of its {len(panel.members)} members that answered")
+    )
+    worth = effective_judges(among, members, settings)
     if math.isnan(worth.value):
-        return f"how many independent judges its {len(panel.members)} members are worth is not defined"
-    return f"its {len(panel.members)} members are worth {worth.value:.1f} independent judges"
+        return f"how many independent judges {said} are worth is not defined"
+    return f"{said} are worth {worth.value:.1f} independent judges"
 
 
 def fit_clusters(clusters: Iterable[str], seed: int, share: float) -> list[str]:

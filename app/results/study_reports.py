@@ -67,7 +67,13 @@ def study_report(
         blind = tuple(_without_families(settings))
         settings = replace(settings, families={})
     verdicts, left_out = without_examples(verdicts, {one.name: one.examples for one in file.judges})
-    verdicts, derived = with_panels(verdicts, file.panels, settings, allow_tie=protocol.answers.allow_tie)
+    verdicts, derived = with_panels(
+        verdicts,
+        file.panels,
+        settings,
+        allow_tie=protocol.answers.allow_tie,
+        pairs=protocol.task_type == "pairwise_choice",
+    )
     verdicts, settings = together(verdicts, settings, others)
     if len(verdicts) > label_files.MANY_ROWS:
         verdicts = _slim(verdicts)

@@ -28,12 +28,13 @@ class LearnedVotes:
     note: str = ""
 
 
-def learned_votes(verdicts: pd.DataFrame, judges: Sequence[str], seed: int = 0) -> LearnedVotes:
+def learned_votes(verdicts: pd.DataFrame, judges: Sequence[str], seed: int = 0, *, pairs: bool) -> LearnedVotes:
     """People's likeliest answer to every question that some of `judges` answered, by multinomial logistic regression.
 
     `verdicts`: checked, a row an answer. A judge enters by the share of its answers, over orders and repeats, that are
     each label; so judges that err together share their weight. People enter by the shares of their answers, a question
-    counting once. Of pairs every question is also learnt with its sides exchanged, so that no side is preferred.
+    counting once. `pairs`: A and B are the sides of a pair, and every question is also learnt with them exchanged, so
+    that no side is preferred; of statements they are labels like any other.
     Clusters are dealt into 10 parts by the seed: a question is answered by the model that saw no label of its cluster,
     or by one of all labels where its cluster has none. Ridge penalty 1 (scikit-learn's). Undefined with labels of fewer
     than 5 clusters, or with one label alone.
@@ -57,7 +58,7 @@ def learned_votes(verdicts: pd.DataFrame, judges: Sequence[str], seed: int = 0) 
         return LearnedVotes(nothing, {}, 0, f"labels of {count} clusters are too few; {FEWEST} are the fewest")
     if (said.sum(axis=0) > 0).sum() < 2:
         return LearnedVotes(nothing, {}, 0, "people gave one answer alone")
-    mirror = [labels.index(PAIR.get(label, label)) for label in labels] if {*PAIR} <= {*labels} else []
+    mirror = [labels.index(PAIR.get(label, label)) for label in labels] if pairs and {*PAIR} <= {*labels} else []
     part, folds = _parts(cluster, known, min(FOLDS, count), seed)
     likely = np.zeros((len(questions), len(labels)))
     for number in range(-1, folds):

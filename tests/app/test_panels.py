@@ -55,7 +55,7 @@ def panel(**more: Any) -> PanelDefinition:
 
 
 def test_a_panel_is_a_rater_of_the_report_with_the_summed_cost() -> None:
-    table, (said,) = with_panels(study(), [panel()], FEW, allow_tie=False)
+    table, (said,) = with_panels(study(), [panel()], FEW, allow_tie=False, pairs=True)
     own = table[table["rater_id"] == "three [panel]"]
     assert len(own) == 80
     assert own["cost_usd"].tolist() == pytest.approx([0.03] * 80)
@@ -84,7 +84,7 @@ def test_the_topics_that_fitted_the_weights_have_no_verdicts_of_the_panel() -> N
     frame = study()
     held_out = fit_clusters(frame["cluster_id"], FEW.seed, 0.3)
     assert len(held_out) == 6
-    table, (said,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=False)
+    table, (said,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=False, pairs=True)
     own = table[table["rater_id"] == "three [panel]"]
     assert set(own["cluster_id"]) == set(frame["cluster_id"]) - set(held_out)
     assert "weights measured on 6 of 20 clusters" in said.text
@@ -92,7 +92,7 @@ def test_the_topics_that_fitted_the_weights_have_no_verdicts_of_the_panel() -> N
     # what is reported on cannot reach the weights
     outside = ~frame["cluster_id"].isin(held_out)
     frame.loc[outside & (frame["rater_id"] == "ann"), "label"] = "A"
-    again, (same,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=False)
+    again, (same,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=False, pairs=True)
     assert again[again["rater_id"] == "three [panel]"]["label"].tolist() == own["label"].tolist()
     assert same.text == said.text
     lost = [one.code for one in calibrate(table, FEW).warnings if one.rater == "three [panel]"]
@@ -104,7 +104,7 @@ def test_the_topics_that_fitted_the_weights_have_no_verdicts_of_the_panel() -> N
 
 
 def test_that_a_panel_has_no_order_is_no_fault_but_that_of_others_is() -> None:
-    table, _ = with_panels(study(), [panel()], FEW, allow_tie=False)
+    table, _ = with_panels(study(), [panel()], FEW, allow_tie=False, pairs=True)
     warnings = calibrate(table, FEW).warnings
     assert "order_unknown" in {one.code for one in warnings}
     assert "order_unknown" not in {one.code for one in without_explained(warnings, [panel()], table)}
@@ -115,7 +115,7 @@ def test_that_a_panel_has_no_order_is_no_fault_but_that_of_others_is() -> None:
 def test_a_panel_that_nobody_can_weigh_decides_nothing_and_says_so() -> None:
     frame = study()
     frame.loc[frame["rater_kind"] == "judge", "label"] = "A"
-    table, (said,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=True)
+    table, (said,) = with_panels(frame, [panel(**MEASURED)], FEW, allow_tie=True, pairs=True)
     own = table[table["rater_id"] == "three [panel]"]
     assert set(own["status"]) == {"missing"}
     assert own["label"].isna().all()
@@ -124,7 +124,7 @@ def test_a_panel_that_nobody_can_weigh_decides_nothing_and_says_so() -> None:
 
 
 def test_a_learned_panel_is_a_candidate_and_says_what_its_members_weigh_and_are_worth() -> None:
-    table, (said,) = with_panels(study(), [panel(rule="learned")], FEW, allow_tie=False)
+    table, (said,) = with_panels(study(), [panel(rule="learned")], FEW, allow_tie=False, pairs=True)
     own = table[table["rater_id"] == "three [panel]"]
     assert len(own) == 80, "every topic has verdicts: each from a model that did not see it"
     assert own["cost_usd"].tolist() == pytest.approx([0.03] * 80)
@@ -135,14 +135,25 @@ def test_a_learned_panel_is_a_candidate_and_says_what_its_members_weigh_and_are_
     report = calibrate(table, FEW)
     assert report.choice is not None
     assert "three [panel]" in {one.judge for one in report.choice.candidates}
-    few, (why,) = with_panels(study(topics=3), [panel(rule="learned")], FEW, allow_tie=False)
+    few, (why,) = with_panels(study(topics=3), [panel(rule="learned")], FEW, allow_tie=False, pairs=True)
     assert set(few["status"][few["rater_id"] == "three [panel]"]) == {"missing"}
     assert "no model: labels of 3 clusters are too few" in why.text
 
 
+def test_a_member_without_verdicts_yet_ends_no_report() -> None:
+    members = ("good", "fair", "late")
+    table, (said,) = with_panels(study(), [panel(rule="learned", members=members)], FEW, allow_tie=False, pairs=True)
+    assert set(table["status"][table["rater_id"] == "three [panel]"]) == {"ok"}
+    assert re.search(r"the 2 of its 3 members that answered are worth \d\.\d independent judges", said.text)
+    _, (told,) = with_panels(
+        study(), [panel(rule="learned", members=("good", "late"))], FEW, allow_tie=False, pairs=True
+    )
+    assert "how many independent judges the 1 of its 2 members that answered are worth is not defined" in told.text
+
+
 def test_without_panels_nothing_changes() -> None:
     frame = study()
-    table, warnings = with_panels(frame, [], FEW, allow_tie=False)
+    table, warnings = with_panels(frame, [], FEW, allow_tie=False, pairs=True)
     assert table is frame
     assert warnings == ()
 

@@ -316,4 +316,4 @@ def test_votes_are_learned_from_five_topics_on(topics: int, learned: bool) -> No
         pd.DataFrame({**rows, "rater_id": rater, "rater_kind": kind, "label": answers})
         for rater, kind in (("ann", "human"), ("j", "judge"))
     )
-    assert len(learned_votes(frame, ["j"]).votes) == topics * learned
+    assert len(learned_votes(frame, ["j"], pairs=True).votes) == topics * learned

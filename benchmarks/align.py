@@ -25,7 +25,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from annotation.judges.aligning import align_plan, measuring, trying
+from annotation.judges.aligning import align_plan, measuring, spending, trying
 from annotation.judges.planning.plan import plan_judges
 from annotation.judges.running.run import run_judges
 from benchmarks.promises import Promise, promise, tell
@@ -66,7 +66,7 @@ def aligned(folder: Path, seed: int, *, moves: bool) -> tuple[bool, bool]:
         gain = stress_effect(scores.before, scores.after, scores.topics).difference
         claimed = gain.low > 0
         told += f"; {100 * gain.value:+.1f} [{100 * gain.low:.1f}, {100 * gain.high:.1f}] on {gain.clusters} unseen"
-    spent = trying.spent_on(engine, study, plan)
+    spent = spending.spent_on(engine, study, plan)
     engine.dispose()
     print(
         f"  seed {seed}, {'planted' if moves else 'nothing'}: {told}; {spent:.4f} USD; {found.best.text!r}", flush=True

@@ -6,7 +6,7 @@ from typing import Any
 from sqlalchemy import CheckConstraint, ForeignKey, Index, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from db.types import Record, now, one_of
+from db.types import Limit, Record, now, one_of
 
 CALL_STATES = ("planned", "leased", "submitted", "done", "failed")
 UNFINISHED = one_of("state", ("planned", "leased", "submitted"))
@@ -23,7 +23,7 @@ class Judge(Record):
     family: Mapped[str] = mapped_column(default="")
     spent: Mapped[float] = mapped_column(default=0.0)
     reserved: Mapped[float] = mapped_column(default=0.0)
-    max_cost: Mapped[float | None]
+    max_cost: Mapped[float | None] = mapped_column(Limit)
     paused_until: Mapped[datetime | None]
     stopped: Mapped[str | None]  # why no more calls are made, in words
     rung: Mapped[int] = mapped_column(default=0)  # step of the structured-output ladder that last worked

@@ -1,10 +1,11 @@
 """Column types and constraint names shared by all tables."""
 
+import math
 import secrets
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, Dialect, MetaData, orm
+from sqlalchemy import JSON, DateTime, Dialect, Double, MetaData, orm
 from sqlalchemy.types import TypeDecorator
 
 NAMING = {
@@ -32,6 +33,18 @@ class UtcDateTime(TypeDecorator[datetime]):
             return None
         # SQLite forgets the zone; what process_bind_param wrote was UTC
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Limit(TypeDecorator[float]):
+    """The most that something may come to; NULL is no limit. nan is refused, since SQLite stores it as NULL."""
+
+    impl = Double
+    cache_ok = True
+
+    def process_bind_param(self, value: float | None, dialect: Dialect) -> float | None:
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"{value} is no limit that can be kept")
+        return value
 
 
 def now() -> datetime:

@@ -106,6 +106,16 @@ def test_without_the_extra_the_command_says_what_to_install(aligning: Aligning) 
     assert "pip install 'calipers[align]'" in aligning(*ALIGN, exit_code=1)
 
 
+def test_a_prompt_that_somebody_wrote_is_not_overwritten(aligning: Aligning) -> None:
+    own = aligning.folder / "prompts" / "mini-aligned.txt"
+    own.parent.mkdir()
+    own.write_text("Mine.")
+    said = " ".join(aligning(*ALIGN, exit_code=1).split())
+    assert "mini-aligned.txt is there already and judges.toml has no judge 'mini-aligned'" in said
+    assert own.read_text() == "Mine."
+    assert "plan it with: calipers judge run" in aligning(*ALIGN, "--name", "other", exit_code=1)
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [

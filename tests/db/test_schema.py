@@ -266,6 +266,14 @@ def test_times_come_back_aware_and_naive_ones_are_refused(engine: Engine) -> Non
         session.add(t.Study(name="n", protocol_text="", protocol_sha256="", seed=1, created_at=naive))
 
 
+@pytest.mark.parametrize("limit", [float("nan"), float("inf")])
+def test_a_judges_budget_that_is_no_number_is_refused_where_sqlite_would_store_no_limit(
+    engine: Engine, limit: float
+) -> None:
+    with pytest.raises(StatementError, match="is no limit that can be kept"), transaction(engine) as session:
+        session.execute(sa.update(jt.Judge).values(max_cost=limit))
+
+
 def test_readers_do_not_write(engine: Engine) -> None:
     with pytest.raises((DBAPIError, DatabaseError), match=r"read-?only"), reading(engine) as session:
         a_study(session)

@@ -4,10 +4,11 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import func, or_, select
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
@@ -18,7 +19,7 @@ from annotation.judges.stress_tests.stress_plan import answered, own_account
 from annotation.labels.current_labels import counted_labels
 from annotation.leaks.redaction import redactor_of
 from annotation.studies import audit, protocol_of
-from db.judge_tables import Judge, JudgeCall, JudgeCallAssignment
+from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
 from db.tables import Event, Item, Study, Topic
 
 ALIGN = "align"  # marks the calls, as a kind of stress test does: what they say is never a label
@@ -32,10 +33,11 @@ Said = tuple[str, str]  # what a person answered, and why
 
 @dataclass(frozen=True)
 class Alignment:
-    """What was fixed before anything was tried. Topics by key; `budget` and `spent_before` in USD.
+    """What was fixed before anything was tried. Topics by key; `budget` and `tried_before` in USD.
 
     `written_from` and `chosen_on` are the seen topics: variants are written from people's verdicts on the one half, and
     compared on the other. `unseen`: the others that people labelled, on which the last variant alone is measured.
+    `tried_before`: what earlier alignments of the judge cost.
     """
 
     judge: str
@@ -46,7 +48,7 @@ class Alignment:
     variants: int
     examples: int
     budget: float
-    spent_before: float
+    tried_before: float = 0.0
 
     @property
     def seen(self) -> tuple[str, ...]:
@@ -91,6 +93,8 @@ def plan_alignment(
     otherwise than was kept, `too_few_topics`, `not_planned`, `cannot_align`.
     """
     refuse_unaligned(definition, study)
+    if not math.isfinite(budget):
+        raise AnnotationError("bad_option", f"--budget {budget}: say a number of USD")
     if not NAME.fullmatch(name):
         raise AnnotationError(
             "bad_option", f"--name {name!r:.80}: letters, digits, '-', '_' and '.' make a judge's name"
@@ -121,11 +125,26 @@ def plan_alignment(
     seen = sorted(keys, key=lambda key: (key not in before, _coin(study.seed, key)))[:count]
     half = math.ceil(count / 2)
     ordered = sorted(seen, key=lambda key: _coin(study.seed, f"half|{key}"))
-    spent = session.get_one(Judge, own.judge_id).spent
+    before_this = tried_for(session, session.get_one(Judge, own.judge_id))
     return Alignment(
         definition.name, name, tuple(sorted(ordered[half:])), tuple(sorted(ordered[:half])),
-        tuple(sorted(keys - {*seen})), variants, examples, budget, spent,
+        tuple(sorted(keys - {*seen})), variants, examples, budget, before_this,
     )  # fmt: skip
+
+
+def tried_for(session: Session, judge: Judge) -> float:
+    """USD that every alignment of this judge has come to: its account without what its other calls cost.
+
+    A try whose cost nobody knows is in the account alone, with all that was reserved for it; it counts here whatever
+    call it was of, so the sum is never too low.
+    """
+    others = (
+        select(func.sum(JudgeAttempt.cost))
+        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
+        .where(JudgeCall.judge_id == judge.id, or_(JudgeCall.stress.is_(None), JudgeCall.stress != ALIGN))
+        .where(JudgeAttempt.kind != "surplus")  # it came back after its lease was lost, and is in no account
+    )
+    return judge.spent - (session.scalar(others) or 0.0)
 
 
 def keep_alignment(session: Session, study: Study, plan: Alignment) -> None:
@@ -153,10 +172,12 @@ def variants_tried(session: Session, study: Study, judge: str) -> int:
 def _kept(session: Session, study: Study) -> list[Alignment]:
     rows = select(Event.data).where(Event.study_id == study.id, Event.kind == "audit", Event.what == KEPT)
     lists = ("written_from", "chosen_on", "unseen")
-    return [
-        Alignment(**{**data, **{name: tuple(data[name]) for name in lists}})
-        for data in session.scalars(rows.order_by(Event.id))
-    ]
+    names = {one.name for one in fields(Alignment)}
+    found = []
+    for data in session.scalars(rows.order_by(Event.id)):
+        given: dict[str, Any] = {name: data[name] for name in names & data.keys()}
+        found.append(Alignment(**{**given, **{name: tuple(data[name]) for name in lists}}))
+    return found
 
 
 def _coin(seed: int, key: str) -> str:

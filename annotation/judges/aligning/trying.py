@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from sqlalchemy import Engine, func, select, update
+from sqlalchemy import Engine, select, update
 from sqlalchemy.orm import Session
 
 from annotation.errors import AnnotationError
-from annotation.judges.aligning import align_plan, rewriting, wording
+from annotation.judges.aligning import align_plan, rewriting, spending, wording
 from annotation.judges.aligning.search import Scored, Search, gepa_search
 from annotation.judges.asking import client, examples, own_prompts
 from annotation.judges.asking.material import CHUNK
@@ -19,10 +19,8 @@ from annotation.judges.running.run import run_judges
 from annotation.judges.stress_tests import stress_plan, stressed_verdicts
 from annotation.studies import protocol_of
 from db.connect import reading, transaction
-from db.judge_tables import Judge, JudgeAttempt, JudgeCall, JudgeCallAssignment
-from db.tables import Assignment, Item, Study, System, Topic
-
-SPARE = 1.5  # of what measuring is expected to cost, set aside before anything is tried
+from db.judge_tables import Judge
+from db.tables import Item, Study, System, Topic
 
 
 class Interrupted(Exception):
@@ -72,18 +70,18 @@ class Trial:
             self._titles = dict(session.execute(titles.where(Item.id.in_(self._topics))).all())
             named = select(System.key, System.public_name).where(System.study_id == study.id)
             self._systems = sorted({name for row in session.execute(named) for name in row if name})
-            self.measuring = SPARE * _measuring(session, self._own, self.plan.seen)
+            self.measuring = spending.kept_for_measuring(session, study, self._own, self.plan.seen)
         if self._own.resolved.priced.price is None:
             text = f"judge {self.definition.name!r} has no price, so no budget can be kept; give it one in judges.toml"
             raise AnnotationError("no_price", text)
+        if not math.isfinite(self.measuring):
+            raise AnnotationError("budget", f"nobody knows what a call of judge {self.definition.name!r} costs")
         if self.measuring >= self.plan.budget:
             raise AnnotationError(
                 "budget", f"measuring the result alone may take {self.measuring:.2f} USD; give a larger --budget"
             )
-        definition = self.definition.model_copy(update={"max_cost": self._cap()})
-        self._definition = definition
         with transaction(self.engine) as session:
-            session.execute(update(Judge).where(Judge.id == self._own.judge_id).values(max_cost=definition.max_cost))
+            session.execute(update(Judge).where(Judge.id == self._own.judge_id).values(max_cost=self._cap(session)))
         try:
             return self._try_all(seed)
         finally:
@@ -92,7 +90,8 @@ class Trial:
                 session.execute(own.values(max_cost=self.definition.max_cost))
 
     def _try_all(self, seed: int) -> Outcome:
-        definition = self._definition
+        with reading(self.engine) as session:
+            definition = self.definition.model_copy(update={"max_cost": self._cap(session)})
         rewrite = rewriting.Rewriter(
             self.engine,
             self.study_id,
@@ -122,21 +121,26 @@ class Trial:
 
     def over(self) -> bool:
         """Whether nothing more may be tried."""
-        if not self.ended and self.spent() >= self._cap() - self.plan.spent_before:
-            self.ended = "the budget"
+        with reading(self.engine) as session:
+            if not self.ended and self._room(session) <= 0:
+                self.ended = "the budget"
         return bool(self.ended) or len(self.variants) > self.plan.variants
 
     def spent(self) -> float:
         """USD since the plan was kept."""
         with reading(self.engine) as session:
-            judge = session.get_one(Judge, self._own.judge_id)
-            return judge.spent + judge.reserved - self.plan.spent_before
+            return spending.spent_on_trying(session, session.get_one(Judge, self._own.judge_id), self.plan)
 
-    def _cap(self) -> float:
-        """What the judge may have cost in all once trying has ended."""
-        own = self.definition.max_cost
-        cap = self.plan.spent_before + self.plan.budget - self.measuring
-        return cap if own is None else min(own, cap)
+    def _room(self, session: Session) -> float:
+        """USD that trying may still cost, beside what measuring needs and within the judge's own max_cost."""
+        judge, own = session.get_one(Judge, self._own.judge_id), self.definition.max_cost
+        room = self.plan.budget - self.measuring - spending.spent_on_trying(session, judge, self.plan)
+        return room if own is None else min(room, own - judge.spent - judge.reserved)
+
+    def _cap(self, session: Session) -> float:
+        """What the judge may have cost in all once trying has ended, whatever else it was asked until now."""
+        judge = session.get_one(Judge, self._own.judge_id)
+        return judge.spent + judge.reserved + self._room(session)
 
     def _items(self, topics: Sequence[str]) -> list[int]:
         return [item for item, topic in self._topics.items() if topic in topics]
@@ -166,7 +170,6 @@ class Trial:
                 for one in stressed_verdicts.answers_of(session, study, account, items[start:][:CHUNK])
                 if one.repeat == 1 and self._people.get((one.item, one.criterion))
             ]
-            variant.usd_a_call = _usd_a_call(session, account)
         chosen_on = {*self._items(self.plan.chosen_on)}
         for item in {one.item for one in found} & chosen_on:
             variant.scores[item] = self._item_score(found, item)
@@ -189,7 +192,7 @@ class Trial:
             known = stress_plan.known_keys(session, made)
             new = [copy for copy in made if copy.key not in known]
             stress_plan.write_copies(session, study, self._own, align_plan.ALIGN, new, variant.template)
-        own = self._definition.model_copy(update={"template": variant.template})
+            own = self.definition.model_copy(update={"template": variant.template, "max_cost": self._cap(session)})
         if not self.ended:
             ran = run_judges(self.engine, self.study_id, [own], stress=align_plan.ALIGN, transport=self.transport)
             if ran.interrupted:
@@ -228,44 +231,3 @@ class Trial:
         start = self.variants[""]
         whole = [one for one in self.variants.values() if one.scores.keys() == start.scores.keys()]
         return max((one for one in whole if one is start or not one.is_constant(people)), key=lambda one: one.mean)
-
-
-def spent_on(engine: Engine, study_id: int, plan: align_plan.Alignment) -> float:
-    """USD that trying and measuring have come to."""
-    with reading(engine) as session:
-        both = select(Judge).where(Judge.study_id == study_id, Judge.name.in_((plan.judge, plan.name)))
-        return sum(judge.spent + judge.reserved for judge in session.scalars(both)) - plan.spent_before
-
-
-def left_of(engine: Engine, study_id: int, plan: align_plan.Alignment) -> float:
-    """USD that measuring may cost in all: the budget without what trying cost."""
-    with reading(engine) as session:
-        judge = select(Judge).where(Judge.study_id == study_id, Judge.name == plan.judge)
-        found = session.scalars(judge).one()
-        return plan.budget - (found.spent + found.reserved - plan.spent_before)
-
-
-def _usd_a_call(session: Session, account: Account) -> float:
-    """Mean USD of a call of this account that was sent; nan where none was, or a cost is not known."""
-    paid, unknown, calls = session.execute(
-        select(
-            func.sum(JudgeAttempt.cost), func.count().filter(JudgeAttempt.cost.is_(None)),
-            func.count(JudgeAttempt.call_id.distinct()),
-        )
-        .join(JudgeCall, JudgeCall.id == JudgeAttempt.call_id)
-        .where(account.calls)
-    ).one()  # fmt: skip
-    return math.nan if unknown or not calls or paid is None else paid / calls
-
-
-def _measuring(session: Session, own: Account, seen: Sequence[str]) -> float:
-    """USD that the judge's own calls on all other topics cost, at its mean."""
-    others = select(func.count(JudgeCall.id.distinct())).where(
-        own.calls,
-        JudgeCall.id == JudgeCallAssignment.call_id,
-        JudgeCallAssignment.assignment_id == Assignment.id,
-        Assignment.item_id == Item.id,
-        Item.topic_id == Topic.id,
-        Topic.key.not_in(seen),
-    )
-    return (session.scalar(others) or 0) * _usd_a_call(session, own)

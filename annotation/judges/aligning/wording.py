@@ -26,7 +26,7 @@ def mean_score(scores: Iterable[float]) -> float:
 class Variant:
     """Instructions, with so many examples, and the scores (0 to 1) of its answers by item on topics it is chosen on.
 
-    `answers`: by item, what it answered there, whatever the order. `usd_a_call`: what one call of it cost, nan unknown.
+    `answers`: by item, what it answered there, whatever the order.
     """
 
     text: str
@@ -34,7 +34,6 @@ class Variant:
     examples: int = 0
     scores: dict[int, float] = field(default_factory=dict)
     answers: dict[int, tuple[str | None, ...]] = field(default_factory=dict)
-    usd_a_call: float = float("nan")
 
     @property
     def mean(self) -> float:

@@ -61,12 +61,12 @@ def judge_prompt(session: Session, study: Study, definition: JudgeDefinition, *,
     Raises AnnotationError `bad_prompt`, `no_prompt`, `no_examples`.
     """
     if definition.template:
-        return JudgePrompt(definition.template, topics_shown(session, study, definition.template))
+        return JudgePrompt(definition.template, topics_shown(session, study, definition.template, definition.name))
     if reworded and definition.examples_drawn:
         raise AnnotationError("no_prompt", f"judge {definition.name!r} has examples, and no other wording of them")
     template = own_template(protocol_of(study), definition, reworded=reworded)
     if not definition.examples_drawn:
-        return JudgePrompt(template, topics_shown(session, study, template))
+        return JudgePrompt(template, topics_shown(session, study, template, definition.name))
     asked = {
         "judge": definition.name, "count": definition.examples_drawn, "characters": definition.example_chars,
         "without": text_sha256(template),
@@ -83,10 +83,15 @@ def keep_examples(session: Session, study: Study, prompt: JudgePrompt) -> None:
 ASKED = ("judge", "count", "characters", "without")
 
 
-def topics_shown(session: Session, study: Study, template: str) -> frozenset[int]:
-    """The topics whose labels a template shows."""
+def topics_shown(session: Session, study: Study, template: str, judge: str = "") -> frozenset[int]:
+    """The topics whose labels a template shows, and those that the judge's prompt was made from, edited or not."""
     sha = text_sha256(template)
-    keys = {key for draw in _draws(session, study) if draw["template_sha256"] == sha for key in draw["topics"]}
+    keys = {
+        key
+        for draw in _draws(session, study)
+        if draw["template_sha256"] == sha or (draw["judge"] == judge and "count" not in draw)  # not drawn: made
+        for key in draw["topics"]
+    }
     found = select(Topic.id).where(Topic.study_id == study.id, Topic.key.in_(keys))
     return frozenset(session.scalars(found)) if keys else frozenset()
 
@@ -102,7 +107,7 @@ def items_shown_to(session: Session, study: Study) -> dict[str, int]:
             .where(JudgeConfig.judge_id == judge.id, not_of_a_stress_test())
             .order_by(JudgeConfig.id.desc())
         )
-        topics = topics_shown(session, study, session.scalar(configs.limit(1)) or "")
+        topics = topics_shown(session, study, session.scalar(configs.limit(1)) or "", judge.name)
         items = select(Item.id).where(Item.topic_id.in_(topics), Item.purpose == "label", Item.excluded_at.is_(None))
         if topics:
             found[judge.name] = len(session.scalars(items).all())
@@ -190,7 +195,7 @@ def with_topics_shown(session: Session, study: Study, template: str, topics: Col
 def keep_topics_shown(session: Session, study: Study, judge: str, topics: Collection[str], template: str) -> None:
     """Write down that a judge's prompt was made from people's labels of these topics: it is never asked about them."""
     sha = text_sha256(template)
-    if all(draw["template_sha256"] != sha for draw in _draws(session, study)):
+    if all((draw["judge"], draw["template_sha256"]) != (judge, sha) for draw in _draws(session, study)):
         audit(session, study.id, None, SHOWN, judge=judge, topics=sorted(topics), template_sha256=sha)
 
 

@@ -63,6 +63,7 @@ def align(
     of = {one.name: one for one in chosen}
     definition, name = of[judge], name or f"{judge}-aligned"
     with reading(engine) as session:
+        _refuse_to_overwrite(session, session.get_one(Study, study_id), judges, name)
         plan = align_plan.plan_alignment(
             session, session.get_one(Study, study_id), definition, name, count,
             variants=variants, examples=examples, budget=budget,
@@ -86,6 +87,25 @@ def align(
         typer.echo("not measured to its end; the same command, perhaps with a larger --budget, goes on", err=True)
         raise typer.Exit(1)
     _show(engine, study_id, judges, definition, added, plan, tried, as_json)
+
+
+def _refuse_to_overwrite(session: Any, study: Any, path: Path, name: str) -> None:
+    """Raises AnnotationError `taken` for a prompt that is there, in no judge's entry, and that no alignment wrote."""
+    from annotation.errors import AnnotationError
+    from annotation.judges.asking.examples import topics_shown
+    from annotation.judges.defining.judge_file import read_judges
+
+    prompt = _prompt_of(path, name)
+    if not prompt.exists() or name in [one.name for one in read_judges(path, opening.protocol_of(study))]:
+        return
+    if not topics_shown(session, study, prompt.read_text(encoding="utf-8", errors="replace")):
+        raise AnnotationError(
+            "taken", f"{prompt} is there already and {path} has no judge {name!r}; move it away, or give another --name"
+        )
+
+
+def _prompt_of(path: Path, name: str) -> Path:
+    return path.parent / "prompts" / f"{name}.txt"
 
 
 def _plan_in_words(plan: Alignment) -> str:
@@ -128,9 +148,10 @@ def _enter(
     with transaction(engine) as session:
         study = session.get_one(Study, study_id)
         protocol = opening.protocol_of(study)
+        _refuse_to_overwrite(session, study, path, plan.name)
         keep_topics_shown(session, study, plan.name, plan.seen, tried.best.template)
         items = [item_code(item) for item in items_on(session, study, plan.seen)]
-    prompt = path.parent / "prompts" / f"{plan.name}.txt"
+    prompt = _prompt_of(path, plan.name)
     known = [one.name for one in read_judges(path, protocol)]
     if plan.name not in known:
         prompt.parent.mkdir(exist_ok=True)
@@ -167,7 +188,7 @@ def as_toml(value: object) -> str:
 
 def _measure(engine: Any, study_id: int, added: JudgeDefinition, plan: Alignment, shown: bool) -> bool:
     """Ask the new judge like any other, with what is left of the budget; whether all of its calls were made."""
-    from annotation.judges.aligning.trying import left_of
+    from annotation.judges.aligning.spending import left_of
     from annotation.judges.planning.plan import plan_judges
     from annotation.judges.running.run import run_judges
 
@@ -186,7 +207,7 @@ def _show(
     tried: Outcome, as_json: bool,
 ) -> None:  # fmt: skip
     from annotation.judges.aligning.measuring import beside
-    from annotation.judges.aligning.trying import spent_on
+    from annotation.judges.aligning.spending import spent_on
     from calibration.inference.stress_effect import stress_effect
     from db.connect import reading
     from db.tables import Study
@@ -206,7 +227,7 @@ def _show(
     typer.echo(gain_in_words(plan, gain, tried, spent))
     for name in learnt:
         typer.echo(f"careful: it answers {name}, {learnt[name]}; what it learnt may be that")
-    typer.echo(f"{path} has {after.name} with {path.parent / 'prompts' / (after.name + '.txt')}; what changed:")
+    typer.echo(f"{path} has {after.name} with {_prompt_of(path, after.name)}; what changed:")
     for line in difference(tried.start.template, tried.best.template, before.name, after.name):
         typer.echo(line)
 

@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import Engine, func, select
 
 from annotation.errors import AnnotationError
-from annotation.judges.aligning import align_plan, measuring, trying, wording
+from annotation.judges.aligning import align_plan, measuring, spending, trying, wording
 from annotation.judges.aligning.search import Scored
 from annotation.judges.asking.examples import items_shown_to, keep_topics_shown
 from annotation.judges.asking.own_prompts import refuse_unfit, sentinels
@@ -19,7 +19,9 @@ from annotation.judges.asking.prompt import template_of
 from annotation.judges.defining.judge_file import JudgeDefinition
 from annotation.judges.money.queue_rules import queue_rules
 from annotation.judges.planning.plan import plan_judges
+from annotation.judges.replies.outcomes import Reply
 from annotation.judges.running.run import run_judges
+from annotation.judges.stress_tests import stress_plan
 from annotation.people.principals import local_admin
 from annotation.protocol import parse_protocol
 from annotation.verdicts import load_verdicts
@@ -97,7 +99,7 @@ def test_gepa_finds_words_that_help_pays_by_the_queue_and_a_second_run_asks_noth
     with reading(sqlite) as session:
         assert not any(session.execute(rows).all() for rows in queue_rules(session).values())
         account = session.scalars(select(Judge)).one()
-        assert account.spent - plan.spent_before == pytest.approx(outcome.spent)
+        assert align_plan.tried_for(session, account) == pytest.approx(outcome.spent)
         assert account.max_cost == mini.max_cost
         paid = select(func.count(JudgeAttempt.id)).join(JudgeCall).where(JudgeCall.stress == align_plan.ALIGN)
         assert session.scalar(paid) == len(model.asked) - before, "every request is a line of the ledger"
@@ -124,6 +126,48 @@ def test_the_budget_is_kept_and_what_measuring_needs_is_set_aside(sqlite: Engine
         plan_judges(sqlite, study, [free], describe=describe)
         run_judges(sqlite, study, [free], transport=model)
         tried(sqlite, study, free, plan, model)
+
+
+class TimesOut(Movable):
+    """A model whose seventh request never comes back."""
+
+    async def __call__(self, *request: Any) -> Reply:
+        reply = await super().__call__(*request)
+        return Reply("timeout", 60.0) if len(self.asked) == 7 else reply
+
+
+def test_one_request_that_timed_out_takes_no_limit_away_and_other_calls_cost_nothing_of_it(sqlite: Engine) -> None:
+    model = TimesOut(3)
+    study, mini = judged(sqlite, model)
+    plan = planned(sqlite, study, mini, variants=50, examples=0, budget=0.005)
+    more = mini.model_copy(update={"repeats": 2})
+    plan_judges(sqlite, study, [more], describe=describe)
+    run_judges(sqlite, study, [more], transport=model)
+    with reading(sqlite) as session:
+        before = session.scalars(select(Judge)).one()
+        unknown = select(func.count(JudgeAttempt.id)).where(JudgeAttempt.cost.is_(None))
+        assert session.scalar(unknown) == 1
+        own = stress_plan.own_account(session, session.get_one(Study, study), mini)
+        mean = spending.usd_a_call(session, session.get_one(Study, study), own)
+        calls = session.scalar(select(func.count(JudgeCall.id)))
+    assert mean == pytest.approx(before.spent / calls), "what nobody knows counts as much as was reserved for it"
+    wordings = texts(*(f"Weigh {number} things." for number in range(50)))
+    outcome, trial = tried(sqlite, study, mini, plan, model, search=wordings)
+    assert outcome.ended == "the budget"
+    assert 0 < outcome.spent <= plan.budget - trial.measuring
+    with reading(sqlite) as session:
+        paid = select(func.sum(JudgeAttempt.cost)).join(JudgeCall).where(JudgeCall.stress == align_plan.ALIGN)
+        assert outcome.spent == pytest.approx(session.scalar(paid))
+        assert session.scalars(select(Judge)).one().spent == pytest.approx(before.spent + outcome.spent)
+    assert spending.spent_on(sqlite, study, plan) == pytest.approx(outcome.spent)
+    assert spending.left_of(sqlite, study, plan) == pytest.approx(plan.budget - outcome.spent)
+
+
+@pytest.mark.parametrize("budget", [float("nan"), float("inf")])
+def test_a_budget_that_is_no_number_of_usd_is_refused(sqlite: Engine, budget: float) -> None:
+    study, mini = judged(sqlite, Movable())
+    with pytest.raises(AnnotationError, match="say a number of USD"):
+        planned(sqlite, study, mini, budget=budget)
 
 
 def test_a_constant_answer_is_never_chosen_and_one_that_follows_the_order_is_told(sqlite: Engine) -> None:
@@ -170,6 +214,13 @@ def test_a_judge_with_the_wording_that_was_made_is_never_asked_about_a_topic_tha
             if one.code == "aligned"
         )
     assert "tried on 8 topics; it has no label there" in told.text
+    edited = aligned.model_copy(update={"prompt_text": f"{template}\nCare."})
+    other = aligned.model_copy(update={"name": "any"})
+    plans = plan_judges(sqlite, study, [edited, other], describe=describe)
+    assert [one.items for one in plans] == [5, 5], "edited, or under another name, it was made from the same labels"
+    with reading(sqlite) as session:
+        shown = items_shown_to(session, session.get_one(Study, study))
+    assert shown == {"any": 8, "mini-aligned": 8}
 
 
 def test_instructions_are_plain_words_of_a_prompt_that_stays_whole() -> None:

@@ -31,6 +31,9 @@ _ABOUT_LAYOUT = re.compile(
     r"|markdown|(?:well|clearly|logically)[- ]structured"
     r"|(?:clear|logical|coherent|overall|good)(?: and \w+)? structure|well[- ](?:organi[sz]ed|ordered))\b"
     r"|\A(?:clarity of )?(?:structure|organi[sz]ation|presentation|format)\b"
+    # where paragraphs end is part of how well a text reads, and they are cut anew
+    r"|\A(?:clarity|readability|fluency)\b|\breadab\w+|\b(?:clear(?:er)?|easy|easier) to (?:read|follow)"
+    r"|可读性|通顺|流畅"
     r"|排版|格式|标题|段落|列表|加粗|层次|结构清晰|文章结构|报告结构",
     re.IGNORECASE,
 )
@@ -47,6 +50,7 @@ _WIDE_END = ("。", "！", "？")
 _ESCAPED = re.compile(r"\\.")
 _PARAGRAPH = 500  # characters at least
 _CJK_PARAGRAPH = 170
+_LABELLED = re.compile(r"[^\W\d_][^.!?:\n。！？：]{0,60}(?:: |：)")  # "Alabama: Five people …"
 _NO_TEXT_ITEM = re.compile(r"(?:[#>|~`+*-]|\[[ xX]\]|\[\^[^\]]+\]:|[0-9]{1,9}[.)](?:\s|$))")
 
 
@@ -185,7 +189,7 @@ def _counting(items: Sequence[Block]) -> bool:
 def _even(blocks: Sequence[Block], counts: Counter[str]) -> list[Block]:
     """Neighbouring paragraphs of whole sentences as one text, cut anew where a sentence ends; others as they are."""
     out: list[Block] = []
-    for is_prose, run in groupby(blocks, lambda block: block.kind == "paragraph" and _is_prose(block.text)):
+    for is_prose, run in groupby(blocks, lambda block: block.kind == "paragraph" and _joins(block.text)):
         if not is_prose:
             out += run
             continue
@@ -221,6 +225,11 @@ def _paragraphs(texts: Sequence[str]) -> list[str]:
 def _ends_sentence(text: str, match: re.Match[str]) -> bool:
     word, after = text[match.start() - 3 : match.start()], text[match.end()]
     return not match[0].endswith(" ") or (word.isalpha() and word == word.lower() and not after.islower())
+
+
+def _joins(text: str) -> bool:
+    """Whether a paragraph may become one with its neighbours: whole sentences, and no label says what they are of."""
+    return _is_prose(text) and not _LABELLED.match(text)
 
 
 def _is_open(text: str) -> bool:

@@ -124,6 +124,12 @@ def test_a_footnotes_line_stays_and_each_seam_has_the_blank_of_its_own_script() 
     assert "。This sentence ends here. Another follows it. 潮汐" in plain(text).replace("\n\n", " ")
 
 
+def test_what_a_label_speaks_for_stays_a_paragraph_of_its_own() -> None:
+    items = ["Alabama: Five people died.", "Georgia: Two people died.", "Trees fell in both states."]
+    shown = plain("\n".join(f"- **{item.replace(':', ':**', 1)}" for item in items[:2]) + f"\n- {items[2]}")
+    assert shown.split("\n\n") == items
+
+
 @given(st.lists(block, min_size=1, max_size=8).map("\n\n".join))
 def test_no_word_goes_but_a_lists_number(markdown: str) -> None:
     assert words(plain(markdown)) == words(markdown)
@@ -170,6 +176,8 @@ def protocol(more: str = "", label: str = "Depth", text: str = "Which goes deepe
         ("Order", "Is the report well structured?", "well structured"),
         ("Lists", "Are bullets used where they help?", "bullets"),
         ("Structure", "Which is easier to follow?", "structure"),
+        ("Clear to read", "Which report is written more clearly?", "clear to read"),
+        ("Readability", "Which would a layman finish?", "readability"),
         ("结构清晰", "层次分明", "结构清晰"),
     ],
 )
@@ -185,7 +193,7 @@ def test_a_criterion_that_asks_about_layout_refuses_plain_by_its_name(label: str
         ("Market structure", "How well is the structure of the market explained?"),
         ("Formats of the tournament", "Are they told apart?"),
         ("Table tennis", "Are its rules given?"),
-        ("Clear to read", "Which report is written more clearly?"),
+        ("Words", "Which report uses plainer words?"),
     ],
 )
 def test_words_of_the_subject_do_not_refuse_it(label: str, text: str) -> None:
@@ -205,7 +213,7 @@ def test_of_the_shipped_protocols_those_about_order_and_sections_refuse_it() -> 
             assert parse_protocol(with_study).study.layout == "plain"
         except AnnotationError as error:
             refused[name] = re.findall(r"criterion '(\w+)'", error.text)
-    assert refused == {"quick_start": ["structure"], "wlc_writing_39": ["ww_ls_1"]}
+    assert refused == {"drg_quality": ["clarity"], "quick_start": ["structure"], "wlc_writing_39": ["ww_ls_1"]}
 
 
 @pytest.mark.parametrize(("former", "layout"), [("off", "kept"), ("spacing", "spacing"), ("full", "canonical")])

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import pandas as pd
@@ -14,13 +15,13 @@ from annotation.tool_answers.entries import Reading
 from annotation.tool_answers.tables import numbered_people, table_of
 from calibration.table.verdicts import REQUIRED
 from calibration.tidying import applying, proposing, readings
-from calibration.tidying.found import EVERYBODY, kind_of
+from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
+from calibration.tidying.raters import called
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe
 
 PARTS = {"label": "answer", "cluster_id": "topic", "rater_id": "judge", "rationale": "reason"}  # as readers name them
-NOBODY = "none"  # --people none: all raters are judges
 BESIDE = (".csv", ".tsv", ".xlsx", ".ods")  # tables of people's answers beside a tool's file
 TABLE = "table"  # --layout table: the file is read by its columns, whatever wrote it
 
@@ -90,6 +91,8 @@ def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Coll
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple[str, ...]()
     else:
         found = proposing.propose(table.frame, options.asked)
+        if not layout and not of_folder:  # a file of a folder need not have every rater
+            unsaid = _unknown_people(_raters(table.frame, found.mapping), people)
         mapping, told, problems = found.mapping, found.told, (*unsaid, *found.problems)
     recipe = Recipe(mapping, replace(table.form, sheet=form.sheet), layout or options.layout, path.name, people)
     if problems:
@@ -252,15 +255,26 @@ def read_layout(
         *((f"could not be read and left out {lost:,}, first: {found.problems[0][:200]}",) if lost else ()),
         *told,
     )
-    return Table(frame, form, told), [*_unknown_people(frame, asked.people, told), *_kinds(frame, asked)]
+    return Table(frame, form, told), [
+        *_unknown_people([*frame["rater_id"].unique()], asked.people, told),
+        *_kinds(frame, asked),
+    ]
 
 
-def _unknown_people(frame: pd.DataFrame, people: Iterable[str], told: Iterable[str]) -> list[str]:
-    known = {*frame["rater_id"], NOBODY, EVERYBODY}
-    absent = [one for one in people if one not in known and not any(f" at {one} " in sentence for sentence in told)]
-    there = some_of(sorted({*frame["rater_id"]}), 8)
+def _raters(frame: pd.DataFrame, mapping: LabelMap) -> list[str]:
+    """Whom a mapping makes raters, as far as it says."""
+    (column,) = mapping.columns.get("rater_id", ("",))[:1]
+    return [*mapping.kinds] or ([str(one) for one in frame[column].unique()] if column else [])
+
+
+def _unknown_people(raters: Sequence[str], people: Iterable[str], told: Sequence[str] = ()) -> list[str]:
+    """A sentence for each of --people whom no rater is called; nothing where no rater is known yet."""
+    absent = [one for one in people if one not in (NOBODY, EVERYBODY) and not called(one, raters)]
+    absent = [one for one in absent if raters and not any(f" at {one} " in sentence for sentence in told)]
+    near = {one: get_close_matches(one, raters, 3, 0.4) for one in absent}
     return [
-        f"--people {one}: no rater is called so, and no record holds an answer there (raters: {there})"
+        f"--people {one}: no rater is called so, and no record holds an answer there (raters: "
+        f"{some_of([*near[one], *sorted({*raters} - {*near[one]})], 8)})"
         for one in absent
     ]
 

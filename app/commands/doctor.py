@@ -76,8 +76,7 @@ def doctor(
         printing.print_json(asdict(examined) | {"file": str(file), "next": command})
     else:
         _say(file, examined)
-        steps = "step 1" if len(examined.steps) == 1 else f"steps 1 to {len(examined.steps)}"
-        typer.echo(f"next: {'' if examined.ready else f'{steps} above, in the file; then: '}{command}")
+        typer.echo(f"next: {_after(examined)}{command}")
     if not examined.ready:
         raise typer.Exit(1)
 
@@ -106,15 +105,21 @@ def _doctor_mapped(file: Path, options: Options, write: Path | None, as_json: bo
             tidying.say_before_and_after(made)
             _say(file, examined, of_labels=True)
     if examined is not None:
-        _offer(made, file, write, as_json)
+        _offer(made, file, write, as_json, _after(examined))
     elif not as_json:
         typer.echo(f"next: calipers doctor {shlex.quote(str(file))} with what is said above")
     if steps:
         raise typer.Exit(1)
 
 
-def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool) -> None:
-    """Write the labels where it was asked for, or say yes at the prompt; else say how."""
+def _after(examined: examining.Examination) -> str:
+    """What has to be done in the file before the next command works; "" where it works as it is."""
+    steps = "step 1" if len(examined.steps) == 1 else f"steps 1 to {len(examined.steps)}"
+    return "" if examined.ready else f"{steps} above, in the file; then: "
+
+
+def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool, before: str) -> None:
+    """Write the labels where it was asked for, or say yes at the prompt; else say how. `before`: what is to be done."""
     if write is None and not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         proposed = file.with_name(f"{file.stem}-labels.csv")
         write = proposed if typer.confirm(f"Write these labels to {proposed}?") else None
@@ -122,11 +127,12 @@ def _offer(made: TidyFile, file: Path, write: Path | None, as_json: bool) -> Non
         kept = tidying.write_tidy(made, file, write)
         if not as_json:
             typer.echo(f"{len(made.labels):,} labels written to {write}, the mapping to {kept}")
-            typer.echo(f"next: calipers calibrate {shlex.quote(str(write))} --out report")
+            typer.echo(f"next: {before}calipers calibrate {shlex.quote(str(write))} --out report")
     elif not as_json:
         named = shlex.quote(str(file))
         typer.echo(
-            f"next: calipers calibrate {named} --out report, or first: calipers doctor {named} --write labels.csv"
+            f"next: {before}calipers calibrate {named} --out report, or first: "
+            f"calipers doctor {named} --write labels.csv"
         )
 
 

@@ -53,7 +53,10 @@ def tidy(frame: pd.DataFrame, mapping: LabelMap) -> Tidied:
 def unfolded(table: pd.DataFrame, mapping: LabelMap) -> pd.DataFrame:
     """A row for each answer, with the columns `label`, and `rater_id` and `criterion` where heads say them."""
     if not mapping.spread:
-        label = table[mapping.columns["label"][0]] if "label" in mapping.columns else ""
+        columns = mapping.columns.get("label", ())
+        label = table[columns[0]] if columns else pd.Series("", index=table.index)
+        for name in columns[1:]:  # each row has its answer in one of them
+            label = label.mask(label.str.strip().eq(""), table[name])
         return table.assign(label=label)
     rest = table.drop(columns=[one.column for one in mapping.spread])
     parts = []

@@ -7,7 +7,7 @@ import pandas as pd
 from calibration.tidying.mapping import Answers, Asked, LabelMap, Spread
 from calibration.tidying.raters import kind_of_name
 
-EVERYBODY = "all"  # --people all
+EVERYBODY, NOBODY = "all", "none"  # --people all: everybody is a person; none: all raters are judges
 FROM = ("file", "sheet")  # name the rater of a folder's file, or of a sheet
 
 

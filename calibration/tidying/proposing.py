@@ -7,7 +7,9 @@ answers what names an item and its topic.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
+from itertools import combinations
 
 import pandas as pd
 
@@ -17,7 +19,7 @@ from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying import keys, mapping, readings
 from calibration.tidying.found import FROM, Found, kind_of
-from calibration.tidying.raters import bare_name, crossed, kind_of_word
+from calibration.tidying.raters import bare_name, called, crossed, kind_of_word
 from calibration.tidying.value_sets import plain, recognise
 
 OVERALL = "overall"
@@ -47,6 +49,7 @@ def propose(frame: pd.DataFrame, asked: mapping.Asked = NOTHING) -> mapping.Prop
     find_shape(found)
     _find_raters(found)
     if "label" in found.columns or found.spread:
+        _refuse_two_answers(found)
         _find_criterion(found)
         readings.find_answers(found)
         find_items(found)
@@ -67,7 +70,7 @@ def _find_columns(found: Found) -> None:
     taken = {name for columns in found.asked.columns.values() for name in columns}
     rest = found.table[[name for name in found.table if name not in taken]]
     names = list(map(str, rest))
-    last = [name.rpartition(".")[2] for name in names]
+    last = [_last_part(name) for name in names]
     plainly = [
         one if last.count(one) == 1 and one not in names else name for one, name in zip(last, names, strict=True)
     ]
@@ -83,6 +86,15 @@ def _find_columns(found: Found) -> None:
             _say_doubt(found, part, [short[name] for name in several])
     if "system_b" in found.columns and "system_a" not in found.columns:
         del found.columns["system_b"]
+
+
+def _last_part(name: str) -> str:
+    """What a dotted name says of a column: its last part, with the one before it where both are a rater or a system."""
+    before, _, last = name.rpartition(".")
+    whole = f"{before.rpartition('.')[2].removesuffix('s')}_{last}"
+    plainly = in_english(whole)
+    is_known = any(plainly in (part.replace("_", ""), *NAMES[part]) for part in ("rater_id", "system_a", "system_b"))
+    return whole if before and is_known else last
 
 
 def _say_languages(found: Found, known: Mapping[str, str]) -> None:
@@ -104,6 +116,28 @@ def _say_doubt(found: Found, part: str, several: Sequence[str]) -> None:
         found.told.append(f"{listed} may each be the {part}, and neither is read as it: --map {part}={several[0]}")
 
 
+def _refuse_two_answers(found: Found) -> None:
+    """Several columns are one label only where no row has two that differ: else they are answers of several raters."""
+    columns = found.columns.get("label", ())
+    for one, other in combinations(columns, 2):
+        first, second = (found.table[name].str.strip() for name in (one, other))
+        both = int((first.ne("") & second.ne("") & first.ne(second)).sum())
+        if not both:
+            continue
+        who = found.asked.columns.get("rater_id", ("",))[0]
+        of_list = "." in who and who.rpartition(".")[0] in {name.rpartition(".")[0] for name in (one, other)}
+        each = (
+            "leave --map rater_id and label out, and the people beside a list of judges are read with it"
+            if of_list
+            else f"--map rater_id={'+'.join(columns)} without --map label"
+        )
+        found.problems.append(
+            f"{one} and {other} both answer in {both:,} rows and differ: one rater each? Then {each}; where one of "
+            f"them alone is the answer: --map label={other}"
+        )
+        return
+
+
 def _find_raters(found: Found) -> None:
     if any(one.rater_id for one in found.spread):
         names = list(dict.fromkeys(one.rater_id for one in found.spread))
@@ -122,6 +156,7 @@ def _find_raters(found: Found) -> None:
         found.columns["rater_id"] = (source,)
         found.told.append(f"who answered is the {source}")
         names = _words(found.table[source])
+    found.asked = replace(found.asked, people=tuple(called(person, names) or person for person in found.asked.people))
     if "rater_kind" in found.columns:
         _read_kinds(found)
     elif "rater_kind" not in found.constants:
@@ -298,7 +333,8 @@ def find_items(found: Found) -> None:
         del found.columns["item_id"]
         own = []
     known = own or [found.columns[part][0] for part in ("cluster_id", "system_a", "system_b") if part in found.columns]
-    more = keys.smallest_key(table, known, apart, _candidates(found, known))
+    is_said = "item_id" in found.asked.columns  # what is said is followed, and rows that repeat are named
+    more = () if is_said else keys.smallest_key(table, known, apart, _candidates(found, known))
     if more is None and len(known):
         more = ()  # rows that repeat are named when the labels are checked
     if more is None or not (known or more):

@@ -1,7 +1,7 @@
 """Who is a person and who a judge, by names that say it; and raters and criteria in the heads of a wide table."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 
 from calibration.tidying.mapping import Spread
@@ -50,6 +50,12 @@ def kind_of_name(name: str) -> str:
 def kind_of_word(word: str) -> str:
     """What a column that tells people from judges means by a word, else ""."""
     return KIND_WORDS.get(word.strip().casefold(), "")
+
+
+def called(name: str, raters: Collection[str]) -> str:
+    """The rater of this name, or the only one whose dotted name ends in it (`mara` is `experts.mara`); else ""."""
+    ends = [one for one in raters if one.rpartition(".")[2] == name]
+    return name if name in raters else ends[0] if len(ends) == 1 else ""
 
 
 def bare_name(column: str) -> str:

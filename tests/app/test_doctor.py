@@ -71,6 +71,25 @@ def test_a_file_of_other_columns_gets_a_mapping_rows_before_and_after_and_is_wri
     assert report == again, "the file itself and the labels written of it say the same"
 
 
+def test_a_blocking_step_comes_before_the_next_command(labels: Path) -> None:
+    made = votes(labels)
+    text = labels.read_text()
+    labels.write_text(text + text.splitlines()[-1] + "\n")
+    done = calipers("doctor", labels, "--map", "item_id=item_id", "--write", labels.with_name("tidy.csv"), width=200)
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[-1].startswith("next: step 1 above, in the file; then: calipers calibrate")
+    assert len(read_labels(labels.with_name("tidy.csv"))) == len(made) + 1
+
+
+def test_people_whom_no_rater_is_called_are_refused_and_the_end_of_a_dotted_name_is_enough(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("id,experts.mara,experts.ken,gpt-4\n1,A,B,A\n2,B,B,A\n")
+    said = ("doctor", path, "--map", "rater_id=experts.mara+experts.ken+gpt-4", "--people")
+    refused = calipers(*said, "mara,kim", width=200)
+    assert "--people kim: no rater is called so" in refused.stdout
+    assert "people: experts.mara, experts.ken" in calipers(*said, "mara,ken", width=200).stdout
+
+
 def test_a_mapping_is_kept_and_followed_again(labels: Path) -> None:
     votes(labels)
     first, second = labels.with_name("first.csv"), labels.with_name("second.csv")

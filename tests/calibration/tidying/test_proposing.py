@@ -109,6 +109,44 @@ def test_everything_that_must_be_said_is_asked_at_once() -> None:
     assert tidy(table, found.mapping).labels["rater_kind"].tolist() == ["human", "judge", "human"]
 
 
+DUMP = """
+example.id systems.a systems.b experts.mara judges.model judges.verdict judges.latency_s
+q1         orion     lyra      A            gpt-4        B              2.1
+q1         orion     lyra      A            haiku        A              1.2
+q2         orion     lyra      B            gpt-4        B              2.2
+q2         orion     lyra      B            haiku        A              1.3
+"""
+
+
+def test_two_columns_of_one_label_that_differ_are_refused_and_answers_are_taken_from_the_filled_one() -> None:
+    table = frame(DUMP)
+    both = {"rater_id": ("judges.model",), "label": ("experts.mara", "judges.verdict")}
+    (problem,) = [one for one in propose(table, Asked(both)).problems if "differ" in one]
+    assert problem.startswith("experts.mara and judges.verdict both answer in 2 rows and differ: one rater each?")
+    assert "leave --map rater_id and label out" in problem
+    flat = frame("id ann_1 gpt-4\n1 A B\n2 B B")
+    asked = {"rater_id": ("id",), "label": ("ann_1", "gpt-4")}
+    assert "--map rater_id=ann_1+gpt-4 without --map label" in str(propose(flat, Asked(asked)).problems)
+    assert propose(flat, Asked({"rater_id": ("ann_1", "gpt-4"), "item_id": ("id",)})).problems == ()
+    apart = table.assign(**{"experts.mara": ["A", "", "", "B"], "judges.verdict": ["", "B", "B", ""]})
+    found = propose(apart, Asked(both))
+    assert found.problems == ()
+    assert tidy(apart, found.mapping).labels["label"].tolist() == ["A", "B", "B", "B"]
+
+
+def test_parts_are_told_by_what_a_column_is_under_and_an_item_that_was_named_is_followed() -> None:
+    found = propose(frame(DUMP), Asked(people=("none",), columns={"label": ("judges.verdict",)}))
+    parts = {
+        "rater_id": "judges.model",
+        "system_a": "systems.a",
+        "system_b": "systems.b",
+        "seconds": "judges.latency_s",
+    }
+    assert {part: name for part, (name, *_) in found.mapping.columns.items() if part in parts} == parts
+    said = {"item_id": ("example.id",), "rater_id": ("experts.mara", "judges.verdict")}
+    assert propose(frame(DUMP), Asked(said, people=("experts.mara",))).mapping.columns["item_id"] == ("example.id",)
+
+
 def test_a_misspelt_criterion_is_no_missing_one() -> None:
     table = frame("item rater criteron label\ni ann_1 depth A\ni ann_1 style B")
     assert any("is 'criteron' the criterion? --map criterion=criteron" in one for one in propose(table).problems)

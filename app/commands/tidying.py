@@ -35,7 +35,7 @@ LABELS_ARE = typer.Option(
     rich_help_panel=HOW_READ, autocompletion=completing.among("verdicts", "sides", "systems", "scores", "words"),
 )  # fmt: skip
 PEOPLE = typer.Option(
-    [], "--people", help="Names of raters who are people; the others are judges.", rich_help_panel=HOW_READ
+    [], "--people", help="NAME,NAME: raters who are people; the others are judges.", rich_help_panel=HOW_READ
 )
 READ = typer.Option(
     [],

@@ -19,7 +19,7 @@ from calibration.table.typed_cells import is_number
 from calibration.table.verdicts import EXTRA, NUMBERS
 from calibration.tidying import keys, mapping, readings
 from calibration.tidying.found import FROM, Found, kind_of
-from calibration.tidying.raters import bare_name, called, crossed, kind_of_word
+from calibration.tidying.raters import are_asked_about, bare_name, called, crossed, kind_of_word, people_of
 from calibration.tidying.value_sets import plain, recognise
 
 OVERALL = "overall"
@@ -291,8 +291,12 @@ def _spread_raters(found: Found, candidates: Sequence[str]) -> None:
     found.spread = tuple(mapping.Spread(name, rater_id=bare_name(name)) for name in raters)
     found.told.append(f"a column for each rater: {', '.join(raters)}")
     left = [name for name in alike if name not in raters]
-    if left:
-        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --map rater_id=ONE+OTHER)")
+    likely = [name for name in left if _share_most(found.table, name, raters)]
+    if likely:
+        found.problems.append(are_asked_about(likely, raters))
+    elif left:
+        people = people_of([*raters, *left])
+        found.told.append(f"not read as answers: {', '.join(left)} (say so if they are: --people {people})")
 
 
 def _holds_answers(name: str, cells: pd.Series[str]) -> bool:
@@ -316,6 +320,13 @@ def _alike(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:
     words = {word for one in others if one != name for word in table[one].str.strip()} - {""}
     numbers = all(map(is_number, own)) and bool(words) and all(map(is_number, words))
     return numbers or bool(own & words)
+
+
+def _share_most(table: pd.DataFrame, name: str, others: Sequence[str]) -> bool:
+    """Whether at least half of a column's different answers are given in the others as well."""
+    own = {*table[name].str.strip()} - {""}
+    words = {word for one in others for word in table[one].str.strip()}
+    return 2 * len(own & words) >= len(own)
 
 
 def find_items(found: Found) -> None:

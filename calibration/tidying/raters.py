@@ -1,6 +1,7 @@
 """Who is a person and who a judge, by names that say it; and raters and criteria in the heads of a wide table."""
 
 import re
+import shlex
 from collections.abc import Collection, Sequence
 from itertools import product
 
@@ -65,6 +66,26 @@ def bare_name(column: str) -> str:
     if not kept or len(kept) == (len(parts) + 1) // 2:
         return column
     return "".join(parts[kept[0] : kept[-1] + 1])
+
+
+def are_asked_about(likely: Sequence[str], raters: Sequence[str]) -> str:
+    """Whether columns that answer as the raters do, but whose names say nothing, are people, judges or neither."""
+    names = [bare_name(name) for name in likely]
+    several = len(names) > 1
+    listed = (
+        f"{', '.join(names[:-1])} and {names[-1]} look like raters" if several else f"{names[0]} looks like a rater"
+    )
+    judges, them = ("they are judges", "them") if several else ("it is a judge", "it")
+    without = shlex.quote(f"rater_id={'+'.join(raters)}")
+    return (
+        f"{listed} too: --people {people_of([*raters, *likely])}; --people {people_of(raters)} where {judges}; "
+        f"--map {without} leaves {them} out"
+    )
+
+
+def people_of(columns: Sequence[str]) -> str:
+    """The raters of these columns that no name calls a judge, as `--people` takes them."""
+    return shlex.quote(",".join(name for name in map(bare_name, columns) if kind_of_name(name) != "judge"))
 
 
 def crossed(columns: Sequence[str]) -> tuple[Spread, ...]:

@@ -10,6 +10,7 @@ import pandas as pd
 from annotation.answer_layouts import ANSWER_LAYOUTS, answer_layout_lines, told_by_file, told_by_names
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import some_of
+from annotation.files.nested import Said
 from annotation.files.tables import AS_FOUND, FILE_SUFFIXES, Form, Table, Wants, read_table
 from annotation.tool_answers.entries import Reading
 from annotation.tool_answers.tables import numbered_people, table_of
@@ -17,7 +18,7 @@ from calibration.table.verdicts import REQUIRED
 from calibration.tidying import applying, proposing, readings
 from calibration.tidying.found import EVERYBODY, NOBODY, kind_of
 from calibration.tidying.mapping import Asked, LabelMap
-from calibration.tidying.raters import called
+from calibration.tidying.raters import called, person_of
 from calipers.label_files import SHORT, TELLING, read_labels
 from calipers.mapping_files import Recipe, read_recipe
 
@@ -85,7 +86,7 @@ def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Coll
     if layout:
         table, unsaid = read_layout(path, layout, form, asked, is_asked=bool(asked_for), leave_out=leave_out)
     else:
-        table = read_table(path, form, Wants(telling=TELLING))
+        table = read_table(path, form, Wants(telling=TELLING, said=_said(asked, followed)))
     if followed:
         _refuse_absent(path, table.frame, followed.mapping)
         mapping, told, problems = followed.mapping, tuple[str, ...](), tuple[str, ...]()
@@ -99,6 +100,17 @@ def _read_one(path: Path, options: Options, of_folder: str = "", leave_out: Coll
         return TidyFile(table.frame[:0], recipe, table.frame, (*table.told, *told), problems)
     made = applying.tidy(table.frame, mapping)
     return TidyFile(made.labels, recipe, table.frame, (*table.told, *told, *made.told), made.problems)
+
+
+def _said(asked: Asked, followed: Recipe | None) -> Said:
+    """What the options say of the columns of nested records."""
+    named = [name for names in asked.columns.values() for name in names]
+    answers = list(asked.columns.get("label", ())) if {"rater_id"} & {*asked.columns, *asked.constants} else []
+    answers += [one for part in ("rater_id", "criterion") for one in asked.columns.get(part, ())[1:]]
+    if followed:
+        spread = [one.column for one in followed.mapping.spread]
+        named, answers = [*named, *spread], [*answers, *spread]
+    return Said(named, answers, lambda name: person_of(name, asked.people))
 
 
 def together(names: Sequence[str], made: Sequence[TidyFile]) -> TidyFile:

@@ -1,8 +1,10 @@
 """JSON of any shape as a flat table: dotted names for what is nested, a row for each answer of a list of answers."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
@@ -11,14 +13,36 @@ from annotation.errors import AnnotationError, ImportingError
 from annotation.files.rows import plain_value, read_json, read_json_rows
 
 TURN = {"role", "content", "name"}
-STACK, ANSWER, RATER = "answers", "label", "rater"  # what the records of several lists are called together
+STACK, ANSWER, RATER, HUMAN = (
+    "answers",
+    "label",
+    "rater",
+    "human",
+)  # what the records of several lists are called together
 # keys that name who answered: those that say nothing else, then those that may name a record
 RATERS = (("rater", "annotator", "judge", "labeler", "worker", "user", "judgemodel"), ("name", "by"), ("model",))
 KEY = "key"  # names the records of an object of records
+CRITERIA = {"criterion", "criterionid", "criteria", "dimension", "aspect", "metric"}  # keys that name what was asked
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is known of the columns before they are there.
+
+    `named`: all that the user names; `answers`: those of them that hold all answers, () where that is left open;
+    `person`: the name of the person whose answers a column holds by its head, "" for any other.
+    """
+
+    named: Collection[str] = ()
+    answers: Collection[str] = ()
+    person: Callable[[str], str] = lambda _: ""
+
+
+UNSAID = Said()
 
 
 def read_nested(
-    path: Path, encoding: str, telling: Collection[str], asked: str = ""
+    path: Path, encoding: str, telling: Collection[str], asked: str = "", said: Said = UNSAID
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """The records of a JSON or JSON Lines file as a table of text, and what was made of its shape.
 
@@ -31,12 +55,12 @@ def read_nested(
         except ImportingError:  # JSON Lines under another name, or none: its lines say which
             held = []
         if isinstance(held, dict):
-            return flat_table(*_records(held, path), telling, asked)
+            return flat_table(*_records(held, path), telling, asked, said)
     problems: list[str] = []
     rows = read_json_rows(path, str(path), problems, encoding)
     if problems:
         raise ImportingError(problems)
-    return flat_table([row.values for row in rows], (), telling, asked)
+    return flat_table([row.values for row in rows], (), telling, asked, said)
 
 
 def _records(held: Mapping[str, Any], path: Path) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
@@ -78,9 +102,16 @@ def _is_records(value: Any) -> bool:
 
 
 def flat_table(
-    records: Sequence[Mapping[str, Any]], told: tuple[str, ...], telling: Collection[str], asked: str = ""
+    records: Sequence[Mapping[str, Any]],
+    told: tuple[str, ...],
+    telling: Collection[str],
+    asked: str = "",
+    said: Said = UNSAID,
 ) -> tuple[pd.DataFrame, tuple[str, ...]]:
-    """The records as a table of text; `told` goes on with the list whose records became rows, and those left out."""
+    """The records as a table of text; `told` goes on with the list whose records became rows, and those left out.
+
+    People's answers beside one list of judges' become rows like its records.
+    """
     flat = [_flat(record) for record in records]
     lists = {name: None for row in flat for name, value in row.items() if _is_records(value)}
     answers = asked.split("+") if asked else [name for name in lists if _tells(flat, name, telling)]
@@ -89,8 +120,19 @@ def flat_table(
         raise AnnotationError(
             "bad_option", f"--read records={asked}: no list of records has this name (there: {there})"
         )
+    if said.answers and not asked:  # a list of which nothing is asked makes no row twice
+        answers = [name for name in answers if any(one.startswith(f"{name}.") for one in said.named)]
     rest = [name for name in lists if name not in answers and not _is_talk(flat, name)]
-    if len(answers) == 1:
+    people = _people_beside(flat, answers[0], telling, said.person) if len(answers) == 1 and not asked else {}
+    if people and (mixed := [one for one in said.named if one in people or one.startswith(f"{answers[0]}.")]):
+        told = (*told, f"{', '.join(people)} beside the list are not read as answers: --map names {mixed[0]!r}")
+        people = {}
+    if people:
+        (name,) = answers
+        named = {name: _renamed(flat, name, telling)}
+        flat = [one for row in flat for one in _stacked(row, named, people)]
+        told = (*told, f"a row for each of {name!r}, and for each answer in {', '.join(people)}")
+    elif len(answers) == 1:
         flat = [one for row in flat for one in _unfolded(row, answers[0])]
         told = (*told, f"a row for each of {answers[0]!r}")
     elif answers:
@@ -127,6 +169,24 @@ def _is_talk(flat: Sequence[Mapping[str, Any]], name: str) -> bool:
     return all({*one} <= TURN for row in flat if _is_records(row.get(name)) for one in row[name])
 
 
+def _people_beside(
+    flat: Sequence[Mapping[str, Any]], name: str, telling: Collection[str], person: Callable[[str], str]
+) -> dict[str, str]:
+    """Columns with answers of people beside the list under `name`, in words that its answers have too -> the person.
+
+    Empty where its records do not say who answered, or to which criterion, which people's columns could not.
+    """
+    keys = _renamed(flat, name, telling)
+    held = [_flat(one) for row in flat if _is_records(row.get(name)) for one in row[name]]
+    if {*keys.values()} != {ANSWER, RATER} or {key.lower() for one in held for key in _last(one)} & CRITERIA:
+        return {}
+    (label,) = (key for key, new in keys.items() if new == ANSWER)
+    words = {as_cell(one.get(label)) for one in held} - {""}
+    columns = [one for one in dict.fromkeys(key for row in flat for key in row) if one != name and person(one)]
+    own = {one: {as_cell(row.get(one)) for row in flat} - {""} for one in columns}
+    return {one: person(one) for one in columns if own[one] & words}
+
+
 def _last(names: Collection[str]) -> list[str]:
     return [name.rpartition(".")[2] for name in names]
 
@@ -140,13 +200,21 @@ def _unfolded(row: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
     return [{**rest, **{f"{name}.{key}": value for key, value in _flat(one).items()}} for one in listed or ()]
 
 
-def _stacked(row: Mapping[str, Any], named: Mapping[str, Mapping[str, str]]) -> list[dict[str, Any]]:
+def _stacked(
+    row: Mapping[str, Any], named: Mapping[str, Mapping[str, str]], people: Mapping[str, str] = MappingProxyType({})
+) -> list[dict[str, Any]]:
     """A row for each record of several lists, their keys under one name; one without them where all are empty.
 
-    `named`: of each list, what its keys for the answer and for who gave it are called instead.
+    `named`: of each list, what its keys for the answer and for who gave it are called instead. `people`: columns of
+    single answers, which are rows too -> who gave them.
     """
-    rest = {key: value for key, value in row.items() if key not in named}
+    rest = {key: value for key, value in row.items() if key not in named and key not in people}
     out = [
+        rest | {f"{STACK}.{ANSWER}": row[column], f"{STACK}.{RATER}": person, f"{STACK}.source": HUMAN}
+        for column, person in people.items()
+        if as_cell(row.get(column))
+    ]
+    out += [
         rest | {f"{STACK}.{keys.get(key, key)}": value for key, value in _flat(one).items()} | {f"{STACK}.source": name}
         for name, keys in named.items()
         for one in (row[name] if _is_records(row.get(name)) else ())

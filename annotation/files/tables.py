@@ -65,11 +65,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Wants:
-    """What a reader may use: which columns to keep, which of them have few texts, and which names tell an answer."""
+    """What a reader may use: which columns to keep, which of them have few texts, and what tells an answer."""
 
     keep: Callable[[Iterable[Any]], list[str]] = lambda names: [str(name) for name in names]
     coded: Collection[str] = ()
     telling: Collection[str] = ()
+    said: nested.Said = nested.UNSAID
 
 
 def form_asked(given: Collection[str]) -> Form:
@@ -118,7 +119,7 @@ def _read_file(path: Path, start: bytes, asked: Form, wants: Wants) -> Table:
         return Table(frame, Form(sheet=sheet), (*((f"sheet {sheet!r}",) if sheet else ()), *told))
     if suffix in JSONS or (suffix == ".txt" and start.removeprefix(decoding.BOM).lstrip()[:1] in (b"{", b"[")):
         encoding = delimited.encoding_of(start, asked.encoding)
-        frame, told = nested.read_nested(path, encoding, wants.telling, asked.records)
+        frame, told = nested.read_nested(path, encoding, wants.telling, asked.records, wants.said)
         return Table(frame, Form(encoding=encoding, records=asked.records), told)
     what = next((name for head, name in OTHER_FILES.items() if start.startswith(head)), "")
     if what:
@@ -166,7 +167,7 @@ def _read_parquet(path: Path, wants: Wants) -> Table:
     rows = read_parquet(path, str(path), problems)[1]
     if problems:
         raise ImportingError(problems)
-    return _worded(nested.flat_table([row.values for row in rows], (), wants.telling), words)
+    return _worded(nested.flat_table([row.values for row in rows], (), wants.telling, said=wants.said), words)
 
 
 def _read_arrow(path: Path, wants: Wants) -> Table:
@@ -183,7 +184,7 @@ def _read_arrow(path: Path, wants: Wants) -> Table:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).splitlines()[0][:100]
         raise AnnotationError("bad_file", f"{path}: not an Arrow table ({reason}); the file may be cut off") from None
-    return _worded(nested.flat_table(rows, (), wants.telling), class_words(table.schema.metadata))
+    return _worded(nested.flat_table(rows, (), wants.telling, said=wants.said), class_words(table.schema.metadata))
 
 
 def class_words(metadata: Any) -> dict[str, list[str]]:
@@ -212,7 +213,7 @@ def _read_folder(path: Path, asked: Form, wants: Wants) -> Table:
         kept = [one for one in kept if one.suffix in (".arrow", ".parquet")]
     if not kept:
         raise AnnotationError("bad_file", f"{path}: a folder without any table; give {', '.join(FILE_SUFFIXES)}")
-    every = Wants(telling=wants.telling)
+    every = Wants(telling=wants.telling, said=wants.said)
     tables = [read_table(one, asked, every) for one in kept]
     names = [one.relative_to(path).with_suffix("").as_posix() for one in kept]
     is_named = len(kept) > 1 and not any(FILE in one.frame for one in tables)

@@ -127,7 +127,8 @@ def _refuse_two_answers(found: Found) -> None:
         who = found.asked.columns.get("rater_id", ("",))[0]
         of_list = "." in who and who.rpartition(".")[0] in {name.rpartition(".")[0] for name in (one, other)}
         each = (
-            "leave --map rater_id and label out, and the people beside a list of judges are read with it"
+            "leave --map rater_id and label out, and the people beside a list of judges are read with it (--people "
+            "NAME,NAME says who they are)"
             if of_list
             else f"--map rater_id={'+'.join(columns)} without --map label"
         )

@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Collection, Sequence
 from itertools import product
 
+from calibration.table.roles import NAMES, in_english
 from calibration.tidying.mapping import Spread
 
 PEOPLE = re.compile(
@@ -37,6 +38,12 @@ ANSWER_WORDS = frozenset(
      "answers", "choice", "choices", "preference", "winner", "grade", "judgment", "judgement", "judgments",
      "annotation", "annotations", "value", "response")
 )  # fmt: skip
+TOGETHER = re.compile(r"(?:human|people|expert|annotator|rater|reviewer|assessor|coder|labell?er|participant|worker)s?")
+ALONE = re.compile(r"[^\W\d_]+[ _.:#-]*(?:[a-z]|\d*)")  # a word for a person, and which of them
+OF_ALL = frozenset(
+    ("count", "n", "number", "total", "agreement", "mean", "average", "avg", "median", "majority", "consensus", "std",
+     "sd", "kappa", "min", "max", "sum", "final")
+)  # fmt: skip
 MARKS = (".", "__", "/", ":", "_", "-", " ")
 
 
@@ -50,7 +57,23 @@ def kind_of_name(name: str) -> str:
 
 def kind_of_word(word: str) -> str:
     """What a column that tells people from judges means by a word, else ""."""
-    return KIND_WORDS.get(word.strip().casefold(), "")
+    text = word.strip().casefold()
+    return KIND_WORDS.get(text) or KIND_WORDS.get(text.rpartition(".")[2].removesuffix("s"), "")
+
+
+def person_of(column: str, people: Collection[str]) -> str:
+    """Whose answers a column of JSON may hold by its dotted head: one of `people`, `experts.mara`, `annotator_1`."""
+    before, _, last = column.rpartition(".")
+    name = bare_name(last)
+    if {column, last, name} & {*people}:
+        return next(one for one in (last, name, column) if one in people)
+    if {last.casefold(), name.casefold()} & OF_ALL or {in_english(name), in_english(f"{name}id")} & {
+        *NAMES["rater_id"]
+    }:
+        return ""  # made of several people's answers, or the name of whoever gave another column's
+    if TOGETHER.fullmatch(before.rpartition(".")[2].casefold()):
+        return name
+    return name if kind_of_name(name) == "human" and ALONE.fullmatch(name.casefold()) else ""
 
 
 def called(name: str, raters: Collection[str]) -> str:

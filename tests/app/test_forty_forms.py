@@ -18,6 +18,7 @@ import pytest
 
 from annotation.errors import AnnotationError
 from app.commands.tidying import options_of
+from calibration.tidying.raters import person_of
 from calipers.tidy_files import labels_of
 from tests.annotation.spreadsheet_files import write_ods, write_xlsx
 
@@ -233,6 +234,52 @@ def test_of_answers_in_two_lists_each_has_its_rows(tmp_path: Path) -> None:
     path = written(tmp_path / "b.jsonl", other)
     assert len(read(path)) == len(ANSWERS), "a list of whose keys none is known for an answer is left out, and told"
     assert "annotators' is left out: --read records=human.annotators" in str(labels_of(path)[1])
+
+
+def dumped(experts: Callable[[Row], Row]) -> list[Row]:
+    """As pipelines dump them: what people said in an object, what judges said in a list."""
+    return [
+        {"example": {"id": question, "criterion": "overall"}, "systems": {"a": "atlas", "b": "borel"},
+         **experts(dict(zip(PEOPLE, (VERDICT[one] for one in given), strict=False))),
+         "judges": [{"model": JUDGE, "verdict": VERDICT[given[2]], "cost": 0.1, "latency_s": 2.1}]}
+        for question, given in ANSWERS.items()
+    ]  # fmt: skip
+
+
+def test_people_in_an_object_beside_a_list_of_judges_are_read_with_them(tmp_path: Path) -> None:
+    path = written(tmp_path / "a.jsonl", lines(dumped(lambda given: {"experts": given})))
+    assert read(path) == EXPECTED
+    assert "a row for each of 'judges', and for each answer in experts.annotator_1" in str(labels_of(path)[1])
+    assert read(written(tmp_path / "b.jsonl", lines(dumped(lambda given: given)))) == EXPECTED, "or in columns"
+    names = {"annotator_1": "ada", "annotator_2": "ben"}
+    renamed = lines(dumped(lambda given: {"gold": {names[name]: said for name, said in given.items()}}))
+    assert read(written(tmp_path / "c.jsonl", renamed), people=["ada,ben"]) == EXPECTED, "or called as --people says"
+    experts = ["rater_id=experts.annotator_1+experts.annotator_2,item_id=example.id"]
+    two = written(tmp_path / "d.jsonl", lines([row | {"judges": row["judges"] * 2} for row in dumped(
+        lambda given: {"experts": given})]))  # fmt: skip
+    labels, told = labels_of(two, options_of(columns=experts, words=[], people=["all"], read=[]))
+    assert len(labels) == 2 * len(ANSWERS), "a list of which nothing is asked makes no row twice"
+    assert "'judges' is left out" in str(told)
+    mixed = ["rater_id=judges.model,label=experts.annotator_1+judges.verdict"]
+    with pytest.raises(AnnotationError, match="both answer in 4 rows and differ: one rater each"):
+        read(path, columns=mixed)
+
+
+def test_what_people_were_asked_is_not_guessed_from_keys_of_an_object(tmp_path: Path) -> None:
+    records = [row | {"judges": [one | {"criterion": "style"} for one in row["judges"]]} for row in dumped(
+        lambda given: {"experts": {"style": given["annotator_1"]}})]  # fmt: skip
+    labels, _ = labels_of(written(tmp_path / "a.jsonl", lines(records)), options_of(
+        columns=["criterion=judges.criterion"], words=[], people=["none"], read=[]))  # fmt: skip
+    assert {*labels["rater_id"]} == {JUDGE}
+
+
+@pytest.mark.parametrize("head", ["annotator", "reviewer", "worker", "experts.majority", "annotators.count", "human_length",
+                                  "systems.a", "note"])  # fmt: skip
+def test_what_is_no_answer_of_one_person_is_not_read_as_one(head: str) -> None:
+    assert person_of(head, ()) == ""
+    assert [person_of(one, ("mara",)) for one in ("experts.ken", "expert_1", "human_label", "gold.mara")] == [
+        "ken", "expert_1", "human", "mara",
+    ]  # fmt: skip
 
 
 def test_there_are_forty() -> None:

@@ -121,9 +121,14 @@ def flat_table(
             "bad_option", f"--read records={asked}: no list of records has this name (there: {there})"
         )
     if said.answers and not asked:  # a list of which nothing is asked makes no row twice
-        answers = [name for name in answers if any(one.startswith(f"{name}.") for one in said.named)]
+        answers = [name for name in answers if any(one.startswith((f"{name}.", f"{STACK}.")) for one in said.named)]
     rest = [name for name in lists if name not in answers and not _is_talk(flat, name)]
     people = _people_beside(flat, answers[0], telling, said.person) if len(answers) == 1 and not asked else {}
+    if not people and len(answers) == 1 and not (asked or said.named):
+        alike = _people_beside(flat, answers[0], telling, lambda one: one.rpartition(".")[2])
+        if alike:
+            told = (*told, f"{', '.join(alike)} have words of these answers too: --people {','.join(alike.values())} "
+                           "where they are people's")  # fmt: skip
     if people and (mixed := [one for one in said.named if one in people or one.startswith(f"{answers[0]}.")]):
         told = (*told, f"{', '.join(people)} beside the list are not read as answers: --map names {mixed[0]!r}")
         people = {}

@@ -251,9 +251,13 @@ def test_people_in_an_object_beside_a_list_of_judges_are_read_with_them(tmp_path
     assert read(path) == EXPECTED
     assert "a row for each of 'judges', and for each answer in experts.annotator_1" in str(labels_of(path)[1])
     assert read(written(tmp_path / "b.jsonl", lines(dumped(lambda given: given)))) == EXPECTED, "or in columns"
+    parts = ["label=answers.label,rater_id=answers.rater,item_id=example.id"]  # as a kept mapping names them
+    assert read(path, columns=parts) == EXPECTED
     names = {"annotator_1": "ada", "annotator_2": "ben"}
     renamed = lines(dumped(lambda given: {"gold": {names[name]: said for name, said in given.items()}}))
-    assert read(written(tmp_path / "c.jsonl", renamed), people=["ada,ben"]) == EXPECTED, "or called as --people says"
+    gold = written(tmp_path / "c.jsonl", renamed)
+    assert "gold.ada, gold.ben have words of these answers too: --people ada,ben" in str(labels_of(gold)[1])
+    assert read(gold, people=["ada,ben"]) == EXPECTED, "or called as --people says"
     experts = ["rater_id=experts.annotator_1+experts.annotator_2,item_id=example.id"]
     two = written(tmp_path / "d.jsonl", lines([row | {"judges": row["judges"] * 2} for row in dumped(
         lambda given: {"experts": given})]))  # fmt: skip

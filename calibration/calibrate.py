@@ -123,7 +123,7 @@ def calibrate(
     stepped = _Steps(waiting.advance, STEPS + len(groups))
     pooled = stepped(tuple(agreeing.agreement_estimates(study, groups[0], wide)))
     if told is not _untold and scale is not None:
-        first = _bounded(study, groups, pooled, settings, wide)
+        first = _bounded(study, groups, drawn_topics.weighted_or_dashed(study, settings, pooled), settings, wide)
         told(results.CalibrationReport(_counted_labels(study, aliases), settings, (), first))
     with ThreadPoolExecutor(1) as beside:  # rationales are looked up and sorted while the rest is reckoned
         rationales = beside.submit(rationale_overlap, study, wide)

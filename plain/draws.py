@@ -40,7 +40,7 @@ def draw_weights(draws: Sequence[Draw]) -> list[list[float]]:
     sizes = [sum(draw.labelled) for draw in draws]
     shares = precisions(sizes, [draw.waiting for draw in draws])
     if math.inf in shares:  # nobody is left
-        return [[1.0] * size for size in sizes]
+        return [[len(draw.chances) / size] * size for draw, size in zip(draws, sizes, strict=True)]
     whole, found, later = math.fsum(shares), [], 0.0
     for draw, share in zip(reversed(draws), reversed(shares), strict=True):
         inverse = [1 / chance for chance in draw.chances]

@@ -7,9 +7,11 @@ from typing import Any
 from sqlalchemy import orm, select
 
 from annotation.errors import AnnotationError
+from annotation.files.decoding import some_of
 from annotation.studies import audit, protocol_of
 from db.tables import HANDED_IN, LIVE, Assignment, Event, Item, Study, Topic
 from plain import draws
+from plain.counting import counted
 
 DRAW = "draw"
 
@@ -59,6 +61,31 @@ def refuse_other_slots(session: orm.Session, study: Study, drawn: Collection[str
             f"{len(found)} topics, such as {min(found)!r}, have work for people that no draw gave them, so their "
             "chances are unknown; begin a study with --design active, or go on with its design",
         )
+
+
+def late_topics(session: orm.Session, study: Study, keys: Collection[str]) -> list[str]:
+    """What is wrong with topics of these keys that would come in after a batch was drawn without them."""
+    if not kept_draws(session, study):
+        return []
+    late = {*keys} - {*session.scalars(select(Topic.key).where(Topic.study_id == study.id))}
+    return [
+        f"{counted(len(late), 'new topic')} ({some_of(sorted(late), 3)}): topics of study {study.name!r} are drawn "
+        "with chances that count those it had at the first draw; leave new ones out, or make a new study of all"
+    ] * bool(late)
+
+
+def undrawn_topics(session: orm.Session, study: Study, topics: Collection[int]) -> list[str]:
+    """What is wrong with labels by people on the topics of these ids, some of which no draw gave."""
+    batches = kept_draws(session, study)
+    if not batches:
+        return []
+    keys = session.execute(select(Topic.id, Topic.key).where(Topic.study_id == study.id))
+    given = {topic for batch in batches for topic in batch.topics}
+    undrawn = sorted(key for topic, key in keys if topic in topics and key not in given)
+    return [
+        f"people's labels on {counted(len(undrawn), 'topic')} that no draw gave ({some_of(undrawn, 3)}), so their "
+        "chances are unknown; leave these rows out, or import them into a study whose topics are not drawn"
+    ] * bool(undrawn)
 
 
 def draw_probabilities(session: orm.Session, study: Study) -> dict[str, float]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from calibration.agreement.agreeing import TIES_APART
 from calibration.agreement.catalogue import METRICS
+from calibration.agreement.panel import OF_PEOPLE
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate, ReportWarning
 from calibration.remarks import Reason, undefined
@@ -50,6 +51,8 @@ def is_true(estimate: Estimate, judges: set[str], tabled: bool) -> bool:
     by_judge = estimate.rater in judges or f"{estimate.rater}{BOTH_ORDERS}" in judges
     if by_judge and (estimate.reference in judges or estimate.statistic in OF_JUDGES):
         return True
+    if estimate.statistic in OF_PEOPLE and estimate.rater == "each_annotator":
+        return False  # of all annotators at once, from no table
     if estimate.statistic in OF_SYSTEMS or estimate.statistic.startswith(OF_SCORES[:2]):
         return True
     return tabled and (estimate.statistic in OF_TABLES or estimate.statistic.startswith(OF_SCORES[2]))
@@ -67,6 +70,15 @@ def refuse_over_annotators(study: Study, settings: CalibrationSettings) -> None:
         raise CalibrationError(
             "unknown_form", "topics were drawn with unequal probabilities: use generalise_to = pairs, whose intervals "
             "are weighted by them"
+        )  # fmt: skip
+
+
+def refuse_unweighted(study: Study, what: str) -> None:
+    """Raises `unknown_form` where `what` would be told of topics that were drawn with unequal probabilities."""
+    if study.drawn is not None:
+        raise CalibrationError(
+            "unknown_form", f"topics were drawn with unequal probabilities, and {what} of people's labels are not "
+            "weighted by them; read win rates in calipers calibrate, or compare by judges alone, without people's rows"
         )  # fmt: skip
 
 

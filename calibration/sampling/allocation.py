@@ -27,13 +27,14 @@ def anticipated_deviation(signs: Array, sizes: Array, labelled: Codes, influence
     columns = np.column_stack([1 / np.maximum(scale, 1e-9), signs])
     if len(labelled) < FEWEST:
         return np.asarray(scale)
-    squares = np.asarray(influence, float).reshape(len(labelled), -1) ** 2
-    squares = np.nanmean(squares / np.nanmean(squares, axis=0).clip(1e-300), axis=1) / scale[labelled].clip(1e-9) ** 2
-    known = np.isfinite(squares)
-    if known.sum() < FEWEST:
+    known = np.ma.masked_invalid(np.asarray(influence, float).reshape(len(labelled), -1) ** 2)
+    mean = np.ma.filled((known / np.ma.maximum(known.mean(axis=0), 1e-300)).mean(axis=1), np.nan)
+    squares = mean / scale[labelled].clip(1e-9) ** 2
+    moved = np.isfinite(squares)
+    if moved.sum() < FEWEST:
         return np.asarray(scale)
-    squares = np.minimum(squares[known], np.quantile(squares[known], 0.95))  # one odd topic does not decide
-    return np.asarray(scale * np.sqrt(_fitted(columns, columns[labelled][known], squares)))
+    squares = np.minimum(squares[moved], np.quantile(squares[moved], 0.95))  # one odd topic does not decide
+    return np.asarray(scale * np.sqrt(_fitted(columns, columns[labelled][moved], squares)))
 
 
 def _fitted(columns: Array, seen: Array, squares: Array) -> Array:

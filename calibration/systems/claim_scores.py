@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
+from calibration.agreement.drawn_topics import refuse_unweighted
 from calibration.errors import CalibrationError
 from calibration.settings import CalibrationSettings
 from calibration.study.joining import Answers, Study, study_of
@@ -34,9 +35,12 @@ def scores_from_claims(verdicts: pd.DataFrame | Study, settings: CalibrationSett
 
     The criterion is the aggregate's name, the label its value by this rater alone, on the claims this rater answered;
     runs of a judge are averaged, repeats by people left out. Status `missing` where the rater was asked about a report
-    and none of the answers enters. Raises `not_claims` without claims or without an aggregate about them.
+    and none of the answers enters. Raises `not_claims` without claims or without an aggregate about them,
+    and `unknown_form` for people's labels on topics that were drawn unequally.
     """
     study = study_of(verdicts, settings)
+    if study.annotators:
+        refuse_unweighted(study, "scores made of claims")
     rows = Rows(study)
     measures = [(one, measure_of(rows, one, settings)) for one in settings.aggregates if one.rule != "win_rate"]
     if not has_claims(study) or not any(measure for _, measure in measures):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from calibration.agreement.drawn_topics import refuse_unweighted
 from calibration.arithmetic.closed_forms import Array, ratio
 from calibration.errors import CalibrationError
 from calibration.estimates import Estimate
@@ -60,7 +61,8 @@ def topic_scores(
 ) -> TopicScores:
     """`rater`: None for all annotators, whose answers to one question are averaged; else a judge, also in both orders.
 
-    Topics are clusters. Raises `unknown_rater`, and `no_measure` where no label is of the kind that `measure` is about.
+    Topics are clusters. Raises `unknown_rater`, `no_measure` where no label is of the kind that `measure` is about, and
+    `unknown_form` for people's labels on topics that were drawn unequally.
     """
     settings = settings or CalibrationSettings()
     study = joining.study_of(verdicts, settings)
@@ -68,6 +70,8 @@ def topic_scores(
     if found is None:
         raise CalibrationError("no_measure", f"no label is of the kind that '{measure.name}' ({measure.rule}) is about")
     _refuse_unknown(study, rater)
+    if rater is None:
+        refuse_unweighted(study, "scores of topics")
     rates = found.rates(found.scored(rater or bias.EVERYONE).score)
     return TopicScores(
         measure, rater or bias.EVERYONE, study.clusters, _category_of(study, found.wanted), found.systems,

@@ -14,6 +14,7 @@ import pandas as pd
 import scipy
 
 from calibration import estimates, remarks
+from calibration.agreement.drawn_topics import refuse_unweighted
 from calibration.arithmetic.closed_forms import Array
 from calibration.arithmetic.columns import Codes
 from calibration.errors import CalibrationError
@@ -58,12 +59,15 @@ def system_differences(
     of a report. Difference: mean over topics, t interval. Wilcoxon 1945, exact without ties, zeros dropped; undefined
     where nothing differs. Spearman over topics, ranked anew in each resample of topics. That two intervals of single
     systems overlap is no test (Schenker & Gentleman 2001), so the difference is what is bounded here. Raises
-    `not_scores`, `unknown_system`, `same_system`, `same_pair`, `unknown_criterion`.
+    `not_scores`, `unknown_system`, `same_system`, `same_pair`, `unknown_criterion`, and `unknown_form` for people's
+    labels on topics that were drawn unequally.
     """
     settings = settings or CalibrationSettings()
     if criterion != "all":
         verdicts = _of_criterion(verdicts, criterion)
     study, group, scale = left_out.pooled(verdicts, settings)
+    if study.annotators:
+        refuse_unweighted(study, "differences between systems")
     named = [name for name in study.systems if name]
     asked = _known(pairs, named) or tuple(combinations(named, 2))
     return tuple(

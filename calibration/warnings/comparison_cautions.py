@@ -51,7 +51,8 @@ def choice_cautions(
                 "intervals speak of other annotators too, but the choice and its test hold for this panel only; say so"
             )
             yield ReportWarning("fixed_panel", text)
-    yield from panel_cautions(panel or panel_sensitivity(study, choice, settings))
+    if study.drawn is None:  # it is not weighted
+        yield from panel_cautions(panel or panel_sensitivity(study, choice, settings))
 
 
 def system_cautions(estimates: Sequence[Estimate]) -> Iterator[ReportWarning]:

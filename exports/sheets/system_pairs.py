@@ -97,9 +97,10 @@ DIFFERENCE_COLUMNS = (
 
 
 def system_differences_table(verdicts: pd.DataFrame, report: CalibrationReport) -> Table | None:
-    """Every two systems by everybody; None unless reports are rated, or for fewer than two systems or more than six."""
+    """Every two systems by everybody; None unless reports are rated, on topics not drawn, of two to six systems."""
     rated = set(report.labels.criteria.values()) == {"rating"}
-    if not rated or not 1 < len([name for name in (report.labels.systems or ()) if name]) <= MOST_SYSTEMS:
+    systems = [name for name in (report.labels.systems or ()) if name]
+    if not rated or report.labels.drawn or not 1 < len(systems) <= MOST_SYSTEMS:
         return None
     try:
         return differences_table(system_differences(verdicts, report.settings), report)

@@ -53,7 +53,9 @@ def _alt_design(report: CalibrationReport, facts: StudyFacts) -> Iterator[Row]:
     people = len(report.labels.annotators)
     yield f"At least {FEWEST_ANNOTATORS} annotators", _answer(people >= FEWEST_ANNOTATORS), counted(people, "annotator")
     if first is None:
-        yield "The test was made", "no", "no judge shares enough labels with two or more annotators"
+        unweighted = "not weighted: topics were drawn with unequal probabilities"
+        enough = "no judge shares enough labels with two or more annotators"
+        yield "The test was made", "no", unweighted if report.labels.drawn else enough
         return
     sizes = {annotator.annotator: annotator.n for test in tests for annotator in test.annotators}
     fewest = min(sizes.values(), default=0)

@@ -24,6 +24,7 @@ from annotation.work.page import assignment_page
 from app.command_line import main
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Study, Topic
+from tests.annotation.result_trees import labels_file
 from tests.small_study import PROTOCOL, a_person, answer_all, uuids
 
 Shell = Callable[..., str]
@@ -141,3 +142,24 @@ def test_topics_whose_chances_are_unknown_and_batches_of_other_designs_are_refus
     assert "gap, agreement, win_rate" in shell("pairs", "--for", "luck", exit_code=2)
     shell("pairs", "--design", "all", "--per-category", "2", "--apply")
     assert "no draw gave them" in shell("pairs", "--design", "active", exit_code=1)
+
+
+@pytest.mark.slow
+@pytest.mark.databases("sqlite")
+def test_topics_and_labels_that_no_draw_knows_are_refused_at_their_import(
+    shell: Shell, engine_here: Engine, tmp_path: Path
+) -> None:
+    shell("pairs", "--batch", "12", "--overlap", "2", "--apply")
+    shell("import", "reports", "reports", "--layout", "folder")  # the same ones are no new topics
+    with reading(engine_here) as session:
+        given, _ = drawn(session)
+    undrawn = min({*TOPICS} - {*given})
+    for topic, rater, exit_code in ((undrawn, "human", 1), (undrawn, "judge", 0), (given[0], "human", 0)):
+        about = {"cluster_id": topic, "item_id": f"{topic}/alpha/beta", "rater_kind": rater}
+        labels_file(tmp_path / "labels.csv", [about | {"rater_id": rater}])
+        said = shell("import", "labels", "labels.csv", "--study", "s", exit_code=exit_code)
+        assert exit_code == 0 or f"people's labels on 1 topic that no draw gave ({undrawn})" in said
+    for system in ("alpha", "beta"):
+        (tmp_path / "reports" / system / "topic99.md").write_text("# Report\n\nIt rises.\n")
+    said = shell("import", "reports", "reports", "--layout", "folder", exit_code=1)
+    assert "1 new topic (topic99): topics of study 's' are drawn" in said

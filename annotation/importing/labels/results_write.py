@@ -19,6 +19,7 @@ from annotation.importing.labels.results_match import Name, StudyPlaces, make_ra
 from annotation.importing.labels.results_sheets import Found, Matched, Sheet, clashes, match_rows
 from annotation.labels.answers import Answer, Answered, Said, newest_revisions, said_by
 from annotation.people.principals import Principal, study_for
+from annotation.planning.draws import undrawn_topics
 from db.tables import LIVE, Assignment, Import, Study
 from db.types import Record, now, opaque
 from plain.counting import counted
@@ -132,6 +133,8 @@ def _found(
     found.problems[:0] = results.problems
     places.refuse_unknown_first(options.first, found.problems)
     found.problems += clashes(found.matched)
+    by_people = {one.place.item.topic for one in found.matched if one.row.kind == "human"}
+    found.problems += undrawn_topics(session, study, by_people)
     found.left_out["people's rows; calipers import labels takes them"] = len(results.rows) - len(wanted)
     return found
 

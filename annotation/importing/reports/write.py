@@ -16,7 +16,7 @@ from annotation.importing.reports import import_report
 from annotation.importing.reports.records import CriterionRecord, Parsed, ReportRecord
 from annotation.items.shown import name_some, unasked_topics
 from annotation.people.principals import Principal, study_for
-from annotation.planning import plan_root, planned_items
+from annotation.planning import draws, plan_root, planned_items
 from annotation.protocol import Protocol
 from annotation.shown_texts.prepare import Prepared, prepare_report
 from db.tables import Criterion, Import, Report, Study, System, Topic
@@ -89,6 +89,7 @@ def refuse_reports(
         *([] if allow_missing else _missing(parsed)),
         *([] if new_version else _changed(parsed, import_report.stored_reports(session, study))),
         *import_report.late_references(session, study, parsed),
+        *draws.late_topics(session, study, {topic.key for topic in parsed.topics}),
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from calibration.calibrate import calibrate
+from calibration.agreement.panel import OF_PEOPLE
+from calibration.calibrate import Waiting, calibrate
 from calibration.choosing.looking import Looking
 from calibration.choosing.open_words import enough_words
 from calibration.errors import CalibrationError
@@ -18,10 +20,18 @@ from calibration.remarks import Reason
 from calibration.settings import CalibrationSettings
 from calibration.sizing.agreement_so_far import agreement_so_far, why_unknown
 from calibration.sizing.pilot import pilot_of
+from calibration.study.joining import study_of
+from calibration.systems.claim_scores import scores_from_claims
+from calibration.systems.topic_scores import measures_of, topic_scores
+from calibration.totals.system_differences import system_differences
+from calibration.warnings.comparison_cautions import choice_cautions
 from exports.as_json import report_json
 from exports.bibliography import used
+from exports.sheets.system_pairs import system_differences_table
+from exports.words.checklists import alt_test_checklist
 from exports.words.methods import methods_paragraph
-from tests.calibration.studies import made_pairs
+from tests.calibration.aggregated import probe
+from tests.calibration.studies import made_pairs, made_ratings
 
 SETTINGS = CalibrationSettings(resamples=99, min_clusters=2)
 
@@ -139,3 +149,52 @@ def test_a_topic_has_one_probability_and_intervals_over_annotators_are_refused(l
             labels.assign(draw_probability=1 / labels["copies"]),
             replace(SETTINGS, generalise_to="pairs_and_annotators"),
         )
+
+
+@pytest.fixture(scope="module")
+def rated() -> pd.DataFrame:
+    frame = made_ratings(60)
+    topics = sorted(frame["cluster_id"].unique())
+    chance = dict(zip(topics, np.resize([1.0, 0.5, 0.2], len(topics)), strict=True))
+    return frame.assign(draw_probability=frame["cluster_id"].map(chance))
+
+
+def test_of_ratings_too_what_is_not_weighted_is_a_dash_in_the_report_and_in_what_comes_first(rated) -> None:
+    first = []
+    with patch("calibration.calibrate.MANY_ROWS", 0):
+        report = calibrate(rated, SETTINGS, waiting=Waiting(points=first.append))
+    told = {key(one): one for one in report.estimates}
+    among_people = [one for one in report.estimates if one.statistic in OF_PEOPLE and one.rater == "each_annotator"]
+    assert {one.reason for one in among_people} == {Reason.NOT_WEIGHTED}
+    assert len(first) == 2
+    for early in first:
+        for one in early.estimates:
+            assert math.isnan(one.value) == math.isnan(told[key(one)].value), one
+    assert "panel_sensitive" not in {one.code for one in report.warnings}
+
+
+def test_how_systems_and_topics_compare_is_refused_where_their_topics_were_drawn(rated) -> None:
+    two = pd.concat([rated, rated.assign(item_id=rated["item_id"] + "b", system_a="borealis")])
+    with pytest.raises(CalibrationError, match="not weighted") as refused:
+        system_differences(two, SETTINGS)
+    assert refused.value.code == "unknown_form"
+    study = study_of(two, SETTINGS)
+    measure = measures_of(study, SETTINGS)[0]
+    with pytest.raises(CalibrationError, match="not weighted"):
+        topic_scores(study, None, measure, SETTINGS)
+    assert topic_scores(study, "judge-x", measure, SETTINGS)  # it hangs on no draw
+    assert system_differences_table(two, calibrate(two, SETTINGS)) is None
+    claims = pd.DataFrame([probe("pass", topic=f"t{number}", draw_probability=1 / (1 + number)) for number in range(4)])
+    with pytest.raises(CalibrationError, match="not weighted"):
+        scores_from_claims(claims, SETTINGS)
+
+
+def test_reviewers_read_why_the_alternative_annotator_test_is_not_there(weighted) -> None:
+    rows = {row[0]: row[1:] for row in alt_test_checklist(weighted).rows}
+    assert rows["The test was made"] == ("no", "not weighted: topics were drawn with unequal probabilities")
+
+
+def test_the_panel_is_no_caution_where_nothing_of_it_is_weighted(labels) -> None:
+    drawn = study_of(labels.assign(draw_probability=1 / labels["copies"]), SETTINGS)
+    with patch("calibration.warnings.comparison_cautions.panel_sensitivity", side_effect=AssertionError):
+        assert [*choice_cautions(drawn, None, SETTINGS)] == []

@@ -73,6 +73,12 @@ def test_nobody_left_to_draw_means_that_every_topic_counts_once() -> None:
     assert draw_weights(batches) == pytest.approx(np.ones(30))
 
 
+def test_nobody_left_to_draw_leaves_an_earlier_batch_labelled_in_part_to_its_labelled_topics() -> None:
+    first, last = drawn_batches(np.random.default_rng(2), lambda _, waiting: 1.0 + waiting, [20, 10], 30)
+    half = replace(first, labelled=np.arange(20) < 5)
+    assert draw_weights([half, last]) == pytest.approx([4.0] * 5 + [1.0] * 10)
+
+
 def test_totals_are_unbiased_where_batches_learn_from_labels_and_greedy_ones_are_not() -> None:
     """The second batch goes where the first saw much: taken as it is, and with no weights, it is far off."""
     rng = np.random.default_rng(3)

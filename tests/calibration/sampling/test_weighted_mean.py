@@ -83,6 +83,13 @@ def test_intervals_cover_where_what_judges_said_goes_with_the_size_of_a_topic() 
     assert abs(np.mean(values) - target) < 0.005
 
 
+@pytest.mark.filterwarnings("error")
+def test_topics_whose_influence_is_unknown_teach_nothing_in_silence() -> None:
+    sizes = np.array([1.0, 3.0] * 10)
+    unknown = anticipated_deviation(np.ones((20, 1)), sizes, np.arange(20), np.full((20, 2), np.nan))
+    assert unknown == pytest.approx(sizes / 2)
+
+
 def test_signs_that_foretell_deviations_are_learnt_and_others_are_not() -> None:
     rng = np.random.default_rng(9)
     sign = rng.random(300)

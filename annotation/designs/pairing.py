@@ -11,6 +11,7 @@ from annotation.errors import AnnotationError
 from plain.hashes import identity_digest
 
 DESIGNS = ("reference", "all", "balanced")
+EVIDENCE = "calipers-evidence"  # the system whose texts are what tasks brought, beside reports and judged by nobody
 Group = TypeVar("Group", bound=tuple["Candidate", ...])
 Reports = frozenset[int]  # the reports an item rates
 
@@ -110,20 +111,18 @@ def plan_singles(
     standing: Collection[Reports] = (),
     barred: Collection[Reports] = (),
 ) -> list[Single]:
-    """Every report by itself. `beside`: `reference` puts every other one beside its topic's reference, `evidence` where
-    it has one.
+    """Every report by itself. `beside`: `reference` puts every other one beside its topic's reference, `evidence`
+    every one, a reference too, beside what its task brought, if anything.
 
     Draws, `standing` and `barred` as for pairs.
     Raises AnnotationError where a topic has not exactly one reference to show, or nothing can be rated.
     """
     by_topic = _by_topic(candidates)
     references: dict[str, Candidate] = {}
-    if beside in ("reference", "evidence"):
-        references = {
-            topic: _only_reference(reports, topic)
-            for topic, reports in by_topic.items()
-            if beside == "reference" or any(report.is_reference for report in reports)
-        }
+    if beside == "reference":
+        references = {topic: _only_reference(reports, topic) for topic, reports in by_topic.items()}
+    elif beside == "evidence":
+        references = {report.topic: report for report in candidates if report.system == EVIDENCE}
     possible = {
         topic: _open([(report,) for report in reports if report != references.get(topic)], barred)
         for topic, reports in by_topic.items()

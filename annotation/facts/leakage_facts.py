@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import orm, select
 
+from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
 from annotation.leaks.reference_leakage import earliest_date, is_page, quoted_share
 from annotation.source_lists.cited_works import addresses_in
@@ -89,12 +90,15 @@ def _day(text: object) -> date | None:
 
 
 def newest_reports(session: orm.Session, study: Study, *columns: Any) -> dict[tuple[str, str], list[Any]]:
-    """By topic and system, in that order, what the columns say of the last version of each report that is ready."""
+    """By topic and system, in that order, what the columns say of the last version of each report that is ready.
+
+    The evidence of tasks is no report.
+    """
     rows = session.execute(
         select(Topic.key, System.key, *columns)
         .join(Topic, Topic.id == Report.topic_id)
         .join(System, System.id == Report.system_id)
-        .where(Report.study_id == study.id, Report.status == "ready")
+        .where(Report.study_id == study.id, Report.status == "ready", System.key != EVIDENCE)
         .order_by(Topic.key, System.key, Report.version)
     )
     return {(topic, system): told for topic, system, *told in rows}

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import and_, func, orm, select
 
+from annotation.designs.pairing import EVIDENCE
 from annotation.facts.judge_facts import judge_facts
 from annotation.facts.labelling_facts import day, is_read_elsewhere, label_counts, left_out_counts, people_facts
 from annotation.items.twins import once_a_page
@@ -110,12 +111,13 @@ def _material(session: orm.Session, study: Study) -> dict[str, Any]:
     reports = shown[0].union(*shown[1:])
     counted = session.execute(
         select(func.count(), func.count(Report.system_id.distinct()), func.min(Report.words), func.max(Report.words))
-        .where(Report.id.in_(reports))
+        .join(System, System.id == Report.system_id)
+        .where(Report.id.in_(reports), System.key != EVIDENCE)
     ).one()  # fmt: skip
     references = (
         select(func.count(System.id.distinct()))
         .join(Report, Report.system_id == System.id)
-        .where(Report.id.in_(reports), System.is_reference)
+        .where(Report.id.in_(reports), System.is_reference, System.key != EVIDENCE)
     )
     languages = select(Topic.language).where(Topic.id.in_(used)).group_by(Topic.language).order_by(Topic.language)
     criteria = select(func.count()).where(Criterion.study_id == study.id, Criterion.retired_at.is_(None))

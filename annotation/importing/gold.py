@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import orm, select
 
 from annotation import passages, studies
-from annotation.designs.pairing import Candidate, name_pair
+from annotation.designs.pairing import EVIDENCE, Candidate, name_pair
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import Row, as_text, collecting, nfc, shortened
 from annotation.files.folders import match, number_hint
@@ -270,9 +270,11 @@ class GoldPlaces:
                 f"{row.where}: training and attention items rate one report; two rated in one view have none"
             )
         beside = self.protocol.answers.paired_view
-        references = [report for (on, _), report in self.reports.items() if on == topic and report.is_reference]
-        if beside not in ("reference", "evidence") or (beside == "evidence" and not references):
+        if beside == "evidence":
+            return tuple(reports), self.reports.get((topic, EVIDENCE))
+        if beside != "reference":
             return tuple(reports), None
+        references = [report for (on, _), report in self.reports.items() if on == topic and report.is_reference]
         if len(references) != 1:
             raise ImportingError(
                 f"{row.where}: topic {topic!r} has {len(references)} references to show beside; need one"

@@ -7,6 +7,7 @@ from typing import Any
 from sqlalchemy import Row, Select, func, orm, select
 
 from annotation.blinding import audit_blinding, measure, readable
+from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
 from annotation.leaks.blinding_audit import AuditedReport, BlindingAudit
 from annotation.leaks.system_classifier import Interval, no_interval
@@ -80,7 +81,7 @@ def audit_study(
 
 
 def _audited(session: orm.Session, study: Study, progress: Callable[[int, int], None]) -> list[AuditedReport]:
-    rows, planned = _newest(session, study), shown_reports(session, study)
+    rows, planned = _written(session, study), shown_reports(session, study)
     reports = []
     for done, (report, topic, system) in enumerate(rows, start=1):
         reports.append(
@@ -188,8 +189,9 @@ def _line(row: Row[Any], is_planned: bool) -> ReportLine:
     )
 
 
-def _newest(session: orm.Session, study: Study) -> Sequence[tuple[Report, Topic, System]]:
-    return session.execute(_newest_of(study)).all()
+def _written(session: orm.Session, study: Study) -> Sequence[tuple[Report, Topic, System]]:
+    """The newest reports without the evidence of tasks, which no system wrote."""
+    return session.execute(_newest_of(study).where(System.key != EVIDENCE)).all()
 
 
 def _newest_of(study: Study) -> Select[Report, Topic, System]:

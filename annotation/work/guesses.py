@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import orm, select
 
+from annotation.designs.pairing import EVIDENCE
 from annotation.errors import AnnotationError
 from annotation.items.shown import ShownText, in_order, item_code
 from annotation.labels.entries import GUESS, GuessEntry
@@ -108,6 +109,7 @@ def guesses_of(session: orm.Session, study: Study) -> Iterator[Guess]:
 
 
 def _kinds(session: orm.Session, study: Study) -> Mapping[int, str]:
-    """System -> its kind, empty where its owner gave none."""
-    rows = session.execute(select(System.id, System.family, System.is_reference).where(System.study_id == study.id))
+    """System -> its kind, empty where its owner gave none; the evidence of tasks is nobody's."""
+    writers = System.study_id == study.id, System.key != EVIDENCE
+    rows = session.execute(select(System.id, System.family, System.is_reference).where(*writers))
     return {key: family or (PERSON if is_reference else "") for key, family, is_reference in rows}

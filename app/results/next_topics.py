@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import func, orm, select
 
+from annotation.designs.pairing import EVIDENCE
 from annotation.people.principals import Principal, study_for
 from annotation.planning import draws, planned_items
 from annotation.studies import protocol_of
@@ -50,7 +51,7 @@ def design_of(session: orm.Session, study: Study) -> str:
     """Which items a topic has: as at the first batch; before it each system against the reference, else every two."""
     if before := draws.kept_draws(session, study):
         return before[0].design
-    references = select(func.count()).where(System.study_id == study.id, System.is_reference)
+    references = select(func.count()).where(System.study_id == study.id, System.is_reference, System.key != EVIDENCE)
     return "reference" if session.scalar(references) else "all"
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import Engine, select
 
-from annotation.designs.pairing import Candidate, plan_singles
+from annotation.designs.pairing import EVIDENCE, Candidate, plan_singles
 from annotation.designs.sides_and_orders import plan_alone
 from annotation.errors import AnnotationError
 from annotation.importing.reports.folder import read_folder
@@ -46,6 +46,16 @@ def test_reports_are_drawn_evenly_and_by_the_seed_alone(topics: int, systems: in
     assert all(single.reference and single.reference.is_reference for single in beside)
     assert not any(single.report.is_reference for single in beside)
     assert len(plan_singles(reports, seed)) == topics * systems
+
+
+def test_beside_what_a_task_brought_every_report_is_rated_a_reference_too() -> None:
+    brought = [Candidate(1000 + t, f"t{t:02d}", EVIDENCE, is_reference=True) for t in (0, 1)]
+    drawn = plan_singles([*candidates(3, 3), *brought], 7, beside="evidence")
+    assert Counter(single.topic for single in drawn) == {"t00": 3, "t01": 3, "t02": 3}
+    assert sum(single.report.is_reference for single in drawn) == 3
+    assert {(single.topic, single.reference and single.reference.system) for single in drawn} == {
+        ("t00", EVIDENCE), ("t01", EVIDENCE), ("t02", None),
+    }  # fmt: skip
 
 
 def test_slots_without_sides_fill_what_is_lacking() -> None:

@@ -6,13 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from annotation.documents.shown_files import shown_file
-from annotation.errors import ImportingError
+from annotation.errors import AnnotationError, ImportingError
+from annotation.facts.study_facts import study_facts
 from annotation.importing.reports.evidence import read_evidence
-from db.connect import reading
-from db.tables import Label, Report, System
+from annotation.protocol import read_protocol
+from annotation.work.guesses import kinds_asked, refuse_unknown_kinds
+from db.connect import reading, transaction
+from db.tables import Item, Label, Report, Study, System
 from tests.annotation.layout_trees import json_lines, put
 from tests.studies.desk import Desk
 
@@ -59,6 +62,44 @@ def test_what_a_task_brings_is_beside_every_report_on_it_and_on_each_label(desk:
     assert sum(stamp == evidence for stamp in stamps) == 2 * 5, "two reports on the task with files, five scores each"
     late = desk("import", "evidence", "dr3", "--study", "dr3", "--new-version", "--leave-out", "*128k*")
     assert "0 new, 1 unchanged" in late
+
+
+@pytest.mark.slow
+def test_evidence_is_no_system_where_systems_are_recognised_counted_or_guessed_and_may_stand_beside_a_reference(
+    desk: Desk,
+) -> None:
+    task_tree(desk.folder / "dr3")
+    put(
+        desk.folder / "dr3_total.toml", read_protocol("dr3_total")[1].replace("[study]", "[study]\nguess_system = true")
+    )
+    desk("init", "dr3", "--protocol", "dr3_total.toml", "--seed", "7")
+    desk("import", "reports", "dr3", "--layout", "dr3_eval", "--study", "dr3")
+    desk("import", "evidence", "dr3", "--study", "dr3")
+    audit = json.loads(desk("audit", "dr3", "--json"))
+    assert (audit["systems"], audit["chance"], [one["system"] for one in audit["removed"]]) == (
+        2, 0.5, ["alpha", "beta"],
+    )  # fmt: skip
+    with transaction(desk.engine) as session:
+        study = session.scalars(select(Study)).one()
+        session.execute(update(System).where(~System.is_reference).values(family="Acme"))
+        with pytest.raises(AnnotationError, match="all have the same"):
+            refuse_unknown_kinds(session, study)
+        session.execute(update(System).where(System.key == "beta").values(family="Bolt", is_reference=True))
+        assert kinds_asked(session, study) == ("Acme", "Bolt")
+    put(
+        desk.folder / "gold.csv",
+        "topic,system_a,system_b,criterion,answer,reason\n001,beta,,IR,50,half of it is there\n",
+    )
+    desk("import", "gold", "gold.csv", "--study", "dr3", "--use", "training")
+    plan = json.loads(desk("pairs", "dr3", "--overlap", "1", "--apply", "--json"))
+    assert plan["reports"] == 3, "a reference is rated too, beside the evidence; one report is for training"
+    with reading(desk.engine) as session:
+        facts = study_facts(session, session.scalars(select(Study)).one())
+        assert (facts["reports"], facts["systems"], facts["reference_systems"]) == (3, 2, 1)
+        beside = (
+            select(System.key).join(Report, Report.system_id == System.id).join(Item, Item.reference_id == Report.id)
+        )
+        assert set(session.scalars(beside.where(Item.purpose == "training"))) == {"calipers-evidence"}
 
 
 def test_evidence_that_comes_after_the_items_or_to_a_study_that_shows_none_is_refused(desk: Desk) -> None:

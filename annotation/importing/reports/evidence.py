@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import orm, select
 
+from annotation.designs.pairing import EVIDENCE
 from annotation.documents.shown_files import is_shown, shown_file
 from annotation.errors import AnnotationError, ImportingError
 from annotation.files.decoding import collecting, nfc, some_of
@@ -14,7 +15,7 @@ from annotation.importing.reports.records import REPORT_MAX, Parsed, ReportRecor
 from annotation.studies import protocol_of
 from db.tables import Item, Study, System, Topic
 
-SYSTEM = SystemRecord("calipers-evidence", "calipers-evidence", is_reference=True)  # a name that no text holds
+SYSTEM = SystemRecord(EVIDENCE, EVIDENCE, is_reference=True)  # a name that no text holds
 NAMED = 10
 DATASETS = "datasets*"  # other folders beside it may be systems, and what they hold for a topic is a report
 

@@ -127,6 +127,8 @@ def _template(session: Session, study: Study, definition: JudgeDefinition, kind:
 def _refuse(protocol: Protocol, kind: str) -> None:
     if kind not in altered_texts.KINDS:
         raise AnnotationError("bad_option", f"--kind {kind!r}: choose from {', '.join(altered_texts.KINDS)}")
+    if kind == "plain" and protocol.study.layout == "plain":
+        raise AnnotationError("bad_option", "--kind plain: this study's layout is plain already; use markdown")
     if kind in altered_texts.ONE_SIDED and protocol.task_type == "probe_label":
         raise AnnotationError("bad_option", f"--kind {kind} changes a report that is judged; here statements are")
     if kind in altered_texts.ONE_SIDED and not protocol.language.lower().startswith("en"):

@@ -340,6 +340,14 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_planned(
     assert call_states(engine) == {"done": 2 if "first_only" in toml else 4}
 
 
+def test_plain_layout_is_no_change_where_the_layout_is_plain_and_nothing_is_planned(engine: Engine) -> None:
+    study = make_study(engine, 2, text=text, answers='[study]\nlayout = "plain"')
+    run_stub(engine, study, Stub())
+    with pytest.raises(AnnotationError, match="is plain already"):
+        plan_stress_test(engine, study, judges(STUB_JUDGE)[0], "plain", 50, describe=describe)
+    assert call_states(engine) == {"done": 4}
+
+
 def test_a_judge_that_has_not_run_is_refused(engine: Engine) -> None:
     study = make_study(engine, 2, text=text)
     with pytest.raises(AnnotationError, match="plan it with: calipers judge run"):

@@ -85,7 +85,7 @@ class Desk:
         with reading(self.engine) as session:
             return load_verdicts(session, session.scalars(select(Study).where(Study.name == study)).one())
 
-    def everybody_answers(self, study: str, decide: Decide) -> int:
+    def everybody_answers(self, study: str, decide: Decide, reason: str = "a simulated reason") -> int:
         """Each enrolled annotator takes the slots that are best for them, as for a packet, and hands all of them in.
 
         Training and what is due between the items are left out. Returns the number of pages answered.
@@ -110,7 +110,7 @@ class Desk:
                     session.scalars(select(one)).all() for one in (Study, Item, Assignment)
                 ]  # or each is read anew
                 while taken := take_slot(session, study, person):
-                    _answer(session, person, name, taken, about, decide)
+                    _answer(session, person, name, taken, about, decide, reason)
                     done += 1
         return done
 
@@ -124,10 +124,13 @@ def a_desk(folder: Path, figures: Sequence[Draw] = ()) -> Iterator[Desk]:
         desk.close()
 
 
-def _answer(session: Session, person: Principal, name: str, taken: Assignment, about: About, decide: Decide) -> None:
+def _answer(
+    session: Session, person: Principal, name: str, taken: Assignment, about: About, decide: Decide, reason: str
+) -> None:
     """What a page sends, without the page: its texts were rendered and looked at elsewhere."""
     (row, token, revs), *others = [
-        (one, *_answered(session, person, name, one, about[one.item_id], decide)) for one in with_twin(session, taken)
+        (one, *_answered(session, person, name, one, about[one.item_id], decide, reason))
+        for one in with_twin(session, taken)
     ]  # two where two reports are rated in one view
     beside = next((Beside(aid=one.aid, page=page, revs=own) for one, page, own in others), None)
     submit(session, person, row.aid, token, f"{row.aid}-submit", revs, beside=beside, onward=False)  # the next is taken
@@ -135,7 +138,7 @@ def _answer(session: Session, person: Principal, name: str, taken: Assignment, a
 
 def _answered(
     session: Session, person: Principal, name: str, row: Assignment, about: tuple[str, tuple[str, ...], str],
-    decide: Decide,
+    decide: Decide, reason: str,
 ) -> tuple[str, dict[str, int]]:  # fmt: skip
     """The sign of the page, and the revision of each answer."""
     topic, systems, probe = about
@@ -144,7 +147,7 @@ def _answered(
     entries = []
     for criterion in asked_of(session, session.get_one(Study, row.study_id), row):
         choice = decide(Task(name, topic, systems, left, probe, criterion.code))
-        entries.append(answer(sheet, criterion.code, choice, rationale="a simulated reason"))
+        entries.append(answer(sheet, criterion.code, choice, rationale=reason))
     saved = save(session, person, entries)
     assert saved.refused == [], saved.refused
     return sheet["page"], {entry.criterion: ack["rev"] for entry, ack in zip(entries, saved.acks, strict=True)}

@@ -51,6 +51,18 @@ def either(task: Task) -> str:
     return "left" if (wins == task.left) != slips else "right"
 
 
+def reader_of(protocol: str) -> Decide:
+    """One answer of the protocol's for each claim about each report; one answer of ten is another."""
+    answers = [label.id for label in read_protocol(protocol)[0].answers.labels]
+
+    def decide(task: Task) -> str:
+        truth = random.Random(f"{task.topic} {task.systems} {task.probe}").choice(answers)
+        slip = random.Random(f"{task.person} {task.topic} {task.systems} {task.probe}").random() < 0.1
+        return answers[(answers.index(truth) + slip) % len(answers)]
+
+    return decide
+
+
 def wlc(folder: Path, base: str) -> dict[str, Decide]:
     test_wlc.write_tree(folder / "wlc_files")
     rows = "".join(f"{topic},{'Lakes' if n % 2 else 'Rivers'},{n * n}\n" for n, topic in enumerate(test_wlc.TOPICS))
@@ -107,7 +119,8 @@ def dr3_eval(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "judges.toml", judges)
     put(folder / "together.toml", TOGETHER.format(base=base))
     stripped("dr3_total", folder / "dr3_stripped.toml")
-    return {"dr3": test_dr3_eval.expert}
+    asked = {study: reader_of(f"dr3_{study}") for study in ("insights", "checklist", "factual")}
+    return {"dr3": test_dr3_eval.expert, **asked}
 
 
 def reportbench(folder: Path, base: str) -> dict[str, Decide]:
@@ -139,7 +152,8 @@ def race(folder: Path, base: str) -> dict[str, Decide]:
     put(folder / "requirements.csv", f"topic,probe_id,text\n{wanted}")
     put(folder / "judges.toml", test_race.JUDGES.format(base=base, sd=test_race.OF_JUDGE, lead=test_race.LEAD))
     put(folder / "again.toml", AGAIN.format(base=base))
-    return {"race": test_race.person, "overall": either}
+    asked = {"cited": reader_of("wlc_citation"), "listed": reader_of("dr3_checklist")}
+    return {"race": test_race.person, "overall": either, **asked}
 
 
 SET_OUT: dict[str, Callable[[Path, str], dict[str, Decide]]] = {

@@ -4,6 +4,7 @@ A walk is a file in `walks/`, of lines:
 
     $ WORDS                 a command, without `calipers`; `!` for `$` where it is meant to be refused
     @people STUDY           its annotators answer all that they are asked
+    @unreasoned STUDY       one of them hands in a page without reasons
     @read FILE              a file that the last command wrote
     @labels STUDY           its labels, counted
     @hashes STUDY           the texts that people and judges read, by hash
@@ -21,8 +22,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
+from annotation.errors import AnnotationError
 from db.connect import reading
 from db.people_tables import Rater
 from db.tables import Assignment, Label, Study, System
@@ -73,6 +76,12 @@ def walked(desk: Desk, walk: str, decide: Mapping[str, Decide]) -> Iterator[Show
 
 def _people(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
     return f"{desk.everybody_answers(words[0], decide[words[0]])} pages handed in"
+
+
+def _unreasoned(desk: Desk, words: list[str], decide: Mapping[str, Decide]) -> str:
+    with pytest.raises(AnnotationError) as refused:
+        desk.everybody_answers(words[0], decide[words[0]], reason="")
+    return f"refused, {refused.value.code}"
 
 
 def _read(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
@@ -128,5 +137,5 @@ def _names(desk: Desk, words: list[str], _: Mapping[str, Decide]) -> str:
 
 
 LOOKS: dict[str, Callable[[Desk, list[str], Mapping[str, Decide]], str]] = {
-    "@people": _people, "@read": _read, "@labels": _labels, "@hashes": _hashes, "@names": _names,
+    "@people": _people, "@unreasoned": _unreasoned, "@read": _read, "@labels": _labels, "@hashes": _hashes, "@names": _names,
 }  # fmt: skip

@@ -21,7 +21,7 @@ from tests.prepared import prepared
 from tests.small_study import PROTOCOL, a_person, answer, make_study
 
 TOPICS, SYSTEMS = ("tides", "bread"), ("atlas-9000", "borealis-77")
-EVIL = '<img src="http://evil.example/a.png"> ![b](http://evil.example/b.png)'
+EVIL = '<img src="http://evil.example/a.png" alt="a"> ![b](http://evil.example/b.png)'
 QUOTE = "The moon does it."
 # what each says of every item, by criterion; `always-first` names another report in each order, `steady` always ties
 CHOICES = {"Ada": {"clear": "left", "deep": "left"}, "Ben": {"clear": "right", "deep": "tie"}}

@@ -15,6 +15,7 @@ from calibration.inference.stress_effect import Outcome
 from calibration.remarks import Reason, no_interval, remarks_of
 from calibration.settings import CalibrationSettings
 from calibration.study.bias import Bias
+from calibration.study.distance import BY_DISTANCE, KAPPA, is_by_distance, said_of
 from calibration.study.left_out import SUFFIX
 from calibration.table.verdicts import BOTH_ORDERS
 
@@ -84,11 +85,11 @@ def agreement_row(agreement: Estimate, constant: above.Above) -> Iterator[CardRo
         return
     outcome, reached = ABOVE[constant.outcome], _percent(agreement.value)
     more = f"at least {_points(constant.lower)} more, by a one-sided bound"
+    agrees = f"It agrees {said_of(reached, is_by_distance(agreement.statistic))}"
     told = {
-        "within": f"It agrees in {reached} of labels, more than always giving the same answer does ({more}).",
-        "beyond": f"It agrees in {reached} of labels, no more than always giving the same answer would.",
-        "cannot tell": f"It agrees in {reached} of labels; whether that is more than always giving the same answer "
-        "earns cannot be told.",
+        "within": f"{agrees}, more than always giving the same answer does ({more}).",
+        "beyond": f"{agrees}, no more than always giving the same answer would.",
+        "cannot tell": f"{agrees}; whether that is more than always giving the same answer earns cannot be told.",
     }
     limit = f"above {_percent(constant.bound)}, the best constant answer"
     yield CardRow(constant.judge, "agreement", agreement, limit, outcome, told[outcome])
@@ -118,8 +119,11 @@ def floor_row(agreement: Estimate, floor: above.Above, plan: noninferiority.Comp
         return
     outcome = ABOVE[floor.outcome]
     value, limit, what = _percent(floor.value), f"at least {_percent(floor.bound)} of labels", "It agrees in {}"
+    if plan.ties in BY_DISTANCE:
+        limit, what = f"at least {_percent(floor.bound)}, by the distance of the scores", "It agrees to {}"
     if plan.at_least_kappa is not None:
-        value, limit, what = f"{floor.value:.2f}", f"κ of at least {floor.bound:.2f}", "Its κ is {}"
+        kappa = KAPPA.get(plan.ties, "κ")
+        value, limit, what = f"{floor.value:.2f}", f"{kappa} of at least {floor.bound:.2f}", f"Its {kappa} is {{}}"
     told = {
         "within": "and less than the floor is ruled out.",
         "beyond": "below the floor.",

@@ -50,7 +50,7 @@ class Candidate:
     @property
     def is_by_distance(self) -> bool:
         """Whether its agreement counts how near scores lie, not whether they are equal."""
-        return any(self.agreement.statistic.endswith(f"_{rule}_missing_as_wrong") for rule in distance.BY_DISTANCE)
+        return distance.is_by_distance(self.agreement.statistic)
 
     @property
     def outcome(self) -> Outcome:

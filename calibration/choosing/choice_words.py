@@ -11,6 +11,7 @@ from calibration.choosing.choice import Candidate, Choice, Status, as_close, clo
 from calibration.choosing.looking import Looking
 from calibration.remarks import Reason
 from calibration.study.bounding import FEW_CLUSTERS
+from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from calibration.table.verdicts import BOTH_ORDERS
 from plain.counting import counted
 
@@ -58,7 +59,7 @@ def sentences_of(told: Told) -> tuple[str, str]:
     headline = f"{lead}{', and people hardly agree here' * hardly}."
     parts = [headline, *([numbers] if numbers else [])]
     if hardly and told.people:
-        parts.append(_hardly(told.people))
+        parts.append(_hardly(told.people, told.plan.ties))
     parts += _few_clusters(told)
     if told.looking and not told.looking.is_only:
         parts.append(open_words.look_words(told.looking, 1 - told.plan.level, told.word))
@@ -191,10 +192,11 @@ def _numbers_of(chosen: Candidate, told: Told) -> str:
 def _enough(plan: noninferiority.ComparisonPlan) -> tuple[str, str, str]:
     """What good enough means: after `shown to`, after `whether it`, and as the limit in brackets."""
     if plan.at_least is not None:
-        share = f"{open_words.percent(plan.at_least).removesuffix('.0')} % of labels"
-        return f"agree in at least {share}", f"agrees in at least {share}", f"floor {share}"
+        least = f"{open_words.percent(plan.at_least).removesuffix('.0')} %"
+        share, near = said_of(f"at least {least}", plan.ties in BY_DISTANCE), plan.ties in BY_DISTANCE
+        return f"agree {share}", f"agrees {share}", f"floor {least}{' of labels' * (not near)}"
     if plan.at_least_kappa is not None:
-        kappa = f"κ of at least {plan.at_least_kappa:g}".replace("0.", ".")
+        kappa = f"{KAPPA.get(plan.ties, 'κ')} of at least {plan.at_least_kappa:g}".replace("0.", ".")
         return f"reach a {kappa}", f"reaches a {kappa}", f"floor: {kappa}"
     below = f"less than {open_words.points(plan.margin)} short of a left-out annotator"
     return f"fall {below}", f"falls {below}", f"margin {open_words.points(plan.margin)}"
@@ -218,14 +220,14 @@ def _value_of(value: float, question: card.Question) -> str:
     return f"{open_words.percent(value)} %" if question in ("repeats", "answers") else f"{100 * value:+.1f} points"
 
 
-def _hardly(people: AmongPeople) -> str:
+def _hardly(people: AmongPeople, rule: str) -> str:
     kappa = "" if math.isnan(people.low) else (
-        f"; κ among them is {people.kappa:.2f} [{people.low:.2f}, {people.high:.2f}]"
+        f"; {KAPPA.get(rule, 'κ')} among them is {people.kappa:.2f} [{people.low:.2f}, {people.high:.2f}]"
     )  # fmt: skip
     return (
-        f"People hardly agree here: an annotator agrees with the others in {open_words.percent(people.agreement)} % "
-        f"of labels, "
-        f"the best constant answer in {open_words.percent(people.constant)} %{kappa}. "
+        "People hardly agree here: an annotator agrees with the others "
+        f"{said_of(f'{open_words.percent(people.agreement)} %', rule in BY_DISTANCE)}, the best constant answer "
+        f"{'to' if rule in BY_DISTANCE else 'in'} {open_words.percent(people.constant)} %{kappa}. "
         "A judge as good as they are has shown little."
     )
 
@@ -274,8 +276,7 @@ def _comes_closest(candidate: Candidate, candidates: Sequence[Candidate]) -> str
 def _agreement(candidate: Candidate, word: str) -> str:
     together = ", simultaneous over all tried, " if candidate.agreement.remark(Reason.SIMULTANEOUS) else " "
     near, share = candidate.is_by_distance, f"{open_words.percent(candidate.agreement.value)} %"
-    told = f"to {share}, by the distance of the scores" if near else f"in {share} of labels"
-    return f"the annotators {told} ({_interval(candidate, word, together)})"
+    return f"the annotators {said_of(share, near)} ({_interval(candidate, word, together)})"
 
 
 def _interval(candidate: Candidate, word: str, after: str = " ") -> str:
@@ -316,7 +317,7 @@ def _floor(candidate: Candidate, plan: noninferiority.ComparisonPlan) -> str:
     if math.isnan(end):
         return f"this look has no bound ({_enough(plan)[2]}, adjusted {open_words.p_words(floor.p_adjusted)})"
     if plan.at_least_kappa is not None:
-        return f"its κ is {floor.value:.2f} (at {most} {end:.2f}, {tested})"
+        return f"its {KAPPA.get(plan.ties, 'κ')} is {floor.value:.2f} (at {most} {end:.2f}, {tested})"
     return f"that is at {most} {open_words.percent(end)} % ({tested})"
 
 

@@ -11,6 +11,7 @@ from calibration.choosing.choice import Candidate, open_candidates
 from calibration.choosing.looking import Looking
 from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.inference.looks import FIRST
+from calibration.study.distance import said_of
 from calibration.study.label_scores import IN_WORDS
 from plain.counting import counted
 
@@ -93,9 +94,11 @@ def no_better_than_constant(candidate: Candidate, word: str) -> str:
             f"Whether {candidate.judge} beats the best constant answer ({percent(candidate.baseline)} %) cannot be "
             f"told: at this look, of {at}, no p of its test would be small enough."
         )
+    near = candidate.is_by_distance
+    agrees = said_of(f"{percent(candidate.agreement.value)} %", near)
     return (
-        f"{candidate.judge} is not recommended: it agrees in {percent(candidate.agreement.value)} % of labels, "
-        f"and {IN_WORDS}, which takes no reading, in {percent(candidate.baseline)} %: it is not shown to be above that."
+        f"{candidate.judge} is not recommended: it agrees {agrees}, and {IN_WORDS}, which takes no reading, "
+        f"{'to' if near else 'in'} {percent(candidate.baseline)} %: it is not shown to be above that."
     )
 
 

@@ -16,6 +16,19 @@ from calibration.study.joining import Answers, Scale, Study
 BY_DISTANCE = ("linear", "quadratic", "weighted")
 
 
+KAPPA = {"linear": "linear κ", "quadratic": "quadratic κ", "weighted": "unweighted κ"}  # as a choice computes it
+
+
+def is_by_distance(statistic: str) -> bool:
+    """Whether an agreement of this name counts how near scores lie, not whether they are equal."""
+    return statistic.removesuffix("_missing_as_wrong").endswith(tuple(f"_{rule}" for rule in BY_DISTANCE))
+
+
+def said_of(share: str, near: bool) -> str:
+    """How a sentence ends that says how much somebody agrees: in so many labels, or to so much by distance."""
+    return f"to {share}, by the distance of the scores" if near else f"in {share} of labels"
+
+
 @dataclass(frozen=True)
 class Scores:
     """Numbers given to units, each with a weight; all arrays of shape (answers,)."""

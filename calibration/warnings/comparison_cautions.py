@@ -20,6 +20,7 @@ from calibration.choosing.panel_sensitivity import PanelSensitivity, panel_cauti
 from calibration.estimates import Estimate, ReportWarning
 from calibration.inference.compare import JudgePair, compare_judges, shared_labels
 from calibration.settings import CalibrationSettings
+from calibration.study.distance import BY_DISTANCE, said_of
 from calibration.study.joining import Mask, Study, scale_of
 from calibration.study.label_scores import LabelScores, label_scores
 from calibration.systems.ranking import FEW_SYSTEMS, systems_of
@@ -45,7 +46,7 @@ def choice_cautions(
         scores = label_scores(study, choice.plan.ties, False, scale_of(study, study.criteria, settings))
         yield from _unpaired(scores, settings)
         if choice.plan.against == "ceiling":
-            yield from second_label_cautions(scores)
+            yield from second_label_cautions(scores, choice.plan.ties in BY_DISTANCE)
         if settings.generalise_to == "pairs_and_annotators":
             text = (
                 "intervals speak of other annotators too, but the choice and its test hold for this panel only; say so"
@@ -206,15 +207,16 @@ def twice_or_once(scores: LabelScores) -> tuple[TwiceOrOnce, ...]:
     return tuple(_compared(name, scores.judges[name], scores.clusters, several) for name in names)
 
 
-def second_label_cautions(scores: LabelScores) -> Iterator[ReportWarning]:
-    """`unlike_second_labels`: by Bonferroni over the judges, one warning for the plainest."""
+def second_label_cautions(scores: LabelScores, near: bool = False) -> Iterator[ReportWarning]:
+    """`unlike_second_labels`: by Bonferroni over the judges, one for the plainest. `near`: agreement is by distance."""
     found = [one for one in twice_or_once(scores) if not math.isnan(one.p)]
     plainest = min(found, key=lambda one: one.p, default=None)
     if plainest is not None and plainest.p * len(found) < DOUBTFUL:
         kind = "harder" if plainest.twice < plainest.once else "easier"
+        twice = said_of(f"{100 * plainest.twice:.1f} %", near)
         yield ReportWarning(
             "unlike_second_labels",
-            f"{plainest.judge} agrees in {100 * plainest.twice:.1f} % of labels where people labelled twice and in "
+            f"{plainest.judge} agrees {twice} where people labelled twice and {'to' if near else 'in'} "
             f"{100 * plainest.once:.1f} % where they labelled once (p = {plainest.p:.1g}): people were compared with "
             f"each other on {kind} items than the judge is to stand in for; label twice what is drawn at random",
             plainest.judge,

@@ -7,7 +7,7 @@ from calibration.agreement.catalogue import AGREEMENT, HEADLINE, beside_agreemen
 from calibration.results import CalibrationReport, Estimate
 from exports.cells import Cell
 from exports.tables import AMONG, BASELINES, PEOPLE, Column, Table, noted_table, per_thousand
-from exports.words.notes import agreement_key, agreement_title, label_agreement, methods, origin, remarks
+from exports.words.notes import agreement_key, agreement_title, label_agreement, methods, origin, remarks, unweighted
 
 Found = dict[str, Estimate]  # statistic -> estimate
 
@@ -36,6 +36,7 @@ def criteria_table(report: CalibrationReport) -> Table | None:
     notes = (
         "Each judge is compared with every annotator's label on the same item; n counts these comparisons.",
         label_agreement(report),
+        *unweighted(report, [column.key for column in columns]),
         *methods(used, report),
         "The best constant answer, what a judge reaches that does not read, is the best of several: no interval.",
         *remarks([column.title for column in columns], [_without(row, len(wanted) + 3) for row in cells], names=2),
@@ -180,6 +181,7 @@ def annotators_table(report: CalibrationReport) -> Table | None:
         "n counts pairs of labels by two people on the same item and criterion; a person's second answer to an item "
         "is no pair.",
         label_agreement(report, asked=None),
+        *unweighted(report, [column.key for column in columns]),
         *_about_alpha(shown),
     )
     return noted_table("annotators", "Agreement of annotators with each other", columns, cells, reading, report)

@@ -9,6 +9,7 @@ from calibration.choosing.choice import Candidate, Choice
 from calibration.choosing.noninferiority import ComparisonPlan
 from calibration.comparing import alternative_annotator, effective_judges
 from calibration.results import CalibrationReport, Estimate
+from calibration.study.distance import BY_DISTANCE, KAPPA, said_of
 from exports.cells import Cell, Probability, number
 from exports.tables import Column, Table, noted_table, per_thousand
 from exports.words.notes import (
@@ -153,9 +154,10 @@ def _reading(choice: Choice, report: CalibrationReport) -> Iterator[str]:
 
 def _enough(plan: ComparisonPlan) -> str:
     if plan.at_least is not None:
-        return f"agree with the annotators in at least {number(100 * plan.at_least, 1).removesuffix('.0')} % of labels"
+        least = f"at least {number(100 * plan.at_least, 1).removesuffix('.0')} %"
+        return f"agree with the annotators {said_of(least, plan.ties in BY_DISTANCE)}"
     if plan.at_least_kappa is not None:
-        return f"reach a κ of at least {number(plan.at_least_kappa, 2)} with the annotators"
+        return f"reach a {KAPPA.get(plan.ties, 'κ')} of at least {number(plan.at_least_kappa, 2)} with the annotators"
     margin = f"{number(100 * plan.margin, 1).removesuffix('.0')} points"
     return f"agree less than a left-out annotator by less than the margin of {margin}, on the same references"
 

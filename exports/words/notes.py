@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from calibration.agreement.catalogue import HEADLINE
 from calibration.remarks import brief
@@ -26,6 +26,11 @@ METHODS = {
     "two_way_t": "two-way cluster t",
     "further_topic": "one-sided: Dirichlet weights and a further cluster that is all wrong",
 }
+NEAR = {
+    "linear": "how near scores are, on average 1 − |a − b| / range of the scale (linear distance)",
+    "quadratic": "how near scores are, on average 1 − (a − b)² / range² of the scale (quadratic distance)",
+    "weighted": "how near scores are by the weights of the settings, on average",
+}
 MANY_PLACES = 3
 
 
@@ -45,6 +50,8 @@ def label_agreement(report: CalibrationReport, rule: str = "", *, asked: bool | 
     rule = rule or report.settings.ties
     said = f"Ties: {TIE_RULES[rule]}." if knows_ties(report) else "These labels know no tie."
     over = f" {_over(asked)}." if asked is not None and usable_differ(report) else ""
+    if asked and (near := _nearness(report)):
+        return f"Agreement is {near}, not the share of equal ones.{over}"
     return f"Agreement is label agreement, the share of equal labels, not of orders of reports. {said}{over}"
 
 
@@ -52,7 +59,20 @@ def label_agreement_in_caption(report: CalibrationReport, *, asked: bool | None 
     """The same as the last part of a caption's one sentence."""
     said = TIE_RULES[report.settings.ties] if knows_ties(report) else "these labels know no tie"
     over = f"; {_over(asked)[0].lower()}{_over(asked)[1:]}" if asked is not None and usable_differ(report) else ""
+    if asked and (near := _nearness(report)):
+        return f"; agreement is {near}{over}"
     return f"; agreement is label agreement ({said}{over})"
+
+
+def _nearness(report: CalibrationReport) -> str:
+    """What the choice, its card and its comparisons call agreement of scores by distance; "" of other labels."""
+    return NEAR.get(report.choice.plan.ties, "") if report.choice else ""
+
+
+def unweighted(report: CalibrationReport, columns: Iterable[str]) -> Iterator[str]:
+    """That the κ of a column counts equal scores alone, where the choice counts near ones."""
+    if _nearness(report) and "cohen_kappa" in columns:
+        yield "Cohen's κ is unweighted: like agreement here it counts equal scores alone."
 
 
 def usable_differ(report: CalibrationReport) -> bool:

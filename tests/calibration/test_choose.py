@@ -441,6 +441,13 @@ def test_scores_choose_a_judge_by_their_distance_however_fine_they_are(decimals:
     assert (choice.status, choice.judge, choice.plan.ties) == ("chosen", "judge-x", distance)
     assert judge.agreement.statistic == f"percent_agreement_{distance}_missing_as_wrong"
     assert "by the distance of the scores" in choice.sentence
+    floors = [{"at_least": 0.5}, {"at_least_kappa": 0.1}] if not decimals else [{"at_least": 0.5}]
+    chosen = [cheapest_adequate_judge(frame, replace(SETTINGS, distance=distance, **floor)) for floor in floors]
+    rows = [row for one in (choice, *chosen) for row in one.candidates[0].rows]
+    said = " ".join([choice.sentence, *(one.sentence for one in chosen), *(row.sentence + row.limit for row in rows)])
+    assert "of labels" not in said
+    assert "agree to at least 50 %, by the distance of the scores" in said
+    assert decimals or (f"reach a {distance} κ of at least .1" in said and f"Its {distance} κ is" in said)
     alone = cheapest_adequate_judge(frame[frame["rater_id"] != "ann2"].query("rater_id != 'ann3'"), SETTINGS)
     assert alone.status == "cannot_tell"
 

@@ -7,6 +7,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from calibration.calibrate import calibrate
@@ -17,10 +18,12 @@ from exports.as_json import as_json
 from exports.as_latex import as_latex
 from exports.cells import Probability, shown
 from exports.forms import as_csv, as_markdown
+from exports.sheets.agreement import annotators_table, criteria_table
 from exports.sheets.bias import bias_table
 from exports.sheets.judges import card_table, comparisons_table, judges_table, outcome_words
 from exports.sheets.ranking import judge_shown, ranking_table
 from exports.sheets.topics import categories_table
+from exports.tables import agreement_table
 from tests.calibration.priced import EIGHT, priced
 from tests.calibration.ranked import drawn_study
 from tests.calibration.studies import made_pairs, made_ratings
@@ -189,6 +192,25 @@ def test_judges_are_compared_two_by_two_on_the_labels_that_both_were_asked():
     assert any("Holm over 3 pairs" in note for note in table.notes)
     assert all(write(table) for _, write in FORMS)
     assert comparisons_table(calibrate(priced({"good": (0.9, 0.001)}, pairs=24), FEW)) is None
+
+
+@pytest.mark.parametrize(("distance", "near"), [
+    ("linear", "1 − |a − b| / range of the scale (linear distance)"), ("quadratic", "(quadratic distance)"),
+    ("exact", ""),
+])  # fmt: skip
+def test_a_note_of_scores_says_whether_near_ones_or_equal_ones_count(distance: str, near: str) -> None:
+    frame = made_ratings(60)
+    other = frame[frame["rater_kind"] == "judge"].assign(rater_id="judge-y", label="5")
+    report = calibrate(pd.concat([frame, other]), replace(FEW, distance=distance))
+    equal = "the share of equal labels"
+    for table in (judges_table(report), comparisons_table(report), card_table(report, "judge-x")):
+        notes = " ".join(table.notes if table else ())
+        assert (near in notes, equal in notes) == (True, not near)
+    for same in (agreement_table(report), criteria_table(report), annotators_table(report)):
+        notes = " ".join(same.notes if same else ())
+        assert equal in notes
+        # the first of them knows of no choice: it is made from labels alone as well
+        assert ("κ is unweighted" in notes) is (bool(near) and same is not None and same.name != "agreement")
 
 
 def test_systems_by_category_of_topic_are_those_of_the_public_function():

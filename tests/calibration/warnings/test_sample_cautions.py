@@ -79,6 +79,8 @@ def test_second_labels_on_hard_items_alone_are_told(on: str, told: bool) -> None
     assert bool(found) is told
     if found:
         assert "compared with each other on harder items than the judge is to stand in for" in found[0].text
+        assert " % of labels where people labelled twice" in found[0].text
+        assert "by the distance of the scores where people" in next(second_label_cautions(scores, near=True)).text
 
 
 def test_the_difference_of_two_kinds_of_items_by_hand() -> None:

@@ -34,6 +34,8 @@ _ABOUT_LAYOUT = re.compile(
     # where paragraphs end is part of how well a text reads, and they are cut anew
     r"|\A(?:clarity|readability|fluency)\b|\breadab\w+|\b(?:clear(?:er)?|easy|easier) to (?:read|follow)"
     r"|可读性|通顺|流畅"
+    # a task may ask for a form
+    r"|\bfollow(?:ing|s)? the instructions"
     r"|排版|格式|标题|段落|列表|加粗|层次|结构清晰|文章结构|报告结构",
     re.IGNORECASE,
 )
@@ -233,8 +235,10 @@ def _joins(text: str) -> bool:
 
 
 def _is_open(text: str) -> bool:
-    """Whether a link, a code span or struck text has begun in it and not ended."""
+    """Whether a link, a code span, struck text or a quotation has begun in it and not ended."""
     bare = _ESCAPED.sub("", text)
+    if bare.count('"') % 2 or bare.count("“") > bare.count("”"):
+        return True
     return bare.count("[") > bare.count("]") or bare.count("`") % 2 == 1 or bare.count("~~") % 2 == 1
 
 

@@ -45,9 +45,9 @@ def test_an_evaluator_finds_all_four_by_clicking(page: Page) -> None:
     for asked in ("order", "length", "self-preference"):
         row = page.get_by_role("row").filter(has=page.get_by_role("cell", name=asked, exact=True))
         expect(row).to_contain_text("beyond the limit")
-    page.get_by_role("link", name="Bias").click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Bias").click()
     expect(said).to_contain_text("7 found (simulated-flash: ", timeout=COMPUTED)
-    page.get_by_role("link", name="Progress").click()
+    page.get_by_test_id("stSidebarNav").get_by_role("link", name="Progress").click()
     expect(said).to_contain_text("simulated-cleo needs a second look", timeout=COMPUTED)
     expect(page.get_by_text("agrees less with the others than these do among themselves").first).to_be_visible()
     expect(page.get_by_text("on retests gave the same answer again in").first).to_be_visible()

@@ -153,7 +153,7 @@ def test_judges_of_reportbench_alone_have_their_systems(desk: Desk) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_dir(), reason="the publisher's files are not ours to ship")
+@pytest.mark.skipif(not REAL.is_dir(), reason="the publisher's files are not ours to ship; trees of our own are above")
 def test_the_real_files_of_wiki_live_challenge_say_what_they_sum_up_themselves(desk: Desk) -> None:
     found = reproduced(desk, "wlc", folder=str(REAL))
     sums = {what: row for what, row in found.items() if row["place"] == "result files"}

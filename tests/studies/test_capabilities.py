@@ -108,7 +108,9 @@ def test_a_walk_through_the_study_shows_what_the_page_says(walk: str, desk: Desk
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not REAL.is_dir(), reason="the publisher's files are not ours to ship; the walk above has the shape")
+@pytest.mark.skipif(
+    not REAL.is_dir(), reason="the publisher's files are not ours to ship; the walk above has the shape"
+)
 def test_the_publishers_own_files_show_it_too(desk: Desk) -> None:
     (desk.folder / "wlc_real").symlink_to(REAL)
     rows = list(walked(desk, "wlc_real", {}))

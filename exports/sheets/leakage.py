@@ -28,7 +28,8 @@ LISTED = 20  # addresses in the notes; the command says all with --json
 
 @dataclass(frozen=True)
 class ReportLeak:
-    """One report: the share of its words that its reference holds, and of its addresses (None: its page is unknown)."""
+    """One report. `quoted`: share of its words in its reference; `own` of `cited`: addresses that are the reference's
+    page (None: its page is unknown)."""
 
     topic: str
     system: str

@@ -22,8 +22,8 @@ ALL = "all systems"
 
 @dataclass(frozen=True)
 class CitedReferences:
-    """One report, or all of a system on a topic: works cited, of these on the list; works of the list, of these
-    cited."""
+    """One report, or all of a system on a topic. `cited`: works; `right`: of these those that are wanted; `found` of
+    `wanted`: works of the list. `address_alone`: cited works of which only an address is known that is on no list."""
 
     topic: str
     system: str

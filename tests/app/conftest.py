@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import streamlit as st
 from sqlalchemy import Engine
 
+from app.command_line import main
 from app.settings import database, settings
 from tests.app.drawing import draw_only
 from tests.app.visiting import ORIGIN, Site
 from tests.calibrated_once import calibrate_once
 from tests.small_study import make_study
+
+Shell = Callable[..., str]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -49,6 +53,26 @@ def engine_here(migrated_sqlite: Path, tmp_path: Path, monkeypatch: pytest.Monke
     database().dispose()
     settings.cache_clear()
     database.cache_clear()
+
+
+@pytest.fixture
+def typed(
+    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Shell:
+    """`calipers WORDS` in a folder and database of their own: its output, or its refusal where it ends with another
+    code than 0.
+    """
+
+    def run(*words: str, exit_code: int = 0) -> str:
+        monkeypatch.setattr(sys, "argv", ["calipers", *words])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        said = capsys.readouterr()
+        assert (ended.value.code or 0) == exit_code, said
+        return said.out if exit_code == 0 else said.err
+
+    monkeypatch.chdir(tmp_path)
+    return run
 
 
 @pytest.fixture

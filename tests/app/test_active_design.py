@@ -4,8 +4,6 @@ labels.csv, and a report that is weighted by them."""
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -21,30 +19,18 @@ from annotation.planning.plan_root import root_of, study_plan
 from annotation.planning.slots import make_plan
 from annotation.work.claiming import take
 from annotation.work.page import assignment_page
-from app.command_line import main
 from db.connect import reading, transaction
 from db.tables import Assignment, Item, Study, Topic
 from tests.annotation.result_trees import labels_file
+from tests.app.conftest import Shell
 from tests.small_study import PROTOCOL, a_person, answer_all, uuids
 
-Shell = Callable[..., str]
 TOPICS = [f"topic{number:02}" for number in range(24)]
 JUDGES = "\n".join(f'[[judge]]\nname = "{name}"\nbaseline = "{name}"\n' for name in ("longer", "random"))
 
 
 @pytest.fixture
-def shell(
-    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Shell:
-    def run(*words: str, exit_code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["calipers", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        assert (ended.value.code or 0) == exit_code, said
-        return said.out if exit_code == 0 else said.err
-
-    monkeypatch.chdir(tmp_path)
+def shell(typed: Shell, tmp_path: Path) -> Shell:
     (tmp_path / "small.toml").write_text(PROTOCOL.replace("[study]", '[study]\nnext = "active"\nretest_share = 0.0'))
     (tmp_path / "judges.toml").write_text(JUDGES)
     for system in ("alpha", "beta"):
@@ -52,9 +38,9 @@ def shell(
         for number, topic in enumerate(TOPICS):
             words = "It rises twice a day. " * (1 + (number + (system == "beta")) % 2)
             (tmp_path / "reports" / system / f"{topic}.md").write_text(f"# Report\n\n{words}\n")
-    run("init", "s", "--protocol", "small.toml", "--seed", "7")
-    run("import", "reports", "reports", "--layout", "folder")
-    return run
+    typed("init", "s", "--protocol", "small.toml", "--seed", "7")
+    typed("import", "reports", "reports", "--layout", "folder")
+    return typed
 
 
 def all_labelled(engine: Engine, people: list[Principal]) -> None:

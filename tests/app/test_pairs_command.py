@@ -3,41 +3,24 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
 
-from app.command_line import main
+from tests.app.conftest import Shell
 from tests.small_study import PROTOCOL, with_reference
 
 PAID = PROTOCOL.replace("[study]", "[study]\npay = {rate = 10}")
 
 
-Shell = Callable[..., str]
-
-
 @pytest.fixture
-def shell(
-    engine_here: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Shell:
-    def run(*words: str, exit_code: int = 0) -> str:
-        monkeypatch.setattr(sys, "argv", ["calipers", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        said = capsys.readouterr()
-        assert (ended.value.code or 0) == exit_code, said
-        return said.out if exit_code == 0 else said.err
-
-    monkeypatch.chdir(tmp_path)
+def shell(typed: Shell, tmp_path: Path) -> Shell:
     (tmp_path / "small.toml").write_text(PAID)
     with_reference(tmp_path / "reports")
     (tmp_path / "reports" / "topics.csv").write_text("topic,category\ntides,sea\nbread,food\nnoise,sea\n")
-    run("init", "s", "--protocol", "small.toml", "--seed", "7")
-    run("import", "reports", "reports", "--layout", "folder")
-    return run
+    typed("init", "s", "--protocol", "small.toml", "--seed", "7")
+    typed("import", "reports", "reports", "--layout", "folder")
+    return typed
 
 
 def test_the_plan_is_told_first_and_a_roster_says_who_has_how_much(shell: Shell) -> None:

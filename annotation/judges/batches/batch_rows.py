@@ -18,6 +18,7 @@ from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, counted_t
 from annotation.judges.batches.batch_api import body_of, line_of
 from annotation.judges.defining.judge_file import Rung
 from annotation.judges.money.accounts import Account, as_sent
+from annotation.judges.money.prices import used_up
 from annotation.judges.queue import queue, settling
 from annotation.judges.queue.queue import Claim, Work, claim
 from annotation.judges.replies.outcomes import Reply
@@ -244,7 +245,7 @@ def fill(
     with reading(engine) as session:
         step = min(session.get_one(Judge, account.judge_id).rung, len(judge.structured) - 1)
     rung, texts = judge.structured[step], Texts()
-    calls, at_most, unaffordable = 0, min(at_most, LINES), set[int]()
+    calls, at_most, unaffordable, stopped = 0, min(at_most, LINES), set[int](), None
     while calls < at_most:
         with reading(engine) as session:
             due = queue.due_calls(session, study, account, min(CHUNK, at_most - calls), tuple(unaffordable), texts)
@@ -260,8 +261,8 @@ def fill(
         calls += len(lines)
         unaffordable.update(claim.unaffordable)
         if (stopped := _stopped(claim)) or len(unaffordable) > CHUNK or not (taken or claim.unaffordable):
-            return Filled(calls, stopped or _budget(account, unaffordable))
-    return Filled(calls, _budget(account, unaffordable))
+            break
+    return Filled(calls, stopped or (used_up(account.resolved.definition.max_cost) if unaffordable else None))
 
 
 def _line(account: Account, work: Work) -> bytes:
@@ -285,10 +286,3 @@ def _fitting(lines: Iterable[tuple[Work, bytes]], size: int) -> list[tuple[Work,
 
 def _stopped(claim: Claim) -> str | None:
     return claim.stopped or (f"paused for {claim.paused_s:.0f} s (429)" if claim.paused_s else None)
-
-
-def _budget(account: Account, unaffordable: set[int]) -> str | None:
-    if not unaffordable:
-        return None
-    most = account.resolved.definition.max_cost or 0.0
-    return f"budget: the next call may cost more than what is left of {most:g} USD"

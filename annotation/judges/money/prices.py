@@ -1,13 +1,18 @@
-"""What calls cost: a price snapshot, cost from tokens, and an estimate before anything is spent. USD throughout."""
+"""What calls cost: a price snapshot, cost from tokens, an estimate before anything is spent, and what a budget stops.
+
+USD throughout. Each request's worst case is reserved before it goes out, within `max_cost`.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from annotation.errors import AnnotationError
 from annotation.judges.defining.judge_file import JudgeDefinition, Price
 from annotation.judges.replies.outcomes import Usage
 
+ROUNDING = 1e-9  # USD; running totals are sums of floats
 PER = 1_000_000  # tokens a price is for
 BATCHES = "openai/"  # models whose provider, or whoever stands at `api_base`, speaks this batch API
 LIKELY_OUT, LOW_OUT = 90, 30  # tokens of one judgment with its rationale; the fewest a terse judge writes
@@ -136,3 +141,29 @@ def estimate(calls: Iterable[CallSize], price: Price | None, max_output_tokens: 
 def stored_price(stored: Mapping[str, Any]) -> Price | None:
     """The price of a stored configuration; it is empty where none was known."""
     return Price.model_validate(stored) if stored else None
+
+
+def room_of(max_cost: float | None, spent: float, reserved: float) -> float:
+    """USD that may still be reserved; without end where no budget was set."""
+    return inf if max_cost is None else max_cost - spent - reserved
+
+
+def fits(more: float, room: float) -> bool:
+    """Whether `more` USD may be reserved."""
+    return more <= room + ROUNDING
+
+
+def used_up(max_cost: float | None) -> str:
+    """Why a judge stops when no worst case fits any more."""
+    return f"budget: the next call may cost more than what is left of {max_cost or 0.0:g} USD"
+
+
+def broken_by(cost: float, most: float) -> str | None:
+    """Why a judge stops after a call of more USD than the `most` reserved for it: no budget holds on what is not
+    reserved. None where it cost no more."""
+    if fits(cost, most):
+        return None
+    return (
+        f"its code says that a call cost {cost:g} USD, more than the {most:g} that its price allows, so max_cost "
+        "cannot be kept; give price = {call = …} the most that a call may cost"
+    )

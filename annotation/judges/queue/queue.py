@@ -15,7 +15,8 @@ from sqlalchemy import Select, and_, bindparam, func, or_, orm, select
 
 from annotation.judges.asking import material, steps
 from annotation.judges.money.accounts import Account
-from annotation.judges.queue.settling import CALLS, ROUNDING, STILL_OPEN, Worker, clock, last_attempts, pay, workers_of
+from annotation.judges.money.prices import fits, room_of
+from annotation.judges.queue.settling import CALLS, STILL_OPEN, Worker, clock, last_attempts, pay, workers_of
 from db.judge_tables import Judge, JudgeCall
 from db.tables import Study
 
@@ -105,7 +106,7 @@ def claim(session: orm.Session, account: Account, worker: Worker, work: Sequence
     if judge.stopped or paused:
         return Claim((), (), paused, judge.stopped, judge.rung)
     wanted = {one.rows.call_id: one for one in work}
-    room = float("inf") if judge.max_cost is None else judge.max_cost - judge.spent - judge.reserved
+    room = room_of(judge.max_cost, judge.spent, judge.reserved)
     taken, unaffordable, reserved = [], [], 0.0
     free = dict(session.execute(FREE, {"calls": list(wanted), "by": worker.id}).all())
     known = last_attempts(session, list(free))
@@ -113,7 +114,7 @@ def claim(session: orm.Session, account: Account, worker: Worker, work: Sequence
         one = wanted[call]
         if known.get(call, 0) != len(one.rows.tried):
             continue  # somebody else tried it since it was read
-        if one.worst - free[call] > room + ROUNDING:
+        if not fits(one.worst - free[call], room):
             unaffordable.append(call)
             continue
         room -= one.worst - free[call]

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Update, bindparam, func, orm, select, text
 
 from annotation.judges.asking.steps import Finish
 from annotation.judges.money.accounts import Account
+from annotation.judges.money.prices import fits, room_of
 from annotation.judges.replies.reply import PARSER_VERSION
 from annotation.labelling import record_answers
 from annotation.labels.answers import Answered
@@ -133,7 +134,6 @@ def _plan_again(
     return len(out)
 
 
-ROUNDING = 1e-9  # USD; running totals are sums of floats
 SAME = ("outcome", "prompt_sha256", "seconds")  # by which a try is known again: it is measured to the microsecond
 
 
@@ -288,11 +288,11 @@ def _reserve(session: orm.Session, books: _Books, changes: Sequence[AskedAgain])
         judge = session.execute(
             select(Judge.max_cost, Judge.spent, Judge.reserved).where(Judge.id == judge_id).with_for_update()
         ).one()
-        room = float("inf") if judge.max_cost is None else judge.max_cost - judge.spent - judge.reserved
+        room = room_of(judge.max_cost, judge.spent, judge.reserved)
         reserved = 0.0
         for change in changes:
             more = change.worst - books.held[change.call_id].reserved  # all of it, unless it was reserved already
-            if books.held[change.call_id].judge_id == judge_id and reserved + more <= room + ROUNDING:
+            if books.held[change.call_id].judge_id == judge_id and fits(reserved + more, room):
                 reserved += more
                 paid.add(change.call_id)
                 books.write(change.call_id, reserved=change.worst, outcome="reasking")

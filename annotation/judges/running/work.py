@@ -15,6 +15,7 @@ from sqlalchemy import Engine
 from annotation.errors import AnnotationError
 from annotation.judges.asking import client, material
 from annotation.judges.asking.steps import Ask, Finish, Tried, as_row, back_off_s, counted_tries, next_step, spent_by
+from annotation.judges.money import prices
 from annotation.judges.money.accounts import LEAVES, Account, as_sent, leaves
 from annotation.judges.queue import queue, settling
 from annotation.judges.queue.journal import Journal, Request, recover
@@ -184,7 +185,7 @@ class JudgeWork:
             self._unaffordable.clear()
             self._settled = False
         elif self._unaffordable:
-            self.stop(f"budget: the next call may cost more than what is left of {self._definition.max_cost:g} USD")
+            self.stop(prices.used_up(self._definition.max_cost))
         else:
             if left.leased:
                 await self._take_over()
@@ -277,8 +278,10 @@ class JudgeWork:
     ) -> bool:
         """Store the attempt with what it means for the whole judge. True while the call is still in our hands."""
         judge, paused_s = self._note(step, reply)
-        if reply.cost is not None and self._definition.max_cost is not None:
-            judge = {**judge, **self._refuse_dearer(reply.cost, material.worst(step, self.account))}
+        limited = reply.cost if self._definition.max_cost is not None else None
+        if limited is not None and (why := prices.broken_by(limited, material.worst(step, self.account))):
+            self.stop(why)
+            judge = {**judge, "stopped": self.stopped}
         tries, row = counted_tries(tried), as_row(reply, step, self._price)
         counts = tried[-1].outcome not in ("rate_limited", "format_rejected", "fatal", "abandoned")
         wait_s = back_off_s(tries, random.random()) if requeue and counts else 0.0
@@ -312,16 +315,6 @@ class JudgeWork:
         elif reply.outcome in ("server_error", "dropped", "timeout"):
             self._gate.failed()
         return {}, None
-
-    def _refuse_dearer(self, cost: float, most: float) -> dict[str, Any]:
-        """A call that cost more than was reserved for it is the last: no budget holds on what is not reserved."""
-        if cost <= most + settling.ROUNDING:
-            return {}
-        self.stop(
-            f"its code says that a call cost {cost:g} USD, more than the {most:g} that its price allows, so max_cost "
-            "cannot be kept; give price = {call = …} the most that a call may cost"
-        )
-        return {"stopped": self.stopped}
 
     async def _is_our_turn(self) -> bool:
         """Wait until the judge may send again. False when it stopped meanwhile."""
